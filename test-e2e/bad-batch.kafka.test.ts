@@ -3,7 +3,10 @@ import { createManagementClient, type ManagementClient } from './support/managem
 import { post } from './support/post.ts';
 import { eventLogs, type RunningServices, startServices } from './support/start-services.ts';
 
-/** Rejected requests get a reason, and dropped events are listed as warnings (docs/wire-rules.md#dropped-events). */
+/**
+ * The response to a rejected request gives a reason, and warnings list dropped events
+ * (docs/wire-rules.md#dropped-events).
+ */
 describe.each(eventLogs)('bad input on the %s log', (eventLog) => {
   let services: RunningServices;
   let api: ManagementClient;

@@ -13,7 +13,7 @@ import { type RunningServices, startServices } from './support/start-services.ts
 
 /**
  * An environment, a project and an organization are deleted while they and another tenant receive events at full speed.
- * The deletion returns 204 immediately, keys are rejected within a second, and rows are deleted in the background.
+ * The API returns 204 immediately, keys are rejected within a second, and rows are deleted in the background.
  */
 let services: RunningServices;
 let worker: ServiceProcess;
@@ -58,7 +58,7 @@ async function rowsOf(environmentId: number): Promise<Record<string, number>> {
 
 const nothing = Object.fromEntries(ingestTables.map((table) => [table, 0]));
 
-/** An environment to which events are being sent. */
+/** An environment that receives events. */
 interface Busy {
   id: number;
   token: string;
@@ -107,15 +107,14 @@ test('deletes a project under full load without affecting other tenants', async 
   const acknowledgedOnce = deleted.map(({ load }) => load.acknowledged().length);
   const acknowledgedBefore = remaining.load.acknowledged().length;
   await eventually(() => remaining.load.acknowledged().length > acknowledgedBefore + 500, { what: 'Going on' });
-  // After a key was rejected, it is never accepted again.
+  // Once rejected, a key is never accepted again.
   expect(deleted.map(({ load }) => load.acknowledged().length)).toEqual(acknowledgedOnce);
   for (const { load } of deleted) {
     await load.stop();
     expect([...load.refused().keys()]).toEqual([401]);
   }
 
-  // The worker still waits five minutes before it cleans up, although consumers are notified of the deletion. Here, the
-  // test instead waits until no event is in flight.
+  // Wait until no event is in flight, instead of the five minutes that the worker waits before cleaning up.
   await awaitDrained(services);
   for (const [place, consumer] of services.consumers.entries()) {
     expect(await consumer.stop()).toBe(0);

@@ -3,7 +3,10 @@ import { awaitDrained } from './support/log-progress.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
 import { startSteadyLoad } from './support/steady-load.ts';
 
-/** With EVENT_LOG_FALLBACK=postgres, events are accepted during a Kafka outage (docs/decisions/016-fallback-log.md). */
+/**
+ * With EVENT_LOG_FALLBACK=postgres, the gateway accepts events during a Kafka outage
+ * (docs/decisions/016-fallback-log.md).
+ */
 let kafka: KafkaFaultProxy;
 let services: RunningServices;
 
@@ -57,7 +60,7 @@ test('stores every acknowledged event once and in order when Kafka fails and the
   expect(rows.filter(({ count }) => count !== 1)).toEqual([]);
   const acknowledged = load.attempts.filter(({ status }) => status === 200);
   expect(acknowledged.filter(({ uuid }) => !stored.has(uuid))).toEqual([]);
-  // The attempts are in the order of their responses. Each client waits for a response before its next request.
+  // Attempts are in the order of their responses. Each client waits for a response before its next request.
   const clients = new Map<string, number>();
   for (const { uuid, client } of acknowledged) {
     const at = stored.get(uuid)?.getTime() ?? 0;

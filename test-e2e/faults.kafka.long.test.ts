@@ -12,8 +12,8 @@ import { type RunningServices, startServices } from './support/start-services.ts
 import { type Attempt, type SteadyLoad, startSteadyLoad } from './support/steady-load.ts';
 
 /**
- * Tests outages of servers under load (docs/architecture.md#failure-modes). The services connect through proxies that
- * the test can break. The test itself connects to the servers directly.
+ * Tests server outages under load (docs/architecture.md#failure-modes). The services connect through proxies that the
+ * test can break. The test itself connects directly.
  */
 const faults = ['refuse', 'blackHole'] as const;
 let kafka: KafkaFaultProxy;
@@ -60,7 +60,7 @@ describe('services with the log on Kafka', () => {
       await waitForResponses(load, 50, 200);
       await kafka[fault]();
       await waitUntilAllRejected(load);
-      // The requests that were in flight at the start have received responses. From here until the end of the fault,
+      // All requests that were in flight at the start have received responses. From here until the end of the fault,
       // every request is rejected.
       const during = load.attempts.length;
       await waitForResponses(load, 8, 503);
@@ -83,9 +83,9 @@ describe('services with the log on Kafka', () => {
       await waitForResponses(load, 50, 200);
       await postgres[fault]();
       await waitForResponses(load, 1000, 200);
-      // The gateway cannot check a key that it has not cached. If PostgreSQL refuses connections, the gateway accepts
-      // the event and the consumer checks the key later (docs/architecture.md#life-of-an-event). If PostgreSQL does not
-      // respond at all, the client must retry.
+      // The gateway cannot check a key that is not cached. If PostgreSQL refuses connections, the gateway accepts the
+      // event and the consumer checks the key later (docs/architecture.md#life-of-an-event). If PostgreSQL does not
+      // respond, the client must retry.
       const unchecked = startSteadyLoad(services.ingestUrl, uncachedTenant.projectApiKey, { clients: 1 });
       const isSilent = fault === 'blackHole';
       await waitForResponses(unchecked, 1, isSilent ? 503 : 200);
@@ -112,7 +112,7 @@ describe('services with the log on Kafka', () => {
         const after = await consumedRecords(services);
         if (after <= before + 50) throw new Error(`${after} records are consumed. It said: ${consumer?.output()}`);
       },
-      // A statement may take up to 35 s to fail, and 30 s if it waits for a lock.
+      // A statement may take up to 35 s to fail, or 30 s if it waits for a lock.
       { what: 'Consuming on' },
     );
     await waitForResponses(load, 50, 200);
@@ -161,7 +161,7 @@ async function waitForResponses(load: SteadyLoad, count: number, status: number)
   );
 }
 
-/** Waits until each client has received status 503. Clients wait for a response before their next request. */
+/** Waits until each client has received status 503. Each client waits for a response before its next request. */
 async function waitUntilAllRejected(load: SteadyLoad): Promise<void> {
   const from = load.attempts.length;
   const clients = new Set(load.attempts.map(({ client }) => client));
@@ -184,7 +184,7 @@ function tally(attempts: readonly Attempt[]): Record<number, number> {
   return counts;
 }
 
-/** Every acknowledged event is stored once. Rejected events may also be stored, but at most once. */
+/** Every acknowledged event is stored once. A rejected event may also be stored, but at most once. */
 async function expectStored(services: RunningServices, load: SteadyLoad): Promise<void> {
   await awaitDrained(services);
   const { rows } = await services.database.query<{ uuid: string; count: number }>(

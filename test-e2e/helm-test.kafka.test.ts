@@ -7,8 +7,8 @@ import { type CompiledPrograms, compilePrograms } from '@millrace/testing';
 import { type RunningServices, startServices } from './support/start-services.ts';
 
 /**
- * Runs the script of `helm test` in a process instead of a pod. As in the image, the command line tool is in the
- * working directory.
+ * Runs the script of `helm test` in a process instead of a pod. As in the image, the working directory contains the
+ * command-line tool.
  */
 const script = fileURLToPath(new URL('../deploy/helm/millrace/files/send-event.mjs', import.meta.url));
 const nowhere = 'http://127.0.0.1:9';

@@ -16,7 +16,9 @@ import {
 import { createManagementClient } from './support/management-client.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
 
-/** Runs `millrace import` in a separate process, with the real ingest host. Every test imports into its own project. */
+/**
+ * Runs `millrace import` in a separate process with the real ingest host. Every test imports into a separate project.
+ */
 let services: RunningServices;
 let program: CompiledPrograms;
 let tenant: TestTenant;
@@ -60,7 +62,7 @@ function startImport(args: string[], input?: Buffer, ingestUrl = services.ingest
 }
 const runImport = (args: string[], input?: Buffer) => startImport(args, input).ended;
 
-/** Starts a proxy that forwards `count` requests. All further requests wait until the proxy is opened. */
+/** Starts a proxy that forwards `count` requests. Further requests wait until the test opens the proxy. */
 async function startGate(count: number): Promise<TestServer & { open(): void }> {
   let left = count;
   let open = () => {};
@@ -79,7 +81,7 @@ async function startGate(count: number): Promise<TestServer & { open(): void }> 
   return { ...server, open };
 }
 
-/** Writes the events of two persons in order, without UUIDs. Most of them belong to one of the persons. */
+/** Writes two persons' events in order, without UUIDs. Most events belong to one of the persons. */
 function writeLines(count: number): string {
   const lines = Array.from({ length: count }, (_, n) =>
     JSON.stringify({
@@ -124,7 +126,7 @@ test('imports a file as historical events, in order and once', async () => {
   expect(await api.persons({ distinct_id: 'other' })).toMatchObject([{ properties: { last: 2499 } }]);
   expect(await api.warnings()).toEqual([]);
 
-  // Events that are sent again are recognized by their UUIDs.
+  // Millrace recognizes repeated events by their UUIDs.
   expect(await runImport([file, '--restart', '--batch-size', '300'])).toMatchObject({ summary: { imported: 2500 } });
   writeFileSync(file, `${readFileSync(file, 'utf8')}{"event":"last","distinct_id":"d","timestamp":"2019-01-01"}\n`);
   expect(await runImport([file])).toMatchObject({ summary: { imported: 2501, importedBefore: 2500 } });

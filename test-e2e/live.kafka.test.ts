@@ -3,7 +3,7 @@ import { eventually } from '@millrace/testing';
 import { post } from './support/post.ts';
 import { eventLogs, type RunningServices, startServices } from './support/start-services.ts';
 
-/** Live events in the whole running system: the stream shows what is stored. */
+/** Tests live events in the entire running system: the stream shows the stored events. */
 describe.each(eventLogs)('the live stream on the %s log', (eventLog) => {
   let services: RunningServices;
   const leaving = new AbortController();
@@ -19,7 +19,7 @@ describe.each(eventLogs)('the live stream on the %s log', (eventLog) => {
     const { tenant, ingestUrl, apiUrl } = services;
     const headers = { authorization: `Bearer ${tenant.personalApiKey}` };
     const base = `${apiUrl}/api/projects/${tenant.projectId}`;
-    // The stream cannot start before the consumer has created the topics, so try again until it can.
+    // The stream can start only after the consumer has created the topics, so try again until then.
     const stream = await eventually(async () => {
       const response = await fetch(`${base}/live/events`, { headers, signal: leaving.signal });
       return response.status === 200 && response;
@@ -34,7 +34,7 @@ describe.each(eventLogs)('the live stream on the %s log', (eventLog) => {
     await send([{ event: '$identify', distinct_id: ada, properties: { $anon_distinct_id: visitor } }]);
     const found = (name: string) => messages.find(({ event }) => event === name);
     await eventually(() => found('$identify') !== undefined);
-    // The client's clock is one hour ahead. The timestamp is corrected with `sent_at` of the request.
+    // The client's clock is one hour ahead. Millrace corrects the timestamp with the request's `sent_at`.
     const fast = new Date(Date.now() + 3_600_000).toISOString();
     await send([{ event: 'after', distinct_id: visitor, timestamp: fast }, { event: 'lost' }], { sent_at: fast });
     await eventually(() => found('after') !== undefined && found('lost') !== undefined);

@@ -5,8 +5,8 @@ import { type RunningServices, startServices } from './support/start-services.ts
 import { type SteadyLoad, startSteadyLoad } from './support/steady-load.ts';
 
 /**
- * The PostgreSQL password is changed under load, and then the role. The secret is mounted as in Kubernetes, and no
- * process is restarted. Every acknowledged event must be stored once.
+ * The PostgreSQL password changes under load, and later the role. The secret is mounted as in Kubernetes, and no
+ * process restarts. Every acknowledged event must be stored once.
  */
 const unique = `${process.pid}_${Date.now()}`;
 const [first, second] = [`rotated_first_${unique}`, `rotated_second_${unique}`];
@@ -47,7 +47,7 @@ afterAll(async () => {
 const endConnections = (role: string) =>
   server.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1', [role]);
 
-/** Waits until a new event is accepted and the API returns it, which shows that all three services are connected. */
+/** Waits until a new event is accepted and the API returns it, which proves that all three services are connected. */
 async function expectNewEvents(): Promise<void> {
   const since = load.attempts.length;
   const taken = await eventually(() => load.attempts.slice(since).find(({ status }) => status === 200) ?? false, {
@@ -79,7 +79,7 @@ test('uses the other role for new connections with two roles', async () => {
   await endConnections(first);
   await expectNewEvents();
   await endConnections(first);
-  // A connection that is terminated takes a moment to end.
+  // A terminated connection takes a moment to end.
   await eventually(async () => {
     const { rows } = await server.query('SELECT DISTINCT usename FROM pg_stat_activity WHERE usename = ANY ($1)', [
       [first, second],

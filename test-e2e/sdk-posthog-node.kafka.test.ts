@@ -3,9 +3,7 @@ import { PostHog } from 'posthog-node';
 import { createManagementClient, type ManagementClient } from './support/management-client.ts';
 import { eventLogs, type RunningServices, startServices } from './support/start-services.ts';
 
-/**
- * Tests the real SDK with its default settings, except the host. The tests use the API to read what the SDK has sent.
- */
+/** Tests the real SDK with its default settings, except for the host. The tests read the sent events from the API. */
 describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
   let services: RunningServices;
   let api: ManagementClient;
@@ -56,7 +54,7 @@ describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
       properties: { ...properties, $lib: 'posthog-node', $is_server: true, $geoip_disable: true },
       person: { distinct_ids: ['buyer'] },
     });
-    // The correction of the clock skew adds the time between sending and receiving.
+    // The clock skew correction adds the time between sending and receiving.
     expect(Math.abs(Date.parse(row?.timestamp ?? '') - timestamp.getTime())).toBeLessThan(30_000);
     expect(await personOf('buyer')).toMatchObject({
       uuid: row?.person?.uuid,

@@ -14,7 +14,7 @@ import { tableChecksums } from './support/table-checksums.ts';
 
 /**
  * Tests exactly-once effects when processes are killed (docs/architecture.md#exactly-once-effects). `npm test` checks
- * them for each batch (services/event-consumer), and for killed members of a group
+ * these effects for each batch (services/event-consumer), and for killed members of a consumer group
  * (packages/event-log/src/event-log.groups.kafka.test.ts).
  */
 const sizes = {
@@ -48,7 +48,7 @@ describe.each(eventLogs)('a story with killed consumers on the %s log', (eventLo
     const { events } = await storedState(services);
     const sent = [...expected.events.values()].map(({ uuid, event, distinct_id, timestamp, properties }) => ({
       uuid,
-      // This is an exact synonym, which is stored under the other name
+      // The name is an exact synonym, and the event is stored with the other name
       // (docs/ingestion-rules.md#effects-of-event-names).
       event: event === '$group_identify' ? '$groupidentify' : event,
       distinct_id,
@@ -90,8 +90,8 @@ describe.each(eventLogs)('a story with killed consumers on the %s log', (eventLo
 });
 
 /**
- * Sends one batch after another as a client does, and repeats batches that were rejected. The clients stay only
- * slightly ahead of the consumers, so that every kill interrupts work and leaves work to be done.
+ * Sends batches one after the other, and retries rejected batches. The clients remain slightly ahead of the consumers,
+ * so that every kill interrupts work and some work always remains.
  */
 async function sendInOrder(services: RunningServices, stream: readonly StoryEvent[], pace: Pace): Promise<void> {
   const { ingestUrl, tenant } = services;
@@ -112,13 +112,13 @@ async function sendInOrder(services: RunningServices, stream: readonly StoryEven
 }
 
 interface Pace {
-  /** Number of events that have been acknowledged. */
+  /** Number of acknowledged events. */
   sent: number;
   /** Maximum number of events that are acknowledged but not consumed yet. */
   lead: number;
 }
 
-/** In each part of the stream, kills a random consumer at a random moment, and starts another one. */
+/** In each part of the stream, kills a random consumer at a random moment, and starts a new consumer. */
 async function killConsumers(services: RunningServices, total: number, random: () => number): Promise<number> {
   const places = services.consumers.map((consumer) => Promise.resolve(consumer));
   let killed = 0;
@@ -131,7 +131,7 @@ async function killConsumers(services: RunningServices, total: number, random: (
     const index = Math.floor(random() * places.length);
     await (await places[index])?.kill();
     killed++;
-    // The test does not wait for the replacement, so the next consumer may be killed before this one works.
+    // Do not wait for the replacement, so that the next consumer may be killed before this one is working.
     places[index] = services.startConsumer();
   }
   services.consumers.splice(0, places.length, ...(await Promise.all(places)));

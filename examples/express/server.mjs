@@ -7,7 +7,7 @@ if (!POSTHOG_HOST || !POSTHOG_KEY) throw new Error('Set POSTHOG_HOST and POSTHOG
 const posthog = new PostHog(POSTHOG_KEY, { host: POSTHOG_HOST });
 const app = express();
 
-// A real app takes the user from its session.
+// A real app reads the user from the session.
 const userOf = (request) => String(request.query.user ?? 'anonymous');
 
 app.get('/checkout', async (request, response) => {
@@ -16,7 +16,7 @@ app.get('/checkout', async (request, response) => {
 });
 
 app.post('/orders', async (request, response) => {
-  // With `flags`, the event records which checkout the user had.
+  // With `flags`, the event records which version of the checkout the user saw.
   const flags = await posthog.evaluateFlags(userOf(request));
   posthog.capture({
     distinctId: userOf(request),

@@ -5,7 +5,7 @@ import { createTestTenant, type DnsServer, startDnsServer } from '@millrace/test
 import { type RunningServices, startServices } from '../support/start-services.ts';
 import { findMissingPrograms } from './find-missing-programs.ts';
 
-/** Uses the management API as an administrator's script does: only with bash, curl and jq. */
+/** Uses the management API as an administrator's script would: only with bash, curl and jq. */
 const script = fileURLToPath(new URL('./administrator.sh', import.meta.url));
 const steps = [
   'domain created',
@@ -29,7 +29,7 @@ if (missing.length > 0) {
   process.stdout.write(`\n! The administrator's script is skipped: ${missing.join(', ')} not on the PATH\n`);
 }
 
-// If a program is missing, these tests are skipped. CI fails on skipped tests.
+// If a program is missing, these tests are skipped, which fails the build in CI.
 (missing.length === 0 ? describe : describe.skip)("an administrator's script", () => {
   let dns: DnsServer;
   let services: RunningServices;
@@ -69,9 +69,9 @@ if (missing.length > 0) {
     expect(complaints).toContain('GET /api/organizations/@current/ answered 401 instead of 200');
   });
 
-  /** Runs the script. When the script asks for a TXT record, publishes it, as the owner of the domain would. */
+  /** Runs the script. When the script asks for a TXT record, publishes the record, as the domain owner would. */
   async function runScript(settings: Record<string, string>) {
-    // The script must not depend on environment variables of this machine.
+    // Do not pass this machine's environment variables, because the script must not depend on them.
     const child = spawn('bash', [script], {
       env: settings,
       stdio: ['ignore', 'pipe', 'pipe'],

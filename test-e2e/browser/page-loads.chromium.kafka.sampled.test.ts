@@ -4,7 +4,7 @@ import { judgeVisits } from '@millrace/testing/browser-visits/judge-visits';
 import { visitShop } from '@millrace/testing/browser-visits/visit-shop';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
-/** A long run loads more pages. */
+/** The long tests load more pages. */
 const pages = storySize(40, 200);
 const seed = testSeed();
 let services: RunningServices;
@@ -25,7 +25,7 @@ test(`stores every captured event once or reports it as dropped, over ${pages} p
     expect(await judgeVisits(visits, services.database)).toMatchObject({ losses: [], doubled: 0 });
   });
   expect(visits.captured.size).toBeGreaterThan(pages * 2);
-  // A crash also ends other tabs of the same process, and a slow machine interrupts more visits.
+  // A crash also ends other tabs in the same process, and a slow machine interrupts more visits.
   expect(visits.interrupted).toBeLessThan(pages / 4);
   for (const count of Object.values(visits.requests)) expect(count).toBeGreaterThan(0);
 }, 300_000);

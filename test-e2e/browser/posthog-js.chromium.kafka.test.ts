@@ -9,8 +9,8 @@ import { startPageServer } from '../sdks/page-server.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
 /**
- * `posthog-js` loads additional scripts, depending on the environment's settings. The gateway must serve all of them,
- * because a 404 would be an error in the console of every page.
+ * `posthog-js` loads further scripts, depending on the environment's settings. The gateway must serve all of them,
+ * because a 404 response would cause a console error on every page.
  */
 const releases: [packageName: string, bundle: string][] = [
   ['posthog-js', 'module.js'],
@@ -56,7 +56,7 @@ test.each(releases)(
     page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
     await page.goto(site.pageUrl({ ingestUrl: services.ingestUrl, projectApiKey: services.tenant.projectApiKey }));
     await page.waitForFunction('window.posthog?.__loaded');
-    // Trigger every kind of capture: clicks without effect, a mouse move, an error and a web vital.
+    // Trigger every kind of capture: a click without effect, a mouse movement, an error and a web vital.
     await eventually(() => requested.some((response) => /config|decide|flags/.test(response)));
     for (let at = 0; at < 4; at++) await page.mouse.click(20, 200);
     await page.mouse.move(40, 200);

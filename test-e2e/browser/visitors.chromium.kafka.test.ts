@@ -12,7 +12,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { createManagementClient, type ManagementClient } from '../support/management-client.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
-/** Tests the browser library in a real browser, and what the database stores as a result. */
+/** Tests the browser library in a real browser, and the resulting content of the database. */
 let services: RunningServices;
 let api: ManagementClient;
 let site: TestServer;
@@ -61,9 +61,9 @@ const run = <Result = void>(page: Page, script: string) => page.evaluate<Result>
 const idOf = (page: Page) => run<string>(page, 'return posthog.get_distinct_id()');
 
 /**
- * Waits until exactly the events with these names are stored, and returns them in the order of the names. Their
- * timestamps are not in this order, because the timestamps of each request are corrected by its clock skew, which
- * includes the duration of the request.
+ * Waits until exactly the events with these names are stored, and returns them in the order of the given names. Sorting
+ * by timestamp would not work, because each request's timestamps are corrected by its clock skew, which includes the
+ * duration of the request.
  */
 async function stored(...names: string[]) {
   const distinct = [...new Set(names)];
@@ -78,7 +78,7 @@ test("keeps a visitor's ID across tabs and days, with separate sessions", async 
   const first = await browser.newContext();
   const one = await enter(first);
   await run(one, `posthog.capture('first tab')`);
-  // A tab that is already open would notice the new session only a little later.
+  // Open a new tab, because a tab that is already open would detect the new session later.
   const other = await enter(first);
   await run(other, `posthog.capture('second tab')`);
   const storageState = await first.storageState();
@@ -219,7 +219,7 @@ test('keeps one person when a site switches from posthog-js during a visit', asy
   await run(before, `posthog.register({ shop: 'north' }); posthog.capture('with the other library')`);
   const anonymous = await idOf(before);
   await responded;
-  // If both pages were open, each could overwrite what the other one has stored in the browser.
+  // Close the page, because two open pages could overwrite each other's stored data.
   await before.close();
   const after = await enter(visitor);
   expect(await idOf(after)).toBe(anonymous);
@@ -238,20 +238,20 @@ test('keeps one person when a site switches from posthog-js during a visit', asy
 test('stores the views, clicks, order and identity of a visitor to the demo shop', async () => {
   const { ingestUrl, tenant, database } = services;
   const demo = await serveDemo({ ingestUrl, projectApiKey: tenant.projectApiKey, port: 0 });
-  // On a busy machine, the gateway may respond before it has loaded the settings, so wait until the settings are in the
-  // response.
+  // On a busy machine, the gateway may respond before it has loaded the settings, so wait until the response contains
+  // them.
   await eventually(async () => {
     const response = await fetch(`${ingestUrl}/array/${tenant.projectApiKey}/config`);
     expect(await response.json()).toMatchObject({ autocapture_opt_out: false });
   });
-  // The library ignores automated browsers, so this browser pretends to be a regular one.
+  // Use a regular browser's user agent, because the library ignores automated browsers.
   const visitor = await browser.newContext({
     userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Chrome/130.0.0.0 Safari/537.36',
   });
   await visitor.addInitScript(`Object.defineProperty(navigator, 'webdriver', { value: false })`);
   const page = await visitor.newPage();
   await page.goto(demo.url);
-  // The library script includes the settings, so clicks are captured from the start.
+  // The library script includes the settings, so the library captures clicks from the start.
   const anonymous = await idOf(page);
   const press = (name: string) => page.getByRole('button', { name, exact: true }).first().click();
   await press('Add to basket');
@@ -266,7 +266,7 @@ test('stores the views, clicks, order and identity of a visitor to the demo shop
       [demo.url],
     );
     const who = (id: string) => (id === anonymous ? 'anonymous' : id);
-    // Events that are sent when a page is left may be stored before events of a request that is still in flight.
+    // Events that are sent when the visitor leaves a page may be stored before the events of a pending request.
     expect(found.rows.map(({ event, distinct_id }) => [event, who(distinct_id)])).toEqual([
       ['$autocapture', 'anonymous'],
       ['$autocapture', 'anonymous'],

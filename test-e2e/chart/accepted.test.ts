@@ -10,12 +10,12 @@ import { containerOf, type Manifest } from './testing/manifest.ts';
 import { exampleNames, filterByKind, renderChart, root } from './testing/render-chart.ts';
 import { variants } from './testing/variants.ts';
 
-/** The settings that are only validated together, for all services. */
+/** The settings of all services that are validated together. */
 type Config = Parameters<typeof buildDatabaseAddress>[0] &
   Parameters<typeof toRedisConnection>[0] &
   Parameters<typeof toKafkaConnection>[0];
 
-/** Values for secrets that the chart only refers to. */
+/** Values of secrets that the chart does not create. */
 const inSecrets: Record<string, string> = {
   DATABASE_URL: 'postgresql://u:p@host:5432/db',
   SECRETS_KEY: Buffer.alloc(32).toString('base64'),
@@ -35,7 +35,7 @@ const mounted = mountSecret({
 });
 afterAll(() => mounted.remove());
 
-/** Returns the environment variables of a pod as its process sees them, with the content of secrets and files. */
+/** Returns a pod's environment variables, including the content of secrets and files. */
 function seenBy(deployment: Manifest, secrets: Manifest[]): Record<string, string> {
   const variables = containerOf(deployment).env.map(({ name, value, valueFrom }) => {
     if (value?.startsWith('/etc/millrace/certificates/')) return [name, testCertificates.authorityFile];

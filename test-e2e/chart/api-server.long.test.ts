@@ -9,10 +9,10 @@ import { exampleNames, filterByKind, leastValues, renderChart, root } from './te
 const missing = await missingForApiServer();
 let server: ApiServer;
 let directory: string;
-/** The API server's response before the custom resource definitions were installed. */
+/** The API server's response before the installation of custom resource definitions. */
 let withoutOthersKinds: { status: number; output: string };
 
-/** Applies objects and returns the API server's response. With a dry run, they are not stored. */
+/** Applies objects and returns the API server's response. A dry run does not store the objects. */
 async function apply(
   objects: unknown[],
   { namespace, isDryRun = true, words = [] }: { namespace: string; isDryRun?: boolean; words?: string[] },
@@ -23,14 +23,14 @@ async function apply(
   return server.kubectl('apply', ...dry, '--server-side', '--validate=strict', '-n', namespace, '-f', file, ...words);
 }
 
-/** Returns the lists in an object with their paths. Lists inside other lists are left out. */
+/** Returns an object's lists by path, without lists inside other lists. */
 function listsOf(value: unknown, path = ''): [string, unknown][] {
   if (Array.isArray(value)) return [[path, value]];
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, field]) => listsOf(field, `${path}.${name}`));
 }
 
-/** Returns the pods that a Deployment or Job would create, because Pod Security only checks pods. */
+/** Returns the pods that a Deployment or Job would create. Pod Security checks only pods. */
 function podsOf(rendered: Manifest[]) {
   return rendered.flatMap((manifest) => {
     const spec = podOf(manifest);
@@ -40,7 +40,7 @@ function podsOf(rendered: Manifest[]) {
   });
 }
 
-/** Values with which the chart renders all of its objects, and other objects for the namespace of the release. */
+/** Values for rendering all of the chart's objects, and other objects in the release's namespace. */
 const everything: object = {
   ...leastValues,
   host: 'events.example.com',
@@ -99,7 +99,7 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
         if (status !== 0) throw new Error(output);
       }
       await server.kubectl('wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s');
-      // The first run on a machine builds the API server from source.
+      // On its first run on a machine, the test builds the API server from source.
     }, 1_500_000);
     afterAll(async () => {
       await server?.stop();
@@ -169,7 +169,7 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
 
     describe('Helm with a real API server', () => {
       const chart = join(root, 'deploy/helm/millrace');
-      // The Jobs of hooks would never run here, because there are no controllers.
+      // Without controllers, the Jobs of hooks would never run, so skip hooks.
       const words = (values: object) => [
         ...['--namespace', 'prod', '--no-hooks'],
         ...Object.entries({ ...leastValues, ...values }).flatMap(([name, value]) => [
@@ -308,8 +308,8 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
           (await server.kubectl('get', 'hpa,scaledobject', '-n', 'prod', '-o', 'name')).output;
         await helm('upgrade', 'one', chart, ...words({ keda: { enabled: true } }));
         expect(await scalers()).toContain('scaledobject.keda.sh/one-millrace-consumer-live');
-        // Creates the autoscaler that KEDA would create. KEDA is not running here. It would delete its autoscaler only
-        // after Helm has deleted the ScaledObject.
+        // Create the autoscaler that KEDA would create, because KEDA is not running. KEDA would delete the autoscaler
+        // only after Helm has deleted the ScaledObject.
         const name = 'one-millrace-consumer-live';
         await server.kubectl('autoscale', 'deployment', name, `--name=${name}`, '--max=12', '-n', 'prod');
         await helm('upgrade', 'one', chart, ...words({}));

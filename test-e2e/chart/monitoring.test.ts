@@ -60,7 +60,7 @@ test.each([
   'the chart contains every file in deploy/observability/%s, with a name that is short enough',
   async (folder, ending, kind) => {
     const names = (await readdir(join(root, 'deploy/observability', folder))).filter((name) => name.endsWith(ending));
-    // The name of the release is as long as names allow.
+    // The release name has the maximum length.
     const rendered = await renderChart({ release: 'a-release-whose-name-is-long-enough-millrace', values });
     const renderedNames = filterByKind(rendered, kind).map(({ metadata }) => metadata.name);
     const missing = names.filter((name) => !renderedNames.some((one) => one.endsWith(`-${basename(name, ending)}`)));

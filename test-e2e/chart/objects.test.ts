@@ -30,7 +30,7 @@ describe('object names', () => {
   ])('have at most 63 characters for a release name with %d characters (KEDA: %s)', async (length, enabled) => {
     const release = long.slice(0, length).replace(/-$/, 'x');
     const rendered = await renderChart({ release, values: { ...everything, keda: { enabled } } });
-    // The names of autoscalers are not used as labels, so they may have up to 253 characters.
+    // Autoscaler names are not used as labels, so they may have up to 253 characters.
     const names = rendered
       .filter(({ kind }) => kind !== 'HorizontalPodAutoscaler')
       .map(({ metadata }) => metadata.name);
@@ -139,7 +139,7 @@ describe('autoscaling', () => {
       expect(replicas[scaler.spec.scaleTargetRef?.name ?? '']).toBeUndefined();
     }
     expect(filterByKind(rendered, 'HorizontalPodAutoscaler')).toHaveLength(4);
-    // KEDA's admission webhook requires this annotation before it lets KEDA take over the autoscaler.
+    // KEDA's admission webhook requires this annotation before KEDA can take over the autoscaler.
     expect(find(rendered, 'HorizontalPodAutoscaler', 'm-millrace-consumer-live-cpu').metadata.annotations).toEqual({
       'validations.keda.sh/hpa-ownership': 'false',
     });

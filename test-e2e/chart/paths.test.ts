@@ -2,8 +2,8 @@ import type { Manifest } from './testing/manifest.ts';
 import { filterByKind, leastValues, renderChart } from './testing/render-chart.ts';
 
 /**
- * Paths that SDKs and scripts request (docs/wire-rules.md#paths), and the service that handles each. If there is no
- * deployment for flags, the gateway handles the paths of flags.
+ * Paths that SDKs and scripts request (docs/wire-rules.md#paths), and the service that handles each path. Without a
+ * flags deployment, the gateway handles flag paths.
  */
 const requests = [
   ['/', 'gateway'],
@@ -39,10 +39,10 @@ const requests = [
   ['/stats', 'management-api'],
 ] as const;
 
-/** Returns whether a path has a prefix in the sense of Kubernetes' `Prefix`, which compares complete path segments. */
+/** Returns whether a path has a prefix as defined by Kubernetes' `Prefix`, which compares complete path segments. */
 const fits = (path: string, prefix: string) => prefix === '/' || path === prefix || path.startsWith(`${prefix}/`);
 
-/** Returns the service of the longest matching prefix, as Ingress and Gateway do. */
+/** Returns the service with the longest matching prefix, as Ingress and Gateway API do. */
 function serviceFor(routes: { path: string; service: string }[], path: string): string | undefined {
   const fitting = routes.filter((route) => fits(path, route.path));
   return fitting.sort((a, b) => b.path.length - a.path.length)[0]?.service.replace('m-millrace-', '');

@@ -58,7 +58,7 @@ test('can configure every setting of every service, with its own value or in `se
     'management-api': 'managementApi',
     'delivery-worker': 'deliveryWorker',
   };
-  // There is a component for every service except all-in-one, which the chart does not install.
+  // The chart has a component for every service except all-in-one, which it does not install.
   expect(Object.keys(settings).sort()).toEqual(['all-in-one', ...Object.keys(component)].sort());
   for (const [service, key] of Object.entries(component)) {
     const free = Object.keys(schema.properties[key].properties.settings.properties);
@@ -88,7 +88,7 @@ test('gives pods more time to stop than their services need', () => {
   for (const deployment of deployments) {
     const service = serviceOf(deployment);
     const ms = (name: string) => Number(environmentOf(deployment)[name] ?? settings[service]?.[name] ?? 0);
-    // How long each service may take beyond its drain time: see `stopWithinMs` in services/*/src/start.ts.
+    // Maximum time for stopping each service after its drain time: see `stopWithinMs` in services/*/src/start.ts.
     const beyondDrain: Record<string, number> = {
       'management-api': ms('STOP_DELAY_MS') + 5000,
       'delivery-worker': 3000,
@@ -126,11 +126,11 @@ test('gives gateways enough memory for everything that they may hold', () => {
     const number = (name: string) => Number(own[name] ?? settings['ingest-gateway']?.[name]);
     const roles = own.GATEWAY_ROLES?.split(',') ?? [];
     const bodies = number('MAX_IN_FLIGHT_BYTES') / 1024 / 1024;
-    // The gateway starts one thread in addition to the configured number, for bodies whose key is not known.
+    // In addition to the configured threads, the gateway starts one thread for bodies with an unknown key.
     const threads = roles.includes('ingest') ? number('LARGE_BODY_THREADS') + 1 : 0;
     const largeBodies = threads * number('LARGE_BODY_HEAP_MB');
     const flags = roles.includes('flags') ? number('FLAG_DEFINITIONS_MEMORY_MB') : 0;
-    // The process itself needs 200 MiB: docs/decisions/013-memory-of-a-process.md.
+    // Each process needs 200 MiB for itself: docs/decisions/013-memory-of-a-process.md.
     const needed = 200 + bodies + largeBodies + flags;
     expect(memory(containerOf(gateway).resources.limits.memory)).toBeGreaterThanOrEqual(needed);
   }

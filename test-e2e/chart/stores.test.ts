@@ -1,10 +1,7 @@
 import { containerOf, environmentOf, type Manifest, podOf } from './testing/manifest.ts';
 import { filterByKind, find, leastValues, renderChart } from './testing/render-chart.ts';
 
-/**
- * Chart values, and the environment of a gateway that results from them. A value from a secret is written as
- * `secret/key`.
- */
+/** Chart values, and the resulting environment of a gateway. A value from a secret has the form `secret/key`. */
 const cases: [string, object, Record<string, string | undefined>][] = [
   ['a PostgreSQL URL in the values', {}, { DATABASE_URL: 'm-millrace-stores/DATABASE_URL', DATABASE_USER: undefined }],
   [

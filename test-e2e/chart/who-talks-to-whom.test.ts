@@ -2,7 +2,7 @@ import { mayConnect, type Party } from '../cluster/index.ts';
 import { type Manifest, partyOf } from './testing/manifest.ts';
 import { filterByKind, renderChart } from './testing/render-chart.ts';
 
-/** Other pods in the cluster and hosts outside of it. */
+/** Other pods in the cluster, and hosts outside the cluster. */
 const others = {
   prometheus: { namespace: 'monitoring', labels: { app: 'prometheus' } },
   dns: { namespace: 'kube-system', labels: { 'k8s-app': 'kube-dns' } },
@@ -24,8 +24,8 @@ const others = {
 } satisfies Record<string, Party>;
 
 /**
- * The addresses of the stores in each example. An example must not allow connections to a store that only another
- * example uses.
+ * Addresses of the stores in each example. An example must not allow connections to a store that only another example
+ * uses.
  */
 const examples = {
   smallest: { postgresql: ['postgresql', 5432], kafka: ['kafka', 9093], redis: ['redis', 6379] },
@@ -34,8 +34,8 @@ const examples = {
 } as const;
 
 /**
- * Source, destination, port, and whether the policies of the examples smallest, regional and large allow the
- * connection. `-` means that there is no such pod in the example.
+ * Source, destination, port, and whether the policies in the examples smallest, regional and large allow the
+ * connection. `-` means that the example does not include the pod.
  */
 const rows: [from: string, to: string, port: number | string, verdicts: string][] = [
   // Only the configured clients can connect to the public services.
@@ -81,18 +81,18 @@ const rows: [from: string, to: string, port: number | string, verdicts: string][
   ['delivery-worker', 'the log', 0, 'no no yes'],
   ['delivery-worker', 'the cache', 0, 'no no no'],
   ['gateway', 'redis', 26379, 'no yes no'],
-  // This example does not say which pods are PostgreSQL, so it allows connections to its port everywhere.
+  // This example does not specify the PostgreSQL pods, so it allows connections to PostgreSQL's port on all hosts.
   ['gateway', 'another namespace', 5432, 'yes no no'],
   ['gateway', 'cnpg', 5432, 'yes yes no'],
   ['gateway', 'cnpg', 22, 'no no no'],
-  // Migrations connect directly to the database, even if there is a pooler, and to nothing else.
+  // The migration connects directly to the database, even if a pooler is configured, and to nothing else.
   ['migrate', 'the database', 0, 'yes yes yes'],
   ['migrate', 'postgresql', 5432, 'yes no yes'],
   ['migrate', 'the log', 0, 'no no no'],
   ['migrate', 'gateway', 'http', 'no no no'],
   ['migrate', 'the world', 443, 'no no no'],
-  // The API requests flag definitions from a gateway and sends test events to it. There are no other connections
-  // between services.
+  // The API requests flag definitions from a gateway and sends test events to the gateway. Other services do not
+  // connect to each other.
   ['management-api', 'gateway', 'http', 'yes yes yes'],
   ['management-api', 'flags', 'http', '- - yes'],
   ['management-api', 'gateway', 'metrics', 'no no no'],
@@ -108,7 +108,7 @@ const rows: [from: string, to: string, port: number | string, verdicts: string][
   ['test', 'consumer-live', 'metrics', 'no no no'],
   ['test', 'the world', 443, 'no no no'],
   ['a stranger', 'test', 80, 'no no no'],
-  // The delivery worker may connect to hosts outside of the cluster, for webhooks, exports and emails.
+  // The delivery worker may connect to hosts outside the cluster for webhooks, exports and emails.
   ['delivery-worker', 'the world', 443, 'yes yes yes'],
   ['delivery-worker', 'the world', 587, 'yes yes yes'],
   ['delivery-worker', 'the world by IPv6', 443, 'yes yes yes'],

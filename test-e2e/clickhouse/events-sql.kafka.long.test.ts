@@ -7,12 +7,12 @@ import { patienceMs, testServers, uniqueTopicPrefix } from '@millrace/testing';
 import { Kafka, logLevel } from 'kafkajs';
 import { clickHouseOrSkip } from '../testing/install-tools.ts';
 
-/** Runs `deploy/clickhouse/events.sql` on a real ClickHouse in a child process, with a real Kafka. */
+/** Runs `deploy/clickhouse/events.sql` on a real ClickHouse in a child process, with a real Kafka broker. */
 const { kafkaBrokers } = testServers();
 const modules = await clickHouseOrSkip();
 const sqlFile = new URL('../../deploy/clickhouse/events.sql', import.meta.url);
 
-/** Creates the tables, and prints their content when it has the expected size. */
+/** Creates the tables, and prints their content once it has the expected size. */
 const readTopic = `
 const [modules, path, sql, events, unread] = process.argv.slice(1);
 const { Session } = await import(modules + '/chdb/index.mjs');
@@ -78,7 +78,7 @@ const record = (n: number, properties: string, fields: Record<string, unknown> =
       .replace("'events.processed'", `'${topic}'`)
       .replace("'millrace.clickhouse'", `'${topic}'`);
     const words = ['--input-type=module', '-e', readTopic, `${modules}`, path, sql, '5', '4'];
-    // The program ends itself with a signal, because closing ClickHouse would wait for its readers.
+    // End the process with a signal, because closing ClickHouse would wait for its Kafka readers.
     const result = await promisify(execFile)(process.execPath, words, { timeout: 170_000, maxBuffer: 64 << 20 }).catch(
       (error: Error & { stdout?: string }) => {
         if (error.stdout) return { stdout: error.stdout };

@@ -10,7 +10,7 @@ import {
 import { post } from '../support/post.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
-/** With `EVENT_STORE=clickhouse`, the services run queries on the events of SDKs in ClickHouse. */
+/** With `EVENT_STORE=clickhouse`, the services query the events in ClickHouse. */
 const modules = await clickHouseOrSkip();
 
 (modules === null ? describe.skip : describe)('questions on ClickHouse', () => {

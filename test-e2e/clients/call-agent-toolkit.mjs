@@ -1,6 +1,6 @@
 /**
- * Calls tools of @posthog/agent-toolkit. Each line of the input is a call in JSON. Writes its result or error as one
- * line.
+ * Calls tools of @posthog/agent-toolkit. Each input line is a call in JSON. The program writes each result or error as
+ * one line.
  */
 import { createInterface } from 'node:readline';
 

@@ -10,8 +10,8 @@ import { expected, purchaseQuery, type SeededProject, seeded, seedProject } from
 import { environmentOf, startTools, type ToolProcess } from './tool-process.ts';
 
 /**
- * Runs programs that were written for PostHog's API. They read a project and change it, and each test asserts what the
- * program has read.
+ * Runs programs written for PostHog's API. They read and change a project, and each test asserts what a program has
+ * read.
  */
 const run = promisify(execFile);
 const besideThis = (name: string) => new URL(`./${name}`, import.meta.url);
@@ -259,7 +259,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
     expect(await call('update_insight', renamed)).toMatchObject({ response_json: { name: 'Renamed' } });
     await call('update_insight', { insight_id: insightId, name: `Insight ${insight}` });
     expect(await call<Page>('list_dashboards')).toMatchObject({ total_count: seeded.dashboards });
-    // This tool does not send a query, and Millrace can never compute an insight without one.
+    // This tool does not send a query, and Millrace cannot compute an insight without a query.
     const withoutQuery = call('create_insight_from_query', { query_id: 'cache_1', name: 'Arcade' });
     await expect(withoutQuery).rejects.toThrow('PostHog API error (400)');
   });
@@ -302,7 +302,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
 });
 
 (tools === null ? describe.skip : describe)('phog-cli', () => {
-  /** Runs a command of the tool. @returns the output of the command @throws Error with its error output */
+  /** Runs a command of the tool. @returns the command's output @throws Error with its error output */
   async function phog<T>(...words: string[]): Promise<T> {
     const program = ['-c', 'from posthog_cli.main import app; app()', '--json', '--yes'];
     const options = { cwd: directory, env: environmentOf(services, directory), timeout: 60_000, maxBuffer: 64 << 20 };
@@ -368,7 +368,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
     const path = `/annotations/${annotation.id}/`;
     expect(await phog('api', 'patch', path, '-d', '{"deleted":true}')).toMatchObject({ deleted: true });
 
-    // PostHog also responds to DELETE with 405. These records are deleted by PATCH, which the tool can send.
+    // Like PostHog, Millrace responds to DELETE with 405. These records are deleted by PATCH, which the tool supports.
     for (const [kind, id] of [
       ['flag', flag],
       ['insight', insight.id],

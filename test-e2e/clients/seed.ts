@@ -3,13 +3,10 @@ import { createManagementClient } from '../support/management-client.ts';
 import { post } from '../support/post.ts';
 import type { RunningServices } from '../support/start-services.ts';
 
-/**
- * The content of the project that the other programs read. Its lists are longer than the pages that these programs
- * request.
- */
+/** The content of the project that the programs read. Its lists have more entries than the programs' pages. */
 export const seeded = {
   events: 2500,
-  /** Number of the events that have a size of 300 kB. */
+  /** Number of events with a size of 300 kB. */
   largeEvents: 10,
   persons: 250,
   feature_flags: 130,
@@ -32,12 +29,14 @@ export const purchaseQuery = {
 };
 
 export interface SeededProject {
-  /** IDs of the created records, in the order in which they were created. */
+  /** IDs of the created records, in order of creation. */
   ids: Record<SeededList, number[]>;
   eventUuids: string[];
 }
 
-/** Sends events through the gateway, creates the other records through the API, and waits until everything is stored. */
+/**
+ * Sends events through the gateway, creates all other records through the API, and waits until everything is stored.
+ */
 export async function seedProject(services: RunningServices): Promise<SeededProject> {
   const eventUuids = await sendEvents(services);
   const create = (list: SeededList, body: (index: number) => object) => createRecords(services, list, body);
@@ -70,8 +69,8 @@ export async function seedProject(services: RunningServices): Promise<SeededProj
 type EventName = '$ai_generation' | '$groupidentify' | '$pageview' | 'purchase';
 
 /**
- * Returns the name of an event. Five companies are identified, five persons have used a language model, and a seventh
- * of the other events are purchases.
+ * Returns an event name. Five companies are identified, five persons have used a language model, and a seventh of the
+ * remaining events are purchases.
  */
 function eventName(index: number): EventName {
   if (index % 50 === 7) return '$ai_generation';
@@ -84,18 +83,15 @@ const indexes = Array.from({ length: seeded.events }, (_, index) => index);
 const indexesOf = (name: EventName) => indexes.filter((index) => eventName(index) === name);
 const recentIndexesOf = (name: EventName) => indexesOf(name).filter((index) => index < recentEvents);
 
-/**
- * The numbers that clients must compute from the events, by event name. An event is recent if it happened in the last
- * 30 days.
- */
+/** The numbers that clients must compute from the events, by event name. Recent events are from the last 30 days. */
 export const expected = {
   count: (name: EventName) => indexesOf(name).length,
   recentCount: (name: EventName) => recentIndexesOf(name).length,
-  /** The number of persons with this event. Each of them has a recent one. */
+  /** Number of persons with this event. Each of them has a recent event. */
   persons: (name: EventName) => new Set(recentIndexesOf(name).map((index) => index % seeded.persons)).size,
   /**
-   * The number of persons who sent the event `to` within two weeks after the event `from`. Each event is 15 minutes
-   * older than the one before it in the list.
+   * Number of persons who sent the event `to` within two weeks after the event `from`. Each event is 15 minutes older
+   * than the previous event in the list.
    */
   recentConversions(from: EventName, to: EventName): number {
     const isConversion = (first: number, second: number) =>
@@ -110,8 +106,8 @@ const start = Date.now();
 const minute = 60_000;
 
 /**
- * Returns the time of an event. Most events are from the last 21 days, and the others are 40 days old, so that clients
- * which read month by month need several requests.
+ * Returns an event's time. Most events are from the last 21 days. The others are 40 days old, so that clients that read
+ * month by month need several requests.
  */
 function eventTime(index: number): string {
   const minutesAgo = index < recentEvents ? 5 + index * 15 : 40 * 24 * 60 + index;
@@ -141,7 +137,7 @@ async function sendEvents({ ingestUrl, tenant }: RunningServices): Promise<strin
       index,
       ...propertiesOf(index),
       text: index < seeded.largeEvents * 200 && index % 200 === 100 ? 'x'.repeat(300_000) : 'short',
-      // This domain differs from that of the project's members, whose events count as internal traffic.
+      // The domain differs from that of the project's members, whose events are internal traffic.
       $set: { email: `person-${index % seeded.persons}@shop.example` },
     },
   }));

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import type { RunningServices } from '../support/start-services.ts';
 
 export interface ToolProcess {
-  /** Calls a tool. @returns the result of the tool @throws Error with its error output */
+  /** Calls a tool. @returns the tool's result @throws Error with its error output */
   call(name: string, given?: object): Promise<unknown>;
   stop(): void;
 }
@@ -32,7 +32,7 @@ export function startTools(command: readonly string[], env: Record<string, strin
   };
 }
 
-/** Returns the environment variables in which programs written for PostHog expect a server, a key and a project. */
+/** Returns the environment variables with the server, key and project for programs written for PostHog. */
 export const environmentOf = ({ apiUrl, tenant }: RunningServices, home: string) => ({
   HOME: home,
   POSTHOG_SERVER_URL: apiUrl,

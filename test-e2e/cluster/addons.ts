@@ -1,5 +1,5 @@
-// The programs that run next to the control plane: CoreDNS (name resolution), metrics-server (resource usage) and KEDA
-// (scaling by backlog).
+// Programs next to the control plane: CoreDNS (name resolution), metrics-server (resource usage) and KEDA (scaling by
+// backlog).
 import { copyFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { keepInCache } from '@millrace/stack/fetched-programs';
@@ -14,8 +14,8 @@ import { goProgram, goSources, moduleDirectory, moduleMark } from './parts/go-pr
 export const coreDns = () => goProgram({ module: 'coredns', path: 'millrace/coredns' });
 
 /**
- * Starts CoreDNS outside of the nodes, at the address that every pod uses for name resolution. It resolves only the
- * names of the cluster.
+ * Starts CoreDNS outside the nodes, at the address that every pod uses for name resolution. It resolves only names in
+ * the cluster.
  */
 export async function startDns(kubeconfig: string, options: PartOptions): Promise<ServerProcess> {
   const corefile = join(options.directory, 'Corefile');
@@ -42,7 +42,7 @@ export const metricsServer = () =>
 
 const port = 4443;
 
-/** Starts metrics-server, which reports the resource usage of pods to autoscalers. */
+/** Starts metrics-server, which reports the pods' resource usage to autoscalers. */
 export async function startMetricsServer(
   { kubeconfig, certificates }: RunningApiServer,
   tools: KubernetesTools,
@@ -68,7 +68,7 @@ const program = (name: string) => goProgram({ module: 'keda', path: `${source}/c
 interface KedaParts {
   operator: string;
   adapter: string;
-  /** Directory of KEDA's custom resource definitions. */
+  /** Directory with KEDA's custom resource definitions. */
   kinds: string;
 }
 
@@ -85,7 +85,7 @@ const ports = { api: 4444, metrics: 8080, adapterMetrics: 8082, health: 8081, gr
 
 /**
  * Starts KEDA, which scales deployments by their backlog. The operator reads the backlog from Kafka, and the adapter
- * reports it to the autoscaler.
+ * reports it to autoscalers.
  */
 export async function startKeda(
   { kubeconfig, certificates }: RunningApiServer,
@@ -97,7 +97,7 @@ export async function startKeda(
   await announceApi(api, tools, options.directory);
   const { status, output } = await tools.kubectl('apply', '--server-side', '-f', kinds);
   if (status !== 0) throw new Error(`KEDA's kinds could not be made known:\n${output}`);
-  // The operator and the adapter use the same certificate to authenticate to each other.
+  // The operator and the adapter authenticate to each other with the same certificate.
   const directory = join(options.directory, 'keda');
   mkdirSync(directory, { mode: 0o700 });
   for (const [from, name] of [
@@ -134,15 +134,15 @@ interface AnnouncedApi {
   /** Name of the service that provides this API. */
   name: string;
   namespace: string;
-  /** API group. Version `v1beta1` of it is served. */
+  /** API group. Its version is `v1beta1`. */
   group: string;
   /** Port on the host's address. */
   port: number;
 }
 
 /**
- * Registers an API that is served outside of the nodes. The API server forwards requests for it to a service that has
- * an address but no pods.
+ * Registers an API that is served outside the nodes. The API server forwards requests for this API to a service that
+ * has an address but no pods.
  */
 async function announceApi(
   { name, namespace, group, port }: AnnouncedApi,

@@ -22,24 +22,24 @@ import { kubernetesParts, kubernetesProgram, kubernetesVersion } from './parts/g
 export interface Cluster extends KubernetesTools {
   kubeconfig: string;
   nodes: ClusterNode[];
-  /** Returns the parts that ended unexpectedly, each with the end of its log. */
+  /** Returns the parts that ended unexpectedly, with the end of each log. */
   failures(): string[];
-  /** Returns all connections since the start. */
+  /** Returns all connections since the cluster started. */
   traffic(): Traffic;
 }
 
 interface ClusterOptions {
-  /** An empty directory for all files of the cluster. */
+  /** An empty directory for all of the cluster's files. */
   directory: string;
-  /** Name of the control group that contains the cluster's pods. */
+  /** Name of the control group for the cluster's pods. */
   cgroup: string;
   nodes: number;
 }
 
 /**
- * Starts a Kubernetes cluster with several nodes. Must be called in separate namespaces (`runInNamespaces`), and the
- * cluster ends when they do.
- * @throws SetupProblem with the output of the part that did not start
+ * Starts a Kubernetes cluster with several nodes. Must be called in separate namespaces (`runInNamespaces`). The
+ * cluster ends with the namespaces.
+ * @throws SetupProblem with the output of the part that failed to start
  */
 export async function startCluster({ directory, cgroup, nodes }: ClusterOptions): Promise<Cluster> {
   await prepareMounts(directory);
@@ -72,7 +72,7 @@ export async function startCluster({ directory, cgroup, nodes }: ClusterOptions)
   };
 }
 
-/** Downloads all parts of a cluster to the user's cache, because the namespaces have no access to the network. */
+/** Downloads all parts of a cluster to the user's cache, because the namespaces do not have network access. */
 export async function fetchParts(progress: Progress): Promise<void> {
   await progress.step("etcd, containerd, runc, CNI plugins and iptables from Debian's packages", async () => {
     await etcdFiles();

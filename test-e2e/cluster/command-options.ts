@@ -1,7 +1,4 @@
-/**
- * The options of the command line. The program also passes some of them to itself when it starts again in the
- * namespaces.
- */
+/** Command-line options. The program passes some of them to the instance of itself that it starts in the namespaces. */
 export interface ClusterCommandOptions {
   only?: string;
   run?: string;
@@ -10,8 +7,8 @@ export interface ClusterCommandOptions {
   report?: string;
   from?: string;
   rate?: string;
-  /** Set in the namespaces: an empty directory for all files. */
+  /** Set only in the namespaces: an empty directory for all files. */
   inside?: string;
-  /** The packed releases that `from` refers to, as `OlderRelease[]` in JSON. */
+  /** The packed releases of `from`, as `OlderRelease[]` in JSON. */
   older?: string;
 }

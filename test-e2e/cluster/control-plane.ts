@@ -1,4 +1,4 @@
-// Starts the parts of the control plane other than the API server: controller manager, scheduler and kube-proxy.
+// Starts the control plane without the API server: controller manager, scheduler and kube-proxy.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Reaper, type ServerProcess, startServerProcess } from '@millrace/stack/servers/server-process';
@@ -9,7 +9,7 @@ import { kubernetesProgram } from './parts/go-program.ts';
 /** Starts the controller manager and the scheduler. */
 export async function startControllers(server: RunningApiServer, options: PartOptions): Promise<ServerProcess[]> {
   const { kubeconfig, certificates } = server;
-  // Leader election is off, because there is only one instance of each.
+  // Turn off leader election, because each program has only one instance.
   const shared = [`--kubeconfig=${kubeconfig}`, '--leader-elect=false'];
   const manager = startPart(
     'kube-controller-manager',
@@ -20,7 +20,7 @@ export async function startControllers(server: RunningApiServer, options: PartOp
         `--service-account-private-key-file=${certificates.serviceAccountKey}`,
         `--root-ca-file=${certificates.authority}`,
         '--use-service-account-credentials=true',
-        // A story takes only minutes, so timeouts are reduced to seconds.
+        // Use short intervals, because a story takes only minutes.
         '--horizontal-pod-autoscaler-sync-period=5s',
         '--horizontal-pod-autoscaler-initial-readiness-delay=5s',
         '--horizontal-pod-autoscaler-cpu-initialization-period=10s',
@@ -37,8 +37,8 @@ export async function startControllers(server: RunningApiServer, options: PartOp
 }
 
 /**
- * Starts kube-proxy, which routes the addresses of services to pods. One instance is enough, because all nodes share
- * one network namespace.
+ * Starts kube-proxy, which routes service addresses to pods. One instance is sufficient, because all nodes share one
+ * network namespace.
  */
 export async function startKubeProxy(kubeconfig: string, options: PartOptions): Promise<ServerProcess> {
   const config = join(options.directory, 'kube-proxy-config.json');
@@ -48,7 +48,7 @@ export async function startKubeProxy(kubeconfig: string, options: PartOptions): 
     JSON.stringify({
       ...{ apiVersion: 'kubeproxy.config.k8s.io/v1alpha1', kind: 'KubeProxyConfiguration' },
       ...{ mode: 'iptables', clusterCIDR: podRange, hostnameOverride: 'node-1', clientConnection: { kubeconfig } },
-      // These settings would apply to the entire machine, so they must not change.
+      // Do not change these settings, because they apply to the entire machine.
       conntrack: { ...zero, udpTimeout: '0s', udpStreamTimeout: '0s' },
     }),
   );
@@ -57,13 +57,13 @@ export async function startKubeProxy(kubeconfig: string, options: PartOptions): 
 }
 
 export interface PartOptions {
-  /** Directory of the log. */
+  /** Directory for the log. */
   directory: string;
   reaper: Reaper;
   env?: Record<string, string | undefined>;
 }
 
-/** Starts a program of the control plane, which retries until it can reach the API server. */
+/** Starts a control plane program. The program retries until it can reach the API server. */
 export function startPart(
   name: string,
   { command, flags }: { command: string; flags: readonly string[] },

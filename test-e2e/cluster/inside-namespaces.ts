@@ -16,7 +16,7 @@ import { type ClusterReport, storyReport } from './stories/story-report.ts';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const print = (line: string) => console.log(line);
 
-/** Starts the cluster and runs the selected stories on it. @returns the exit code */
+/** Starts the cluster and runs the selected stories. @returns the exit code */
 export async function insideNamespaces(options: ClusterCommandOptions & { inside: string }): Promise<number> {
   const directory = options.inside;
   print('starting the cluster');

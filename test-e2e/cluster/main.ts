@@ -37,6 +37,6 @@ if (options === null) {
 } else if (options.inside === undefined) {
   process.exitCode = await outsideNamespaces(options, readEnvironment().CI === 'true');
 } else {
-  // Ends this process together with everything that is still running.
+  // End this process and everything that is still running.
   process.exit(await insideNamespaces({ ...options, inside: options.inside }));
 }

@@ -1,4 +1,4 @@
-// Creates Linux namespaces in which a cluster runs. Also checks whether this machine supports them.
+// Creates Linux namespaces for a cluster, and checks whether this machine supports them.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
@@ -12,9 +12,9 @@ import { missingForApiServer } from './api-server/start-api-server.ts';
 import { runOrExplain } from './parts/run-or-explain.ts';
 
 /**
- * Runs a program with its own network, mounts and processes. All processes that it starts end when the program ends, or
- * when this process ends for any reason.
- * @returns the exit code of the program
+ * Runs a program with its own network, mounts and processes. All processes that it starts end when the program or this
+ * process ends.
+ * @returns the program's exit code
  */
 export async function runInNamespaces(command: string, words: readonly string[]): Promise<number> {
   const reaper = createReaper();
@@ -22,7 +22,7 @@ export async function runInNamespaces(command: string, words: readonly string[])
     'unshare',
     [
       ...['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc', '--'],
-      // The first process of a namespace inherits orphaned processes and must reap them. A shell does this.
+      // A namespace's first process inherits orphaned processes and must reap them. A shell does this.
       ...['sh', '-c', '"$@"; exit $?', 'millrace-cluster', command, ...words],
     ],
     { stdio: 'inherit', env: readEnvironment() },
@@ -38,10 +38,7 @@ export async function runInNamespaces(command: string, words: readonly string[])
   }
 }
 
-/**
- * Redirects paths to which the parts of a node always write to directories in `directory`. Must be called inside the
- * namespaces.
- */
+/** Redirects the fixed paths of node programs to directories in `directory`. Must be called inside the namespaces. */
 export async function prepareMounts(directory: string): Promise<void> {
   const mount = (...words: string[]) => runOrExplain('mount', words);
   const [upper, work] = [join(directory, 'var'), join(directory, 'var-work')];
@@ -49,11 +46,11 @@ export async function prepareMounts(directory: string): Promise<void> {
   mkdirSync(work);
   await mount('-t', 'overlay', 'overlay', '-o', `lowerdir=/var,upperdir=${upper},workdir=${work}`, '/var');
   await mount('-t', 'tmpfs', 'tmpfs', '/run');
-  // Mounts of the kubelet must be visible in containers.
+  // The kubelet's mounts must be visible in containers.
   await mount('--make-rshared', '/');
 }
 
-/** Returns the reason why a cluster cannot run on this machine, as a part of a sentence. Returns null if it can. */
+/** Returns why this machine cannot run a cluster, as a part of a sentence, or null if it can. */
 export async function missingForCluster(): Promise<string | null> {
   const missing = await missingForApiServer();
   if (missing !== null) return missing;

@@ -1,26 +1,26 @@
-// Determines which connections the network policies of a cluster allow, by the rules of Kubernetes.
+// Determines which connections a cluster's network policies allow, by Kubernetes' rules.
 import { BlockList, isIPv6 } from 'node:net';
-/** A pod, or an address outside of the cluster. */
+/** A pod, or an address outside the cluster. */
 export type Party = PodParty | { address: string };
 
 export interface PodParty {
   namespace: string;
   labels: Record<string, string>;
-  /** Port numbers, by the name of the port. */
+  /** Port numbers by port name. */
   ports?: Record<string, number>;
 }
 
 interface Connection {
   from: Party;
   to: Party;
-  /** The port: a number, or the name of a port of `to`. */
+  /** The port number, or the name of a port of `to`. */
   port: number | string;
   protocol?: 'TCP' | 'UDP';
 }
 
 /**
- * Returns whether the policies allow a connection. If a policy for a direction selects a pod, the only connections of
- * the pod in that direction are those that such a policy allows. See
+ * Returns whether the policies allow a connection. If policies select a pod for a direction, the pod's connections in
+ * that direction are limited to those that these policies allow. See
  * https://kubernetes.io/docs/concepts/services-networking/network-policies/
  */
 export function mayConnect(policies: readonly NetworkPolicy[], connection: Connection): boolean {
@@ -39,7 +39,7 @@ interface Side {
 }
 
 function isLet(policies: readonly NetworkPolicy[], { direction, subject, other, connection }: Side): boolean {
-  // Network policies do not apply to addresses outside of the cluster.
+  // Network policies do not apply to sources or destinations outside the cluster.
   if ('address' in subject) return true;
   const about = policies.filter(
     ({ metadata, spec }) =>
@@ -67,7 +67,7 @@ function hasPort({ ports }: PolicyRule, { to, port, protocol = 'TCP' }: Connecti
 }
 
 function isMeant({ ipBlock, podSelector, namespaceSelector }: PolicyPeer, party: Party, ownNamespace: string): boolean {
-  // It depends on the network whether address blocks match pods. The blocks in the chart exclude private addresses.
+  // Whether address blocks match pods depends on the network. The chart's blocks exclude private addresses.
   if ('address' in party) return ipBlock !== undefined && isWithin(ipBlock, party.address);
   if (ipBlock !== undefined) return false;
   const isNamespace =
@@ -98,7 +98,7 @@ function isInOneOf(blocks: readonly string[], address: string): boolean {
 
 const familyOf = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4');
 
-/** The fields of a NetworkPolicy that this file uses. */
+/** The NetworkPolicy fields that this file uses. */
 export interface NetworkPolicy {
   metadata: { name: string; namespace?: string };
   spec: {

@@ -12,7 +12,7 @@ import { type OlderRelease, packOlderRelease } from './stories/older-release.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Collects all files while the network is available, and then continues in the namespaces. @returns the exit code */
+/** Downloads all files while the network is available, and then continues in the namespaces. @returns the exit code */
 export async function outsideNamespaces(options: ClusterCommandOptions, isSkipFatal: boolean): Promise<number> {
   const missing = await missingForCluster();
   if (missing !== null) {
@@ -20,7 +20,7 @@ export async function outsideNamespaces(options: ClusterCommandOptions, isSkipFa
     return isSkipFatal ? 1 : 0;
   }
   const directory = mkdtempSync(join(tmpdir(), 'millrace-cluster-'));
-  // Servers that do not run as root must be able to enter this directory.
+  // Allow servers without root privileges to enter this directory.
   chmodSync(directory, 0o711);
   try {
     await fetchParts(progress);

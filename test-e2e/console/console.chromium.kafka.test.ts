@@ -10,7 +10,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { post } from '../support/post.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
-/** Tests the console in a browser, with the running system. */
+/** Tests the console in a browser with the running system. */
 const directory = mkdtempSync(join(tmpdir(), 'millrace-console-'));
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 let sizes: ConsoleSizes;
@@ -18,7 +18,7 @@ let services: RunningServices;
 let browser: Browser;
 let visitor: BrowserContext;
 let page: Page;
-/** Violations of the page's content security policy, and errors thrown by scripts. */
+/** Violations of the page's content security policy, and errors that scripts threw. */
 const complaints: string[] = [];
 const requested: { method: string; path: string }[] = [];
 const elsewhere: string[] = [];
@@ -58,7 +58,7 @@ async function violations(): Promise<string[]> {
   return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
-/** Expects that axe finds no violation in either theme. */
+/** Expects no axe violations in either theme. */
 async function expectAccessible(): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
@@ -137,8 +137,8 @@ test('console-039 console-041 skips to the content at the first Tab, and applies
 test('console-009 console-020 shows the name of an event sent by curl as text, and opens the event by keyboard', async () => {
   await page.goto(live());
   await page.getByText('Waiting for the first event').waitFor();
-  // The page may still be connecting to the stream, which only shows events that are sent afterwards. So send events
-  // until one appears.
+  // The page may not be connected to the stream yet, which shows only events sent after that. Send events until one
+  // appears.
   const name = '<img src=x onerror=alert(1)>';
   const event = { api_key: services.tenant.projectApiKey, event: name, distinct_id: 'ada', properties: { total: 42 } };
   await eventually(

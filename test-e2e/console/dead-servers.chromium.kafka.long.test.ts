@@ -14,8 +14,8 @@ import { post } from '../support/post.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
 /**
- * Tests pages while a server is down. A part of a page that needs the server says so, everything else keeps working,
- * and no page is blank.
+ * Tests pages while a server is unavailable. Parts of a page that need the server report this, everything else keeps
+ * working, and no page is blank.
  */
 let built: BuiltDirectory;
 let kafka: KafkaFaultProxy;

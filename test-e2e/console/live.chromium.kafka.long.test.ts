@@ -5,12 +5,12 @@ import type { Browser, BrowserContext, Page, Request } from 'playwright-core';
 import { post } from '../support/post.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
-/** Tests the Live page with the running system: how the stream changes a page that stays open. */
+/** Tests the Live page with the running system: how the stream changes an open page. */
 let built: BuiltDirectory;
 let services: RunningServices;
 let browser: Browser;
 let visitor: BrowserContext;
-/** Streams that are open, with the page that reads each of them. */
+/** Open streams, with the page that reads each stream. */
 let streams: Map<Request, Page>;
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ const send = (event: string, more: object = {}) =>
   });
 const rowOf = (page: Page, event: string) => page.getByRole('option').filter({ hasText: event });
 
-/** Opens Live and waits until its stream is connected, so that it shows events that are sent afterwards. */
+/** Opens Live and waits until the page is connected to its stream, so that it shows all later events. */
 async function openLive(query = '', probe = `probe ${Math.random()}`): Promise<Page> {
   const page = await visitor.newPage();
   await page.goto(address(`live${query}`));
@@ -91,7 +91,7 @@ test('console-010 counts 500 new events on the button while paused, and then sho
   const page = await visitor.newPage();
   await page.goto(address('live'));
   await rowOf(page, 'number 0').waitFor();
-  // For screen readers, the active row stays the same until it is no longer rendered.
+  // For screen readers, the active row remains the same until it is no longer rendered.
   const list = page.getByRole('listbox');
   const pointedTo = async () => {
     const id = await list.getAttribute('aria-activedescendant');
@@ -153,7 +153,7 @@ test("console-019 closes a hidden tab's stream after a minute, and says so when 
     headers: { authorization: `Bearer ${services.tenant.personalApiKey}` },
   });
   await send('meanwhile');
-  // Waits until the event has passed through the stream, because the event may be stored a moment before that.
+  // Wait for the event in the stream, because the event may be stored shortly before it appears there.
   let streamed = '';
   for await (const chunk of stream.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     streamed += chunk;

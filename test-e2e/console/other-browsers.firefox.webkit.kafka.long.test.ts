@@ -12,14 +12,12 @@ import { startSamlProvider } from '@millrace/testing/saml-provider';
 import { post } from '../support/post.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
-/**
- * Tests the most important steps in the console, in Firefox and WebKit. All other tests of the console use Chromium.
- */
+/** Tests the most important steps in Firefox and WebKit. All other console tests use Chromium. */
 const directory = mkdtempSync(join(tmpdir(), 'millrace-console-'));
 let services: RunningServices;
 beforeAll(async () => {
   await writeConsole(directory, { isQuick: true });
-  // Single sign-on needs a public URL, so the port must be known in advance.
+  // Single sign-on requires a public URL, so choose the port in advance.
   const port = await freePort();
   services = await startServices({
     eventLog: 'postgres',
@@ -55,7 +53,7 @@ describe.each([
   });
   afterAll(() => browser?.close());
 
-  /** The code of the Enter key in WebDriver. */
+  /** WebDriver's code for the Enter key. */
   const enter = '\uE007';
   const project = () => `/projects/${services.tenant.projectId}`;
   const api = async (method: string, path: string, body?: object) => {
@@ -80,7 +78,7 @@ describe.each([
   test('signs in with a link, shows and opens an event on Live, and displays other pages', async () => {
     const secret = await createConsoleLink(services.databaseUrl, services.tenant.userId);
     tab = await browser.openTab(`${services.apiUrl}/console/enter#${secret}`);
-    // Home redirects to Live while the project has no events.
+    // The start page redirects to Live while the project has no events.
     await eventually(() => tab.run<boolean>(`return /\\/(home|live)$/.test(location.pathname)`), {
       what: `the console in ${name}`,
     });

@@ -11,7 +11,7 @@ import type { Page } from 'playwright-core';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 import { installNpmPackages, installPythonTool, orSkip } from '../testing/install-tools.ts';
 
-/** Runs the apps in `examples` in the way in which their READMEs describe it. */
+/** Runs the apps in `examples` as described in their READMEs. */
 const run = promisify(execFile);
 const examples = new URL('../../examples/', import.meta.url);
 
@@ -102,7 +102,7 @@ async function startProgram(command: readonly string[], cwd: string, env: Record
   };
 }
 
-/** Opens a page with the user agent of a regular visitor, because the SDK drops events of automated browsers. */
+/** Opens a page with a regular visitor's user agent, because the SDK drops events from automated browsers. */
 async function openPage(url: string): Promise<{ page: Page; close(): Promise<void> }> {
   const browser = await launchChromium();
   const userAgent =
@@ -174,7 +174,7 @@ it('the static page example works as its README describes', async () => {
     const options = { cwd: folder, env: { PATH: '/usr/bin:/bin', HOME: directory, ...env }, maxBuffer: 64 << 20 };
     await run(process.execPath, [program, 'build'], options);
     const server = await startProgram([process.execPath, program, 'start', '-p', '0'], folder, env);
-    // The server has already rendered the value of the flag.
+    // The server has already rendered the flag's value.
     expect(await (await fetch(server.url)).text()).toContain('Checkout in one step');
     const { page, close } = await openPage(server.url);
     await page.getByText('Checkout in one step').waitFor();

@@ -6,10 +6,10 @@ export interface ApiCaller {
   personalApiKey: string;
 }
 
-/** The created record, or the reason why the API rejected it. */
+/** The created record, or the API's reason for rejecting it. */
 export interface ApiResult {
   id?: number;
-  /** Operators in the filters of a flag, as they are stored. */
+  /** Operators of a flag's filters, as stored. */
   operators?: string;
   refused: string | null;
 }
@@ -36,7 +36,7 @@ export async function callApi(
   };
 }
 
-/** Returns the operators of all filters of a flag, in order. A cohort filter may have none. */
+/** Returns the operators of all of a flag's filters, in order. A cohort filter may have no operator. */
 export function operatorsOf(filters: CaseFlag['filters']): string {
   const all = filters.groups.flatMap(({ properties = [] }) => properties);
   return all.map(({ operator, type }) => operator ?? (type === 'cohort' ? 'in' : '')).join();

@@ -3,7 +3,7 @@ import type { RunningServices } from '../support/start-services.ts';
 
 /**
  * Creates a secret key.
- * @returns the key (`phs_…`), with which a server SDK reads the definitions of the tenant's environment
+ * @returns the key (`phs_…`) with which a server SDK reads the flag definitions of the tenant's environment
  */
 export async function createSecretKey(
   { apiUrl }: RunningServices,

@@ -5,15 +5,12 @@ import { type RunningServices, startServices } from '../support/start-services.t
 import { createSecretKey } from './create-secret-key.ts';
 
 /**
- * An SDK with local evaluation can use any of these as its `host` for definitions and remote config payloads: the
- * gateway, the management API, or a single host that routes paths as the chart does.
+ * An SDK with local evaluation can request definitions and remote config payloads from any of these hosts: the gateway,
+ * the management API, or a single host that routes paths like the chart.
  */
 let services: RunningServices;
 let oneHost: TestServer;
-/**
- * A proxy through which the management API connects to the gateway, because the port of the gateway is only known after
- * both have started.
- */
+/** A proxy from the management API to the gateway, because the gateway's port is known only after both have started. */
 let beforeGateway: TestServer;
 let secretKey: string;
 

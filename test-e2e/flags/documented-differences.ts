@@ -5,8 +5,7 @@ import type { FlagCase } from './flag-cases.ts';
 type Language = keyof FlagCase['locally'];
 
 /**
- * A row of the table in docs/flags.md. It counts how often SDKs with local evaluation query the server or return a
- * different value.
+ * A row of the table in docs/flags.md: how often SDKs with local evaluation query the server or return another value.
  */
 export interface DocumentedDifference extends Record<Language, Omit<Tally, 'agree'>> {
   categories: string[];
@@ -29,7 +28,7 @@ export function documentedDifferences(): DocumentedDifference[] {
     });
 }
 
-/** Returns the results of a run by the rows of the page. A category that the page does not contain gets its own row. */
+/** Returns a run's results by the page's rows. A category that is not on the page gets a new row. */
 export function seenDifferences(
   rows: readonly DocumentedDifference[],
   seen: Record<Language, Map<string, Tally>>,
@@ -57,7 +56,7 @@ function sumOf(categories: readonly string[], tallies: Map<string, Tally>): Omit
   };
 }
 
-/** Parses a cell such as `19 asked, 7 other`, or with only one of both numbers. */
+/** Parses a cell such as `19 asked, 7 other`, which may also contain only one of the numbers. */
 function toCounts(cell: string): Omit<Tally, 'agree'> {
   const count = (word: string) => Number(new RegExp(`(\\d+) ${word}`).exec(cell)?.[1] ?? 0);
   return { queries: count('asked'), differ: count('other') };

@@ -2,16 +2,16 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FlagCase } from './flag-cases.ts';
 import type { SdkResult } from './flag-sdk.ts';
 
-/** How many of an SDK's values agree with the server's, by category. */
+/** Counts how many of an SDK's values equal the server's values, by category. */
 export interface Tally {
   agree: number;
-  /** Number of cases that the SDK cannot evaluate locally, so that it queries the server. */
+  /** Number of cases in which the SDK queries the server, because it cannot evaluate them locally. */
   queries: number;
   differ: number;
 }
 
 /**
- * Compares the values of an SDK that queries the server. They must equal the server's.
+ * Compares the values of an SDK that queries the server with the server's values. They must be equal.
  * @returns descriptions of the cases that differ
  */
 export function findDisagreements(cases: readonly FlagCase[], results: Map<number, SdkResult>): string[] {
@@ -21,13 +21,13 @@ export function findDisagreements(cases: readonly FlagCase[], results: Map<numbe
 export function findDisagreeingCases(cases: readonly FlagCase[], results: Map<number, SdkResult>): FlagCase[] {
   return cases.filter((one) => {
     const { value, payload } = results.get(one.number) ?? {};
-    // If a flag failed or is not in the response, some SDKs return undefined and others false.
+    // If a flag failed or is missing in the response, some SDKs return undefined and others false.
     return (value ?? (one.value === false ? false : undefined)) !== one.value || !hasPayload(one, payload);
   });
 }
 
 /**
- * Compares the values of an SDK with local evaluation with the known ones.
+ * Compares the values of an SDK with local evaluation with the known values.
  * @returns descriptions of the cases that differ
  */
 export function findUnexpectedValues(
@@ -71,8 +71,8 @@ export function tallyByCategory(
 }
 
 /**
- * Returns whether the payload is correct. Some SDKs return the JSON text of a payload, and others the parsed value. The
- * payload of a flag that is off does not matter.
+ * Returns whether the payload is correct. Some SDKs return a payload as JSON text, and others return the parsed value.
+ * The payload of a disabled flag does not matter.
  */
 function hasPayload({ value, payload: text }: FlagCase, given: unknown): boolean {
   if (value === false) return true;

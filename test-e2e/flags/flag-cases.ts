@@ -16,7 +16,7 @@ export interface FlagCase {
   /** The reason as `code:index`, `omitted`, or `failed:code`. */
   reason: string;
   payload: string | null;
-  /** What SDKs with local evaluation return: the same value, nothing (they query the server), or another value. */
+  /** The value from SDKs with local evaluation: the same value, no value (they query the server), or another value. */
   locally: Record<'python' | 'node', { says: 'the same' | 'nothing' } | { says: 'another'; value: unknown }>;
 }
 
@@ -60,7 +60,7 @@ interface CaseFile {
   cases: Row[];
 }
 
-// The file with the cases of the flag evaluator. It describes how they were obtained.
+// The flag evaluator's cases. The file describes their origin.
 const file = new URL('../../packages/flags/src/testing/flag-cases.json', import.meta.url);
 export const caseFile = JSON.parse(readFileSync(file, 'utf8')) as CaseFile;
 

@@ -19,8 +19,8 @@ import { programFlagSdks } from './program-flag-sdks.ts';
 import { storedPastApi } from './stored-past-api.ts';
 
 /**
- * Every SDK evaluates the same cases: through the server, and locally if it can. The whole system is running. Tests in
- * services/ingest-gateway check the server's results without an SDK.
+ * Every SDK evaluates the same cases through the server, and locally if the SDK supports this. The entire system is
+ * running. Tests in services/ingest-gateway check the server's results without an SDK.
  */
 const node = nodeFlagSdk();
 const programs = await programFlagSdks();
@@ -30,9 +30,7 @@ const evaluating: [keyof FlagCase['locally'], FlagSdk | undefined][] = [
   ['node', node],
 ];
 const cases = casesOf(0);
-/**
- * Number of cases that use another version of the rules for matching properties. A project cannot select that version.
- */
+/** Number of cases with another version of the property matching rules, which projects cannot select. */
 const skipped = casesOf(1).length;
 const tallies = new Map<string, Map<string, Tally>>();
 const ownTallies: Partial<Record<keyof FlagCase['locally'], Map<string, Tally>>> = {};
@@ -57,7 +55,7 @@ test('the management API accepts every valid flag', () => {
 });
 
 for (const sdk of querying) {
-  // If an SDK is not available, its tests are skipped. CI fails on skipped tests.
+  // If an SDK is not available, its tests are skipped, which fails the build in CI.
   (sdk.unavailable === null ? test : test.skip)(
     `${sdk.name} returns the same values as the server`,
     async () => {
@@ -74,7 +72,7 @@ for (const [language, sdk] of evaluating) {
     `${sdk?.name} only differs from the server in known cases when it evaluates locally`,
     async () => {
       if (sdk === undefined) throw new Error(`There is no SDK for ${language}`);
-      // The Node.js SDK reads definitions with a secret key, and the others with a personal API key.
+      // The Node.js SDK reads definitions with a secret key. The other SDKs use a personal API key.
       const definitionsKey = language === 'node' ? await createSecretKey(services, tenant) : tenant.personalApiKey;
       const results = await sdk.evaluate({ ...targetOf(), definitionsKey }, cases);
       const own = tallyByCategory(cases, results, { isLocal: true });

@@ -1,6 +1,6 @@
 import type { CaseFlag } from './flag-cases.ts';
 
-/** Sorts flags so that each comes after the flags that it depends on. In a cycle, any of its flags comes first. */
+/** Sorts flags so that dependencies come before the flags that depend on them. In a cycle, any flag may come first. */
 export function inDependencyOrder(flags: readonly CaseFlag[]): CaseFlag[] {
   const byKey = new Map(flags.map((flag) => [flag.key, flag]));
   const ordered = new Set<CaseFlag>();

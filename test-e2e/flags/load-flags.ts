@@ -7,7 +7,7 @@ import type { CaseDocument, CaseFilter, CaseFlag } from './flag-cases.ts';
 import { inDependencyOrder } from './in-dependency-order.ts';
 import { storeCohort, storeFilters, storeFlag } from './past-api-store.ts';
 
-/** Flags and cohorts that the API rejects, by the reason. They are written directly to the database. */
+/** Flags and cohorts that the API rejects, by the reason. The tests write them directly to the database. */
 export type StoredPastApi = Record<string, string[]>;
 
 interface Loading {
@@ -17,7 +17,7 @@ interface Loading {
   staticCohorts: Record<string, string[]>;
 }
 
-/** Creates the flags of a document in a project, as an administrator would, and waits until they can be evaluated. */
+/** Creates a document's flags in a project, as an administrator would, and waits until they can be evaluated. */
 export async function loadFlags(loading: Loading): Promise<StoredPastApi> {
   const pastApi: StoredPastApi = {};
   await makeGroupTypesAndPersons(loading);
@@ -35,7 +35,7 @@ export async function loadFlags(loading: Loading): Promise<StoredPastApi> {
 }
 
 /**
- * Creates group types and persons, for which only events can be used. Members of static cohorts are persons without
+ * Creates group types and persons, which only events can create. Members of static cohorts are persons without
  * properties.
  */
 async function makeGroupTypesAndPersons({ services, tenant, document, staticCohorts }: Loading): Promise<void> {
@@ -59,7 +59,7 @@ async function makeGroupTypesAndPersons({ services, tenant, document, staticCoho
   });
 }
 
-/** Creates the cohorts of a document. @returns their IDs, by the name in the document */
+/** Creates a document's cohorts. @returns their IDs, by the name in the document */
 async function makeCohorts(loading: Loading, pastApi: StoredPastApi): Promise<Map<string, number>> {
   const { tenant, services, document, staticCohorts } = loading;
   const ids = new Map<string, number>();
@@ -97,15 +97,15 @@ async function makeFlags(loading: Loading, cohortIds: Map<string, number>, pastA
     notePastApi(pastApi, refused ?? 'An operator is written in another way', flag.key);
     past.push(flag);
   }
-  // These filters are stored last, because they contain the IDs of other flags.
+  // Store these filters last, because they contain the IDs of other flags.
   for (const flag of past) {
     await storeFilters(services.database, Number(ids.get(flag.key)), storedFilters(flag, ids, cohortIds));
   }
 }
 
 /**
- * Returns the filters with the IDs of flags and cohorts, as they are stored. A flag or cohort that is missing gets an
- * ID that does not exist.
+ * Returns a flag's filters in their stored form, with the IDs of flags and cohorts. A missing flag or cohort gets an ID
+ * that does not exist.
  */
 function storedFilters({ filters }: CaseFlag, flagIds: Map<string, number>, cohortIds: Map<string, number>) {
   const toStored = ({ dependency_chain: _, ...filter }: CaseFilter & { dependency_chain?: unknown }) => {
@@ -126,7 +126,7 @@ function withCohortIds(node: unknown, ids: Map<string, number>): unknown {
   return Object.fromEntries(Object.entries(node).map(([name, value]) => [name, withCohortIds(value, ids)]));
 }
 
-/** Adds a rejected flag or cohort under its reason, from which values and numbers are removed. */
+/** Adds a rejected flag or cohort to the list for the API's reason. Values and numbers in the reason are removed. */
 function notePastApi(pastApi: StoredPastApi, refused: string, what: string): void {
   const reason = refused.replace(/(?<=[:.]) .*$|'.*'|\d+/gs, '…');
   pastApi[reason] = [...(pastApi[reason] ?? []), what];

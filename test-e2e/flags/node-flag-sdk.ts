@@ -38,7 +38,7 @@ async function evaluateCase(client: PostHog, one: FlagCase, onlyEvaluateLocally:
   const { groups, group_properties: groupProperties } = one.context;
   const result = await client.getFeatureFlagResult(one.flag, one.distinctId, {
     personProperties: personPropertiesOf(one),
-    // The SDK's types do not allow numbers as group keys, but programs without types send them.
+    // The SDK's types do not allow numeric group keys, but untyped programs send them.
     ...(groups === undefined ? {} : { groups: groups as Record<string, string> }),
     ...(groupProperties === undefined ? {} : { groupProperties }),
     onlyEvaluateLocally,
@@ -48,7 +48,7 @@ async function evaluateCase(client: PostHog, one: FlagCase, onlyEvaluateLocally:
 }
 
 /**
- * Silences expected warnings, because some cases are about flags that fail or that need the server.
+ * Suppresses expected warnings, because some cases are about flags that fail or require the server.
  * @returns a function that restores the console
  */
 function leaveOutKnownWarnings(): () => void {

@@ -14,7 +14,7 @@ export async function storeCohort(
 }
 
 /**
- * Stores a flag without its filters. Filters are stored when all flags have IDs, because flags may depend on each
+ * Stores a flag without its filters. Filters are stored after all flags have IDs, because flags may depend on each
  * other.
  */
 export async function storeFlag(database: pg.Pool, projectId: number, flag: CaseFlag): Promise<number> {

@@ -4,9 +4,7 @@ import { buildSdkPrograms, type SdkProgram } from '../sdks/program-sdks.ts';
 import type { FlagCase } from './flag-cases.ts';
 import { type FlagSdk, type FlagTarget, personPropertiesOf, type SdkResult } from './flag-sdk.ts';
 
-/**
- * Returns the SDKs of other languages. Each is a program that reads cases and writes results, both as lines of JSON.
- */
+/** Returns the SDKs for other languages. Each SDK is a program that reads cases and writes results as lines of JSON. */
 export async function programFlagSdks(): Promise<FlagSdk[]> {
   return (await buildSdkPrograms()).map(toFlagSdk);
 }
@@ -53,9 +51,9 @@ function toInput(one: FlagCase) {
 }
 
 /**
- * Runs a program. SDKs write warnings about flags that failed, so this ignores them.
- * @returns the output of the program
- * @throws Error with its error output if it fails
+ * Runs a program. Ignores its warnings, because SDKs warn about failed flags.
+ * @returns the program's output
+ * @throws Error with the error output if the program fails
  */
 async function runProgram(
   [program = '', ...programArguments]: string[],

@@ -1,6 +1,6 @@
 import type { StoredPastApi } from './load-flags.ts';
 
-/** Unusual flags that the API rejects, but that older databases may contain. They must still be evaluated. */
+/** Unusual flags that the API rejects, but that older databases may contain. Evaluation must still support them. */
 export const storedPastApi: StoredPastApi = {
   'An operator is written in another way': ['coh-exact'],
   'Cannot create dependency on disabled flag … (ID:…': ['dep-on-off-t', 'dep-on-off-f'],

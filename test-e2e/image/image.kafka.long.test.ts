@@ -18,10 +18,10 @@ let directory: string;
 let archive: string;
 let amd64: UnpackedImage;
 let arm64: UnpackedImage;
-/** The image for the processor of this machine. */
+/** The image for this machine's processor. */
 let own: UnpackedImage;
 
-/** Builds the image. @param node the Node.js with which to build it; the image must not depend on its version */
+/** Builds the image. @param node the Node.js program that builds it; the image must not depend on its version */
 const buildImage = (output: string, node = process.execPath) =>
   run(node, ['packages/stack/bin/image.mjs', '--platform', 'linux/amd64,linux/arm64', '--output', output], {
     cwd: root,
@@ -55,8 +55,8 @@ describe('the image', () => {
     for (const { layerSizes } of [amd64, arm64]) {
       expect(layerSizes).toHaveLength(4);
       expect(layerSizes.reduce((sum, size) => sum + size)).toBeLessThan(68_000_000);
-      // This layer contains the programs, the clients of sign-in providers, the console and the documentation in three
-      // encodings, the dictionary of passwords, and the fonts of reports.
+      // This layer contains the programs, the sign-in providers' clients, the console and the documentation in three
+      // encodings, the password dictionary, and the reports' fonts.
       expect(layerSizes.at(-1)).toBeLessThan(10_000_000);
     }
   });
@@ -93,7 +93,7 @@ describe('the image', () => {
   test('does not contain paths of the build machine', async () => {
     const texts = (await filesOf(join(own.rootfs, 'app'))).filter(({ path }) => /\.(mjs|map|json|txt)$/.test(path));
     expect(texts.length).toBeGreaterThan(50);
-    // The path has no slash at the beginning, because source maps contain relative paths.
+    // Omit the leading slash, because source maps contain relative paths.
     const place = root.slice(1);
     const naming = await Promise.all(
       texts.map(async ({ path }) => ((await readFile(path, 'utf8')).includes(place) ? [path] : [])),
@@ -118,7 +118,7 @@ describe('the image', () => {
 const unavailable = whyNoContainers();
 if (unavailable) process.stdout.write(`\n! The image is not run: ${unavailable}\n`);
 
-// If containers cannot be created, these tests are skipped. CI fails on skipped tests.
+// If this machine cannot create containers, these tests are skipped, which fails the build in CI.
 (unavailable === '' ? describe : describe.skip)('the image, run read-only as an unprivileged user', () => {
   let database: TestDatabase;
   let settings: Record<string, string>;
@@ -144,7 +144,7 @@ if (unavailable) process.stdout.write(`\n! The image is not run: ${unavailable}\
       try {
         signal('SIGKILL');
       } catch {
-        // The process has ended.
+        // The process has already ended.
       }
       await ended;
     }
@@ -175,7 +175,7 @@ if (unavailable) process.stdout.write(`\n! The image is not run: ${unavailable}\
       settings,
     });
     expect([await ended, output()]).toEqual([0, expect.stringContaining('projectApiKey')]);
-    // Each message is one line, and the result in JSON has several lines.
+    // Each log message is one line, but the JSON result has several lines.
     keys = JSON.parse(String(/^\{$[\s\S]*?^\}$/m.exec(output())?.[0]));
   });
 
@@ -255,16 +255,13 @@ interface FoundFile {
 }
 
 async function filesOf(rootfs: string): Promise<FoundFile[]> {
-  // Unlike `readdir`, `find` does not follow the image's links on any release of Node.js.
+  // `find` does not follow the image's links. `readdir` does in some Node.js versions.
   const { stdout } = await run('find', [rootfs, '-type', 'f', '-print0'], { maxBuffer: 100_000_000 });
   const paths = stdout.split('\0').filter(Boolean);
   return Promise.all(paths.map(async (path) => ({ path, mode: (await stat(path)).mode })));
 }
 
-/**
- * Returns the processor for which each file with machine code was built, as the number in its ELF header. The keys are
- * the paths of the files.
- */
+/** Returns the processor number from the ELF header of each file with machine code, by file path. */
 async function machinesOf(rootfs: string): Promise<Map<string, number>> {
   const machines = new Map<string, number>();
   for (const { path } of await filesOf(rootfs)) {

@@ -4,31 +4,31 @@ import { readFileSync } from 'node:fs';
 import { eventually } from '@millrace/testing';
 import type { UnpackedImage } from './unpack-image.ts';
 
-/** A program that runs as in a container, but on the network of this machine. */
+/** A program that runs as in a container, but with this machine's network. */
 export interface Container {
   /** Resolves with the exit code, or null after a signal. */
   ended: Promise<number | null>;
-  /** Returns the output of the program on both streams. */
+  /** Returns the program's output on both streams. */
   output(): string;
-  /** Sends a signal to process 1, which is the program. */
+  /** Sends a signal to the program, which is process 1. */
   signal(name: NodeJS.Signals): void;
   /** Waits until the program logs its port, and returns it. */
   port(): Promise<number>;
 }
 
 export interface ContainerOptions {
-  /** Arguments of the program, after the entrypoint. */
+  /** The program's arguments, after the entrypoint. */
   words: readonly string[];
-  /** A command that replaces the entrypoint of the image. */
+  /** A command that replaces the image's entrypoint. */
   entrypoint?: readonly string[];
   settings?: Record<string, string>;
-  /** User that replaces the one of the image, as `uid:gid`. */
+  /** The user instead of the image's user, as `uid:gid`. */
   user?: string;
 }
 
 /**
- * Mounts the image read-only, with the devices of this machine and a separate process namespace. The last command
- * replaces the shell and becomes process 1.
+ * Mounts the image read-only, with this machine's devices and a separate process namespace. The last command replaces
+ * the shell and becomes process 1.
  */
 const enter = `
 root=$1 user=$2 folder=$3; shift 3
@@ -36,7 +36,7 @@ mount --bind "$root" "$root" && mount -o remount,bind,ro "$root" && mount --rbin
 mount -t proc proc "$root/proc" && exec unshare --root="$root" --wd="$folder" --setgid="\${user#*:}" --setuid="\${user%:*}" "$@"
 `;
 
-/** Returns the reason why containers cannot be created on this machine. Empty if they can. */
+/** Returns why this machine cannot create containers, or an empty string if it can. */
 export function whyNoContainers(): string {
   const { status, stderr, error } = spawnSync('unshare', [
     '--mount',
@@ -52,8 +52,7 @@ export function whyNoContainers(): string {
 }
 
 /**
- * Starts a program with the environment variables of the image and the given settings, but without any variable of this
- * process.
+ * Starts a program with the image's environment variables and the given settings, but without this process's variables.
  */
 export function startContainer(
   image: UnpackedImage,
@@ -61,7 +60,7 @@ export function startContainer(
 ): Container {
   const { Env, Entrypoint, User, WorkingDir } = image.config.config;
   const child = spawn(
-    // The namespace ends with the test, even if the test is killed.
+    // End the namespace with the test, even if the test is killed.
     'setpriv',
     [
       ...['--pdeathsig', 'KILL', 'unshare', '--mount', '--pid', '--fork', '--kill-child'],
@@ -94,7 +93,7 @@ export function startContainer(
   };
 }
 
-/** Returns the first child of a process. `unshare` is the parent of process 1 and does not forward signals. */
+/** Returns a process's first child. Process 1 is the child of `unshare`, which does not forward signals. */
 function firstChildOf({ pid }: ChildProcess): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0]);
 }

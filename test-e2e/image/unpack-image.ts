@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** The part of an image's configuration that the tests use. */
+/** The image configuration fields that the tests use. */
 export interface ImageConfig {
   architecture: string;
   config: { User: string; Env: string[]; Entrypoint: string[]; WorkingDir: string; Labels: Record<string, string> };
@@ -14,7 +14,7 @@ export interface ImageConfig {
 
 export interface UnpackedImage {
   config: ImageConfig;
-  /** The directory that is `/` in the container. */
+  /** The directory of the container's root file system. */
   rootfs: string;
   layerSizes: number[];
 }

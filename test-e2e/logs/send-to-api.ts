@@ -3,7 +3,7 @@ import type { PlantedMarks } from './planted-marks.ts';
 import { sendIgnoringFailure } from './send-to-ingest.ts';
 import type { DebugServices } from './start-debug-services.ts';
 
-/** Sends requests of an administrator and attempts of strangers, with marks in all secret and personal values. */
+/** Sends an administrator's requests and unauthorized attempts, with marks in all secret and personal values. */
 export async function sendToApi({ apiUrl, tenant }: DebugServices, marks: PlantedMarks): Promise<void> {
   const organization = `/api/organizations/${tenant.organizationId}`;
   const project = `/api/projects/${tenant.projectId}`;

@@ -5,7 +5,7 @@ import type { DebugServices } from './start-debug-services.ts';
 
 const patienceMs = 6000;
 
-/** Sends requests as SDKs and broken clients send them, with marks in every part of a request. */
+/** Sends requests like those of SDKs and broken clients, with marks in every part of a request. */
 export async function sendToIngest({ ingestUrl, tenant }: DebugServices, marks: PlantedMarks): Promise<void> {
   const known = tenant.projectApiKey;
   const unknown = `phc_${marks.plant('an unknown project key')}`;

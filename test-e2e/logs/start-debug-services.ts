@@ -20,7 +20,7 @@ import pg from 'pg';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 import type { PlantedMarks } from './planted-marks.ts';
 
-/** The whole system with log level debug. Every server is behind a proxy, and its password is marked. */
+/** The entire system with log level debug. Every server is behind a proxy and has a marked password. */
 export interface DebugServices extends RunningServices {
   /** Returns the complete logs of all processes so far. */
   logs(): string;
@@ -28,9 +28,9 @@ export interface DebugServices extends RunningServices {
   deadLettersReach(count: number): Promise<void>;
   /** Makes all reports and exports due, so that the worker runs them immediately. */
   makeReportsAndExportsDue(): Promise<void>;
-  /** Resolves when all servers can be reached again. */
+  /** Resolves when all servers are reachable again. */
   untilReady(): Promise<void>;
-  /** Starts each service once more with wrong passwords, and stops it after a while. */
+  /** Starts each service again with wrong passwords, and stops it after a while. */
   startWithWrongLogins(): Promise<void>;
 }
 
@@ -182,7 +182,7 @@ async function startWithWrongLogins(
   logFile: string,
 ): Promise<void> {
   const attempts = files.map(async (name, index) => {
-    // If a server is not available, some services exit and others wait for it. Both log the reason.
+    // If a server is not available, some services exit and others wait. Both log the reason.
     const started = await startService(name, programs[index] ?? '', wrong, { logFile }).catch(() => null);
     await sleep(wrongLoginMs);
     await started?.stop();
@@ -205,7 +205,7 @@ async function openProxies(mailServer: MailServer): Promise<DebugServices['proxi
 
 const kafkaClient = () => new Kafka({ brokers: testServers().kafkaBrokers, logLevel: logLevel.NOTHING });
 
-/** Creates a role that must log in with a password, whatever rules the server has for other roles. */
+/** Creates a role that must use a password, whatever the server's rules for other roles are. */
 async function createLogin(password: string): Promise<{ user: string; password: string; drop(): Promise<void> }> {
   const user = `debug_${randomBytes(6).toString('hex')}`;
   const run = async (statement: string) => {
@@ -217,7 +217,7 @@ async function createLogin(password: string): Promise<{ user: string; password: 
   return { user, password, drop: () => run(`DROP ROLE ${user}`) };
 }
 
-/** Appends records that no gateway would write, and that consumers turn into dead letters. */
+/** Appends records that no gateway would write, and that become dead letters. */
 async function plantDeadLetters({ topicPrefix, tenant }: RunningServices, marks: PlantedMarks): Promise<void> {
   const producer = kafkaClient().producer();
   const key = `${tenant.projectApiKey}:${marks.plant('an address in the key of a record')}@example.com`;

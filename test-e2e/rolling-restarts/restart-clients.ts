@@ -3,11 +3,11 @@ import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from '@millrace/testing';
 
-/** A request that is sent only once, so that every problem is a failure. */
+/** A request that is sent only once, so that every problem counts as a failure. */
 export interface Sent {
   client: string;
   uuid: string;
-  /** The HTTP status, or the error of the connection. */
+  /** The HTTP status or the connection error. */
   outcome: number | string;
 }
 
@@ -18,14 +18,14 @@ export interface RestartClients {
 
 interface ClientStyle {
   name: string;
-  /** The agent that keeps connections open. Undefined to open a new connection for each request. */
+  /** The agent, which keeps connections open. Undefined to open a new connection for each request. */
   agent: Agent | undefined;
   pauseMs(): number;
   bodyBytes: number;
 }
 
 /**
- * Returns different kinds of clients: some keep their connection and send often or rarely, some open a new connection
+ * Returns different kinds of clients. Some keep their connection and send often or rarely, some open a new connection
  * per request, and one sends large bodies.
  */
 function clientStyles(random: () => number): ClientStyle[] {
@@ -66,8 +66,8 @@ export function startRestartClients(url: string, projectApiKey: string, seed: nu
 }
 
 /**
- * Time limit of a response, with or without restarts. A new gateway starts a thread for its first large body. In this
- * test, the thread must first compile its program, and the machine may be busy, so the limit is long.
+ * Response time limit, with or without restarts. It is long, because a new gateway starts a thread for its first large
+ * body. In this test, the thread must first compile its program, and the machine may be busy.
  */
 const responseTimeoutMs = 60_000;
 

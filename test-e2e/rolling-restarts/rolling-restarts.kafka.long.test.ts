@@ -5,14 +5,14 @@ import { startRestartClients } from './restart-clients.ts';
 import { startTcpBalancer, type TcpBalancer } from './tcp-balancer.ts';
 
 /**
- * Restarts gateways as Kubernetes does when it rolls out a new version. A new gateway becomes ready, and then an old
- * one gets SIGTERM before the load balancer notices, and drains. No client may be affected.
+ * Restarts gateways like a Kubernetes rollout. When a new gateway is ready, an old gateway gets SIGTERM and drains,
+ * before the load balancer detects this. Clients must not be affected.
  */
 const restarts = 20;
 const seed = testSeed();
 let services: RunningServices;
 let balancer: TcpBalancer;
-/** The gateways behind the load balancer, the oldest first. */
+/** The gateways behind the load balancer, oldest first. */
 let gateways: ServiceProcess[];
 
 beforeAll(async () => {
@@ -20,7 +20,7 @@ beforeAll(async () => {
     eventLog: 'kafka',
     managementApi: false,
     // The delay is longer than in production, because a busy machine checks readiness less often than a real load
-    // balancer.
+    // balancer does.
     settings: { STOP_DELAY_MS: '2000', LOG_LEVEL: 'warn' },
   });
   balancer = await startTcpBalancer();
@@ -47,7 +47,7 @@ test(`${restarts} rolling restarts under load fail no request and store every ev
       await balancer.add(fresh.port);
       const old = gateways.shift();
       if (old === undefined) throw new Error('there is always an old one');
-      // The next gateway starts while this one drains, because starting takes most of the time.
+      // Start the next gateway while this one drains, because starting takes most of the time.
       if (restart + 1 < restarts) starting = services.startGateway();
       exits.push(await old.stop());
       balancer.remove(old.port);
@@ -57,8 +57,7 @@ test(`${restarts} rolling restarts under load fail no request and store every ev
   }
   expect(exits).toEqual(Array.from({ length: restarts }, () => 0));
   expect(clients.sent.filter(({ outcome }) => outcome !== 200)).toEqual([]);
-  // Each gateway received connections, which shows that even clients that keep their connection moved to another
-  // gateway.
+  // Each gateway received connections, so even clients that keep their connection moved to another gateway.
   expect(balancer.connections.size).toBe(restarts + 2);
 
   await awaitDrained(services);

@@ -1,20 +1,20 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { eventually } from '@millrace/testing';
 
-/** Distributes connections over processes as the load balancer of a cluster does, by their last known readiness. */
+/** Distributes connections among processes by their last known readiness, like a cluster's load balancer. */
 export interface TcpBalancer {
   url: string;
   /** Adds a process. Resolves when the process is ready. */
   add(port: number): Promise<void>;
   remove(port: number): void;
-  /** Number of connections to each process, by the port of the process. */
+  /** Number of connections to each process, by port. */
   connections: ReadonlyMap<number, number>;
   stop(): Promise<void>;
 }
 
 /**
- * Interval of the readiness checks. A process that is stopping gets new connections for this long, as in a cluster
- * whose nodes have not noticed yet.
+ * Interval of readiness checks. A stopping process gets new connections for this long, as in a cluster whose nodes have
+ * not detected the change yet.
  */
 const probeIntervalMs = 100;
 
@@ -40,7 +40,7 @@ export async function startTcpBalancer(): Promise<TcpBalancer> {
     relay(server, client);
   });
 
-  /** Forwards data, the end of the connection, and resets. */
+  /** Forwards data, the connection's end, and resets. */
   function relay(from: Socket, to: Socket): void {
     sockets.add(from);
     from.pipe(to);

@@ -7,9 +7,7 @@ import { promisify } from 'node:util';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 import { installNpmPackages, installPythonTool, orSkip } from '../testing/install-tools.ts';
 
-/**
- * Other tools read the OpenAPI document: two linters, and a generator that creates a client, which then calls the API.
- */
+/** Two linters read the OpenAPI document. A generator creates a client, which then calls the API. */
 const run = promisify(execFile);
 const linters = ['@stoplight/spectral-cli@6.16.3', '@redocly/cli@2.77.0'];
 
@@ -32,7 +30,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Returns the report of the tool, whether or not the tool has found problems. */
+/** Returns the tool's report, whether or not it contains problems. */
 async function callTool(program: string, words: string[], environment: Record<string, string> = {}): Promise<string> {
   const env = { HOME: directory, ...environment };
   const options = { cwd: directory, env, timeout: 170_000, maxBuffer: 64 << 20 };
@@ -45,7 +43,7 @@ async function callTool(program: string, words: string[], environment: Record<st
   );
 }
 
-// Paths in the PostHog API end with a slash. Both forms are served.
+// In PostHog's API, paths end with a slash. Millrace serves them with and without a slash.
 (modules === null ? describe.skip : describe)('linters find nothing but slashes at the end of paths', () => {
   test('Spectral reports no other problems', async () => {
     await writeFile(join(directory, '.spectral.yaml'), 'extends: ["spectral:oas"]\n');

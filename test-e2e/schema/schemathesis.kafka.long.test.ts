@@ -8,8 +8,8 @@ import { type RunningServices, startServices } from '../support/start-services.t
 import { installPythonTool, orSkip } from '../testing/install-tools.ts';
 
 /**
- * Generates requests for every declared route. No response may have a 5xx status, or a status or body that the OpenAPI
- * document does not declare.
+ * Generates requests for every declared route. Responses must not have a 5xx status, or a status or body that the
+ * OpenAPI document does not declare.
  */
 const checks = [
   'not_a_server_error',
@@ -19,14 +19,14 @@ const checks = [
 ];
 
 /**
- * These operations would delete the key or the records that all other requests use, which would then only get 401 or
- * 404. They run with a separate tenant, and each gets its own record to delete.
+ * These operations would delete the key or the records that all other requests use, which would then only receive 401
+ * or 404. They run with a separate tenant, and each operation deletes a separate record.
  */
 const deletingOperations =
   '^(personal_api_keys_(destroy|roll|partial_update)|' +
   '(organizations|organizations_members|organizations_projects|projects|projects_environments|environments)_destroy)$';
 
-/** Excluded are streams, which never end, and test events, which need a gateway that this API does not have. */
+/** Excludes streams, which never end, and test events, which need a gateway that this API does not have. */
 const excludedOperations = '^(environments_)?(live_events_stream|live_events_by_token|test_event_create)$';
 
 const requirements = new URL('./schemathesis.txt', import.meta.url);
@@ -46,8 +46,8 @@ const python = await orSkip('Schemathesis', () => installPythonTool('schemathesi
 
   test('agree on every generated request', async () => {
     const { organizationId, projectId, personalApiKey } = services.tenant;
-    // Requests with random IDs would only get 404. The key is in a file, because other users can read the arguments of
-    // a process.
+    // Use existing IDs, because requests with random IDs would only receive 404. The key is in a file, because other
+    // users can read a process's arguments.
     const config = join(directory, 'schemathesis.toml');
     await writeFile(
       config,
@@ -64,7 +64,7 @@ const python = await orSkip('Schemathesis', () => installPythonTool('schemathesi
       `${deletingOperations}|${excludedOperations}`,
     ]);
     expect({ code, output: code === 0 ? '' : output }).toEqual({ code: 0, output: '' });
-    // If a request had revoked the key, all later requests would have been useless.
+    // Check that the key still works. If a request had revoked it, all later requests would have been useless.
     const still = await fetch(`${services.apiUrl}/api/projects/${projectId}/`, {
       headers: { authorization: `Bearer ${personalApiKey}` },
     });
@@ -125,7 +125,7 @@ const python = await orSkip('Schemathesis', () => installPythonTool('schemathesi
     }
     expect(await statusOf(`personal_api_keys/${places.personal_api_keys_destroy?.id}/`)).toBe(404);
     expect(await statusOf(`personal_api_keys/${places.personal_api_keys_roll?.id}/`)).toBe(200);
-    // The organization is deleted last, because everything else belongs to it.
+    // Delete the organization last, because everything else belongs to it.
     await writeFile(config, common.join('\n'), { mode: 0o600 });
     const last = await generate(config, 8, ['--include-operation-id', 'organizations_destroy']);
     expect({ code: last.code, output: last.code === 0 ? '' : last.output }).toEqual({ code: 0, output: '' });
@@ -143,7 +143,7 @@ const python = await orSkip('Schemathesis', () => installPythonTool('schemathesi
         '--seed',
         `${testSeed(1)}`,
         '--no-shrink',
-        // A slow response on a busy machine does not count as a failure.
+        // On a busy machine, a slow response is not a failure.
         ...['--request-timeout', '60', '--suppress-health-check', 'too_slow'],
         '--continue-on-failure',
         '--warnings',
@@ -163,7 +163,7 @@ const python = await orSkip('Schemathesis', () => installPythonTool('schemathesi
   }
 });
 
-/** Creates a member who can be removed. @returns the UUID of the user */
+/** Creates a member whom a request can remove. @returns the user's UUID */
 async function createMember(database: RunningServices['database'], organizationId: string): Promise<string> {
   const uuid = randomUUID();
   await database.query(

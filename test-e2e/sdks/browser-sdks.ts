@@ -7,8 +7,8 @@ import { openSdkPage } from './sdk-page.ts';
 const packages = [
   { packageName: 'posthog-js', bundle: 'module.js', options: {} },
   { packageName: 'posthog-js-1.257', bundle: 'module.js', options: {} },
-  // Without a response from the server, this version does not use gzip. It encodes the body as base64 and each half of
-  // an emoji as separate UTF-8.
+  // Without a server response, this version does not use gzip. It encodes the body as base64, and each half of an emoji
+  // as separate UTF-8.
   { packageName: 'posthog-js-1.100', bundle: 'es.js', options: { advanced_disable_decide: true } },
 ];
 
@@ -28,7 +28,7 @@ export function browserSdks(): Sdk[] {
   }));
 }
 
-/** Scripts that run in the page. The visitor is anonymous until `identify` is called. */
+/** Scripts that run in the page. The visitor is anonymous until the page calls `identify`. */
 const scripts: Partial<Record<Call, string>> = {
   capture: `posthog.capture('order placed',
     { total: 42, currency: 'EUR', nested: { list: [1, 'zwei', null, true] }, text })`,
@@ -43,7 +43,7 @@ async function makeCall(page: Page, call: Call, otherPage: string): Promise<void
     await page.evaluate(`{ ${scripts[call]} }`);
     return;
   }
-  // If an event is still in the SDK's queue when the page is left, the SDK sends it with a beacon.
+  // When the visitor leaves the page, the SDK sends queued events by beacon.
   await page.evaluate(`{ posthog.capture('last words') }`);
   await page.goto(otherPage);
 }

@@ -3,13 +3,13 @@ import type { SentEvent } from './sent-events.ts';
 
 type Properties = Record<string, unknown>;
 
-/** Compares a stored event with what the SDK sent, field by field. Only the documented additions are allowed. */
+/** Compares a stored event with the sent event, field by field. Only the documented additions are allowed. */
 export function expectStoredAsSent(row: ApiEvent, sent: SentEvent): void {
   expect(row.event).toBe(sent.event);
   expect(row.distinct_id).toBe(distinctIdOf(sent));
   if (sent.uuid) expect(row.uuid).toBe(sent.uuid);
   if (sent.timestamp !== undefined) {
-    // The correction of the clock skew adds the time between sending and receiving.
+    // The clock skew correction adds the time between sending and receiving.
     expect(Math.abs(Date.parse(row.timestamp) - readTime(sent.timestamp))).toBeLessThan(30_000);
   }
   const { $ip, $sent_at, $group_0, $set = {}, $set_once = {}, ...properties } = row.properties;
@@ -34,10 +34,7 @@ export function expectStoredAsSent(row: ApiEvent, sent: SentEvent): void {
   });
 }
 
-/**
- * Checks that everything that was sent is stored unchanged, and that each addition has the value of the property from
- * which it is derived.
- */
+/** Checks that all sent values are stored unchanged, and that each addition has the value of its source property. */
 function expectWithAdditions(stored: Properties, sent: Properties, source: (name: string) => unknown): void {
   const additions = Object.keys(stored).filter((name) => !(name in sent));
   expect(stored).toEqual({ ...sent, ...Object.fromEntries(additions.map((name) => [name, source(name)])) });
@@ -47,7 +44,7 @@ export function distinctIdOf({ distinct_id, properties }: SentEvent): string {
   return String(distinct_id ?? properties.distinct_id);
 }
 
-/** Parses a time. If it has no time zone, as in the Rust SDK, it is in UTC. */
+/** Parses a time. A time without a time zone, as from the Rust SDK, is in UTC. */
 function readTime(timestamp: string): number {
   return Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(timestamp) ? timestamp : `${timestamp}Z`);
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Returns the directory of an installed package, given the name that this package uses for it. */
+/** Returns the directory of an installed package by the name that this package uses for it. */
 export function packageDirectory(packageName: string): URL {
   return new URL(`../node_modules/${packageName}/`, import.meta.url);
 }

@@ -1,7 +1,7 @@
 import { printTable } from '../support/print-table.ts';
 import { type Call, calls, type Sdk } from './sdk.ts';
 
-/** Collects the results of all calls of all SDKs, and prints them as a table at the end of the run. */
+/** Collects the results of all SDK calls, and prints them as a table at the end of the run. */
 export function createMatrix(sdks: readonly Sdk[]) {
   const storedAs = new Map<string, string>();
   const cell = (sdk: Sdk, call: Call): string => {

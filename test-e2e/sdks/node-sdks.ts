@@ -5,7 +5,7 @@ import { PostHog as PostHog4 } from 'posthog-node-4';
 import { installedVersion } from './installed-version.ts';
 import type { Call, Sdk, Target } from './sdk.ts';
 
-/** The interface that the three versions share. */
+/** The common interface of the three versions. */
 interface NodeClient {
   capture(event: {
     distinctId: string;
@@ -24,11 +24,11 @@ interface Generation {
   packageName: string;
   calls: readonly Call[];
   connect(target: Target, options: { historicalMigration?: boolean }): NodeClient;
-  /** Sends all events that are pending, and closes the client. */
+  /** Sends all pending events, and closes the client. */
   end(client: NodeClient): Promise<void>;
 }
 
-/** The timeout is long, so that no request times out and is sent again on a busy machine. */
+/** The timeout is long, so that a busy machine does not cause a request to be sent again. */
 const requestTimeout = patienceMs;
 const everyCall = ['capture', 'identify', 'alias', 'group identify', 'batch', 'historical migration'] as const;
 

@@ -3,15 +3,14 @@ import { startServer } from '@millrace/testing';
 import { packageDirectory } from './installed-version.ts';
 
 export interface PageServer {
-  /** Returns the URL of a page that starts the SDK. Its origin is not that of the ingest host. */
+  /** Returns the URL of a page that starts the SDK. The page and the ingest host have different origins. */
   pageUrl(target: { ingestUrl: string; projectApiKey: string }): string;
   stop(): Promise<void>;
 }
 
 /**
- * Starts a site that uses the browser SDK from its npm package, in a script of type module.
- *
- * @param options options of the SDK, in addition to those that every page needs
+ * Starts a site that uses the browser SDK from its npm package as a module.
+ * @param options the SDK's options, in addition to those that every page needs
  */
 export async function startPageServer(packageName: string, bundle: string, options: object): Promise<PageServer> {
   const sdk = await readFile(new URL(`dist/${bundle}`, packageDirectory(packageName)));
@@ -32,7 +31,7 @@ export async function startPageServer(packageName: string, bundle: string, optio
   };
 }
 
-// The filter for bots is off, because the SDK would treat an automated browser as a bot. All other settings have their
+// Turn off the bot filter, because the SDK would treat an automated browser as a bot. All other settings have their
 // default values.
 const pageWith = (options: object) => `<!doctype html>
 <title>Shop</title>

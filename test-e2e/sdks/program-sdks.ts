@@ -10,25 +10,25 @@ import type { Call, Sdk } from './sdk.ts';
 /** A program in another language. Its argument is the name of a call, or `flags`. */
 export interface SdkProgram {
   folder: 'python' | 'go' | 'rust';
-  /** Name in the package registry, with the version. */
+  /** Name and version in the package registry. */
   name: string;
-  /** The command line, to which the argument is added. */
+  /** The command line, without the argument. */
   command: string[];
   unavailable: string | null;
 }
 
 interface Recipe {
-  /** Name of the directory with its source and the pinned version of the SDK. */
+  /** Name of the directory with the program's source and the pinned SDK version. */
   folder: 'python' | 'go' | 'rust';
   name: string;
-  /** File that contains the pinned version of the SDK, and a pattern that finds the version. */
+  /** The file with the pinned SDK version, and a pattern that finds the version. */
   pin: [file: string, version: RegExp];
   /** Program that must be in the PATH. */
   tool: string;
   /**
    * Downloads the SDK and builds the program.
-   * @returns the command line, to which the name of the call is added
-   * @throws Error with the output of the tool
+   * @returns the command line, without the name of the call
+   * @throws Error with the tool's output
    */
   build(source: string, cache: string): Promise<string[]>;
 }
@@ -48,8 +48,8 @@ const recipes: Recipe[] = [
 ];
 
 /**
- * Builds the programs of other languages. If the tool or the registry of a program is not available, the result
- * contains the reason.
+ * Builds the programs in other languages. If a tool or a package registry is not available, the result contains the
+ * reason.
  */
 export async function buildSdkPrograms(): Promise<SdkProgram[]> {
   return Promise.all(recipes.map(buildProgram));
@@ -115,7 +115,7 @@ async function buildPython(source: string, cache: string): Promise<string[]> {
     await rm(draft, { recursive: true, force: true });
     await run(['python3', '-m', 'venv', draft]);
     await run([python(draft), '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements]);
-    // The environment can be moved. Only its scripts contain its path, and the interpreter is started by its path.
+    // The environment can be moved, because only its scripts contain its path, and they are not used.
     await rename(draft, installed).catch(async (error) => {
       // Another test file may have finished first.
       if (!existsSync(python(installed))) throw error;
@@ -137,7 +137,7 @@ async function buildRust(source: string, cache: string): Promise<string[]> {
   return [join(cache, 'debug/sdk-rust')];
 }
 
-/** Runs a program that must succeed. @throws Error with the end of its output */
+/** Runs a program that must succeed. @throws Error with the end of the output */
 function run([program = '', ...programArguments]: string[]): Promise<void> {
   return new Promise((resolve, reject) => {
     execFile(program, programArguments, { timeout: 600_000, maxBuffer: 64 << 20 }, (error, out, err) => {
@@ -149,7 +149,7 @@ function run([program = '', ...programArguments]: string[]): Promise<void> {
   });
 }
 
-/** Runs a program. @returns its error output */
+/** Runs a program. @returns the error output */
 function runProgram([program = '', ...programArguments]: string[], settings: Record<string, string>): Promise<string> {
   return new Promise((resolve) => {
     const child = spawn(program, programArguments, {

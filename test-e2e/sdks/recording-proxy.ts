@@ -2,26 +2,26 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request that passed through the proxy, and its response. */
+/** A request through the proxy, and the response. */
 export interface Exchange {
   method: string;
   url: URL;
   headers: IncomingHttpHeaders;
   body: Buffer;
-  /** Status of the response. Null until there is one, and 0 if the connection broke. */
+  /** Response status. Null until the response arrives, and 0 if the connection broke. */
   status: number | null;
   responseHeaders: IncomingHttpHeaders;
 }
 
 export interface RecordingProxy {
-  /** The URL that an SDK uses instead of that of the gateway. */
+  /** The URL that an SDK uses instead of the gateway's URL. */
   url: string;
-  /** Exchanges in the order in which they started. */
+  /** The exchanges in the order in which they started. */
   exchanges: Exchange[];
   stop(): Promise<void>;
 }
 
-/** Starts a proxy between an SDK and the gateway. It records everything and changes nothing. */
+/** Starts a proxy between an SDK and the gateway. The proxy records everything and changes nothing. */
 export async function startRecordingProxy(targetUrl: string): Promise<RecordingProxy> {
   const exchanges: Exchange[] = [];
   const server = createServer((incoming, response) => {

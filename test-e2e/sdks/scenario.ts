@@ -1,22 +1,22 @@
 import type { ApiEvent, ApiGroup, ApiPerson } from '../support/management-client.ts';
 import type { Call, Sdk } from './sdk.ts';
 
-/** What an administrator sees after a call. */
+/** The data that an administrator sees after a call. */
 export interface View {
-  /** The events of the call that are stored, in the order in which they were sent. */
+  /** The call's stored events, in the order in which they were sent. */
   rows: ApiEvent[];
   person(distinctId: string): Promise<ApiPerson | undefined>;
   groups(): Promise<ApiGroup[]>;
 }
 
 export interface Scene {
-  /** Returns the names of the events that the call must send, and the number of events. */
+  /** Returns the names of the events that the call must send, and their number. */
   sends(kind: Sdk['kind']): { names: readonly string[]; count: number };
-  /** Checks the result of the call. @returns a short description for the matrix */
+  /** Checks the call's result. @returns a short description for the matrix */
   check(view: View, kind: Sdk['kind']): Promise<string>;
 }
 
-/** The calls that every SDK makes, with the same values in all languages (node-sdks.ts, python/, go/, rust/, …). */
+/** The calls for every SDK, with the same values in all languages (node-sdks.ts, python/, go/, rust/, …). */
 export const scenes: Record<Call, Scene> = {
   capture: {
     sends: () => ({ names: ['order placed'], count: 1 }),
@@ -28,7 +28,7 @@ export const scenes: Record<Call, Scene> = {
         nested: { list: [1, 'zwei', null, true] },
         text: 'Grüße 👋',
       });
-      // Newer browser SDKs do not create a person for an anonymous visitor.
+      // Newer browser SDKs do not create persons for anonymous visitors.
       const isAnonymous = row?.properties.$process_person_profile === false;
       const found = await person(row?.distinct_id ?? '');
       expect(found?.distinct_ids ?? []).toEqual(isAnonymous ? [] : [row?.distinct_id]);
@@ -95,7 +95,7 @@ export const scenes: Record<Call, Scene> = {
       expect(rows.map(({ timestamp }) => timestamp.slice(0, 7))).toEqual(
         Array.from({ length: 12 }, (_, n) => `2016-${String(n + 1).padStart(2, '0')}`),
       );
-      // Events are processed in order, so the last value is the one that is stored.
+      // Events are processed in order, so the last value is stored.
       expect(await person('veteran')).toMatchObject({ properties: { last_import: 11 } });
       return `old event × ${rows.length}`;
     },

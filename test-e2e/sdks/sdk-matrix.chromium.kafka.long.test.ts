@@ -11,7 +11,7 @@ import { scenes } from './scenario.ts';
 import { calls, type Sdk, type SdkSession } from './sdk.ts';
 import { readSentBatch, type SentEvent } from './sent-events.ts';
 
-/** Every SDK makes every call that it supports, with the whole system running. Each SDK has its own project. */
+/** Every SDK makes every supported call with the entire system running. Each SDK has a separate project. */
 const sdks: Sdk[] = [...nodeSdks(), ...browserSdks(), ...(await programSdks())];
 const matrix = createMatrix(sdks);
 let services: RunningServices;
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 for (const sdk of sdks) {
-  // If an SDK is not available, its tests are skipped. CI fails on skipped tests.
+  // If an SDK is not available, its tests are skipped, which fails the build in CI.
   (sdk.unavailable === null ? describe : describe.skip)(sdk.name, () => {
     let tenant: TestTenant;
     let api: ManagementClient;
@@ -113,8 +113,8 @@ for (const sdk of sdks) {
 }
 
 /**
- * Expects that the browser could read all responses. The origin of the page is another one, so every response must
- * allow it. The response to a beacon may be 204.
+ * Expects that the browser could read all responses. The page has another origin, so every response must allow this
+ * origin. The response to a beacon may be 204.
  */
 function expectBrowserGotResponses(exchanges: readonly Exchange[]): void {
   const fromPage = exchanges.filter(({ method, headers }) => method === 'POST' && headers.origin !== undefined);

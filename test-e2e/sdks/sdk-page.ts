@@ -7,19 +7,19 @@ export interface BrowserSdkPackage {
   packageName: string;
   /** Name of a file in the package's `dist`. */
   bundle: string;
-  /** Options of the SDK, in addition to those that every page needs. */
+  /** The SDK's options, in addition to those that every page needs. */
   options: object;
 }
 
 export interface SdkPage {
   page: Page;
   otherPage: string;
-  /** Errors that were thrown, and errors and warnings on the console. */
+  /** Thrown errors, and errors and warnings on the console. */
   complaints: string[];
   close(): Promise<void>;
 }
 
-/** Opens a page in a separate browser. The SDK has started there as `window.posthog`. */
+/** Opens a page in a separate browser. The page has started the SDK as `window.posthog`. */
 export async function openSdkPage(
   { packageName, bundle, options }: BrowserSdkPackage,
   target: Target,

@@ -15,22 +15,22 @@ export interface Target {
   projectApiKey: string;
 }
 
-/** An SDK under test. It is used as its documentation says, and only the host is changed. */
+/** An SDK under test, used as in its documentation except for the host. */
 export interface Sdk {
-  /** Name in the package registry, with the version: `posthog-node 5.70.0`. */
+  /** Name and version in the package registry: `posthog-node 5.70.0`. */
   name: string;
-  /** A browser SDK has one user at a time. A server SDK passes the user with each call. */
+  /** A browser SDK has one user at a time. With a server SDK, each call includes the user. */
   kind: 'server' | 'browser';
   calls: readonly Call[];
-  /** The reason why the SDK cannot run on this machine, as a part of a sentence. Null if it can. */
+  /** Why this machine cannot run the SDK, as a part of a sentence. Null if it can. */
   unavailable: string | null;
   open(target: Target): Promise<SdkSession>;
 }
 
 export interface SdkSession {
-  /** Makes the call that `scenario.ts` describes. When this resolves, a server SDK has sent everything. */
+  /** Makes the call that `scenario.ts` describes. Resolves after a server SDK has sent all events. */
   make(call: Call): Promise<void>;
-  /** All errors and warnings of the SDK. */
+  /** All of the SDK's errors and warnings. */
   complaints: string[];
   close(): Promise<void>;
 }

@@ -1,10 +1,10 @@
 import { gunzipSync } from 'node:zlib';
 import type { Exchange } from './recording-proxy.ts';
 
-/** An event in the form in which an SDK sent it. */
+/** An event as an SDK sent it. */
 export interface SentEvent {
   event: string;
-  /** UUID of the event. Some SDKs send an empty one. */
+  /** UUID of the event. Some SDKs send an empty string. */
   uuid?: string;
   distinct_id?: string | null;
   timestamp?: string;
@@ -22,7 +22,7 @@ export interface SentBatch {
 
 const capturePaths = /^\/(e|i\/v0\/e|batch|capture|track)\/?$/;
 
-/** Decodes a capture request without using the gateway's code. Returns null for any other request. */
+/** Decodes a capture request without the gateway's code. Returns null for any other request. */
 export function readSentBatch({ method, url, body }: Exchange): SentBatch | null {
   if (method !== 'POST' || !capturePaths.test(url.pathname)) return null;
   const content = JSON.parse(toText(body)) as SentEvent | SentEvent[] | { batch: SentEvent[] };
@@ -37,7 +37,7 @@ function toText(body: Buffer): string {
   return joinHalves(Buffer.from(new URLSearchParams(text).get('data') ?? '', 'base64'));
 }
 
-/** Decodes text of old browser SDKs, which encode each half of an emoji as three bytes of UTF-8. */
+/** Decodes text from old browser SDKs, which encode each half of an emoji as three UTF-8 bytes. */
 function joinHalves(bytes: Buffer): string {
   const joined = bytes.toString('latin1').replace(/\xed[\xa0-\xaf][\x80-\xbf]\xed[\xb0-\xbf][\x80-\xbf]/g, (halves) => {
     const units = [halves.slice(1, 3), halves.slice(4)].map((half) => {

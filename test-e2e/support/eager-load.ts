@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 
 /**
- * Sends batches with all kinds of events to one project. Each batch is sent as soon as there is a response to the
- * previous one.
+ * Sends batches with all kinds of events to one project. Each batch is sent as soon as the previous batch has a
+ * response.
  */
 export interface EagerLoad {
   acknowledged(): string[];
   /** Returns the statuses other than 200, and how often each occurred. */
   refused(): Map<number, number>;
-  /** Returns whether the last response to each client has this status, so that no earlier request is in flight. */
+  /** Returns whether every client's last response has this status. If so, no earlier request is in flight. */
   hasLastStatus(status: number): boolean;
   stop(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export function startEagerLoad(ingestUrl: string, projectApiKey: string): EagerL
 }
 
 /**
- * Returns events that create persons, merges, groups and definitions. One of them has an invalid ID, which causes a
+ * Returns events that create persons, merges, groups and definitions. One event has an invalid ID, which causes a
  * warning.
  */
 function eventsOf(round: number) {

@@ -2,12 +2,12 @@ import { eventually, testServers } from '@millrace/testing';
 import { Kafka, logLevel } from 'kafkajs';
 import type { RunningServices } from './start-services.ts';
 
-/** Returns how many records of the event topics have been processed, according to the stored offsets. */
+/** Returns how many event records have been processed, according to the stored offsets. */
 export async function consumedRecords({ database, topicPrefix }: RunningServices): Promise<number> {
   const { rows } = await database.query<{ sum: string }>(
     `SELECT coalesce(sum(next_offset), 0) AS sum FROM consumer_offset
       WHERE topic = ANY($1) AND starts_with("group", $2)`,
-    // Only the groups of the event consumer store events. Other groups read the same topics.
+    // Include only the event consumer's groups, because other groups read the same topics without storing events.
     [eventTopics(topicPrefix), `${topicPrefix}millrace.event-consumer.`],
   );
   return Number(rows[0]?.sum);
@@ -17,7 +17,7 @@ async function appendedRecords(services: RunningServices): Promise<number> {
   return services.eventLog === 'kafka' ? kafkaRecords(services) : postgresRecords(services);
 }
 
-/** Waits until all records that have been appended so far are processed. */
+/** Waits until all records appended so far are processed. */
 export async function awaitDrained(services: RunningServices): Promise<void> {
   const appended = await appendedRecords(services);
   await eventually(
@@ -41,7 +41,7 @@ async function kafkaRecords({ topicPrefix }: RunningServices): Promise<number> {
   try {
     const existing = await admin.listTopics();
     const topics = eventTopics(topicPrefix).filter((topic) => existing.includes(topic));
-    // For a moment, a new topic has no leader. kafkajs does not retry then.
+    // A new topic has no leader for a moment, and kafkajs does not retry in this case.
     const ends = await eventually(() => Promise.all(topics.map((topic) => admin.fetchTopicOffsets(topic))), {
       what: 'Reading the ends of the topics',
     });

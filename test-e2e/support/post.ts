@@ -1,11 +1,11 @@
-/** A response from the view of the client. Status 0 means that there was no response. */
+/** A response from the client's point of view. Status 0 means that no response arrived. */
 export interface ClientResponse {
   status: number;
   headers: Headers;
   body: Record<string, unknown>;
 }
 
-/** Posts a text, or a value as JSON. Never throws because of a response, whatever its status. */
+/** Posts a text, or a value as JSON. Does not throw for any response status. */
 export async function post(url: string, body: unknown): Promise<ClientResponse> {
   const response = await fetch(url, {
     method: 'POST',

@@ -20,16 +20,16 @@ export interface ServicesOptions {
   consumers?: number;
   /** Whether to start the management API. False for a test that only reads the database. */
   managementApi?: boolean;
-  /** Brokers that the services use, such as those of a fault proxy. */
+  /** The brokers for the services, such as a fault proxy's. */
   brokers?: string[];
   settings?: Record<string, string>;
-  /** Converts the URL of the database to the one that the services use. */
+  /** Converts the database URL to the URL for the services. */
   databaseUrlForServices?: (url: string) => string;
-  /** File to which the complete logs of the services are written. */
+  /** File for the services' complete logs. */
   logFile?: string;
 }
 
-/** The whole system in real processes, with its own database, topics and organization. */
+/** The entire system in real processes, with a separate database, topics and organization. */
 export interface RunningServices {
   eventLog: EventLogKind;
   topicPrefix: string;
@@ -40,7 +40,7 @@ export interface RunningServices {
   database: pg.Pool;
   databaseUrl: string;
   gateway: ServiceProcess;
-  /** The consumers. If one is killed, its replacement gets the same index. */
+  /** The consumers. A killed consumer's replacement gets the same index. */
   consumers: ServiceProcess[];
   startConsumer(): Promise<ServiceProcess>;
   /** Starts another gateway. The caller must stop it. */
@@ -69,12 +69,11 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
     TOPIC_PREFIX: topicPrefix,
     TOPIC_PARTITIONS: String(partitions),
     LOG_LEVEL: 'info',
-    // This is the minimum that brokers allow by default. The partitions of a killed consumer are reassigned after this
-    // time.
+    // This is the brokers' default minimum. After this time, a killed consumer's partitions are reassigned.
     KAFKA_SESSION_TIMEOUT_MS: '6000',
     INGEST_PORT: '0',
     API_PORT: '0',
-    // There is no limit, because tests poll until something has arrived.
+    // Turn off the limit, because tests poll until data has arrived.
     API_REQUESTS_PER_MINUTE: '0',
     API_REQUESTS_PER_HOUR: '0',
     HEALTH_PORT: '0',
@@ -119,8 +118,7 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
 }
 
 /**
- * Waits for every service. If one of them cannot be started, stops the others, which would otherwise keep the test run
- * alive.
+ * Waits for every service. If a service cannot start, stops the others, which would otherwise keep the test run alive.
  */
 async function allOrNone(starting: (Promise<ServiceProcess> | null)[]): Promise<(ServiceProcess | null)[]> {
   const results = await Promise.allSettled(starting);

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 
 export interface Attempt {
   uuid: string;
-  /** Name of the client. It is also the distinct ID. */
+  /** Name of the client, which is also the distinct ID. */
   client: string;
-  /** HTTP status. It is 0 if there was no response within the time limit, or if the connection broke. */
+  /** HTTP status. 0 if the connection broke or no response arrived within the time limit. */
   status: number;
   retryAfter: string | null;
 }
@@ -16,8 +16,8 @@ export interface SteadyLoad {
 }
 
 /**
- * Time limit of a response, with or without faults. The gateway's limit for a broken broker is 3 s. The rest allows for
- * a busy machine.
+ * Response time limit, with or without faults. The gateway's limit for a broken broker is 3 s. The rest is for a busy
+ * machine.
  */
 const responseTimeoutMs = 25_000;
 

@@ -1,23 +1,23 @@
 import { join } from 'node:path';
 import { type RunningServer, readProcessRecord } from '@millrace/stack/servers/server-process';
 
-/** A server that a test can break and repair. */
+/** A server that a test can break and restore. */
 export interface BreakableServer {
-  /** Address of the server. It stays the same after every fault. */
+  /** Address of the server. It is the same after every fault. */
   address: string;
   isRunning(): boolean;
   /** Sends SIGKILL or the given signal. Resolves when the process has ended. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Stops the process temporarily. The kernel still accepts connections and bytes, but the server does not respond. */
+  /** Suspends the process. The kernel still accepts connections and bytes, but the server does not respond. */
   freeze(): void;
   thaw(): void;
-  /** Starts the same server again with the same data. Resolves when it responds. */
+  /** Starts the server again with the same data. Resolves when it responds. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
 interface BreakableServerOptions {
-  /** Directory with the server's files, including the record of its process. */
+  /** Directory of the server's files, including its PID file. */
   directory: string;
   /** Starts the server on the given port, or on a free port if `port` is 0. */
   start(port: number): Promise<RunningServer>;

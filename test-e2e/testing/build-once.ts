@@ -7,16 +7,14 @@ import { readEnvironment } from '@millrace/runtime';
 
 export interface BuiltDirectory {
   directory: string;
-  /** Deletes the directory, unless other test files use it too. */
+  /** Deletes the directory, unless other test files also use it. */
   remove(): Promise<void>;
 }
 
 /**
- * Builds something into a directory. In a run with a directory (`npm test`), this happens once for all test files.
- * Otherwise, the directory is temporary. If another worker process is building the same thing, waits until it is
- * complete.
- *
- * @param name name of the directory; the same name must mean the same content
+ * Builds a directory. In a run with a shared directory (`npm test`), it is built once for all test files. Otherwise,
+ * the directory is temporary. If another worker process is building the same directory, waits until it is complete.
+ * @param name name of the directory, which must identify its content
  */
 export async function buildOnce(name: string, build: (directory: string) => Promise<unknown>): Promise<BuiltDirectory> {
   const { MILLRACE_TEST_DIRECTORY: ofRun } = readEnvironment();
@@ -50,7 +48,7 @@ async function buildInto(directory: string, build: (directory: string) => Promis
 }
 
 /**
- * Creates a lock file with the ID of this process. A lock of a process that has ended does not count.
+ * Creates a lock file with the ID of this process. Ignores the lock of a process that has ended.
  * @returns a function that releases the lock, or null if another process holds the lock
  */
 async function lock(file: string): Promise<(() => Promise<void>) | null> {

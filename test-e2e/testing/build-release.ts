@@ -11,20 +11,19 @@ const run = promisify(execFile);
 const repositoryRoot = fileURLToPath(new URL('../../', import.meta.url));
 
 export interface ReleaseBuild {
-  /** The abbreviated hash of the commit. */
+  /** Abbreviated commit hash. */
   commit: string;
-  /** Directory with the programs and their dependencies. */
+  /** Directory of the programs and their dependencies. */
   directory: string;
   files: { gateway: string; consumer: string };
-  /** Runs the `millrace` command of the release and returns its output. */
+  /** Runs the release's `millrace` command and returns its output. */
   command(words: readonly string[], settings: Record<string, string>): Promise<string>;
 }
 
 /**
- * Builds another revision of the repository in the way in which releases are built, with the dependencies in its own
- * lockfile. Caches the result.
+ * Builds another revision of the repository like a release, with the dependencies from its lockfile. Caches the result.
  * @param ref a tag, a branch or a commit
- * @throws Error if git does not know it, or if the build fails
+ * @throws Error if git cannot find the revision, or if the build fails
  */
 export async function buildRelease(ref: string): Promise<ReleaseBuild> {
   const { stdout } = await run('git', ['rev-parse', '--verify', `${ref}^{commit}`], { cwd: repositoryRoot });
@@ -49,7 +48,7 @@ async function build(commit: string, directory: string): Promise<void> {
     await run('tar', ['-xf', archive, '-C', source]);
     await run(process.execPath, ['packages/stack/bin/build.mjs'], { cwd: source, maxBuffer: 16 * 1024 * 1024 });
     await mkdir(join(directory, '..'), { recursive: true });
-    // The directory is renamed at the end, so that an interrupted build does not look complete.
+    // Rename the directory at the end, so that an interrupted build does not look complete.
     await run('cp', ['-R', join(source, 'dist'), `${directory}.part`]);
     await rename(`${directory}.part`, directory);
   } finally {

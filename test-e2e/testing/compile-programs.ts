@@ -9,16 +9,14 @@ const repositoryRoot = fileURLToPath(new URL('../../', import.meta.url));
 export interface CompiledPrograms {
   /** Paths of the compiled files, in the order of the entry points. */
   files: string[];
-  /** Deletes the files, unless other test files use them too. */
+  /** Deletes the files, unless other test files also use them. */
   remove(): Promise<void>;
 }
 
 /**
- * Compiles programs to plain JavaScript, each bundled with its imports. They start seven times as fast as with a
- * loader, and a benchmark measures the same code as in an installation. Each program is compiled once per run (see
- * `buildOnce`).
- *
- * @param entryPoints paths relative to the root of the repository
+ * Compiles programs to JavaScript, each bundled with its imports. They start seven times as fast as with a loader, and
+ * a benchmark measures the same code as in an installation. Each program is compiled once per run (see `buildOnce`).
+ * @param entryPoints paths relative to the repository root
  */
 export async function compilePrograms(entryPoints: readonly string[]): Promise<CompiledPrograms> {
   const built = await Promise.all(
@@ -33,8 +31,8 @@ export async function compilePrograms(entryPoints: readonly string[]): Promise<C
 const flatName = (entryPoint: string) => entryPoint.replaceAll('/', '-').replace(/\.ts$/, '');
 
 /**
- * The file that starts a worker thread, for whose program it looks in its own directory, and the programs that contain
- * this file.
+ * The file that starts a worker thread, and the programs that contain this file. It looks for the thread's program in
+ * its own directory.
  */
 const startsThreads = {
   file: 'services/ingest-gateway/src/start.ts',
@@ -43,7 +41,7 @@ const startsThreads = {
 };
 
 async function compile(entryPoint: string, directory: string): Promise<void> {
-  // esbuild is imported on demand, because most tests that use this package do not compile anything.
+  // Import esbuild on demand, because most tests that use this package do not compile programs.
   const { build } = await import('esbuild');
   const compileTo = (path: string, name: string, plugins: Plugin[]) =>
     build({
@@ -51,7 +49,7 @@ async function compile(entryPoint: string, directory: string): Promise<void> {
       outdir: directory,
       outExtension: { '.js': '.mjs' },
       bundle: true,
-      // Dynamic imports become separate files. In one file, the libraries that they load would be loaded at startup.
+      // Write dynamic imports to separate files. In one file, their libraries would be loaded at startup.
       splitting: true,
       platform: 'node',
       format: 'esm',
@@ -62,14 +60,14 @@ async function compile(entryPoint: string, directory: string): Promise<void> {
     });
   const { file, thread } = startsThreads;
   await Promise.all([
-    // The file that starts threads must know where it is after it was compiled. Other files look for files next to
-    // their sources.
+    // The file that starts threads must use its location after compilation. Other files look for files next to their
+    // sources.
     compileTo(entryPoint, flatName(entryPoint), [someStayWhereTheyAre, filesKnowTheirPlace(file)]),
     ...(startsThreads.in.includes(entryPoint) ? [compileTo(thread.path, thread.name, [someStayWhereTheyAre])] : []),
   ]);
 }
 
-/** CommonJS libraries in the bundle call `require`, which does not exist in an ES module. */
+/** CommonJS libraries in the bundle call `require`, which ES modules do not have. */
 const requireForLibraries = `import { createRequire as createRequireForLibraries } from 'node:module';
 const require = createRequireForLibraries(import.meta.url);`;
 
@@ -79,9 +77,7 @@ const require = createRequireForLibraries(import.meta.url);`;
  */
 const cannotBeBundled = /^(kafkajs|@node-rs\/crc32|@prisma\/schema-engine-wasm)(\/|-|$)/;
 
-/**
- * Imports packages by their URL, because Node.js would not find them by name from the directory of the compiled file.
- */
+/** Imports packages by URL, because Node.js would not find them by name from the compiled file's directory. */
 const someStayWhereTheyAre: Plugin = {
   name: 'some-stay-where-they-are',
   setup(compilation) {
@@ -95,7 +91,10 @@ const someStayWhereTheyAre: Plugin = {
 };
 const resolving = Symbol('resolving');
 
-/** Keeps `import.meta.url` pointing to the source file, because files may load others relative to it. */
+/**
+ * Keeps `import.meta.url` pointing to the source file, because files may load other files relative to their own
+ * location.
+ */
 function filesKnowTheirPlace(except: string): Plugin {
   return {
     name: 'files-know-their-place',

@@ -3,7 +3,7 @@ import { createSqlDatabase } from '@millrace/db/sql';
 import { createLogger } from '@millrace/runtime';
 
 /**
- * Creates a sign-in link as `millrace console-link` does, and returns its secret.
+ * Creates a sign-in link as `millrace console-link` does, and returns the link's secret.
  * @param databaseUrl URL of a migrated database
  */
 export async function createConsoleLink(databaseUrl: string, userId: number): Promise<string> {

@@ -1,16 +1,16 @@
 import { createSocket } from 'node:dgram';
 
 export interface DnsServer {
-  /** Address in the format for resolvers: `127.0.0.1:port`. */
+  /** Address in the resolver format: `127.0.0.1:port`. */
   address: string;
   /**
-   * Sets the TXT records of a name. Each record is one or several strings of at most 255 bytes. Names that were not set
-   * get NXDOMAIN.
+   * Sets a name's TXT records. Each record consists of strings of at most 255 bytes. The response for any other name is
+   * NXDOMAIN.
    */
   setTxt(name: string, records: string[][]): void;
-  /** Sets the response to all following queries: SERVFAIL, no response (`silence`), or regular responses (null). */
+  /** Sets the response to all later queries: SERVFAIL, no response (`silence`), or normal responses (null). */
   fail(how: 'SERVFAIL' | 'silence' | null): void;
-  /** The names that have been queried so far. */
+  /** The names queried so far. */
   questions: string[];
   stop(): Promise<void>;
 }
@@ -43,10 +43,7 @@ export async function startDnsServer(): Promise<DnsServer> {
   };
 }
 
-/**
- * A DNS message begins with a header of twelve bytes. It is followed by the labels of the question, each preceded by
- * its length.
- */
+/** A DNS message has a header of twelve bytes, followed by the labels of the question. A length precedes each label. */
 const headerLength = 12;
 
 function readName(message: Buffer): string {
@@ -59,12 +56,12 @@ function readName(message: Buffer): string {
   return labels.join('.');
 }
 
-/** Encodes the question of the query, followed by one TXT answer per record (RFC 1035, section 4). */
+/** Encodes the query's question, followed by one TXT answer per record (RFC 1035, section 4). */
 function encodeAnswer(query: Buffer, responseCode: number, records: string[][]): Buffer {
   const questionEnd = query.indexOf(0, headerLength) + 5;
   const header = Buffer.alloc(headerLength);
   query.copy(header, 0, 0, 2);
-  // Flags: the message is a response, it is authoritative, and recursion is desired and available.
+  // Flags: response, authoritative, recursion desired and available.
   header.writeUInt16BE(0x8580 | responseCode, 2);
   header.writeUInt16BE(1, 4);
   header.writeUInt16BE(records.length, 6);
@@ -79,7 +76,7 @@ function encodeRecord(strings: string[]): Buffer {
     }),
   );
   const fixed = Buffer.alloc(12);
-  // A pointer to the name in the question, followed by type TXT, class IN, and a TTL of one minute.
+  // A pointer to the question's name, followed by type TXT, class IN, and a TTL of one minute.
   fixed.writeUInt16BE(0xc000 | headerLength, 0);
   fixed.writeUInt16BE(16, 2);
   fixed.writeUInt16BE(1, 4);

@@ -1,20 +1,19 @@
-/** This is long enough for a busy machine. It only ends a broken test, and does not measure anything. */
+/** Long enough for a busy machine. This timeout only ends a broken test, and does not measure anything. */
 export const patienceMs = 90_000;
 
 interface EventuallyOptions {
-  /** What the test waits for, as a noun phrase for the error message. */
+  /** The expected result as a noun phrase, for the error message. */
   what?: string;
-  /** Returns the actual state for the error message. */
+  /** Returns the actual state, for the error message. */
   describe?: () => unknown;
-  /** Timeout. Only set it if the duration is part of the tested behavior, or is known to be longer. */
+  /** Timeout. Set it only if the duration is part of the tested behavior, or is known to be longer. */
   timeoutMs?: number;
   intervalMs?: number;
 }
 
 /**
- * Repeats `attempt` until it neither throws nor returns false, and returns its result. Use it for effects that take
- * some time.
- *
+ * Repeats `attempt` until it neither throws nor returns false, and returns its result. Use this function for effects
+ * that take some time.
  * @throws Error with the last failure in its message and as its cause
  */
 export async function eventually<T>(
@@ -45,8 +44,8 @@ interface Sql {
 }
 
 /**
- * If less than a minute of the current hour is left on the database server, waits for the next hour. Otherwise, a
- * counter that is reset every hour could be reset during a test.
+ * Waits for the next hour if less than a minute of the database server's current hour remains. Otherwise, an hourly
+ * counter could be reset during a test.
  */
 export async function waitOutHourEnd(sql: Sql): Promise<void> {
   await eventually(
@@ -63,8 +62,9 @@ export async function waitOutHourEnd(sql: Sql): Promise<void> {
 const requestMs = 5000;
 
 /**
- * Waits if the current step of the clock is about to end, so that a request that is sent now is processed in the same
- * step. Steps have the same length and are counted since 1970: minutes, UTC hours, or the time steps of one-time codes.
+ * Waits for the next time step if the current one is about to end, so that a request sent now is processed in the same
+ * step. Steps have the same length and are counted since 1970. Examples are minutes, UTC hours and the steps of
+ * one-time codes.
  */
 export async function waitOutStepEnd(stepMs: number): Promise<void> {
   const leftMs = stepMs - (Date.now() % stepMs);

@@ -1,5 +1,5 @@
-// Proxies in front of a server that simulate networks and poolers. They delay data, break connections and swallow
-// notifications.
+// Proxies in front of a server that simulate network and pooler failures. They delay data, break connections and
+// suppress notifications.
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { freePort } from '@millrace/stack/servers/server-process';
 
@@ -20,32 +20,33 @@ export interface FaultProxy {
   host: string;
   /** Port of the proxy. It stays the same during every fault. */
   port: number;
-  /** Breaks existing connections, as when a server restarts quickly. */
+  /** Breaks existing connections, like a quick server restart. */
   cut(): void;
-  /** Breaks existing connections and refuses new ones, as when a server is not running. */
+  /** Breaks existing connections and refuses new connections, like a stopped server. */
   refuse(): Promise<void>;
-  /** Keeps connections and accepts new ones, but does not forward data, as when a network drops all packets. */
+  /**
+   * Keeps connections and accepts new connections, but does not forward data, like a network that drops all packets.
+   */
   blackHole(): void;
   /**
-   * Forwards data of existing connections. Accepts new connections but does not forward their data, as when a server is
-   * overloaded.
+   * Forwards existing connections' data. Accepts new connections but does not forward their data, like an overloaded
+   * server.
    */
   holdNew(): void;
   /**
-   * Stops forwarding data of existing connections permanently, and forwards new connections, as when a firewall has
-   * restarted.
+   * Permanently stops forwarding existing connections' data, and forwards new connections, like a restarted firewall.
    */
   forget(): void;
   /**
-   * Forwards everything again. After `blackHole`, connections continue where they stopped, as after a short failure of
-   * the network.
+   * Forwards all data again. After `blackHole`, connections continue where they stopped, as after a short network
+   * failure.
    */
   pass(): Promise<void>;
   connectionCount(): number;
   stop(): Promise<void>;
 }
 
-/** Starts a proxy on a free port of 127.0.0.1. It forwards everything until a fault is set. */
+/** Starts a proxy on a free port of 127.0.0.1. The proxy forwards all data until a test sets a fault. */
 export async function createFaultProxy(target: { targetHost?: string; targetPort: number }): Promise<FaultProxy> {
   const links = new Set<Link>();
   let isBlackHole = false;
@@ -100,7 +101,7 @@ interface Link {
   break(): void;
 }
 
-/** Creates a connection through the proxy. Data that is withheld stays in the sockets, so nothing is lost. */
+/** Creates a connection through the proxy. Withheld data remains in the sockets, so no data is lost. */
 function createLink(client: Socket, connectServer: () => Socket): Link {
   let server: Socket | undefined;
   let isOpen = false;

@@ -8,7 +8,7 @@ export interface HostileBody {
   headers: Record<string, string>;
 }
 
-/** Returns texts of about `bytes` each, by what makes them hostile. They are JSON or begin like JSON. */
+/** Returns texts of about `bytes` bytes each, by what makes them expensive. The texts are JSON or begin like JSON. */
 function hostileTexts(bytes: number): [string, string][] {
   const fill = (piece: string) => piece.repeat(Math.floor(bytes / piece.length));
   const numbered = (write: (index: number) => string) => {
@@ -47,10 +47,9 @@ function hostileTexts(bytes: number): [string, string][] {
 }
 
 /**
- * Returns the most expensive bodies of a size: plain, compressed and as forms.
- *
+ * Returns the most expensive bodies of a given size: plain, compressed and as forms.
  * @param bytes size after decompression
- * @param wrap puts each text into a larger one, for example into a field
+ * @param wrap puts each text into a larger text, for example into a field
  */
 export function hostileBodies(bytes: number, wrap: (text: string) => string = (text) => text): HostileBody[] {
   const json = { 'content-type': 'application/json' };

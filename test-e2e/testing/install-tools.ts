@@ -14,7 +14,7 @@ const twoWeeksMs = 14 * 86_400_000;
 /**
  * Creates a virtual environment with exactly these requirements.
  * @param pipOptions additional options of `pip install`
- * @returns the path of its interpreter
+ * @returns the path of the Python interpreter
  * @throws Error with the end of the tool's output, for example if Python is missing
  */
 export async function installPythonTool(
@@ -37,12 +37,12 @@ export async function installPythonTool(
     ];
     await run(join(draft, 'bin/python'), install, options);
   });
-  // The environment can be moved. Only its scripts contain its path, and the interpreter is started by its path.
+  // The environment can be moved, because only its scripts contain its path, and they are not used.
   return join(directory, 'bin/python');
 }
 
 /**
- * Installs npm packages that are too large for the repository's lockfile, without running their install scripts.
+ * Installs npm packages that are too large for the repository's lockfile, without running install scripts.
  * @returns the path of their `node_modules`
  * @throws Error with the end of npm's output
  */
@@ -61,14 +61,14 @@ export async function installNpmPackages(name: string, packages: readonly string
 export const installClickHouse = () => installNpmPackages('chdb', ['chdb@3.4.0']);
 
 /**
- * Like `installClickHouse`, but returns null if the installation fails. The package takes 550 MB, so the repository
- * does not depend on it.
+ * Like `installClickHouse`, but returns null if the installation fails. The package is not a dependency of the
+ * repository, because it takes 550 MB.
  */
 export const clickHouseOrSkip = () => orSkip('ClickHouse', installClickHouse);
 
 /**
- * Returns a directory for this user and this content, which is filled when it is first needed. Directories for other
- * content are deleted if they have not been used for two weeks.
+ * Returns a directory for this user and this content, and fills it on first use. Deletes directories with other content
+ * that have not been used for two weeks.
  */
 export async function installOnce(
   name: string,
@@ -86,7 +86,7 @@ export async function installOnce(
   await rm(draft, { recursive: true, force: true });
   try {
     await install(draft);
-    // Another test file may have finished first.
+    // Another test file may have finished the installation first.
     await rename(draft, installed).catch((error) => {
       if (!existsSync(installed)) throw error;
     });
@@ -100,15 +100,15 @@ export async function installOnce(
 async function removeOld(cache: string): Promise<void> {
   for (const name of await readdir(cache)) {
     const directory = join(cache, name);
-    // Another test file may have deleted it in the meantime.
+    // Another test file may have deleted the directory in the meantime.
     const found = await stat(directory).catch(() => null);
     if (found && Date.now() - found.mtimeMs > twoWeeksMs) await rm(directory, { recursive: true, force: true });
   }
 }
 
 /**
- * Returns the result of an installation. If it fails, prints the reason and returns null. The tests are then skipped,
- * which is a failure in CI.
+ * Returns the result of an installation. If the installation fails, prints the reason and returns null. The tests are
+ * then skipped, which fails the build in CI.
  */
 export async function orSkip<T>(what: string, install: () => Promise<T>): Promise<T | null> {
   try {

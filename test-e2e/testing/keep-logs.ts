@@ -1,8 +1,8 @@
 import type { Logger } from '@millrace/runtime';
 
 /**
- * Runs `work` while its logger prints nothing, and returns what was logged. A test that provokes an error can check the
- * log in this way, and the output of a test run contains only unexpected messages.
+ * Runs `work` without printing log messages, and returns the messages. A test that causes an error can then assert its
+ * message, and the test run's output contains only unexpected messages.
  */
 export async function keepLogs<T>(
   logger: Logger,

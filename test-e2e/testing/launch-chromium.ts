@@ -4,8 +4,8 @@ import { findChromium, findWindowedChromium } from './find-browser.ts';
 import { workerFixture } from './worker-fixture.ts';
 
 /**
- * Features to disable: those that Playwright disables, whose list this one replaces, and those with which Chromium
- * starts processes for other pages in advance.
+ * Features to disable: the ones that Playwright disables, whose list this list replaces, and the ones with which
+ * Chromium starts processes in advance.
  */
 const disabledFeatures = [
   ...['AvoidUnnecessaryBeforeUnloadCheckSync', 'DestroyProfileOnBrowserClose', 'HttpsUpgrades'],
@@ -32,11 +32,10 @@ const switches = [
 ];
 
 /**
- * Launches a Chromium without background activity. Each visitor is a browser context. Unless there are additional
- * switches, all test files of this worker process share one browser. Closing it only closes the visitors of this call.
- *
- * @param keepsPages whether to keep pages that were left in the back/forward cache, which automation disables
- * @param more additional switches of Chromium
+ * Launches a Chromium without background activity. Each visitor is a browser context. Without additional switches, all
+ * test files in this worker process share one browser. Closing it closes only this call's visitors.
+ * @param keepsPages whether to keep left pages in the back/forward cache, which automation disables by default
+ * @param more additional Chromium switches
  * @throws Error if Chromium is not installed
  */
 export async function launchChromium({ keepsPages = false, more = [] as string[] } = {}): Promise<Browser> {
@@ -53,7 +52,7 @@ const plainChromium = shared(false);
 const keepingChromium = shared(true);
 
 /**
- * Launches a Chromium that no other test file uses. Closing it ends its process.
+ * Launches a Chromium that other test files do not use. Closing it ends its process.
  * @throws Error if Chromium is not installed
  */
 export async function launchSeparateChromium({ keepsPages = false, more = [] as string[] } = {}): Promise<Browser> {
@@ -62,15 +61,15 @@ export async function launchSeparateChromium({ keepsPages = false, more = [] as 
   const ignoreDefaultArgs = keepsPages ? ['--disable-back-forward-cache'] : [];
   const args = [...switches, ...more];
   const start = () => chromium.launch({ executablePath, headless: true, args, ignoreDefaultArgs });
-  // On a busy machine, Chromium sometimes exits while it starts. Without a second attempt, a whole test file would
+  // Chromium sometimes exits during its start on a busy machine. Try twice, because otherwise an entire test file would
   // fail.
   const browser = await start().catch(start);
-  // The timeout for pages is the same as in `eventually`.
+  // Pages have the same timeout as `eventually`.
   browser.on('context', (visitor) => visitor.setDefaultTimeout(patienceMs));
   return browser;
 }
 
-/** Returns the shared browser. The result closes only the visitors of one test file. */
+/** Returns the shared browser. Closing it closes only the visitors of one test file. */
 function withOwnVisitors(browser: Browser): Browser {
   const own: BrowserContext[] = [];
   const newContext: Browser['newContext'] = async (options) => {

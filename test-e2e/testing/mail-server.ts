@@ -4,12 +4,12 @@ import { SMTPServer } from 'smtp-server';
 import type { TestCertificate } from './test-certificates.ts';
 
 export interface ReceivedMail {
-  /** Address of the sender in the envelope. `to` contains those of the recipients. */
+  /** Sender address in the envelope. `to` contains the recipient addresses. */
   from: string;
   to: string[];
-  /** Headers by their names in lower case. Continuation lines are joined, and encoded words stay encoded. */
+  /** Headers by lower-case name. Continuation lines are joined, but encoded words are not decoded. */
   headers: Record<string, string>;
-  /** The part that is plain text. */
+  /** The plain text part. */
   body: string;
   /** The HTML part. Empty if the mail contains only plain text. */
   html: string;
@@ -18,24 +18,24 @@ export interface ReceivedMail {
 
 export interface MailServer {
   url: string;
-  /** The accepted mails, in the order in which they arrived. */
+  /** The accepted mails in order of arrival. */
   mails: ReceivedMail[];
-  /** Rejects all further mails to an address (550). All other addresses are accepted. */
+  /** Rejects all later mails to an address (550), but accepts mails to all other addresses. */
   refuse(address: string): void;
   stop(): Promise<void>;
 }
 
 export interface MailServerOptions {
-  /** Certificate for STARTTLS. If it is set, the server offers STARTTLS. */
+  /** Certificate for STARTTLS. The server offers STARTTLS only with a certificate. */
   certificate?: TestCertificate;
   /**
-   * Returns the password with which senders must authenticate. If it is absent, authentication is not required. Called
-   * for each connection.
+   * Returns the password that senders must use. Called for each connection. If undefined, authentication is not
+   * required.
    */
   password?: () => string;
 }
 
-/** Starts a real SMTP server on a free loopback port. It keeps all mails. */
+/** Starts a real SMTP server on a free loopback port. The server stores all mails. */
 export async function startMailServer({ certificate, password }: MailServerOptions = {}): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
   const refused = new Set<string>();

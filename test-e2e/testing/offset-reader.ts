@@ -4,17 +4,17 @@ import { createLogger } from '@millrace/runtime';
 import type { Pool } from 'pg';
 
 interface Partition {
-  /** The log to which `end` belongs. Offsets of other logs are ignored. */
+  /** The log that `end` belongs to. Offsets of other logs are ignored. */
   log: string;
   end: number;
   offset: number;
   movedAt: number;
 }
 
-/** Creates a reader of where each partition ends, and of how far it has been processed. */
+/** Creates a reader that returns the end offset and the processed offset of each partition. */
 export function createOffsetReader(broker: string, database: Pool, topicPrefix: string) {
   const topics = eventTopics.map((topic) => topicNames(topicPrefix)[topic]);
-  // Only the groups that store events are included. Other groups read the same topics.
+  // Include only the groups that store events. Other groups read the same topics.
   const groups = eventTopics.map((topic) => consumerGroup(topic, topicPrefix));
   const logger = createLogger('partition watch', 'error');
   logger.silent = true;
@@ -33,7 +33,7 @@ export function createOffsetReader(broker: string, database: Pool, topicPrefix: 
       for (const topic of topics) {
         for (const { partition, log: of, endOffset } of await log.endOffsets(topic)) {
           const found = partitionOf(`${topic} ${partition}`);
-          // If a topic was recreated, none of its records have been processed.
+          // If a topic was recreated, its records have not been processed.
           if (found.log !== of) found.offset = 0;
           found.log = of;
           found.end = Number(endOffset);

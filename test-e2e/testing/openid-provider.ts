@@ -9,11 +9,11 @@ export interface Person {
   family_name?: string;
 }
 
-/** A real OpenID provider on this machine. It signs users in without asking them. */
+/** A real OpenID provider on this machine. It signs users in without user interaction. */
 export interface OpenIdProvider {
   issuer: string;
   client: { id: string; secret: string };
-  /** The user who signs in from now on. If it is null, sign-ins are rejected. */
+  /** The user for later sign-ins. If it is null, sign-ins are rejected. */
   person: { subject: string; claims: Person } | null;
   stop(): Promise<void>;
 }

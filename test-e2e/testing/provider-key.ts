@@ -1,6 +1,6 @@
 import { createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
 
-/** Encodes one element in DER. */
+/** Encodes one DER element. */
 function der(tag: number, ...contents: Buffer[]): Buffer {
   const content = Buffer.concat(contents);
   const { length } = content;
@@ -23,7 +23,7 @@ export interface TestKey {
   certificate: string;
 }
 
-/** Creates a key for a provider, with a self-signed certificate. */
+/** Creates a key and a self-signed certificate for a provider. */
 export function createTestKey({
   type = 'rsa',
   bits = 2048,

@@ -6,13 +6,16 @@ import { createTestKey } from './provider-key.ts';
 // Node.js does not detect all exports of this CommonJS package, so they cannot be imported by name.
 const samlify = createRequire(import.meta.url)('samlify') as typeof import('samlify');
 
-/** A real SAML provider on this machine (samlify). It signs users in without asking them. */
+/** A real SAML provider on this machine (samlify). It signs users in without user interaction. */
 export interface SamlProvider {
   entityId: string;
-  /** URL for signing in. Its site is not `127.0.0.1`, so that browsers send no cookies with its form posts. */
+  /**
+   * Sign-in URL. Its site differs from `127.0.0.1`, so that browsers do not send cookies with the provider's form
+   * posts.
+   */
   signOnUrl: string;
   certificate: string;
-  /** The user who signs in from now on. */
+  /** The user for later sign-ins. */
   person: { nameId: string; email: string; firstName: string };
   stop(): Promise<void>;
 }
@@ -27,7 +30,7 @@ const attribute = (name: string, tag: string) => ({
 
 /** Starts a SAML provider. @param metadata returns the URL of the service provider's metadata */
 export async function startSamlProvider(metadata: () => string): Promise<SamlProvider> {
-  // samlify requires a validator of schemas. This one accepts everything.
+  // samlify requires a schema validator. This one accepts all documents.
   samlify.setSchemaValidator({ validate: async () => 'not checked' });
   const { privateKey, certificate } = createTestKey();
   const server = createServer();
@@ -54,7 +57,7 @@ export async function startSamlProvider(metadata: () => string): Promise<SamlPro
     singleSignOnService: [{ Binding: binding, Location: running.signOnUrl }],
     singleLogoutService: [{ Binding: binding, Location: running.signOnUrl }],
     loginResponseTemplate: {
-      // Without this statement, the response would not say that the user has signed in.
+      // Without this statement, the response would not confirm that the user has signed in.
       context: samlify.SamlLib.defaultLoginResponseTemplate.context.replace(
         '{AuthnStatement}',
         '<saml:AuthnStatement AuthnInstant="{IssueInstant}"><saml:AuthnContext><saml:AuthnContextClassRef>urn:oasis:names:tc:SAML:2.0:ac:classes:Password</saml:AuthnContextClassRef></saml:AuthnContext></saml:AuthnStatement>',

@@ -2,8 +2,8 @@
 import { readEnvironment } from '@millrace/runtime';
 
 /**
- * Returns a generator of numbers in [0, 1) that depend only on the seed (mulberry32). A failure can then be reproduced,
- * and both sides of a comparison get the same work.
+ * Returns a generator of numbers in [0, 1) that depend only on the seed (mulberry32). This makes failures reproducible,
+ * and gives both sides of a comparison the same work.
  */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
@@ -18,16 +18,15 @@ export function seededRandom(seed: number): () => number {
 const isAtLength = () => readEnvironment().MILLRACE_TESTS_AT_LENGTH === 'true';
 
 /**
- * Returns the size of a random story: `short` in `npm test`, and `atLength` in `npm run test:long`, which runs it again
- * with another seed. The title of a test that uses it contains the number, and its file is named `*.sampled.test.ts`.
+ * Returns the size of a random story: `short` in `npm test`, or `atLength` in `npm run test:long`, which uses another
+ * seed. The test title must contain the size, and the file name must be `*.sampled.test.ts`.
  */
 export const storySize = (short: number, atLength: number): number => (isAtLength() ? atLength : short);
 
 /**
- * Returns `count` of many cases in `npm test`, and all of them in `npm run test:long`. The file is named
- * `*.sampled.test.ts`. The sample is spread over the list, because similar cases are next to each other.
- *
- * @param turn callers with successive turns get different cases, so that together they cover all of them
+ * Returns `count` of many cases in `npm test`, and all of them in `npm run test:long`. The file name must be
+ * `*.sampled.test.ts`. The sample is spread over the list, because adjacent cases are similar.
+ * @param turn callers with successive numbers get different cases, which together cover the entire list
  */
 export function sampleOf<T>(cases: readonly T[], { count, turn }: { count: number; turn: number }): T[] {
   if (isAtLength() || count >= cases.length) return [...cases];
@@ -37,8 +36,7 @@ export function sampleOf<T>(cases: readonly T[], { count, turn }: { count: numbe
 
 /**
  * Returns the seed for random test data: `MILLRACE_SEED`, or else `otherwise`, which is random by default. The caller
- * prints it, for example in the test title, so that a failure can be reproduced.
- *
+ * must print the seed, for example in the test title, so that failures are reproducible.
  * @throws Error if `MILLRACE_SEED` is not an integer
  */
 export function testSeed(otherwise: number = Math.floor(Math.random() * 1e9)): number {

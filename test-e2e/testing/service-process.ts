@@ -5,31 +5,30 @@ import { fileURLToPath } from 'node:url';
 export interface ServiceProcess {
   name: string;
   port: number;
-  /** Sends a message over the channel of the process, and waits for a response with one of the given types. */
+  /** Sends a message over the process's channel, and waits for a response of one of the given types. */
   request<Reply extends { type: string }>(message: object, ...replyTypes: Reply['type'][]): Promise<Reply>;
   /** Resolves when the process has ended for any reason. The value is the exit code, or null after a signal. */
   ended: Promise<number | null>;
-  /** Sends SIGKILL, so that the process cannot finish anything. */
+  /** Sends SIGKILL, so that the process cannot complete its work. */
   kill(): Promise<void>;
-  /** Sends SIGSTOP. The process stops running but keeps its connections and locks. */
+  /** Sends SIGSTOP. The process is suspended but keeps its connections and locks. */
   freeze(): void;
   /** Sends SIGCONT. The process continues as if no time had passed. */
   thaw(): void;
   /** Sends SIGTERM, and SIGKILL after 30 s. Resolves with the exit code. */
   stop(): Promise<number | null>;
-  /** Returns the end of the logs of the process. */
+  /** Returns the end of the process's logs. */
   output(): string;
 }
 
 const endWithParent = fileURLToPath(new URL('./end-with-parent.mjs', import.meta.url));
 
 /**
- * Starts a compiled service and waits until it sends `{type: 'listening', port}` over its channel. Its environment
+ * Starts a compiled service and waits until it sends `{type: 'listening', port}` over its channel. The environment
  * contains only the given settings.
- *
- * @param options.logFile file for its complete output
- * @param options.probe module that is loaded before its program
- * @throws Error with the end of its output if it exits or is not ready after 60 s
+ * @param options.logFile file for the complete output
+ * @param options.probe module that is loaded before the program
+ * @throws Error with the end of the output if the service exits or is not ready after 60 s
  */
 export async function startService(
   name: string,

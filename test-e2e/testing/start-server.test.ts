@@ -10,7 +10,7 @@ async function readAll(request: IncomingMessage): Promise<string> {
   return text;
 }
 
-// An unhandled error of the listener would fail the test.
+// An unhandled error in the listener would fail the test.
 test('ignores a client that disconnects during its request', async () => {
   let begun = 0;
   let ended = 0;

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 export interface TestServer {
   url: string;
   port: number;
-  /** Stops the server, and ends connections that are open. */
+  /** Stops the server, and closes open connections. */
   stop(): Promise<void>;
 }
 
@@ -16,7 +16,8 @@ export async function startServer(listener: Listener): Promise<TestServer> {
     try {
       await listener(request, response);
     } catch (error) {
-      // The client has disconnected during its request, for example because a page was closed, so it needs no response.
+      // The client disconnected during its request, for example because a page was closed, so a response is not
+      // necessary.
       if (error !== request.errored) throw error;
     }
   });

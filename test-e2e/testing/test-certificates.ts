@@ -1,12 +1,12 @@
-// Certificates for TLS in tests, and secrets that are mounted as in Kubernetes.
+// TLS certificates for tests, and secrets that are mounted as in Kubernetes.
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * A certificate that is only used in tests. All of them except one are valid for a hundred years. The private keys of
- * the authorities were deleted.
+ * A certificate for tests only. All certificates except one are valid for a hundred years. The authorities' private
+ * keys were deleted.
  */
 export interface TestCertificate {
   cert: string;
@@ -22,7 +22,7 @@ const certificateOf = (name: string): TestCertificate => ({
 export const testCertificates = {
   /** Certificate of the authority that signed the certificates of `ofThisHost` and `ofOtherHost`. */
   authorityFile: place('authority'),
-  /** Certificate of an authority that signed none of the other certificates. */
+  /** Certificate of an authority that did not sign any of the other certificates. */
   otherAuthorityFile: place('other-authority'),
   /** A file that does not contain a certificate. */
   noCertificateFile: fileURLToPath(import.meta.url),
@@ -36,7 +36,8 @@ export const testCertificates = {
 };
 
 /**
- * The files of a secret as Kubernetes mounts them. Each is a link through one directory, which is replaced as a whole.
+ * The files of a secret as Kubernetes mounts them. Each file is a link through one directory, which is replaced as a
+ * whole.
  */
 export interface MountedSecret {
   file(key: string): string;

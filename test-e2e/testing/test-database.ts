@@ -14,14 +14,15 @@ export interface TestDatabase {
 }
 
 /**
- * Creates an empty database for a test file by cloning a template. The template is migrated once per set of migrations.
- * @param isMigrated false to create a database without any tables
+ * Creates an empty database for a test file by cloning a template. Each set of migrations has its own template, which
+ * is migrated once.
+ * @param isMigrated false to create a database without tables
  */
 export async function createTestDatabase({ isMigrated = true } = {}): Promise<TestDatabase> {
   const template = isMigrated ? await ensureTemplate() : 'template0';
   const name = `millrace_test_${randomUUID().replaceAll('-', '')}`;
   await withServer(async (client) => {
-    // Only one session at a time can clone a template, so take a lock.
+    // Take a lock, because only one session at a time can clone a template.
     await client.query('SELECT pg_advisory_lock(7316554)');
     await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
   });

@@ -1,16 +1,16 @@
-// Addresses of the servers of this test run, and unique names for topics on them.
+// Addresses of this test run's servers, and unique topic prefixes.
 import { randomUUID } from 'node:crypto';
 import { readEnvironment } from '@millrace/runtime';
 
 /** Addresses of the real servers for tests, which `npm test` provides (packages/stack). */
 export interface TestServers {
-  /** URL with which a superuser connects to PostgreSQL. Its database is only used to create others. */
+  /** PostgreSQL URL of a superuser. Use its database only to create other databases. */
   databaseUrl: string;
   kafkaBrokers: string[];
   redisUrl: string;
 }
 
-/** Returns the addresses of the servers. @throws Error that names the variable that is missing and says what to do */
+/** Returns the server addresses. @throws Error that names the missing variable and what to do */
 export function testServers(): TestServers {
   const env = readEnvironment();
   const read = (name: string): string => {

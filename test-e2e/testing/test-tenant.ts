@@ -25,11 +25,11 @@ export interface TestTenant {
   organizationId: string;
   userId: number;
   projectId: number;
-  /** ID of the environment. It equals `projectId`, because the first environment of a project has the same ID. */
+  /** Environment ID. It equals `projectId`, because a project's first environment has the project's ID. */
   environmentId: number;
   /** The project API key, which starts with `phc_`. */
   projectApiKey: string;
-  /** Another name of `projectApiKey`, which ingestion uses. */
+  /** The same key as `projectApiKey`, under its name in ingestion. */
   token: string;
   /** The personal API key, which starts with `phx_`. */
   personalApiKey: string;
@@ -37,22 +37,22 @@ export interface TestTenant {
 
 export interface TestTenantOverrides {
   organizationName?: string;
-  /** Plan of the organization. The default is `full`. */
+  /** The organization's plan. The default is `full`. */
   plan?: PlanName;
   email?: string;
   isEmailVerified?: boolean;
-  /** Membership level of the user. The default is owner. */
+  /** The user's membership level. The default is owner. */
   level?: MembershipLevel;
   projectName?: string;
   anonymizeIps?: boolean;
   personProcessingOptOut?: boolean;
-  /** Scopes of the key. The default is all scopes. */
+  /** The key's scopes. The default is all scopes. */
   scopes?: readonly GrantedScope[];
 }
 
 /**
  * Creates a tenant that shares nothing with other tenants in the same database.
- * @param database an open database, or the URL of a migrated one
+ * @param database an open database, or the URL of a migrated database
  */
 export async function createTestTenant(
   database: Pick<Database, 'transaction'> | string,
@@ -102,7 +102,7 @@ async function createIn(tx: Transaction, overrides: TestTenantOverrides): Promis
     label: 'Test key',
     scopes: overrides.scopes ?? ['*'],
   });
-  // Deletes the activity of creating the tenant, so that tests see only their own activity.
+  // Delete the activity from creating the tenant, so that tests see only their own activity.
   const made = [organization.id, personal.key.id];
   await tx.query('DELETE FROM activity_log WHERE organization_id::text = ANY ($1) OR item_id = ANY ($1)', [made]);
   return {
@@ -118,7 +118,7 @@ async function createIn(tx: Transaction, overrides: TestTenantOverrides): Promis
 
 type Transactions = Pick<Database, 'transaction'>;
 
-/** Creates an organization without members. By default, it has the full plan. */
+/** Creates an organization without members. The default plan is `full`. */
 export function createTestOrganization(
   { transaction }: Transactions,
   { name, features = listProductFeatures('full') }: { name: string; features?: ProductFeature[] },
@@ -126,7 +126,7 @@ export function createTestOrganization(
   return transaction((tx) => createOrganization(tx, { name, features, actor: null }));
 }
 
-/** Creates a project in an organization. The settings of its environment are given by column name. */
+/** Creates a project in an organization. Settings are given by column name of the environment. */
 export function createTestProject(
   { transaction }: Transactions,
   { organizationId, ...settings }: { organizationId: string; [column: string]: unknown },
@@ -134,7 +134,7 @@ export function createTestProject(
   return transaction((tx) => createProject(tx, { organizationId, settings, actor: null }));
 }
 
-/** Creates another environment in a project. Its settings are given by column name. */
+/** Creates another environment in a project. Settings are given by column name. */
 export function createTestEnvironment(
   { transaction }: Transactions,
   { projectId, ...settings }: { projectId: number; [column: string]: unknown },

@@ -5,9 +5,9 @@ import type { TestCertificate } from './test-certificates.ts';
 /** A TLS server in front of a server without TLS. */
 export interface TlsProxy {
   port: number;
-  /** Returns the data that clients have sent without TLS, except PostgreSQL's SSLRequest. */
+  /** Returns the data that clients sent without TLS, except PostgreSQL's SSLRequest. */
   inTheClear(): string;
-  /** Returns the number of bytes that were received over TLS. It is 0 if the client has rejected the certificate. */
+  /** Returns the number of bytes received over TLS. The number is 0 if the client has rejected the certificate. */
   inSecret(): number;
   stop(): Promise<void>;
 }
@@ -15,17 +15,15 @@ export interface TlsProxy {
 export interface TlsProxyOptions {
   /** Host and port of the server behind the proxy. */
   target: { host: string; port: number };
-  /**
-   * How clients begin. PostgreSQL clients first send an SSLRequest of eight bytes, and other clients begin with TLS.
-   */
+  /** How clients begin. PostgreSQL clients first send an SSLRequest of eight bytes. Other clients begin with TLS. */
   protocol: 'postgres' | 'tls';
-  /** The certificate. If it is null, the proxy does not support TLS, and says so when it receives an SSLRequest. */
+  /** The certificate. If it is null, the proxy does not support TLS, and rejects an SSLRequest. */
   certificate: TestCertificate | null;
 }
 
 const sslRequestBytes = 8;
 
-/** Starts a TLS proxy on 127.0.0.1. It can also be reached as `localhost`. */
+/** Starts a TLS proxy on 127.0.0.1, which clients can also reach as `localhost`. */
 export async function startTlsProxy({ target, protocol, certificate }: TlsProxyOptions): Promise<TlsProxy> {
   const sockets = new Set<Socket>();
   let clear = '';

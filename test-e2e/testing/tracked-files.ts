@@ -4,8 +4,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Returns the files of the repository in the given folders as paths relative to its root. Includes files that have not
- * been committed yet.
+ * Returns the repository's files in the given folders, relative to its root. Includes files that are not committed yet.
  */
 export function trackedFiles(...folders: string[]): string[] {
   const words = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', ...folders];

@@ -4,8 +4,8 @@ import { testCacheDirectory } from './test-cache-directory.ts';
 const stripTypes = fileURLToPath(new URL('../../packages/stack/src/jest/strip-types.mjs', import.meta.url));
 
 /**
- * Options and environment of a Node.js process that can import TypeScript. The process starts in half the time that it
- * takes with tsx.
+ * Options and environment of a Node.js process that can import TypeScript. It starts in half the time of a process with
+ * tsx.
  */
 export const typeScriptProcess = {
   options: ['--import', stripTypes],

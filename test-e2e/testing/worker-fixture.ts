@@ -1,16 +1,15 @@
-// Fixtures that several test files share. They start when the first file needs them, and stop when jest's worker
-// process ends.
+// Fixtures that several test files share. They start on first use, and stop when jest's worker process ends.
 
-/** packages/stack/src/jest/worker-fixtures.cjs reads this registry too. */
+/** packages/stack/src/jest/worker-fixtures.cjs also reads this registry. */
 const registry = globalThis as { [key: symbol]: Set<() => Promise<void>> | undefined };
 const registryKey = Symbol.for('millrace.worker-fixtures');
 const stops = registry[registryKey] ?? new Set();
 registry[registryKey] = stops;
 
 /**
- * Returns a function that starts a fixture when it is first called. Later calls, from any test file of the worker
- * process, return the same fixture.
- * @param isUsable returns false if a fixture has ended; another one is then started
+ * Returns a function that starts a fixture on its first call. Later calls return the same fixture in all test files of
+ * the worker process.
+ * @param isUsable returns false if a fixture has ended; another fixture is then started
  */
 export function workerFixture<T>(
   start: () => Promise<T>,
@@ -21,7 +20,7 @@ export function workerFixture<T>(
     const beginning = start();
     const end = async () => stop(await beginning);
     stops.add(end);
-    // If starting fails, the next file tries again.
+    // If starting fails, the next test file tries again.
     beginning.catch(() => {
       stops.delete(end);
       started = undefined;

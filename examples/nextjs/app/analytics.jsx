@@ -5,7 +5,7 @@ import { PostHogProvider } from 'posthog-js/react';
 import { useState } from 'react';
 
 export function Analytics({ visitor, children }) {
-  // Initialize before the first render in the browser, so that hooks can read the flags.
+  // Initialize before the first render in the browser, so that hooks can read flags.
   useState(() => {
     if (typeof window === 'undefined') return;
     posthog.init(process.env.NEXT_PUBLIC_POSTHOG_KEY, {

@@ -6,14 +6,17 @@ import { cache } from 'react';
 const key = process.env.NEXT_PUBLIC_POSTHOG_KEY;
 const posthog = new PostHog(key, { host: process.env.NEXT_PUBLIC_POSTHOG_HOST });
 
-/** The distinct ID and the flags of the visitor, evaluated once per request. */
+/** The visitor's distinct ID and flags, evaluated once per request. */
 export const getVisitor = cache(async () => {
   const distinctID = storedId((await cookies()).get(`ph_${key}_posthog`)?.value) ?? randomUUID();
   const { featureFlags, featureFlagPayloads } = await posthog.getAllFlagsAndPayloads(distinctID);
   return { distinctID, featureFlags, featureFlagPayloads };
 });
 
-/** posthog-js stores the distinct ID in a cookie as JSON. Visitors can change their cookies, so it may be anything. */
+/**
+ * Parses the cookie in which posthog-js stores the distinct ID as JSON. Visitors can change their cookies, so the
+ * content may be invalid.
+ */
 function storedId(cookie) {
   try {
     const { distinct_id } = JSON.parse(cookie);

@@ -1,4 +1,4 @@
-// Reads the alert rules that are deployed, and the cases that test them.
+// Reads the deployed alert rules and their test cases.
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ export interface AlertRule {
 
 const directory = join(root, 'deploy/observability/rules');
 
-/** Alert rules, by the name of their file without its extension. */
+/** Alert rules, by file name without extension. */
 export const alertRuleFiles = readdirSync(directory).map((name) => {
   const file = join(directory, name);
   const { groups } = parse(readFileSync(file, 'utf8')) as { groups: { rules: AlertRule[] }[] };
@@ -27,7 +27,7 @@ const casesDirectory = fileURLToPath(new URL('./alert-cases/', import.meta.url))
 
 export const alertCaseFiles = readdirSync(casesDirectory).map((file) => join(casesDirectory, file));
 
-/** Input series and the alerts that are expected after some time, in promtool's format. */
+/** Input series, and the expected alerts after some time, in promtool's format. */
 export interface AlertCase {
   name: string;
   interval: string;

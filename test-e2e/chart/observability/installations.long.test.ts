@@ -5,7 +5,7 @@ import { find, leastValues, renderChart } from '../testing/render-chart.ts';
 import { type AlertCase, type AlertRule, alertCases, alertRuleFiles, alertRules } from './alert-rules.ts';
 import { promtool } from './promtool.ts';
 
-/** Labels that Prometheus adds to the series of an installation. */
+/** Labels that Prometheus adds to an installation's series. */
 type Labels = Record<string, string>;
 
 let directory: string;
@@ -38,7 +38,7 @@ test("a release's rules ignore other releases in its namespace", async () => {
   const other = { namespace: 'prod', service: 'other-millrace-metrics' };
   const fires = ({ alert }: AlertRule) => alertCases.filter(({ name }) => name.startsWith(`${alert} fires`));
   const files = alertRuleFiles
-    // Alerts about stores do not belong to a release, so they are left out.
+    // Omit alerts about stores, because they do not belong to a release.
     .map(({ name, rules }) => ({ name, rules: rules.filter(({ alert }) => alert.startsWith('Millrace')) }))
     .map(async ({ name, rules }) => {
       const file = join(directory, `${name}.json`);
@@ -64,11 +64,11 @@ interface Two {
   alert: string;
   sick: Labels;
   well: Labels;
-  /** Labels of the installations whose alert should fire if the case expects one. */
+  /** Labels of the installations whose alert fires if the case expects an alert. */
   firing: Labels[];
 }
 
-/** Combines the series of a case in which an alert fires with those of a healthy installation. */
+/** Combines the series of a case in which an alert fires with a healthy installation's series. */
 function caseOfTwo(fires: AlertCase, { alert, sick, well, firing }: Two) {
   const names = Object.keys(sick).join(', ');
   return {
@@ -97,7 +97,7 @@ function matchers(labels: Labels): string {
     .join(',');
 }
 
-/** Runs promtool with separate cases for each rule file, because it evaluates all given rules for every case. */
+/** Runs promtool separately for each rule file, because promtool evaluates all given rules for every case. */
 async function expectAll(files: { file: string; tests: object[] }[]) {
   const cases = files.map(async ({ file, tests }, at) => {
     const name = join(directory, `cases-${at}.json`);

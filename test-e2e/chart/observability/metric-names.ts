@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 
 /** Metrics that other programs export. */
 const metricsOfOthers = new Set([
-  // Exported by prom-client in every service.
+  // prom-client exports these metrics in every service.
   ...['process_cpu_seconds_total', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_p99_seconds'],
-  // Exported by Strimzi and kafka_exporter.
+  // Strimzi and kafka_exporter export these metrics.
   ...['kafka_server_replicamanager_underreplicatedpartitions', 'kafka_topic_partition_under_replicated_partition'],
-  // Exported by CloudNativePG and postgres_exporter.
+  // CloudNativePG and postgres_exporter export these metrics.
   ...['cnpg_pg_replication_lag', 'pg_replication_lag_seconds'],
 ]);
 
@@ -32,7 +32,7 @@ const documented = new Map<string, Documented>(
 const metricName = /\b(?:millrace|process|nodejs|kafka|cnpg|pg)_\w+/g;
 const selector = /\b(millrace_\w+)\{([^}]*)\}/g;
 
-/** Returns the metrics and labels in a query that no program exports. */
+/** Returns a query's unknown metrics and labels, which no program exports. */
 export function unknownMetrics(query: string): string[] {
   const names = (query.match(metricName) ?? []).filter(
     (name) => !metricsOfOthers.has(name) && found(name) === undefined,
@@ -47,7 +47,7 @@ export function unknownMetrics(query: string): string[] {
   return [...names, ...labels];
 }
 
-/** Finds a documented metric. A histogram is queried through its `_bucket`, `_sum` and `_count` series. */
+/** Finds a documented metric. Queries of a histogram use its `_bucket`, `_sum` and `_count` series. */
 function found(name: string): Documented | undefined {
   const histogram = documented.get(name.replace(/_(bucket|sum|count)$/, ''));
   return documented.get(name) ?? (histogram?.type === 'histogram' ? histogram : undefined);

@@ -1,6 +1,6 @@
 import type { LabelSelector, PodParty, PolicyRule } from '../../cluster/index.ts';
 
-/** The parts of a Kubernetes object that the tests use. */
+/** The parts of a Kubernetes object that the tests read. */
 export interface Manifest {
   apiVersion: string;
   kind: string;
@@ -15,7 +15,7 @@ export interface Manifest {
   automountServiceAccountToken?: boolean;
 }
 
-/** The fields that objects of any kind have in their spec. Each kind has only some of them. */
+/** The spec fields of all kinds of objects. Each kind has only some of these fields. */
 export interface Spec extends PodSpec {
   replicas?: number;
   selector?: { matchLabels?: Record<string, string> } & Record<string, unknown>;
@@ -76,7 +76,7 @@ export interface EnvironmentVariable {
   valueFrom?: { secretKeyRef: { name: string; key: string } };
 }
 
-/** Returns the pod spec of a Deployment, Job or Pod. Returns undefined for other kinds. */
+/** Returns the pod spec of a Deployment, Job or Pod, or undefined for other kinds. */
 export function podOf({ kind, spec }: Manifest): PodSpec | undefined {
   return kind === 'Pod' ? spec : spec?.template?.spec;
 }
@@ -87,7 +87,7 @@ export function containerOf(manifest: Manifest): Container {
   return container;
 }
 
-/** Returns the values of environment variables by name. A value from a secret is returned as `secret/key`. */
+/** Returns environment variables by name. The value of a secret has the form `secret/key`. */
 export function environmentOf(manifest: Manifest): Record<string, string> {
   return Object.fromEntries(
     containerOf(manifest).env.map(({ name, value, valueFrom }) => [
@@ -97,7 +97,7 @@ export function environmentOf(manifest: Manifest): Record<string, string> {
   );
 }
 
-/** Returns the namespace, labels and ports of the pods of a Deployment, Job or Pod. */
+/** Returns the namespace, labels and ports of the pods in a Deployment, Job or Pod. */
 export function partyOf(manifest: Manifest): PodParty {
   const { labels = {} } = manifest.kind === 'Pod' ? manifest.metadata : (manifest.spec.template?.metadata ?? {});
   const ports = (podOf(manifest)?.containers ?? []).flatMap((container) => container.ports ?? []);

@@ -17,15 +17,15 @@ export const leastValues = {
 
 export interface RenderOptions {
   release?: string;
-  /** Directory of another chart. By default, this is the chart under test. */
+  /** Directory of another chart. The default is the chart under test. */
   chart?: string;
-  /** Names of values files in deploy/helm/examples, without their extension. */
+  /** Names of values files in deploy/helm/examples, without extension. */
   examples?: string[];
   values?: object;
   words?: string[];
 }
 
-/** Returns Helm's output, regardless of whether it succeeds. */
+/** Returns Helm's exit status and output, even if Helm fails. */
 export async function helmTemplate(options: RenderOptions): Promise<{ status: number; output: string }> {
   const { release = 'm', chart = chartDirectory, examples = [], values = {}, words = [] } = options;
   const { helm } = await kubectlAndHelm();
@@ -34,12 +34,12 @@ export async function helmTemplate(options: RenderOptions): Promise<{ status: nu
   return runProgram(helm, ['template', release, chart, '--namespace', 'prod', ...files, ...own, ...words]);
 }
 
-/** Renders every object of the chart, including hooks. @throws Error with Helm's output */
+/** Renders all objects of the chart, including hooks. @throws Error with Helm's output */
 export async function renderChart(options: RenderOptions): Promise<Manifest[]> {
   const { status, output } = await helmTemplate(options);
   if (status !== 0) throw new Error(output);
   return parseAllDocuments(output).flatMap((document) => {
-    // Helm accepts YAML that other parsers reject, such as duplicate keys.
+    // Check for errors, because Helm accepts YAML that other parsers reject, such as duplicate keys.
     const [error] = document.errors;
     if (error !== undefined) throw error;
     return document.contents === null ? [] : [document.toJS() as Manifest];
@@ -51,7 +51,7 @@ export async function exampleNames(): Promise<string[]> {
   return names.filter((name) => name.endsWith('.yaml')).map((name) => name.replace('.yaml', ''));
 }
 
-/** Finds an object. @throws Error if there is no object with this kind and name */
+/** Finds an object. @throws Error if no object has this kind and name */
 export function find(manifests: Manifest[], kind: string, name: string): Manifest {
   const found = manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === name);
   if (found === undefined) throw new Error(`There is no ${kind} ${name}.`);
@@ -61,7 +61,7 @@ export function find(manifests: Manifest[], kind: string, name: string): Manifes
 export const filterByKind = (manifests: Manifest[], kind: string) =>
   manifests.filter((manifest) => manifest.kind === kind);
 
-/** Returns the default of every setting in docs/configuration.md, by service and variable. */
+/** Returns the default of each setting in docs/configuration.md, by service and variable. */
 export async function documentedSettings(): Promise<Record<string, Record<string, string>>> {
   const page = await readFile(join(root, 'docs/configuration.md'), 'utf8');
   const [, ...sections] = page.split(/^## /m);

@@ -27,7 +27,7 @@ const everyStore = {
   flags: { enabled: true },
 };
 
-/** Chart values that together set every environment variable that the chart can set. */
+/** Chart values that together set every environment variable of the chart. */
 export const variants: object[] = [
   leastValues,
   everyStore,

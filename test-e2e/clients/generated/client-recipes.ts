@@ -6,20 +6,23 @@ import { promisify } from 'node:util';
 import { readEnvironment } from '@millrace/runtime';
 import { installOnce, installPythonTool } from '../../testing/install-tools.ts';
 
-/** A client generator, the compiler for its output, and a program that uses the client. */
+/** A client generator, the compiler for the generated client, and a program that uses the client. */
 export interface ClientRecipe {
   name: string;
-  /** Name of the directory that contains the program. */
+  /** Name of the program's directory. */
   folder: string;
   /**
-   * Downloads the generator and the libraries.
-   * @throws Error with the output of the tool that is missing or has failed
+   * Downloads the generator and libraries.
+   * @throws Error with the output of the missing or failed tool
    */
   prepare(): Promise<Prepared>;
 }
 
 interface Prepared {
-  /** Generates a client for `openapi.json` in the directory, next to a copy of the program, and compiles both. */
+  /**
+   * Generates a client for `openapi.json` in the directory, copies the program to the same directory, and compiles
+   * both.
+   */
   build(directory: string): Promise<void>;
   command(directory: string): string[];
 }
@@ -46,7 +49,7 @@ const run = async ([program = '', ...words]: string[], cwd?: string) => {
   return stdout;
 };
 
-/** Prepares the generator. @returns a function that runs it in a directory with `openapi.json` */
+/** Prepares the generator. @returns a function that runs the generator in a directory with `openapi.json` */
 async function openApiGenerator() {
   await run(['java', '-version']);
   const requirements = new URL('./openapi-generator.txt', import.meta.url);
@@ -99,7 +102,7 @@ async function prepareJava(): Promise<Prepared> {
     },
     command: (directory) => {
       const classPath = `${join(directory, 'classes')}:${join(libraries, '*')}`;
-      // Since Java 17, Gson needs this option for the type of a cohort, which contains a file if it is sent as a form.
+      // Since Java 17, Gson requires this option for the cohort type, which contains a file when it is sent as a form.
       return ['java', '--add-opens=java.base/java.io=ALL-UNNAMED', '-cp', classPath, 'UseClient'];
     },
   };
@@ -122,7 +125,7 @@ async function prepareTypeScript(): Promise<Prepared> {
   };
 }
 
-// The compiled packages do not contain the directory, so that Go can use its cache for other directories.
+// With `-trimpath`, the compiled packages do not contain the directory, so Go can reuse its cache in other directories.
 const buildGo = (directory: string) => run(['go', 'build', '-trimpath', '-o', 'use-client', '.'], directory);
 
 async function prepareGo(): Promise<Prepared> {

@@ -9,9 +9,9 @@ import { type SeededList, type SeededProject, seeded, seedProject } from '../see
 import { type ClientRecipe, clientRecipes, recipeDirectory } from './client-recipes.ts';
 
 /**
- * Generators create clients for the whole OpenAPI document. Each client is compiled, and a program uses it to read
- * every list to its end and to create records. A client is only generated and compiled again if the document or the
- * program has changed.
+ * Generators create clients for the entire OpenAPI document. Each client is compiled. A program then uses the client to
+ * read every list to its end and to create records. A client is generated and compiled again only after the document or
+ * the program has changed.
  */
 const run = promisify(execFile);
 
@@ -72,7 +72,8 @@ for (const recipe of clientRecipes) {
       expect(read.events.sort()).toEqual([...project.eventUuids].sort());
       expect([read.persons.length, new Set(read.persons).size]).toEqual([seeded.persons, seeded.persons]);
       expect(read.flags.sort()).toEqual(project.ids.feature_flags.map((_, index) => `flag-${index}`).sort());
-      // Returns whether this client has created a record. Other clients create a record in each list too.
+      // Returns whether a record belongs to this client's test. Other clients' programs also create records in each
+      // list.
       const isOwn = (id: number, list: SeededList, created: number) => id === created || project.ids[list].includes(id);
       const { annotation, cohort } = read.ids;
       expect(ascending(read.annotations.filter((id) => isOwn(id, 'annotations', annotation)))).toEqual([

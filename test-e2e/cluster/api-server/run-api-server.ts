@@ -14,23 +14,23 @@ import { runOrExplain } from '../parts/run-or-explain.ts';
 import { startEtcd } from './start-etcd.ts';
 
 export interface ApiServerOptions {
-  /** Directory for all files of the server. */
+  /** Directory for all of the server's files. */
   directory: string;
   reaper: Reaper;
-  /** Address on which the server listens. The default is loopback. */
+  /** Address that the server listens on. The default is loopback. */
   host?: string;
-  /** Additional options of kube-apiserver. */
+  /** Additional command-line options of kube-apiserver. */
   flags?: readonly string[];
 }
 
-/** A running API server, together with its etcd. */
+/** A running API server and its etcd. */
 export interface RunningApiServer extends RunningServer {
   /** Path of the administrator's kubeconfig. */
   kubeconfig: string;
   certificates: ClusterCertificates;
 }
 
-/** Address range of services. The first address belongs to the API server itself. */
+/** Address range of services. The API server itself has the first address. */
 export const serviceRange = '10.96.0.0/16';
 const firstServiceAddress = '10.96.0.1';
 
@@ -107,7 +107,7 @@ function flagsOf(
   return Object.entries(flags).flatMap(([name, value]) => (value === '' ? [] : [`--${name}=${value}`]));
 }
 
-/** Requests a page with the token. Does not verify the certificate, because kubectl and Helm verify it later. */
+/** Sends a request with the token. Does not verify the certificate, because kubectl and Helm verify it later. */
 function isReady(address: string, token: string): Promise<boolean> {
   return new Promise((resolve) => {
     const request = get(
@@ -123,20 +123,20 @@ function isReady(address: string, token: string): Promise<boolean> {
   });
 }
 
-/** Keys and certificates of a control plane, created for each cluster. */
+/** Keys and certificates of a control plane. Each cluster has its own. */
 interface ClusterCertificates {
-  /** The certificate of the authority that signed `server` and `frontProxy`. */
+  /** Certificate of the authority that signed `server` and `frontProxy`. */
   authority: string;
   server: { cert: string; key: string };
-  /** The certificate with which the API server authenticates to other API servers, such as the one for metrics. */
+  /** Certificate with which the API server authenticates to other API servers, such as the metrics API. */
   frontProxy: { cert: string; key: string };
-  /** The key that signs the tokens of service accounts. */
+  /** Key that signs service account tokens. */
   serviceAccountKey: string;
 }
 
 /**
- * Creates the keys and certificates of a control plane.
- * @param hosts names and addresses of the server, as `IP:…` and `DNS:…`
+ * Creates a control plane's keys and certificates.
+ * @param hosts the server's names and addresses, as `IP:…` and `DNS:…`
  * @throws SetupProblem if openssl is not installed
  */
 async function createCertificates(directory: string, hosts: readonly string[]): Promise<ClusterCertificates> {
@@ -166,8 +166,8 @@ interface KubeconfigFields {
 }
 
 /**
- * Writes a kubeconfig file, from which kubectl, Helm and the parts of Kubernetes read the address of the API server.
- * Its content is JSON, which is valid YAML.
+ * Writes a kubeconfig file, which contains the API server's address for kubectl, Helm and the parts of Kubernetes. The
+ * content is JSON, which is valid YAML.
  */
 function writeKubeconfig(file: string, { server, authority, token }: KubeconfigFields): void {
   const name = 'millrace';

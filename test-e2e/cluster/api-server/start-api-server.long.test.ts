@@ -8,7 +8,7 @@ const missing = await missingForApiServer();
 let server: ApiServer;
 let directory: string;
 
-/** A pod that the Pod Security level `restricted` allows. */
+/** A pod that complies with the Pod Security level `restricted`. */
 const pod = {
   ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'one' } },
   spec: {
@@ -34,7 +34,7 @@ async function dryRun(manifest: unknown) {
     server = await startApiServer();
     await server.kubectl('create', 'namespace', 'strict');
     await server.kubectl('label', 'namespace', 'strict', 'pod-security.kubernetes.io/enforce=restricted');
-    // The first run on a machine builds the server.
+    // On its first run on a machine, the test builds the API server from source.
   }, 1_500_000);
   afterAll(async () => {
     await server?.stop();

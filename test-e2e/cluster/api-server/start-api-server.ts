@@ -7,7 +7,7 @@ import { hasProgram, type ProgramResult, runProgram } from '@millrace/stack/run-
 import { createReaper } from '@millrace/stack/servers/server-process';
 import { runApiServer } from './run-api-server.ts';
 
-/** A real API server, without controllers and nodes. */
+/** A real API server without controllers and nodes. */
 export interface ApiServer extends KubernetesTools {
   /** URL of the API server: `https://…`. */
   address: string;
@@ -16,12 +16,12 @@ export interface ApiServer extends KubernetesTools {
 }
 
 /**
- * Starts etcd and kube-apiserver on loopback, to check manifests with `helm install --dry-run=server` and `kubectl
- * apply --dry-run=server`. A dry run requires that its namespace exists. Starting takes some seconds. The first run on
- * a machine builds the server, which takes minutes.
+ * Starts etcd and kube-apiserver on loopback, for checking manifests with `helm install --dry-run=server` and `kubectl
+ * apply --dry-run=server`. The namespace of a dry run must exist. Starting takes some seconds. The first start on a
+ * machine builds the server, which takes minutes.
  *
- * This needs no privileges. Both programs end together with this process.
- * @throws SetupProblem naming what is missing on this machine
+ * This does not require privileges. Both programs end when this process ends.
+ * @throws SetupProblem with the missing prerequisite
  */
 export async function startApiServer(): Promise<ApiServer> {
   const directory = await mkdtemp(join(tmpdir(), 'millrace-api-server-'));
@@ -32,8 +32,8 @@ export async function startApiServer(): Promise<ApiServer> {
   };
   try {
     const tools = await kubernetesTools(join(directory, 'admin.kubeconfig'), directory);
-    // There is no controller that creates service accounts, and without a service account the server would reject a
-    // pod.
+    // Without controllers, no service accounts are created, and with this plugin the server would reject pods without
+    // one.
     const server = await runApiServer({ directory, reaper, flags: ['--disable-admission-plugins=ServiceAccount'] });
     return {
       ...tools,
@@ -50,7 +50,7 @@ export async function startApiServer(): Promise<ApiServer> {
   }
 }
 
-/** Runs kubectl and Helm as the administrator of a cluster. Returns their output and status, even after a failure. */
+/** Runs kubectl and Helm as a cluster administrator. Returns output and status, even after a failure. */
 export interface KubernetesTools {
   kubectl(...words: string[]): Promise<ProgramResult>;
   helm(...words: string[]): Promise<ProgramResult>;
@@ -58,7 +58,7 @@ export interface KubernetesTools {
 
 /**
  * Returns functions that run kubectl and Helm.
- * @param directory directory for Helm's own files, so that the user's Helm settings have no effect
+ * @param directory directory for Helm's files, so that the user's Helm settings have no effect
  */
 export async function kubernetesTools(kubeconfig: string, directory: string): Promise<KubernetesTools> {
   const files = await kubectlAndHelm();
@@ -75,7 +75,7 @@ export async function kubernetesTools(kubeconfig: string, directory: string): Pr
   };
 }
 
-/** Tools that the API server needs in addition to downloaded programs. */
+/** Tools that the API server requires in addition to downloaded programs. */
 const programs: [name: string, purpose: string][] = [
   ['go', 'the parts of Kubernetes are built from source'],
   ['apt-get', "etcd comes from Debian's packages"],
@@ -84,7 +84,7 @@ const programs: [name: string, purpose: string][] = [
   ['npm', 'kubectl and Helm come from a package of npm'],
 ];
 
-/** Returns the reason why an API server cannot run on this machine, as a part of a sentence. Returns null if it can. */
+/** Returns why this machine cannot run an API server, as a part of a sentence, or null if it can. */
 export async function missingForApiServer(): Promise<string | null> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return 'kubectl, Helm and etcd are had for x86-64 Linux';
   for (const [name, purpose] of programs) {

@@ -15,7 +15,7 @@ export function etcdFiles(): Promise<string> {
   return debianFiles('etcd', ['etcd-server']);
 }
 
-/** Starts etcd, the database of the API server, on loopback only. */
+/** Starts etcd, the API server's database, only on loopback. */
 export async function startEtcd(directory: string, reaper: Reaper): Promise<RunningServer> {
   const program = join(await etcdFiles(), 'usr/bin/etcd');
   const data = join(directory, 'etcd');

@@ -14,7 +14,9 @@ const pods = [
 ];
 
 const always = { from: 0, until: Number.POSITIVE_INFINITY };
-/** These policies let the API query the DNS and the gateway, and let only the API connect to the gateway. */
+/**
+ * With these policies, the API can query the DNS server and the gateway, and only the API can connect to the gateway.
+ */
 const policies: KnownPolicy[] = [
   {
     ...always,

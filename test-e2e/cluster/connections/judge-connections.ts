@@ -3,14 +3,14 @@ import { dnsAddress, isPodAddress } from '../node/cluster-network.ts';
 import type { SeenPod, Traffic } from './watch-connections.ts';
 
 /**
- * The connections without duplicates, each as `<namespace>/<component> → <namespace>/<component>:<port>/<protocol>`.
+ * Connections without duplicates, in the form `<namespace>/<component> → <namespace>/<component>:<port>/<protocol>`.
  */
 export interface Judgement {
   allowed: string[];
   /** Connections that no policy allows, and connections from or to an unknown pod. */
   refused: string[];
   /**
-   * Connections of the kubelet's probes and of clients outside of pods. Every implementation of network policies allows
+   * Connections from the kubelet's probes and from clients outside pods. All network policy implementations allow
    * these.
    */
   fromNode: string[];
@@ -18,12 +18,12 @@ export interface Judgement {
 
 interface End {
   name: string;
-  /** The pod or server. Undefined if no pod has had this pod address. */
+  /** The pod or server. Undefined for a pod address that no pod has had. */
   party: Party | undefined;
 }
 
 /**
- * Checks each connection against the policies that existed at its time. A connection that was denied once counts as
+ * Checks each connection against the policies that existed at its time. If a connection was denied once, it counts as
  * denied.
  */
 export function judgeConnections({ connections, pods, policies }: Traffic): Judgement {
@@ -45,16 +45,16 @@ export function judgeConnections({ connections, pods, policies }: Traffic): Judg
   return { allowed, refused: [...found.refused], fromNode: [...found.fromNode] };
 }
 
-/** The DNS server. Here, it runs outside of the nodes, but in other clusters it is a pod of this namespace. */
+/** The DNS server. It runs outside the nodes here, but in other clusters it is a pod in this namespace. */
 const dns: End = { name: 'kube-system/dns', party: { namespace: 'kube-system', labels: {} } };
 
-/** Returns a function that finds the pod or server that had an address at a certain time. */
+/** Returns a function that finds the pod or server with an address at a given time. */
 function ends(pods: readonly SeenPod[]): (address: string, at: number) => End {
   const youngestFirst = [...pods].sort((one, other) => other.createdAt - one.createdAt);
   return (address, at) => {
     if (address === dnsAddress) return dns;
     if (!isPodAddress(address)) return { name: address, party: { address } };
-    // A new pod can get the address of an earlier one, so use the youngest pod that existed at that time.
+    // A new pod can get an earlier pod's address, so use the youngest pod that existed at that time.
     const pod = youngestFirst.find(({ ip, createdAt }) => ip === address && createdAt <= at);
     if (pod === undefined) return { name: `unknown/${address}`, party: undefined };
     const { namespace, labels } = pod.party;

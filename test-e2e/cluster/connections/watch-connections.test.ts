@@ -78,7 +78,7 @@ test("returns each policy's last version, and when the policy was deleted", () =
   const known = policyHistory([
     ...[policyChange(1500, 'ADDED', 'a'), policyChange(1500, 'ADDED', 'b')],
     ...[policyChange(2500, 'MODIFIED', 'a', spec), policyChange(3500, 'DELETED', 'b')],
-    // After a watch has ended, a new one starts.
+    // When a watch ends, a new watch starts.
     policyChange(9000, 'ADDED', 'a', spec),
   ]);
   expect(known).toMatchObject([

@@ -1,4 +1,4 @@
-// Records the connections in a running cluster, as reported by the kernel, and the pods and policies over time.
+// Records a running cluster's connections, as reported by the kernel, and its pods and policies over time.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { kubectlAndHelm } from '@millrace/stack/fetched-programs';
@@ -6,7 +6,7 @@ import type { ServerProcess } from '@millrace/stack/servers/server-process';
 import { type PartOptions, startPart } from '../control-plane.ts';
 import type { NetworkPolicy, PodParty } from '../network-policies.ts';
 
-/** Everything that was recorded since the start, including pods and policies that have been deleted. */
+/** All records since the start, including deleted pods and policies. */
 export interface Traffic {
   connections: ConnectionEvent[];
   pods: SeenPod[];
@@ -15,16 +15,16 @@ export interface Traffic {
 
 export interface ConnectionWatch {
   parts: ServerProcess[];
-  /** Returns everything that was recorded. @throws Error if connections were missed */
+  /** Returns all records. @throws Error if connections were missed */
   read(): Traffic;
 }
 
-/** The buffer is larger than any backlog of messages. */
+/** The buffer is larger than any possible backlog of messages. */
 const bufferBytes = 8 * 1024 * 1024;
 
 /**
- * Prints each line of a program, preceded by the time at which it arrived. Restarts the program, because a watch ends
- * after some time.
+ * Prints each line of a program with its arrival time in front. Restarts the program, because a watch ends after some
+ * time.
  */
 const stamped = `while :; do
   "$@" 2>&1 | while IFS= read -r line; do printf '%s %s\\n' "$EPOCHREALTIME" "$line"; done
@@ -60,25 +60,24 @@ export async function watchConnections(kubeconfig: string, options: PartOptions)
   };
 }
 
-/** A new connection, with its actual destination. */
+/** A new connection with its actual destination. */
 export interface ConnectionEvent {
   /** Time of the connection, in milliseconds since 1970. */
   at: number;
-  /** IP addresses of the source and the destination, and the port of the destination. */
+  /** IP addresses of source and destination, and the destination port. */
   from: string;
   to: string;
   port: number;
   protocol: 'TCP' | 'UDP';
 }
 
-/** Matches the source and destination of the first packet, followed by those of the reply. */
+/** Matches source and destination of the first packet, followed by those of the reply. */
 const pattern =
   /^\[(\d+\.\d+)\]\s+\[NEW\]\s+(tcp|udp) .*?src=(\S+) dst=\S+ sport=\d+ dport=\d+ .*?src=(\S+) dst=\S+ sport=(\d+) dport=\d+/;
 
 /**
- * Parses a line of `conntrack -E -e NEW -o timestamp`. Returns null for a line about something else. The destination is
- * the address that replies, because network policies apply to that address and not to the service address that it
- * replaces.
+ * Parses a line of `conntrack -E -e NEW -o timestamp`. Returns null for any other line. The destination is the address
+ * that replies, because network policies apply to this address and not to the original service address.
  */
 export function parseConntrackEvent(line: string): ConnectionEvent | null {
   const [found, at, protocol, from = '', to = '', port] = pattern.exec(line) ?? [];
@@ -92,9 +91,9 @@ export function parseConntrackEvent(line: string): ConnectionEvent | null {
   };
 }
 
-/** A change of an object, as the API server reports it. */
+/** An object change, as reported by the API server. */
 export interface WatchEvent<T> {
-  /** Time at which the change was reported, in milliseconds since 1970. */
+  /** Time of the report, in milliseconds since 1970. */
   at: number;
   type: string;
   object: T & { metadata: Metadata };
@@ -108,12 +107,12 @@ interface Metadata {
   labels?: Record<string, string>;
 }
 
-/** The output format for kubectl with `--output-watch-events`. */
+/** kubectl output format for `--output-watch-events`. */
 const watchEventLine = 'jsonpath={.type}{" "}{.object}{"\\n"}';
 
 /**
- * Parses a line of the output.
- * @param line a line in this format, preceded by its time in seconds
+ * Parses an output line.
+ * @param line a line in this format, with its time in seconds in front
  * @returns null if the line does not report a change
  */
 export function parseWatchEvent<T>(line: string): WatchEvent<T> | null {
@@ -126,12 +125,12 @@ export function parseWatchEvent<T>(line: string): WatchEvent<T> | null {
 export interface SeenPod {
   name: string;
   ip: string;
-  /** Time at which the pod was created, in milliseconds since 1970. */
+  /** Creation time of the pod, in milliseconds since 1970. */
   createdAt: number;
   party: PodParty;
 }
 
-/** The fields of a pod that this file uses. */
+/** The pod fields that this file uses. */
 export interface PodObject {
   spec: { containers: { ports?: { name: string; containerPort: number }[] }[] };
   status: { podIP?: string };
@@ -155,8 +154,8 @@ export function seenPods(events: readonly WatchEvent<PodObject>[]): SeenPod[] {
 }
 
 /**
- * The last version of a policy, and the time in which it existed, in milliseconds since 1970. The policies of Helm
- * hooks are deleted when the hook ends.
+ * A policy's last version and its lifetime, in milliseconds since 1970. The policies of Helm hooks are deleted when the
+ * hook ends.
  */
 export interface KnownPolicy extends NetworkPolicy {
   from: number;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const mountPoint = '/sys/fs/cgroup';
 
-/** Returns the trees of control groups: one (cgroup v2), or one for each controller (v1). */
+/** Returns the control group hierarchies: one in cgroup v2, or one for each controller in v1. */
 function hierarchies(): string[] {
   if (existsSync(join(mountPoint, 'cgroup.controllers'))) return [mountPoint];
   return readdirSync(mountPoint)
@@ -12,7 +12,7 @@ function hierarchies(): string[] {
     .filter((path) => existsSync(join(path, 'cgroup.procs')));
 }
 
-/** Creates the control group that contains the pods of a kubelet. The kubelet does not start without it. */
+/** Creates the control group for a kubelet's pods. The kubelet does not start without this group. */
 export function createCgroup(path: string): void {
   for (const hierarchy of hierarchies()) {
     let parent = hierarchy;
@@ -28,10 +28,7 @@ export function createCgroup(path: string): void {
   }
 }
 
-/**
- * Gives all pods together the CPU weight of a dozen processes. By default, they would together have the weight of one
- * process.
- */
+/** Gives all pods together the CPU weight of a dozen processes. The default is the weight of one process. */
 function weigh(group: string): void {
   for (const [file, weight] of [
     ['cpu.shares', 12 * 1024],
@@ -47,7 +44,7 @@ function delegate(group: string): void {
   writeFileSync(join(group, 'cgroup.subtree_control'), controllers.map((name) => `+${name}`).join(' '));
 }
 
-/** Assigns CPUs to a new group of this controller, which has none at first. */
+/** Assigns CPUs to a new group of this controller, because a new group has no CPUs. */
 function inheritCpus(parent: string, group: string): void {
   for (const file of ['cpuset.cpus', 'cpuset.mems']) {
     if (readFileSync(join(group, file), 'utf8').trim() !== '') continue;
@@ -57,7 +54,7 @@ function inheritCpus(parent: string, group: string): void {
 
 const patienceMs = 10_000;
 
-/** Removes a group and its child groups when all of their processes have ended. */
+/** Removes a group and its child groups after all of their processes have ended. */
 export async function removeCgroup(name: string): Promise<void> {
   const deadline = Date.now() + patienceMs;
   for (const hierarchy of hierarchies()) {

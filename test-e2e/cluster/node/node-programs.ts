@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readEnvironment } from '@millrace/runtime';
 import { debianFiles } from '../parts/debian-files.ts';
 
-/** The programs of a node other than the kubelet. They come from Debian packages. */
+/** A node's programs from Debian packages, without the kubelet. */
 export interface NodePrograms {
   containerd: string;
   /** Path of the containerd client. */
@@ -11,7 +11,7 @@ export interface NodePrograms {
   runc: string;
   /** Directory of the CNI plugins. */
   cniPlugins: string;
-  /** Environment variables with containerd's shim, iptables and conntrack on the PATH, and with their libraries. */
+  /** Environment variables for containerd's shim, iptables and conntrack, with their libraries. */
   env: Record<string, string | undefined>;
 }
 
@@ -27,8 +27,8 @@ export function nodeFiles(): Promise<string> {
 }
 
 /**
- * Returns the programs of a node.
- * @param directory directory for the links that an installation of the packages would create
+ * Returns a node's programs.
+ * @param directory directory for links that the packages' installation would create
  */
 export async function nodePrograms(directory: string): Promise<NodePrograms> {
   const root = await nodeFiles();
@@ -51,8 +51,8 @@ export async function nodePrograms(directory: string): Promise<NodePrograms> {
 }
 
 /**
- * Creates links to iptables. A single binary acts as any of its programs, depending on the name under which it is
- * called. An installation of the package would create these names.
+ * Creates links to iptables. The installation of the package would create these links. iptables is a single binary that
+ * acts as several programs, depending on the name of the link.
  */
 function linkIptables(program: string, directory: string): void {
   if (existsSync(directory)) return;

@@ -18,7 +18,7 @@ import type { NodePrograms } from './node-programs.ts';
 export interface Containerd {
   socket: string;
   process: ServerProcess;
-  /** Imports the images of an OCI archive. */
+  /** Imports images from an OCI archive. */
   load(archive: string): Promise<void>;
   /** Adds another name to an image. */
   tag(image: string, name: string): Promise<void>;
@@ -28,11 +28,11 @@ export interface ContainerdOptions {
   directory: string;
   programs: NodePrograms;
   reaper: Reaper;
-  /** Path of the archive with the pause image. */
+  /** Path of the pause image's archive. */
   pause: string;
 }
 
-/** Starts containerd for a node, with its own network plugin. */
+/** Starts a node's containerd with a separate network plugin. */
 export async function startContainerd(
   node: number,
   { directory, programs, reaper, pause }: ContainerdOptions,
@@ -66,7 +66,7 @@ export async function startContainerd(
   return { socket, process: server, load, tag: (image, name) => images('tag', image, name) };
 }
 
-/** Configures a bridge for the pods of a node. Packets to other addresses get the address of the node. */
+/** Configures a bridge for a node's pods. Packets to other addresses get the node's address. */
 function bridge(node: number) {
   const range = podRangeOf(node);
   return {
@@ -120,10 +120,10 @@ export const pauseProgram = () => goProgram({ module: 'pause', path: 'millrace/p
 
 const name = { repository: 'millrace.local/pause', tag: '1' };
 
-/** Name of the image with the pause program, in which containerd holds the network namespace of a pod. */
+/** Name of the image with the pause program. containerd uses it to keep a pod's network namespace. */
 export const pauseImageName = `${name.repository}:${name.tag}`;
 
-/** Writes an archive of the pause image to `directory`. @returns the path of the archive */
+/** Writes an archive of the pause image to `directory`. @returns the archive's path */
 export async function pauseImage(directory: string): Promise<string> {
   const layer = await writeLayer(new Map([['pause', file(readFileSync(await pauseProgram()), 0o755)]]));
   const labels = { version: name.tag, created: new Date(0).toISOString(), revision: '' };

@@ -9,27 +9,27 @@ import { startContainerd } from './start-containerd.ts';
 
 export interface ClusterNode {
   name: string;
-  /** Imports the images of an OCI archive. */
+  /** Imports images from an OCI archive. */
   load(archive: string): Promise<void>;
   /** Adds another name to an image. */
   tag(image: string, name: string): Promise<void>;
-  /** Returns the end of the logs of the node's kubelet and containerd. */
+  /** Returns the end of the logs of the kubelet and containerd. */
   lastLog(): string;
   stop(): Promise<void>;
 }
 
 export interface NodeOptions {
-  /** Directory for all files of the cluster. */
+  /** Directory for all of the cluster's files. */
   directory: string;
   programs: NodePrograms;
   reaper: Reaper;
   kubeconfig: string;
   cgroup: string;
-  /** Path of the archive with the pause image. */
+  /** Path of the pause image's archive. */
   pause: string;
 }
 
-/** Starts a node, which consists of containerd and a kubelet that uses it. */
+/** Starts a node, which consists of containerd and a kubelet. */
 export async function startNode(node: number, options: NodeOptions): Promise<ClusterNode> {
   const { programs, reaper, kubeconfig, cgroup, pause } = options;
   const name = `node-${node}`;
@@ -55,11 +55,11 @@ interface KubeletOptions {
   directory: string;
   programs: NodePrograms;
   reaper: Reaper;
-  /** Path of the kubeconfig for the API server. */
+  /** Path of the kubeconfig. */
   kubeconfig: string;
   /** Path of containerd's socket. */
   socket: string;
-  /** Name of the control group that contains the node's pods. */
+  /** Name of the control group for the node's pods. */
   cgroup: string;
 }
 
@@ -99,13 +99,13 @@ function configuration(node: number, { directory, socket, cgroup, resolvers }: K
     podLogsDir: join(directory, 'pod-logs'),
     ...{ cgroupDriver: 'cgroupfs', cgroupRoot: `/${cgroup}`, enforceNodeAllocatable: [], failCgroupV1: false },
     ...{ clusterDNS: [dnsAddress], clusterDomain: 'cluster.local', resolvConf: resolvers },
-    // Only the programs of the cluster have access to this network.
+    // Authentication is not necessary, because only the cluster's programs have access to this network.
     authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
     authorization: { mode: 'AlwaysAllow' },
     ...{ failSwapOn: false, oomScoreAdj: 0, evictionHard: memoryAndDisk },
-    // Images are never deleted, because they cannot be downloaded again.
+    // Keep all images, because they cannot be downloaded again.
     ...{ imageGCHighThresholdPercent: 100, imageGCLowThresholdPercent: 99, maxPods: 60 },
-    // With these settings, crashes are detected and containers are restarted quickly.
+    // With these intervals, the kubelet detects crashes and restarts containers quickly.
     ...{ syncFrequency: '10s', nodeStatusUpdateFrequency: '5s' },
   };
 }

@@ -8,9 +8,9 @@ import { runProgram } from '@millrace/stack/run-program';
 import { runOrExplain } from './run-or-explain.ts';
 
 /**
- * Returns the directory of unpacked Debian packages. The packages are not installed, so nothing on the machine changes.
+ * Returns the directory of unpacked Debian packages. The packages are not installed, so the machine does not change.
  * @param name name of the directory in the cache
- * @throws SetupProblem if apt is missing, or with its output
+ * @throws SetupProblem if apt is missing, or with apt's output
  */
 export function debianFiles(name: string, packages: readonly string[]): Promise<string> {
   const mark = createHash('sha256').update(packages.join(' ')).digest('hex').slice(0, 8);
@@ -28,10 +28,7 @@ export function debianFiles(name: string, packages: readonly string[]): Promise<
   });
 }
 
-/**
- * Downloads packages. Only root can update the package list, which is updated only if a listed version no longer
- * exists.
- */
+/** Downloads packages. If a listed version no longer exists, updates the package list first, which requires root. */
 async function download(packages: readonly string[], directory: string): Promise<void> {
   const { status } = await runProgram('apt-get', ['download', '-q', ...packages], { cwd: directory });
   if (status === 0) return;

@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(cache, { recursive: true }));
 
-// Programs that cannot be built on this machine are skipped with a message. In CI, a skipped test is a failure.
+// Skip programs that this machine cannot build. A skipped test fails the build in CI.
 ((await hasProgram('go')) ? test : test.skip)('sources that Go has never fetched are fetched', async () => {
   const env = { ...readEnvironment(), GOMODCACHE: cache, GOFLAGS: '-modcacherw' };
   const folder = await goSources('github.com/kedacore/keda/v2', { cwd: moduleDirectory('keda'), env });

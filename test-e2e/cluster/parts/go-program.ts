@@ -9,21 +9,21 @@ import { keepInCache } from '@millrace/stack/fetched-programs';
 import { runProgram } from '@millrace/stack/run-program';
 import { runOrExplain } from './run-or-explain.ts';
 
-/** A program that is built from a Go module with pinned dependencies: `test-e2e/cluster/go/<module>`. */
+/** A program built from a Go module with pinned dependencies in `test-e2e/cluster/go/<module>`. */
 export interface GoProgram {
   module: 'coredns' | 'keda' | 'kubernetes' | 'metrics-server' | 'pause';
   /** The main package, such as `k8s.io/kubernetes/cmd/kubelet`. */
   path: string;
   /** Name of the program. The default is the last part of the package path. */
   name?: string;
-  /** Variables of packages that the linker sets. */
+  /** Package variables for the linker to set. */
   variables?: Record<string, string>;
 }
 
 /**
- * Returns the path of the program. Builds it when it is first needed and after a change of its module. Go compiles
- * packages that several programs share only once.
- * @throws SetupProblem if Go is missing, or with its output
+ * Returns the path of the program. Builds the program on first use and after its module has changed. Go compiles shared
+ * packages only once.
+ * @throws SetupProblem if Go is missing, or with Go's output
  */
 export async function goProgram(program: GoProgram): Promise<string> {
   const { module, path, name = basename(path), variables = {} } = program;
@@ -31,10 +31,10 @@ export async function goProgram(program: GoProgram): Promise<string> {
   const directory = await keepInCache(`cluster/${name}-${moduleMark(module)}`, async (temporary) => {
     const flags = ['-s', '-w', ...Object.entries(variables).map(([key, value]) => `-X ${key}=${value}`)].join(' ');
     const build = ['go', 'build', '-p', '2', '-trimpath', '-ldflags', flags, '-o', join(temporary, name), path];
-    // Programs are built one at a time, because parallel builds would compile the same packages.
+    // Build one program at a time, because parallel builds would compile the same packages.
     const { status, output } = await runProgram('flock', [lock, 'nice', '-n', '15', ...build], {
       cwd: source,
-      // Without C, the program does not depend on libraries of this machine, so it also runs in an image.
+      // Without cgo, the program does not depend on this machine's libraries, so it also runs in an image.
       env: { ...readEnvironment(), CGO_ENABLED: '0', GOFLAGS: '-mod=readonly' },
     });
     if (status === 127 || /No such file or directory/.test(output)) {
@@ -54,9 +54,9 @@ export function moduleDirectory(name: GoProgram['module']): string {
 }
 
 /**
- * Returns the folder with the sources of a Go module. Downloads the module first if necessary, because `go list -m`
- * returns no folder before that.
- * @param module the module with its version, or without one if the go.mod in `cwd` requires it
+ * Returns the folder with a Go module's sources. Downloads the module first if necessary, because otherwise `go list
+ * -m` does not return a folder.
+ * @param module the module with its version; without a version if the go.mod in `cwd` requires the module
  * @throws SetupProblem with Go's output
  */
 export async function goSources(
@@ -69,7 +69,7 @@ export async function goSources(
   return JSON.parse(folder) as string;
 }
 
-/** Returns a key that changes when a file of the module changes. */
+/** Returns a key that changes whenever a file in the module changes. */
 export function moduleMark(name: GoProgram['module']): string {
   const directory = moduleDirectory(name);
   const hash = createHash('sha256');
@@ -82,7 +82,9 @@ export const kubernetesParts = [
 ];
 type KubernetesProgram = (typeof kubernetesParts)[number];
 
-/** Returns the path of a Kubernetes program. The first build takes minutes. The following ones reuse most of it. */
+/**
+ * Returns the path of a Kubernetes program. The first build takes minutes, and later builds reuse most of its results.
+ */
 export function kubernetesProgram(name: KubernetesProgram): Promise<string> {
   const version = kubernetesVersion();
   const [major = '', minor = ''] = version.replace(/^v/, '').split('.');
@@ -90,12 +92,12 @@ export function kubernetesProgram(name: KubernetesProgram): Promise<string> {
   return goProgram({
     module: 'kubernetes',
     path: `k8s.io/kubernetes/cmd/${name}`,
-    // These are set because the programs compare their versions with each other.
+    // Set the versions, because the programs compare their versions with each other.
     variables: { [`${place}.gitVersion`]: version, [`${place}.gitMajor`]: major, [`${place}.gitMinor`]: minor },
   });
 }
 
-/** Returns the version of Kubernetes in the module, such as `v1.34.4`. */
+/** Returns the module's Kubernetes version, such as `v1.34.4`. */
 export function kubernetesVersion(): string {
   const text = readFileSync(join(moduleDirectory('kubernetes'), 'go.mod'), 'utf8');
   const version = /^require k8s\.io\/kubernetes (v\S+)/m.exec(text)?.[1];

@@ -14,7 +14,7 @@ const consumer = 'consumer-live';
 
 /**
  * PostgreSQL's certificate expires, all connections are lost, and a consumer restarts. Clients that verify the
- * certificate can only connect again when the server has a new one.
+ * certificate can connect again only after the server has a new certificate.
  */
 export const postgresCertificateStory: Story = {
   name: "PostgreSQL's certificate expires",
@@ -39,7 +39,7 @@ export const postgresCertificateStory: Story = {
 
 /**
  * Replaces PostgreSQL's certificate.
- * @param refusal the error that clients get from then on, or null if they can connect
+ * @param refusal the error that clients then receive, or null if they can connect
  */
 async function servePostgres({ stores }: StoryContext, validUntil: Date, refusal: string | null): Promise<void> {
   await stores.certificates.postgres.replace(validUntil);
@@ -67,8 +67,8 @@ async function refusalOfPostgres(address: string, authority: string): Promise<st
 }
 
 /**
- * The broker restarts with an expired certificate. Clients that verify the certificate can only connect again when the
- * broker has a new one.
+ * The broker restarts with an expired certificate. Clients that verify the certificate can connect again only after the
+ * broker has a new certificate.
  */
 export const kafkaCertificateStory: Story = {
   name: "Kafka's certificate expires",
@@ -88,11 +88,11 @@ export const kafkaCertificateStory: Story = {
     }),
 };
 
-/** Replaces Kafka's certificate. @param refusal the error that clients get from then on, or null if they can connect */
+/** Replaces Kafka's certificate. @param refusal the error that clients then receive, or null if they can connect */
 async function serveKafka({ stores }: StoryContext, validUntil: Date, refusal: string | null): Promise<void> {
   const { kafka, kafkaByTls, certificates } = stores;
   await certificates.kafka.replace(validUntil);
-  // A broker only reads its certificate when it starts.
+  // A broker reads its certificate only when it starts.
   await kafka.kill();
   await kafka.restart();
   await eventually(async () => (await refusalOfKafka(kafkaByTls, certificates.kafka.authority)) === refusal, {
@@ -113,7 +113,7 @@ async function refusalOfKafka(address: string, authority: string): Promise<strin
   }
 }
 
-/** Counts the pods of a component that are not ready, and those of them that report an expired certificate. */
+/** Counts a component's unready pods, and how many of them report an expired certificate. */
 async function expiredPods(release: Release, component: string, called: string): Promise<string> {
   const pods = await release.pods(component);
   const waiting = pods.filter(({ isReady, isEnding }) => !isReady && !isEnding);

@@ -5,8 +5,8 @@ import { imageRepository } from './install.ts';
 import { measureStory, type Story, type StoryContext } from './story.ts';
 
 /**
- * Checks all connections of pods against the network policies, from before the chart was installed. This cluster does
- * not enforce policies, so a missing rule would otherwise only be noticed in clusters that do.
+ * Checks all pod connections against the network policies, including those from before the chart was installed. This
+ * cluster does not enforce policies, so other tests would not detect a missing rule.
  */
 export const connectionsStory: Story = {
   name: 'pod connections, checked against the network policies',
@@ -26,15 +26,15 @@ export const connectionsStory: Story = {
     }),
 };
 
-/** Uses the documented features that no other story uses. */
+/** Uses the documented features that other stories do not use. */
 async function useTheRest({ cluster, release, setting }: StoryContext): Promise<void> {
   for (const name of ['gateway', 'consumer-live', 'management-api']) {
     const words = ['exec', `deploy/millrace-${name}`, '--', 'millrace', 'doctor'];
     const { status, output } = await cluster.kubectl('--namespace', release.namespace, ...words);
-    // Status 1 only means that there is a problem with the stores.
+    // Status 1 only reports a problem with the stores, so ignore it.
     if (status > 1) throw new Error(`doctor in ${name} ended with ${status}:\n${output}`);
   }
-  // SDKs with local evaluation send this request, which the API forwards to a gateway.
+  // The API forwards this request from SDKs with local evaluation to a gateway.
   const definitions = `/api/feature_flag/local_evaluation?token=${setting.projectApiKey}`;
   await (await fetch(`${await release.urlOf('management-api')}${definitions}`)).arrayBuffer();
 }
@@ -51,7 +51,7 @@ async function ask(
   await kubectl('delete', 'pod', name);
 }
 
-/** Checks the connections as if some rules were missing from the chart. */
+/** Checks the connections as if the chart did not contain certain rules. */
 function without(isForgotten: (rule: PolicyRule) => boolean, traffic: Traffic): Judgement {
   const rest = (rules: PolicyRule[] = []) => rules.filter((rule) => !isForgotten(rule));
   const policies = traffic.policies.map(({ spec, ...policy }) => {
@@ -61,8 +61,8 @@ function without(isForgotten: (rule: PolicyRule) => boolean, traffic: Traffic): 
 }
 
 /**
- * Judges the connections.
- * @throws Error with the connections that no policy allows, or if an expected connection was not recorded
+ * Checks the connections.
+ * @throws Error with the connections that no policy allows, or if an expected connection is missing
  */
 function verdict({ release, print }: StoryContext, traffic: Traffic): string {
   const { allowed, refused, fromNode } = judgeConnections(traffic);
@@ -88,7 +88,7 @@ function verdict({ release, print }: StoryContext, traffic: Traffic): string {
   ].join(' ');
 }
 
-/** Returns the component that a policy is about. Returns undefined for the policy that denies everything. */
+/** Returns the component that a policy applies to. Returns undefined for the policy that denies all traffic. */
 function nameOf({ metadata, spec }: NetworkPolicy): string | undefined {
   const component = spec.podSelector?.matchLabels?.['app.kubernetes.io/component'];
   return component && `${metadata.namespace}/${component}`;

@@ -6,7 +6,7 @@ import { measureStory, type Story } from './story.ts';
 
 const fullForMs = 20_000;
 
-/** The disk of the broker fills up and the broker stops. It restarts after space has been freed. */
+/** The broker's disk fills up and the broker stops. The story frees space, and the broker restarts. */
 export const fullDiskStory: Story = {
   name: 'full disk on the broker',
   run: ({ stores, setting }) =>
@@ -29,7 +29,7 @@ function fill(file: string): void {
   try {
     for (let size = 1 << 20; size > 0; size >>= 1) {
       while (hasRoom(descriptor, size)) {
-        // Write the same size again.
+        // Continue with the same size.
       }
     }
   } finally {

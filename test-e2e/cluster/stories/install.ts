@@ -7,11 +7,11 @@ import type { StoryStores } from './story-stores.ts';
 
 export interface Installation {
   projectApiKey: string;
-  /** Durations in seconds of the steps for which a new operator must wait. */
+  /** Durations in seconds of the steps that a new operator must wait for. */
   seconds: { ready: number; keys: number; visible: number };
 }
 
-/** Installs Millrace with the commands that the chart prints, until the first event is visible. */
+/** Installs Millrace with the commands from the chart's output, until the first event is visible. */
 export async function install(release: Release, stores: StoryStores): Promise<Installation> {
   await createNamespace(release, stores);
   const seconds = { ready: 0, keys: 0, visible: 0 };
@@ -26,7 +26,7 @@ export async function install(release: Release, stores: StoryStores): Promise<In
   return { projectApiKey, seconds };
 }
 
-/** Creates the objects that must exist before the chart is installed. */
+/** Creates the objects that the chart's installation requires. */
 export async function createNamespace(release: Release, { certificates }: StoryStores): Promise<void> {
   await release.kubectl('create', 'namespace', release.namespace);
   for (const store of ['postgres', 'kafka'] as const) {
@@ -35,7 +35,7 @@ export async function createNamespace(release: Release, { certificates }: StoryS
   }
 }
 
-/** Creates the first organization. @returns the key of its project */
+/** Creates the first organization. @returns the project API key */
 export async function bootstrap(release: Release): Promise<string> {
   const printed = await release.kubectl(
     ...['exec', 'deploy/millrace-management-api', '--', 'millrace'],
@@ -51,13 +51,13 @@ async function timed<T>(work: () => Promise<T>): Promise<[T, number]> {
   return [await work(), performance.now() - startedAt];
 }
 
-/** Names of the secrets that contain the certificates of the authorities which signed the stores' certificates. */
+/** Names of the secrets with the certificates of the authorities that signed the stores' certificates. */
 const authoritySecrets = { postgres: 'postgres-authority', kafka: 'kafka-authority' };
 
 /**
- * Returns the chart values of a small installation on two nodes that have two cores together. Its resource requests are
- * low, and its limits are those of the chart.
- * @param own database and topic prefix, if there are several installations
+ * Returns chart values for a small installation on two nodes, which share two cores. The resource requests are low, but
+ * the limits are the chart's defaults.
+ * @param own database and topic prefix, for parallel installations
  */
 export function storyValues(
   { postgres, kafkaByTls, redis }: StoryStores,
@@ -86,10 +86,10 @@ export function storyValues(
   };
 }
 
-/** Name of the image in the chart. */
+/** Name of the chart's image. */
 export const imageRepository = 'docker.io/millrace/millrace';
 
-/** Imports images into every node: this version under two names, a version that never becomes ready, and others. */
+/** Imports images into every node: this version with two names, a version that never becomes ready, and others. */
 export async function loadImages(
   { nodes }: Cluster,
   { image, version, others }: { image: string; version: string; others: readonly string[] },

@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 
-/** The events of a story from the view of the clients. */
+/** The events of a story from the clients' point of view. */
 export interface ClientLoad {
   /** Events that were sent at least once. */
   sent: Set<string>;
-  /** Events in requests that got a response with status 200. */
+  /** Events in requests with a 200 response. */
   acknowledged: Set<string>;
-  /** Number of requests that got another status, or no response. */
+  /** Number of requests with another response or without a response. */
   refused: number;
-  /** For each client, the time at which it last got status 200 (`performance.now()`). */
+  /** For each client, the time of the last 200 response (`performance.now()`). */
   lastAcknowledgedAt: number[];
-  /** The longest time that a client waited between two responses with status 200. */
+  /** Longest time between two of a client's 200 responses. */
   longestGapMs: number;
   stop(): Promise<void>;
 }
 
 const recoveryPatienceMs = 60_000;
 
-/** Waits until every client has received a response with status 200. Returns how long this took. */
+/** Waits until every client has received a 200 response. Returns how long this took. */
 export async function measureRecovery(load: ClientLoad): Promise<number> {
   const from = performance.now();
   while (load.lastAcknowledgedAt.some((at) => at < from)) {
@@ -28,24 +28,24 @@ export async function measureRecovery(load: ClientLoad): Promise<number> {
   return Math.max(...load.lastAcknowledgedAt.map((at) => Math.max(0, at - from)));
 }
 
-/** Compares the acknowledged events with the stored events. */
+/** The differences between acknowledged and stored events. */
 export interface LoadVerdict {
   acknowledged: number;
   refused: number;
-  /** Number of stored events, including events that were sent but not acknowledged. */
+  /** Number of stored events, including sent events without acknowledgment. */
   stored: number;
-  /** Events that were acknowledged but are not stored. */
+  /** Acknowledged events that are not stored. */
   lost: number;
   /** Events that are stored more than once. */
   doubled: number;
   /**
-   * Events that took effect too early: before an event of the same distinct ID that was acknowledged earlier or that
-   * precedes them in the same request.
+   * Events that took effect too early, before an event with the same distinct ID that was acknowledged earlier or
+   * precedes them in the request.
    */
   misordered: number;
 }
 
-/** Compares the events. Must be called after the load has stopped. @param name beginning of the load's distinct IDs */
+/** Compares the events. Must be called after the load has stopped. @param name prefix of the load's distinct IDs */
 export async function judgeLoad(
   { sent, acknowledged, refused }: ClientLoad,
   database: Pool,
@@ -66,7 +66,7 @@ export async function judgeLoad(
 
 export const isWell = ({ lost, doubled, misordered }: LoadVerdict): boolean => lost + doubled + misordered === 0;
 
-/** Counts the rows that are stored for each event, if the distinct ID begins with `name`. */
+/** Counts the stored rows of each event whose distinct ID begins with `name`. */
 async function storedEvents(database: Pool, name: string): Promise<Map<string, number>> {
   const { rows } = await database.query<{ uuid: string; count: number }>(
     'SELECT uuid::text, count(*)::int AS count FROM event WHERE starts_with(distinct_id, $1) GROUP BY uuid',
@@ -75,7 +75,7 @@ async function storedEvents(database: Pool, name: string): Promise<Map<string, n
   return new Map(rows.map(({ uuid, count }) => [uuid, count]));
 }
 
-/** Counts events that are in an earlier transaction than an event which was acknowledged before they were sent. */
+/** Counts events in an earlier transaction than an event that was acknowledged before they were sent. */
 async function misorderedEvents(database: Pool, name: string): Promise<number> {
   const { rows } = await database.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM (
@@ -90,9 +90,9 @@ async function misorderedEvents(database: Pool, name: string): Promise<number> {
 const checkEveryMs = 1000;
 
 /**
- * Waits until all events are stored, or until no more events have been stored for `patienceMs`. Events that are missing
- * then are lost.
- * @param options.name beginning of their distinct IDs
+ * Waits until all events are stored, or until no further event has been stored for `patienceMs`. Missing events are
+ * then lost.
+ * @param options.name prefix of their distinct IDs
  */
 async function awaitStored(
   database: Pool,

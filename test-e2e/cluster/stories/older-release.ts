@@ -9,13 +9,13 @@ import { buildRelease, type ReleaseBuild } from '@millrace/testing';
 import { runOrExplain } from '../parts/run-or-explain.ts';
 import { imageRepository } from './install.ts';
 
-/** An older release, from which installations are upgraded. */
+/** An older release, from which stories upgrade. */
 export interface OlderRelease {
-  /** Short commit hash, which is also the tag of its image. */
+  /** Short commit hash, which is also the tag of the release's image. */
   commit: string;
-  /** Path of the archive with its image. */
+  /** Path of the archive with the release's image. */
   image: string;
-  /** Path of its chart, or of this version's chart if the release has none. */
+  /** Path of the release's chart. If the release has no chart, this version's chart. */
   chart: string;
 }
 
@@ -23,8 +23,8 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const chartFolder = 'deploy/helm/millrace';
 
 /**
- * Builds a release, and packs its programs into an image with Node.js and the libraries of this version's image,
- * because there may have been no image of the release.
+ * Builds a release and packs its programs into an image. The image contains Node.js and the libraries of this version's
+ * image, because older releases may not have an image.
  * @param ref any git revision
  * @param directory directory for all files of the release
  */

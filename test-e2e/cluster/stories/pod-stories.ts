@@ -20,7 +20,7 @@ export const drainStory: Story = {
     }),
 };
 
-/** Kills one pod after the other with SIGKILL. Each is killed only when the previous one is ready again. */
+/** Kills one pod after the other with SIGKILL. Waits until each pod is ready again before killing the next pod. */
 export const killStory: Story = {
   name: 'every pod killed (kill -9), one at a time',
   run: ({ release, setting }) =>
@@ -35,14 +35,14 @@ export const killStory: Story = {
     }),
 };
 
-/** Returns whether a pod is ready with new containers, or was removed because the deployment became smaller. */
+/** Returns whether a pod is ready with new containers, or was removed because the deployment was scaled down. */
 async function isBack(release: Release, name: string, killed: readonly string[]): Promise<boolean> {
   const pod = (await release.pods()).find((one) => one.name === name);
   if (pod === undefined || pod.isEnding) return true;
   return pod.isReady && !pod.containers.some((container) => killed.includes(container));
 }
 
-/** Sends SIGKILL to all processes of a container. They are visible in the process namespace of the cluster. */
+/** Sends SIGKILL to all processes in a container. They are visible in the cluster's process namespace. */
 function killContainer(id: string): number {
   let killed = 0;
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
@@ -57,7 +57,7 @@ function groupsOf(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/cgroup`, 'utf8');
   } catch {
-    // The process has ended in the meantime.
+    // The process has already ended.
     return '';
   }
 }

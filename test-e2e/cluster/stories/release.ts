@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cluster } from '../cluster.ts';
 
-/** The chart, installed by the stories. */
+/** The chart's release that the stories use. */
 export interface Release {
   namespace: string;
   /**
@@ -16,14 +16,14 @@ export interface Release {
   rollback(): Promise<number>;
   /** Uninstalls the chart, and waits until all pods have been deleted. */
   uninstall(): Promise<void>;
-  /** Runs kubectl in the release's namespace. @throws Error with its output if it fails */
+  /** Runs kubectl in the release's namespace. @throws Error with kubectl's output */
   kubectl(...words: string[]): Promise<string>;
-  /** Returns the URL of a component: `http://<service address>`. */
+  /** Returns a component's URL: `http://<service address>`. */
   urlOf(component: string): Promise<string>;
   pods(component?: string): Promise<Pod[]>;
-  /** Waits until each deployment has exactly the number of ready pods that it should have. */
+  /** Waits until each deployment has exactly the desired number of ready pods. */
   settled(timeoutSeconds?: number): Promise<void>;
-  /** Runs Helm, and returns its output and status. */
+  /** Runs Helm, and returns output and status. */
   helm: Cluster['helm'];
 }
 
@@ -40,8 +40,7 @@ export interface Pod {
 }
 
 /**
- * Makes kubectl print one line per pod with the fields that `asPod` reads, because complete pods in JSON would be too
- * large.
+ * Makes kubectl print one line per pod with the fields for `asPod`, because complete pods as JSON would be too large.
  */
 const podFields = [
   ...['.metadata.name', '.metadata.labels.app\\.kubernetes\\.io/component', '.spec.nodeName', '.status.phase'],
@@ -50,14 +49,14 @@ const podFields = [
 ];
 const podLines = `jsonpath={range .items[*]}${podFields.map((field) => `{${field}}{"|"}`).join('')}{"\\n"}{end}`;
 
-/** Overwrites fields that Helm manages and that a story has changed with kubectl. */
+/** Overwrite fields that a story has changed with kubectl, although Helm manages them. */
 const evenIfPatched = ['--force-conflicts'];
 const name = 'millrace';
 
 export interface ReleaseOptions {
   namespace: string;
   chart: string;
-  /** Directory for files with values. */
+  /** Directory for values files. */
   directory: string;
   /** Chart values that differ from the defaults. */
   values: Values;
@@ -125,7 +124,7 @@ export function createRelease(cluster: Cluster, { namespace, chart, directory, v
   };
 }
 
-/** Parses a line about a pod. Returns an empty list if the pod has finished, because it then no longer counts. */
+/** Parses a pod line. Returns an empty list for a finished pod, which no longer counts. */
 function asPod([name = '', component = '', node = '', phase, ready, endingSince, containers = '']: string[]): Pod[] {
   if (phase === 'Succeeded' || phase === 'Failed') return [];
   const ids = containers.split(' ').filter(Boolean);

@@ -13,7 +13,7 @@ import { type ClusterReport, formatRefusals } from './story-report.ts';
 import { startStores } from './story-stores.ts';
 import { brokenImageStory, upgradeFromStory, upgradeStory } from './upgrade-stories.ts';
 
-/** All stories, in the order in which they run. */
+/** All stories in the order in which they run. */
 const stories: Story[] = [
   ...[scaleStory, killStory, drainStory, upgradeStory],
   ...[brokenImageStory, fullDiskStory, postgresCertificateStory, kafkaCertificateStory],
@@ -27,19 +27,18 @@ export interface StoriesOptions {
   image: string;
   version: string;
   /**
-   * Older releases from which installations are upgraded. In addition, there is always an upgrade to this version under
-   * another name.
+   * Older releases for the upgrade stories. The stories always include an upgrade to this version with another name.
    */
   older: OlderRelease[];
   eventsPerSecond: number;
-  /** Names of the stories to run. Null to run all of them. */
+  /** Names of the stories to run. Null for all stories. */
   only: string[] | null;
   print(line: string): void;
 }
 
 type Told = Omit<ClusterReport, 'surroundings'>;
 
-/** Installs the chart on a cluster, and runs the stories on the installation. */
+/** Installs the chart on a cluster, and runs the stories on that installation. */
 export async function runStories(cluster: Cluster, options: StoriesOptions): Promise<Told> {
   const { directory, chart, print, only } = options;
   print('starting PostgreSQL, Kafka and Redis, and loading the image');
@@ -79,7 +78,7 @@ export async function runStories(cluster: Cluster, options: StoriesOptions): Pro
   return report;
 }
 
-/** Restores the installation, so that a story that was not finished does not affect the next one. */
+/** Restores the installation, so that an aborted story does not affect the next story. */
 async function restore({ cluster, release, stores }: StoryContext): Promise<void> {
   for (const { name } of cluster.nodes) await release.kubectl('uncordon', name);
   await stores.kafka.restart();

@@ -4,16 +4,16 @@ import type { Pod, Release } from './release.ts';
 import { measureStory, type Story } from './story.ts';
 
 const scaledObject = 'scaledobject/millrace-consumer-live';
-/** Name of the autoscaler that KEDA creates. */
+/** Name of KEDA's autoscaler. */
 const hpa = 'horizontalpodautoscaler.autoscaling/millrace-consumer-live';
 /**
- * The backlog is far too large for four consumers, and a single consumer cannot clear it before the others start. KEDA
- * and the autoscaler only check every few seconds.
+ * The backlog is too large for a single consumer to process before the others start. KEDA and the autoscaler check only
+ * every few seconds.
  */
 const backlog = 240_000;
 const patience = { timeoutMs: 300_000, intervalMs: 1000 };
 
-/** KEDA scales consumers by their backlog: at least two at first, four during a backlog, and then one. */
+/** KEDA scales consumers by their backlog: from at least two consumers to four during a backlog, and then to one. */
 export const scaleStory: Story = {
   name: 'consumers scaled by lag from 2 to 4 to 1',
   run: ({ release, stores, setting, print }) =>
@@ -33,7 +33,7 @@ export const scaleStory: Story = {
         await patch(release, { ...withoutPatience, minReplicaCount: 2 });
         await see(2);
         print('  two consumers');
-        // All consumers are stopped while the backlog grows.
+        // Stop all consumers while the backlog grows.
         await pause(release, 'true');
         await release.kubectl('scale', 'deployment/millrace-consumer-live', '--replicas=0');
         await eventually(async () => (await lag()) > backlog, { what: 'a backlog', ...patience });
@@ -57,7 +57,10 @@ export const scaleStory: Story = {
     }),
 };
 
-/** The chart scales slowly on purpose, because every change moves partitions. A story has only a few minutes. */
+/**
+ * Use a fast policy, because a story has only a few minutes. The chart's policy is slow on purpose, because every
+ * change moves partitions.
+ */
 const policies = [{ type: 'Pods', value: 4, periodSeconds: 15 }];
 const behavior = {
   scaleUp: { stabilizationWindowSeconds: 0, policies },
@@ -69,7 +72,7 @@ async function patch(release: Release, spec: Record<string, unknown>): Promise<v
   await release.kubectl('patch', scaledObject, '--type=merge', '-p', JSON.stringify({ spec }));
 }
 
-/** Pauses KEDA through its own annotation. Null resumes it. */
+/** Pauses KEDA with its own annotation. Null resumes KEDA. */
 async function pause(release: Release, value: 'true' | null): Promise<void> {
   const metadata = { annotations: { 'autoscaling.keda.sh/paused': value } };
   await release.kubectl('patch', scaledObject, '--type=merge', '-p', JSON.stringify({ metadata }));

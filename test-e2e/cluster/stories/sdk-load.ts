@@ -4,26 +4,26 @@ import { sendEvents } from '@millrace/testing';
 import type { ClientLoad } from './judge-load.ts';
 
 /**
- * A load from clients that behave like SDKs. Applications capture events without waiting. Events that cannot be sent
- * yet are sent later, in larger requests.
+ * A load from clients that behave like SDKs. Applications capture events without waiting. If events cannot be sent, the
+ * clients send them later in larger requests.
  */
 export interface SdkLoad extends ClientLoad {
-  /** Number of rejected requests, by status. Status 0 stands for no response. */
+  /** Number of rejected requests by status. Status 0 means that no response arrived. */
   refusals: Map<number, number>;
-  /** Returns the number of seconds from the start until the load stopped, or until now. */
+  /** Returns the load's duration in seconds, until it stopped or until now. */
   seconds(): number;
-  /** Returns the number of captured events that have not been acknowledged yet. */
+  /** Returns the number of captured events that are not acknowledged yet. */
   waiting(): number;
 }
 
 /**
- * Kinds of clients. The clients of a kind send `part` of the events. A request is due when `flushAt` events are
- * waiting.
+ * The kinds of clients. Each kind sends the fraction `part` of the events. A client sends a request when `flushAt`
+ * events are pending.
  */
 const kinds = [
-  // Servers, whose SDKs send events in batches.
+  // Server SDKs, which send events in batches.
   { clients: 38, part: 0.95, flushAt: 20 },
-  // Browsers of visitors.
+  // Visitors' browsers.
   { clients: 10, part: 0.05, flushAt: 1 },
 ];
 const maxInRequest = 100;
@@ -37,14 +37,15 @@ interface SdkClient {
   name: string;
   eventsPerMs: number;
   flushAt: number;
-  /** When the client starts, as a time of `performance.now()`. It is different for each client. */
+  /** When the client starts, in the time of `performance.now()`. Each client starts at a different time. */
   beginsAt: number;
 }
 
 /**
- * Starts clients that capture events at a constant rate and send them as SDKs do. A client sends one request at a time
- * with all waiting events, and repeats it until it is acknowledged. The `number` of events increases within a distinct
- * ID. An event is never sent before the previous one, except in the same request, or before that one was acknowledged.
+ * Starts clients that capture events at a constant rate and send them as SDKs do. A client sends all pending events in
+ * one request at a time, and retries the request until it is acknowledged. The `number` of events increases within a
+ * distinct ID. Two events of a distinct ID are sent either in order within one request, or one after the other's
+ * acknowledgment.
  * @param name prefix of the clients' distinct IDs
  */
 export function startSdkLoad(
@@ -60,7 +61,7 @@ export function startSdkLoad(
   };
   let stoppedAt: number | null = null;
 
-  /** Repeats a request until it is acknowledged. @returns whether it was acknowledged before the load stopped */
+  /** Retries a request until it is acknowledged. @returns whether this happened before the load stopped */
   async function deliver({ path, body }: Request): Promise<boolean> {
     for (;;) {
       const status = await sendEvents(`${url}${path}`, body);

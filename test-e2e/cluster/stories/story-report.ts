@@ -5,22 +5,22 @@ export interface ClusterReport {
   /** Versions and resources, one per line. */
   surroundings: string[];
   installation: Installation['seconds'];
-  /** Number of events that are captured per second. */
+  /** Number of events captured per second. */
   eventsPerSecond: number;
   results: StoryResult[];
-  /** The stories that failed, with the reasons. */
+  /** The failed stories, with the reasons. */
   failures: { name: string; reason: string }[];
 }
 
 const count = (value: number) => value.toLocaleString('en-US');
 
-/** Formats the rejected requests, for example as `5: 3 × no response, 2 × 503`. */
+/** Formats rejected requests, for example as `5: 3 × no response, 2 × 503`. */
 export function formatRefusals({ refused, refusals }: Pick<StoryResult, 'refused' | 'refusals'>): string {
   const reasons = [...refusals].map(([status, times]) => `${count(times)} × ${status || 'no response'}`);
   return refused === 0 ? '0' : `${count(refused)}: ${reasons.join(', ')}`;
 }
 
-/** Formats the report in the form of the page in `deploy/`. */
+/** Formats the report as the page in `deploy/`. */
 export function storyReport({ surroundings, installation, eventsPerSecond, results, failures }: ClusterReport): string {
   const { ready, keys, visible } = installation;
   const rows = results.map((result) =>

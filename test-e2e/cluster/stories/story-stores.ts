@@ -1,4 +1,4 @@
-// Starts the stores of the stories, with certificates that a story can replace by expired ones.
+// Starts the stories' stores. Their certificates can be replaced by expired ones.
 import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { unprivilegedUser } from '@millrace/stack/run-program';
@@ -11,25 +11,25 @@ import pg from 'pg';
 import { hostAddress } from '../node/cluster-network.ts';
 import { runOrExplain } from '../parts/run-or-explain.ts';
 
-/** PostgreSQL, Kafka and Redis. They run outside of the cluster, at addresses that pods can reach. */
+/** PostgreSQL, Kafka and Redis. They run outside the cluster, at addresses that pods can reach. */
 export interface StoryStores {
   postgres: BreakableServer;
   /** The certificates of PostgreSQL and Kafka. */
   certificates: { postgres: ExpiringCertificate; kafka: ExpiringCertificate };
   kafka: BreakableServer;
-  /** Address of Kafka for TLS connections. */
+  /** Kafka's address for TLS connections. */
   kafkaByTls: string;
-  /** Directory of Kafka's records, which is on a small disk of its own. */
+  /** Directory of Kafka's records, on a separate small disk. */
   kafkaDisk: string;
   redis: BreakableServer;
   /** Direct connection to the database. */
   database: pg.Pool;
 }
 
-/** The disk is larger than what a story writes, and so small that a story can fill it with a file. */
+/** The disk is large enough for a story, and small enough that a story can fill it with a file. */
 const kafkaDiskSize = '2g';
 
-/** Starts the stores. Must be called in the namespaces of the cluster, and the stores end when they do. */
+/** Starts the stores. Must be called in the cluster's namespaces. The stores end with the namespaces. */
 export async function startStores(directory: string): Promise<StoryStores> {
   const reaper = createReaper();
   const place = (name: string) => {
@@ -51,7 +51,7 @@ export async function startStores(directory: string): Promise<StoryStores> {
     });
   const { key, certificate } = certificates.postgres;
   const tls = { ssl: 'on', ssl_cert_file: certificate, ssl_key_file: key };
-  // A commit must survive a crash of the PostgreSQL server, but it does not have to survive one of the machine.
+  // A commit must survive a PostgreSQL crash, but not a machine crash.
   const settings = { fsync: 'off', full_page_writes: 'off', ...tls };
   const secured = { port: await freePort(), keyStore: certificates.kafka.keyAndCertificate };
   const [postgres, kafka, redis] = await Promise.all([
@@ -65,15 +65,15 @@ export async function startStores(directory: string): Promise<StoryStores> {
   return { postgres, certificates, kafka, kafkaByTls, kafkaDisk, redis, database };
 }
 
-/** A server certificate that can be replaced while it is in use. It is signed by an authority that clients trust. */
+/** A server certificate that can be replaced during use. Clients trust the authority that signed it. */
 interface ExpiringCertificate {
   /** Path of the authority's certificate. */
   authority: string;
-  /** Paths of the server's key, of its certificate, and of a file with both. */
+  /** Paths of the server's key, its certificate, and a file with both. */
   key: string;
   certificate: string;
   keyAndCertificate: string;
-  /** Replaces the certificate with one that is valid until the given time. The server must then reload it. */
+  /** Replaces the certificate by one that expires at the given time. The server must then reload it. */
   replace(validUntil: Date): Promise<void>;
 }
 
@@ -97,7 +97,7 @@ async function createExpiringCertificate(directory: string, host: string): Promi
     await openssl('ca', '-batch', '-notext', '-config', 'ca.conf', ...dates, '-in', 'server.csr', '-out', 'server.crt');
     const both = ['server.key', 'server.crt'].map((name) => readFileSync(place(name), 'utf8'));
     writeFileSync(place('server.pem'), both.join(''), { mode: 0o600 });
-    // PostgreSQL checks the permissions of the file with its key.
+    // PostgreSQL checks the permissions of its key file.
     const user = unprivilegedUser();
     if (user) for (const name of ['server.key', 'server.crt']) chownSync(place(name), user.uid, user.gid);
     chmodSync(place('server.key'), 0o600);
@@ -112,7 +112,7 @@ async function createExpiringCertificate(directory: string, host: string): Promi
   };
 }
 
-/** Returns a configuration for `openssl ca`, which is the only command that accepts any end time. */
+/** Returns a configuration for `openssl ca`, the only command that accepts any expiry time. */
 function authorityConfig(host: string): string {
   return `[ca]
 default_ca = own

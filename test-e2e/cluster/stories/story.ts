@@ -1,4 +1,4 @@
-// Defines stories, and measures the load on the installation while a story runs.
+// Defines stories, and measures the installation's load during a story.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '@millrace/testing';
 import type pg from 'pg';
@@ -8,7 +8,7 @@ import type { Release } from './release.ts';
 import { type SdkLoad, startSdkLoad } from './sdk-load.ts';
 import type { StoryStores } from './story-stores.ts';
 
-/** What a story can use. Everything runs without problems when it begins. */
+/** The context of a story. When the story begins, everything works. */
 export interface StoryContext {
   cluster: Cluster;
   release: Release;
@@ -17,12 +17,12 @@ export interface StoryContext {
   directory: string;
   stores: StoryStores;
   setting: StorySetting;
-  /** Tags of the images that every node has. */
+  /** Tags of the images on every node. */
   tags: { installed: string; next: string; broken: string };
   print(line: string): void;
 }
 
-/** An incident in an installation under load. Afterwards, the installation must be as it was before. */
+/** An incident in an installation under load. Afterwards, the installation must be unchanged. */
 export interface Story {
   name: string;
   run(context: StoryContext): Promise<StoryResult>;
@@ -30,33 +30,33 @@ export interface Story {
 
 export interface StoryResult extends LoadVerdict {
   name: string;
-  /** For how many seconds events were captured. */
+  /** Duration of capturing events, in seconds. */
   seconds: number;
-  /** The longest time that a client waited for an acknowledgment. */
+  /** Longest time that a client waited for an acknowledgment. */
   longestGapMs: number;
-  /** Number of rejected requests, by status. Status 0 stands for no response. */
+  /** Number of rejected requests by status. Status 0 means that no response arrived. */
   refusals: ReadonlyMap<number, number>;
   /** Additional observations. */
   remark: string;
 }
 
 interface StorySetting {
-  /** URL to which events are sent. */
+  /** URL for sending events. */
   url: string;
   projectApiKey: string;
   database: pg.Pool;
-  /** Number of events that are captured per second, whether or not they can be sent. */
+  /** Number of events captured per second, whether or not they can be sent. */
   eventsPerSecond: number;
 }
 
-/** Time before and after the incident in which nothing happens. */
+/** Time without incidents before and after the story. */
 const calmMs = 5000;
-/** Time in which clients can send their backlog. The report shows how many events are still waiting afterwards. */
+/** Time limit for sending the backlog. The report shows the number of remaining events. */
 const catchingUp = { timeoutMs: 60_000 };
-/** Maximum time for recovery, such as restarting pods and processing a backlog. */
+/** Maximum recovery time, for example for restarting pods and processing a backlog. */
 const patienceMs = 120_000;
 
-/** Sends events during an incident, and compares the acknowledged events with the stored ones. */
+/** Sends events during an incident, and compares acknowledged events with stored events. */
 export async function measureStory(
   name: string,
   { url, projectApiKey, database, eventsPerSecond }: StorySetting,

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { startServer } from '../start-server.ts';
 
-/** What can happen to a request that sends events. */
+/** The possible faults of a request with events. */
 export const mishaps = [
   'passed',
   '500',
@@ -19,11 +19,11 @@ export type Mishap = (typeof mishaps)[number];
 /** A proxy in front of a gateway that behaves like an unreliable network or load balancer. */
 export interface FlakyHost {
   port: number;
-  /** Sets the share of requests with events that fail from now on (0 to 1). */
+  /** Sets the fraction of event requests that fail from now on (0 to 1). */
   setTrouble(part: number): void;
-  /** Number of requests, by what happened to them. */
+  /** Number of requests by outcome. */
   counts: Record<Mishap, number>;
-  /** How often each UUID was sent, whatever the result was. */
+  /** How often each UUID was sent, whatever the result. */
   sent: Map<string, number>;
   stop(): Promise<void>;
 }
@@ -36,8 +36,8 @@ export async function startFlakyHost(gatewayPort: number, random: () => number):
   let troubles: Mishap[] = [];
 
   /**
-   * Chooses a random fault. No fault is repeated before all of them have occurred once, so that few requests are enough
-   * to cover all of them.
+   * Chooses a random fault. Every fault occurs once before any fault is repeated, so that few requests cover all
+   * faults.
    */
   function nextTrouble(): Mishap {
     if (troubles.length === 0) troubles = mishaps.filter((mishap) => mishap !== 'passed');
@@ -81,7 +81,7 @@ export async function startFlakyHost(gatewayPort: number, random: () => number):
   };
 }
 
-/** Forwards a request. @param response null if the client does not receive the response */
+/** Forwards a request. @param response null if the client must not receive the response */
 async function pass(port: number, request: IncomingMessage, body: Buffer, response: ServerResponse | null) {
   const { method, url: path, headers } = request;
   const forwarded = requestOf({ host: '127.0.0.1', port, method, path, headers });

@@ -1,14 +1,14 @@
 import type { Pool } from 'pg';
 import type { ShopVisits } from './visit-shop.ts';
 
-/** What happened to the events whose `capture` has returned. */
+/** The outcome of the events for which `capture` has returned. */
 export interface VisitsVerdict {
   stored: number;
-  /** Events that were not stored, but that the library of the visitor counted as dropped. */
+  /** Missing events that the visitor's library counted as dropped. */
   dropped: number;
-  /** Events that were neither stored nor counted as dropped. */
+  /** Missing events that the library did not count as dropped. */
   lost: number;
-  /** The visitors whose events were lost, for finding the cause. */
+  /** The visitors who lost events, for finding the cause. */
   losses: Loss[];
   /** Events that were stored more than once. */
   doubled: number;
@@ -22,8 +22,8 @@ interface Loss {
 }
 
 /**
- * Compares captured events with stored ones. A library may count more dropped events than are missing: if the response
- * to a request was lost, the events in it may have been stored although they were dropped.
+ * Compares captured events with stored events. A library may report more dropped events than are missing, because the
+ * events of a request without a response may have been stored before the library dropped them.
  */
 export async function judgeVisits({ captured, sent }: ShopVisits, database: Pool): Promise<VisitsVerdict> {
   const stored = await countBy(database, 'SELECT uuid::text AS key, count(*)::int AS count FROM event GROUP BY uuid');

@@ -1,9 +1,9 @@
 import { startServer, type TestServer } from '../start-server.ts';
 
 /**
- * Starts a site whose pages all use the library, like those of a shop.
- * @param scripts modules by path; a page imports the first one, or the one in its URL parameter `library`
- * @param options options of the library; JSON in the URL parameter `options` overrides them
+ * Starts a site whose pages all use the library, like a shop's pages.
+ * @param scripts modules by path; a page imports the first module, or the one in its URL parameter `library`
+ * @param options the library's options; JSON in the URL parameter `options` overrides them
  */
 export async function startShopSite(
   scripts: Record<string, string>,

@@ -16,26 +16,26 @@ export interface ShopVisitsOptions {
   seed: number;
 }
 
-/** The results of the visits, from the view of the visitors and of the host in front of the gateway. */
+/** The results of the visits, from the point of view of the visitors and of the host in front of the gateway. */
 export interface ShopVisits {
   pages: number;
-  /** Distinct IDs by the UUIDs of those events for which `capture` has returned. */
+  /** Distinct IDs by event UUID, for events for which `capture` has returned. */
   captured: Map<string, string>;
   entered: Record<Entrance, number>;
   requests: Record<Mishap, number>;
   sent: Map<string, number>;
-  /** How often the host in front of the gateway was down or did not respond. */
+  /** How often the host in front of the gateway was unavailable or unresponsive. */
   outages: number;
-  /** Number of visits that failed, for example because another tab crashed and took their tab with it. */
+  /** Number of failed visits. A visit fails, for example, if another tab crashes in the same process. */
   interrupted: number;
 }
 
-/** Share of the requests that fail during the visits. */
+/** Fraction of requests that fail during the visits. */
 const trouble = 0.25;
 
 /**
- * Visitors load pages of a shop in every way that a browser supports, while the connection to the gateway fails in
- * every possible way. At the end, the connection works, and each visitor stays on a last page until its queue is empty.
+ * Visitors load a shop's pages in every way that a browser supports, while the connection to the gateway fails in every
+ * possible way. At the end, the connection works, and each visitor waits on a last page until the queue is empty.
  */
 export async function visitShop(options: ShopVisitsOptions): Promise<ShopVisits> {
   const { library, gatewayPort, projectApiKey, pages, visitors, seed } = options;
@@ -94,7 +94,7 @@ export async function visitShop(options: ShopVisitsOptions): Promise<ShopVisits>
   }
 }
 
-/** Returns options that capture everything, and that send no requests other than those for events. */
+/** Returns options that capture everything, and that send only event requests. */
 function shopOptions(address: string): Record<string, unknown> {
   return {
     ...{ api_host: address, opt_out_useragent_filter: true, advanced_disable_flags: true },

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContext, Page } from 'playwright-core';
 import { eventually } from '../eventually.ts';
 
-/** Ways to enter a page, with the number of times that each occurs in a hundred visits. */
+/** Ways to open a page, with their frequency in a hundred visits. */
 const weights = {
   ...{ link: 40, reload: 20, 'new tab': 8, 'closed tab': 12, crash: 2, 'away and back': 9 },
   ...{ offline: 8.8, storm: 0.2 },
@@ -11,7 +11,7 @@ export type Entrance = keyof typeof weights;
 export const entrances = Object.keys(weights) as Entrance[];
 
 const maxTabs = 3;
-/** This is more than the library keeps while it cannot send. */
+/** More events than the library keeps while it cannot send. */
 const stormEvents = 700;
 
 interface VisitorOptions {
@@ -22,7 +22,7 @@ interface VisitorOptions {
 }
 
 export interface Visitor {
-  /** Enters another page. */
+  /** Opens another page. */
   visit(): Promise<void>;
   /** Prepares for the next action after a tab has crashed: goes online and closes all tabs. */
   recover(): Promise<void>;
@@ -30,7 +30,7 @@ export interface Visitor {
   finish(): Promise<void>;
 }
 
-/** Creates a visitor who quickly moves through a shop with several tabs. */
+/** Creates a visitor who moves quickly through a shop with several tabs. */
 export function createVisitor(context: BrowserContext, options: VisitorOptions): Visitor {
   const { random, onCaptured, entered } = options;
   const tabs = createVisitorTabs(context, options.siteUrl);
@@ -77,7 +77,7 @@ export function createVisitor(context: BrowserContext, options: VisitorOptions):
       const records = `Object.entries(localStorage).filter(([name]) => name.includes('_queue_')).map(([, text]) => text)`;
       const isEmpty = async () => {
         const texts = await tab.evaluate<string[]>(records);
-        // The number of dropped events is only sent with another event, so capture one.
+        // The number of dropped events is sent only with another event, so capture one.
         if (texts.length > 0 && texts.every((text) => text.startsWith('{"dropped"'))) await capture(tab, 1);
         return texts.length === 0;
       };
@@ -97,7 +97,7 @@ function pickEntrance(random: () => number): Entrance {
 
 export type CapturedEvent = [uuid: string, distinctId: string];
 
-/** The open tabs of a visitor. */
+/** A visitor's open tabs. */
 interface VisitorTabs {
   all: readonly Page[];
   pages(): number;
@@ -107,7 +107,7 @@ interface VisitorTabs {
   /** Captures events. @returns the events for which `capture` has returned */
   capture(tab: Page, count: number): Promise<CapturedEvent[]>;
   close(tab: Page): Promise<void>;
-  /** Kills the process of the tab, and possibly other tabs in the same process. */
+  /** Kills the tab's process, which may contain other tabs. */
   crash(tab: Page): Promise<void>;
 }
 
@@ -121,8 +121,8 @@ function createVisitorTabs(context: BrowserContext, siteUrl: string): VisitorTab
     return tab;
   }
   /**
-   * Closes a tab. Chromium sometimes ignores a request to close a tab during a navigation, and Playwright would then
-   * wait indefinitely.
+   * Closes a tab. Chromium sometimes ignores a request to close a tab during navigation, and Playwright would then wait
+   * indefinitely.
    */
   async function close(tab: Page): Promise<void> {
     all.splice(all.indexOf(tab), 1);

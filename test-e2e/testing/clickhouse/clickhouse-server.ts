@@ -8,17 +8,17 @@ import { fileURLToPath } from 'node:url';
 
 export interface TestClickHouse {
   url: string;
-  /** Ends the process with SIGKILL, which is also how it ends when it runs out of memory. */
+  /** Ends the process with SIGKILL, as the kernel does when it runs out of memory. */
   kill(): Promise<void>;
-  /** Starts the server again after `kill`, with the same URL and the same data. */
+  /** Starts the server again after `kill`, with the same URL and data. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
  * Starts ClickHouse: the real engine in a child process, with ClickHouse's HTTP interface.
- * @param modules path of the `node_modules` that contains `chdb`
- * @param keptPath directory for the data, which is not removed; by default, the directory is temporary
+ * @param modules path of the `node_modules` with `chdb`
+ * @param keptPath directory for the data, which is then kept; by default, the data is in a temporary directory
  */
 export async function startClickHouse(modules: string, keptPath?: string): Promise<TestClickHouse> {
   const path = keptPath ?? (await mkdtemp(join(tmpdir(), 'millrace-clickhouse-')));
@@ -26,7 +26,7 @@ export async function startClickHouse(modules: string, keptPath?: string): Promi
   async function kill(): Promise<void> {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
-    // Kill the process, because closing it regularly would wait for running queries.
+    // Kill the process, because a normal shutdown would wait for running queries.
     child.kill('SIGKILL');
     await ended;
   }

@@ -1,12 +1,12 @@
-// Runs ClickHouse (npm chdb) with its HTTP interface. This is a child process, because a crash of the engine must not
-// end a test process.
+// Runs ClickHouse (npm chdb) with its HTTP interface. This is a child process, because an engine crash must not end the
+// test process.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 
 const [modules, path, port] = process.argv.slice(2);
 const { Session } = await import(`${modules}/chdb/index.mjs`);
 
-/** Several sessions on one path can run in parallel. Each of them runs one query at a time. */
+/** Several sessions on one path can run in parallel, but each session runs one query at a time. */
 const idle = Array.from({ length: 4 }, () => new Session(path));
 const waiting = [];
 const take = () => (idle.length > 0 ? Promise.resolve(idle.pop()) : new Promise((resolve) => waiting.push(resolve)));
@@ -21,10 +21,10 @@ const killer = new Session(path);
 
 const quoted = (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 const escapes = { t: '\t', n: '\n', r: '\r', b: '\b', f: '\f', 0: '\0' };
-/** Parameters are escaped in the same way as fields in tab-separated files. */
+/** Parameters are escaped like fields in tab-separated files. */
 const unescaped = (text) => text.replace(/\\(.)/gs, (_, letter) => escapes[letter] ?? letter);
 
-/** Replaces a placeholder such as `{p1:Array(String)}` with a literal of its type. */
+/** Replaces a placeholder, such as `{p1:Array(String)}`, with a literal of its type. */
 function bound(query, parameters) {
   return query.replace(/\{(\w+):([^{}]+)\}/g, (whole, name, type) => {
     const value = parameters.get(`param_${name}`);
@@ -37,7 +37,7 @@ function bound(query, parameters) {
 
 const ours = /^(param_.*|query|query_id|database|session_id|session_timeout|default_format|user|password|role)$/;
 
-/** IDs of running queries. Like a real server, this one rejects a query that has the ID of a running query. */
+/** IDs of running queries. Like a real server, this server rejects a query with a running query's ID. */
 const running = new Set();
 
 async function answer(request, response) {
@@ -64,13 +64,13 @@ async function runQuery(request, response) {
     .filter(([name]) => !ours.test(name))
     .map(([name, value]) => `${name} = ${quoted(value)}`);
   const isSelect = /^\s*(\(|SELECT|WITH)/i.test(query);
-  // No test simulates a power failure, and waiting for the disk would take most of the time of small inserts.
+  // Do not wait for the disk. Tests do not simulate power failures, and waiting would take most of the time of small
+  // inserts.
   const statement = query.replaceAll('fsync_after_insert = 1', 'fsync_after_insert = 0');
   const whole =
     bound(statement, searchParams) + (isSelect && settings.length > 0 ? ` SETTINGS ${settings.join(', ')}` : '');
   const session = await take();
-  // A real server stops a query when its client closes the connection. Here, the query must be found by a mark in its
-  // text.
+  // A real server stops a query when its client closes the connection. Here, the query is found by a mark in its text.
   const mark = `/* ${randomUUID()} */ `;
   response.once('close', () => {
     if (response.writableEnded || searchParams.get('cancel_http_readonly_queries_on_client_close') !== '1') return;
@@ -84,14 +84,14 @@ async function runQuery(request, response) {
     const [, code = '0'] = /Code: (\d+)/.exec(String(error?.message)) ?? [];
     response.writeHead(500, { 'x-clickhouse-exception-code': code });
     response.end(`Code: ${code}. ${String(error?.message)}`);
-    // After a query has failed, the next one would receive the rest of its result.
+    // After a failed query, the next query would receive the rest of its result, so run another query.
     await session.queryAsync('SELECT 1').catch(() => {});
   } finally {
     give(session);
   }
 }
 
-// Parameters are in the URL, which may be as long as on a real server.
+// Parameters are in the URL, so allow URLs as long as on a real server.
 const server = createServer({ maxHeaderSize: 1024 * 1024 }, (request, response) => {
   answer(request, response).catch((error) => response.writeHead(500).end(String(error)));
 });

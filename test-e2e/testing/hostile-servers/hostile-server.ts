@@ -6,16 +6,16 @@ export interface HostileServer {
   port: number;
   url: string;
   openConnections(): number;
-  /** Returns how many connections have ever been opened. */
+  /** Returns the total number of connections so far. */
   connections(): number;
-  /** Returns how many bytes clients have received, including those that are in buffers of the operating system. */
+  /** Returns the number of bytes that clients have received, including bytes in the operating system's buffers. */
   bytesSent(): number;
-  /** Sets how the next connections are handled. */
+  /** Sets the behavior of later connections. */
   behave(script: SocketScript): void;
   stop(): Promise<void>;
 }
 
-/** Starts a TCP server on a free loopback port. It runs the script for each connection. */
+/** Starts a TCP server on a free loopback port. The server runs the script for each connection. */
 export async function startHostileServer(script: SocketScript): Promise<HostileServer> {
   const sockets = new Set<Socket>();
   let [current, connections, finished] = [script, 0, 0];
@@ -24,7 +24,7 @@ export async function startHostileServer(script: SocketScript): Promise<HostileS
     connections += 1;
     sockets.add(socket);
     socket.on('error', () => {});
-    // Without reading from the socket, the server would not notice the end of the connection.
+    // Read from the socket, because otherwise the server would not detect the end of the connection.
     socket.on('data', () => {});
     socket.on('close', () => {
       sockets.delete(socket);
@@ -51,7 +51,7 @@ export async function startHostileServer(script: SocketScript): Promise<HostileS
   };
 }
 
-/** Writes a piece repeatedly, as fast as the client reads, until the client closes the connection. */
+/** Writes a chunk repeatedly, as fast as the client reads, until the client closes the connection. */
 export function writeFast(socket: Socket, piece: string | Buffer): void {
   const write = () => {
     while (!socket.destroyed && socket.write(piece));
@@ -60,7 +60,7 @@ export function writeFast(socket: Socket, piece: string | Buffer): void {
   write();
 }
 
-/** Writes a piece every 50 ms, until the client closes the connection. */
+/** Writes a chunk every 50 ms, until the client closes the connection. */
 export function writeSlowly(socket: Socket, piece: string | Buffer): void {
   const timer = setInterval(() => socket.write(piece), 50);
   socket.on('close', () => clearInterval(timer));

@@ -5,11 +5,11 @@ import { type SocketScript, writeFast, writeSlowly } from './hostile-server.ts';
 export interface HttpMisbehavior {
   id: string;
   title: string;
-  /** Runs when the headers of a request have arrived. */
+  /** Runs when a request's headers have arrived. */
   script: SocketScript;
   /**
-   * Result for a client that only reads the status. `body` below is the result for a client that reads the body. In
-   * both, `ok` means success.
+   * Result for a client that reads only the status. `body` is the result for a client that reads the body. The result
+   * `ok` means success.
    */
   status: string;
   body: string;
@@ -107,7 +107,7 @@ const rows: [string, string, SocketScript, string, string][] = [
 ];
 
 /**
- * Ways in which an HTTP server can misbehave. They are used to test every client that connects to servers of tenants.
+ * The ways in which an HTTP server can misbehave. They are used to test every client that connects to tenants' servers.
  */
 export const httpMisbehaviors: HttpMisbehavior[] = rows.map(([id, title, script, status, body]) => ({
   id,
@@ -117,7 +117,7 @@ export const httpMisbehaviors: HttpMisbehavior[] = rows.map(([id, title, script,
   body,
 }));
 
-/** Servers that do not speak TLS with a client that expects it. */
+/** Servers that do not speak TLS correctly with a client that expects TLS. */
 export const brokenTls: [string, string, SocketScript][] = [
   [
     'hostile-061',

@@ -1,8 +1,8 @@
 /**
- * Rewrites the addresses of brokers in Kafka's responses. A client connects to the addresses that the cluster
- * advertises, so after the first response it would bypass a simple proxy. The addresses are in Metadata and
- * FindCoordinator responses. Both are supported in the versions that the clients use: kafkajs uses versions before the
- * compact encoding, and packages/event-log uses version 10 of Metadata.
+ * Rewrites the broker addresses in Kafka's responses. A client connects to the addresses that the cluster advertises,
+ * so it would bypass a simple proxy after the first response. Metadata and FindCoordinator responses contain addresses.
+ * This file supports the versions that the clients use: kafkajs uses versions before the compact encoding, and
+ * packages/event-log uses version 10 of Metadata.
  */
 export interface Address {
   host: string;
@@ -10,13 +10,13 @@ export interface Address {
 }
 
 const apiKeys = { metadata: 3, findCoordinator: 10 } as const;
-/** Metadata uses the compact encoding from this version on. */
+/** The first Metadata version with the compact encoding. */
 const compactMetadata = 9;
 const lastReadableVersion = { [apiKeys.metadata]: 12, [apiKeys.findCoordinator]: 2 } as Record<number, number>;
 
 /**
- * Rewrites the addresses in a response. Responses without addresses are returned unchanged.
- * @param body the part of the response after its correlation ID
+ * Rewrites the addresses in a response. Returns responses without addresses unchanged.
+ * @param body the response after its correlation ID
  */
 export async function rewriteAddresses(
   apiKey: number,
@@ -83,13 +83,13 @@ async function rewriteCoordinator(version: number, body: Buffer, replace: (addre
   // port.
   let at = version >= 1 ? 6 : 2;
   if (version >= 1) at += 2 + Math.max(0, body.readInt16BE(at));
-  // If the response is an error, it does not contain a node.
+  // An error response does not contain a node.
   if (body.readInt32BE(at) < 0) return body;
   const { bytes, end } = await rewriteNode(body, at, replace);
   return Buffer.concat([body.subarray(0, at), bytes, body.subarray(end)]);
 }
 
-/** Rewrites a node, which consists of int32 id, string host and int32 port. */
+/** Rewrites a node: int32 id, string host and int32 port. */
 async function rewriteNode(body: Buffer, at: number, replace: (address: Address) => Promise<Address>) {
   const hostLength = body.readInt16BE(at + 4);
   const hostAt = at + 6;

@@ -4,7 +4,7 @@ import { eventually } from '../eventually.ts';
 import { testServers } from '../test-servers.ts';
 import { type KafkaFaultProxy, startKafkaFaultProxy } from './kafka-fault-proxy.ts';
 
-/** The fault tests rely on this proxy, so a client must never bypass it. */
+/** The fault tests rely on this proxy, so clients must never bypass it. */
 let proxy: KafkaFaultProxy;
 const topic = `t-${randomUUID()}.proxy`;
 let direct: Admin;

@@ -1,5 +1,5 @@
-// Simulates network failures of a Kafka cluster. Every broker is behind a proxy, and clients learn only the addresses
-// of the proxies.
+// Simulates network failures of a Kafka cluster. Every broker is behind a proxy, and clients receive only the proxies'
+// addresses.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { createFaultProxy, type FaultProxy } from '../fault-proxy.ts';
 import { type Address, rewriteAddresses } from './kafka-addresses.ts';
@@ -54,15 +54,15 @@ export async function startKafkaFaultProxy(brokers: readonly string[]): Promise<
   };
 }
 
-/** A proxy in front of one broker, which changes only the addresses in responses. */
+/** A proxy in front of one broker. It changes only the addresses in responses. */
 interface KafkaAddressProxy {
   port: number;
   stop(): Promise<void>;
 }
 
 /**
- * Starts the proxy of one broker.
- * @param replace returns the address that a client receives instead of that of a broker
+ * Starts a broker's proxy.
+ * @param replace returns the address to send to clients instead of a broker's address
  */
 async function startKafkaAddressProxy(
   broker: Address,
@@ -117,12 +117,12 @@ interface Request {
   version: number;
 }
 
-/** Records a request, which starts with its API key, its version and its correlation ID. */
+/** Records a request, which starts with its API key, version and correlation ID. */
 function noteRequest(frame: Buffer, requests: Map<number, Request>): void {
   requests.set(frame.readInt32BE(4), { apiKey: frame.readInt16BE(0), version: frame.readInt16BE(2) });
 }
 
-/** Rewrites a response, which starts with the correlation ID of its request. */
+/** Rewrites a response, which starts with its request's correlation ID. */
 async function rewriteResponse(
   frame: Buffer,
   requests: Map<number, Request>,
@@ -139,7 +139,9 @@ async function rewriteResponse(
   return Buffer.concat([head, rewritten]);
 }
 
-/** Returns a function that splits a stream into complete frames. A frame is a length followed by as many bytes. */
+/**
+ * Returns a function that splits a stream into complete frames. A frame consists of a length and that number of bytes.
+ */
 function frameReader(): (chunk: Buffer) => Buffer[] {
   let pending: Buffer = Buffer.alloc(0);
   return (chunk) => {

@@ -8,7 +8,7 @@ import { findFirefox } from '../find-browser.ts';
 import { connectMarionette } from './marionette.ts';
 import { type DrivenBrowser, openTab } from './tab.ts';
 
-/** Starts a Firefox with its own profile for a test file. */
+/** Starts a Firefox with a separate profile for a test file. */
 export async function openFirefox(): Promise<DrivenBrowser> {
   const path = findFirefox();
   if (path === null) throw new Error('FIREFOX_PATH is not set, and there is no firefox on the PATH: run npm test');

@@ -5,8 +5,8 @@ import type { Driver } from './tab.ts';
 type Reply = [type: 1, id: number, error: { message: string } | null, result: unknown];
 
 /**
- * Connects to Marionette, the remote control protocol of Firefox on which WebDriver is based. Commands and responses
- * are JSON. Each is preceded by its length.
+ * Connects to Marionette, Firefox's remote control protocol, on which WebDriver is based. Commands and responses are
+ * JSON with a length in front.
  */
 export async function connectMarionette(port: number): Promise<Driver> {
   const socket = connect(port, '127.0.0.1');
@@ -16,7 +16,7 @@ export async function connectMarionette(port: number): Promise<Driver> {
   socket.on('data', (bytes) => {
     received = Buffer.concat([received, bytes]);
     for (let message = next(); message !== undefined; message = next()) {
-      // The first message is a greeting and not a list.
+      // The first message is a greeting instead of a list.
       if (Array.isArray(message)) waiting.get(message[1])?.(message as Reply);
     }
   });

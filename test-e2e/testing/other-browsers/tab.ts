@@ -1,4 +1,4 @@
-// A connection through which browser tabs are controlled with WebDriver commands, over any transport.
+// A connection for controlling browser tabs with WebDriver commands, over any transport.
 
 export interface Driver {
   /** Sends a command to the browser. @throws Error with the browser's message */
@@ -6,14 +6,14 @@ export interface Driver {
   close(): void;
 }
 
-/** A browser tab. Each call brings it to the front. */
+/** A browser tab. Each call brings the tab to the front. */
 export interface Tab {
   goto(address: string): Promise<void>;
-  /** Runs a text in the page as the body of a function, and returns its result. */
+  /** Runs a text in the page as a function body, and returns the function's result. */
   run<Result>(body: string): Promise<Result>;
-  /** Clicks an element as a user does with a mouse. */
+  /** Clicks an element, as a user does with a mouse. */
   click(selector: string): Promise<void>;
-  /** Types a text as a user does with a keyboard. */
+  /** Types a text, as a user does with a keyboard. */
   type(selector: string, text: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -23,12 +23,12 @@ export interface DrivenBrowser {
   close(): Promise<void>;
 }
 
-/** The key under which WebDriver returns a reference to an element. */
+/** The key of an element reference in WebDriver responses. */
 const elementKey = 'element-6066-11e4-a52e-4f735466cecf';
 
 /** Opens a page in a new tab. @param first handle of the initial window */
 export async function openTab(driver: Driver, first: string | undefined, address: string): Promise<Tab> {
-  // The previous tab may have been closed, so switch to the initial window first.
+  // The previous tab may be closed, so switch to the initial window first.
   await driver.send('WebDriver:SwitchToWindow', { handle: first, focus: true });
   const { handle } = await driver.send<{ handle: string }>('WebDriver:NewWindow', { type: 'tab' });
   const inTab = async <Result>(command: string, parameters?: object): Promise<Result> => {

@@ -8,8 +8,8 @@ import { findWebKitDriver } from '../find-browser.ts';
 import { type DrivenBrowser, type Driver, openTab } from './tab.ts';
 
 /**
- * Starts WebKitGTK's minimal browser, which has the engine of Safari, for a test file. It needs a display, for which it
- * gets a virtual one.
+ * Starts WebKitGTK's minimal browser, which has Safari's engine, for a test file. The browser needs a display, so this
+ * also starts a virtual display.
  */
 export async function openWebKit(): Promise<DrivenBrowser> {
   const path = findWebKitDriver();
@@ -19,7 +19,7 @@ export async function openWebKit(): Promise<DrivenBrowser> {
   const env = {
     ...readEnvironment(),
     DISPLAY: screen.display,
-    // The machine may have no graphics card, and no desktop with an accessibility service.
+    // The machine may not have a graphics card or an accessibility service.
     ...{ WEBKIT_DISABLE_DMABUF_RENDERER: '1', LIBGL_ALWAYS_SOFTWARE: '1', NO_AT_BRIDGE: '1' },
   };
   const port = await freePort();
@@ -42,7 +42,7 @@ async function end(program: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** Starts Xvfb, which chooses the number of its display and reports it. */
+/** Starts Xvfb, which chooses a display number and reports it. */
 async function startScreen(): Promise<{ display: string; program: ChildProcess }> {
   const options = ['-displayfd', '3', '-screen', '0', '1280x900x24', '-nolisten', 'tcp'];
   const program = spawn('Xvfb', options, { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
@@ -50,7 +50,7 @@ async function startScreen(): Promise<{ display: string; program: ChildProcess }
   return { display: `:${number.toString().trim()}`, program };
 }
 
-/** HTTP method and path of each WebDriver command, relative to the session. `:id` stands for the element. */
+/** HTTP method and path of each WebDriver command, relative to the session. `:id` is replaced by the element ID. */
 const routes: Record<string, [method: string, path: string]> = {
   'WebDriver:Navigate': ['POST', '/url'],
   'WebDriver:ExecuteScript': ['POST', '/execute/sync'],
@@ -62,7 +62,7 @@ const routes: Record<string, [method: string, path: string]> = {
   'WebDriver:CloseWindow': ['DELETE', '/window'],
   'WebDriver:GetWindowHandles': ['GET', '/window/handles'],
 };
-/** Commands for which Firefox wraps the result in a `value`. This driver also does this. */
+/** Commands for which Firefox wraps the result in a `value`. This driver returns the same format. */
 const wrapped = ['WebDriver:ExecuteScript', 'WebDriver:FindElement'];
 
 async function connect(url: string): Promise<Driver & { end(): Promise<void> }> {

@@ -2,12 +2,12 @@ import type { StoryEvent } from './write-story.ts';
 
 export interface ExpectedPerson {
   distinctIds: string[];
-  /** Properties of the person, without `$creator_event_uuid`, which depends on how partitions interleave. */
+  /** Person properties without `$creator_event_uuid`, which depends on how partitions interleave. */
   properties: Record<string, unknown>;
   isIdentified: boolean;
   /**
-   * Creation time. Null if it depends on how partitions interleave, which is the case for merged IDs whose first event
-   * is not in the story.
+   * Creation time. Null if it depends on how partitions interleave, as for merged IDs whose first event is not in the
+   * story.
    */
   createdAt: string | null;
   /** Main distinct ID. Null if it depends on how partitions interleave. */
@@ -21,18 +21,18 @@ export interface ExpectedGroup {
 }
 
 export interface ExpectedState {
-  /** The events by UUID, without duplicates. */
+  /** Events by UUID, without duplicates. */
   events: Map<string, StoryEvent>;
-  /** The persons, sorted by their first distinct ID. */
+  /** Persons, sorted by their first distinct ID. */
   persons: ExpectedPerson[];
-  /** The groups, sorted by type and then by key. */
+  /** Groups, sorted by type and then by key. */
   groups: ExpectedGroup[];
 }
 
 /**
- * Computes the expected content of the database from the sent events and the documented rules, in a different way than
- * the service does. Persons are the connected components of all merges. The properties of a person are those of all of
- * its IDs together, each of which is replayed separately. This is only correct for the streams of `writeStory`.
+ * Computes the expected content of the database from the sent events and the documented rules, in another way than the
+ * service. Persons are the connected components of all merges. A person has the properties of all of the person's IDs,
+ * and the events of each ID are replayed separately. This is correct only for the streams of `writeStory`.
  */
 export function expectedState(streams: readonly (readonly StoryEvent[])[]): ExpectedState {
   const events = new Map<string, StoryEvent>();
@@ -44,7 +44,7 @@ function isAnonymous(event: StoryEvent): boolean {
   return event.properties.$process_person_profile === false;
 }
 
-/** Returns the ID that an event merges into its distinct ID, or null if it merges none. */
+/** Returns the ID that an event merges into its distinct ID, or null for an event without a merge. */
 function mergedWith({ event, properties }: StoryEvent): string | null {
   if (event === '$identify' && '$anon_distinct_id' in properties) return String(properties.$anon_distinct_id);
   if (event === '$create_alias' || event === '$merge_dangerously') return String(properties.alias);
@@ -86,8 +86,8 @@ function expectedPersons(events: readonly StoryEvent[]): ExpectedPerson[] {
 }
 
 /**
- * Returns the creation time of a person. It is known if the person has no merges, or if the person's first event, which
- * has the earliest timestamp, is in the story.
+ * Returns a person's creation time. It is known if the person has no merges, or if the story contains the person's
+ * first event, which has the earliest timestamp.
  */
 function createdAt(own: readonly StoryEvent[], merges: readonly StoryEvent[]): string | null {
   const isCertain = merges.length === 0 || own.some(({ event }) => event === 'signed up');
@@ -95,8 +95,8 @@ function createdAt(own: readonly StoryEvent[], merges: readonly StoryEvent[]): s
 }
 
 /**
- * Returns the main distinct ID of a person. It is known if the person has no merges, or if all merges are in one
- * partition and the last of them is the only alias.
+ * Returns a person's main distinct ID. It is known if the person has no merges, or if all merges are in one partition
+ * and only the last one is an alias.
  */
 function mainDistinctId(ids: readonly string[], merges: readonly StoryEvent[]): string | null {
   if (merges.length === 0) return ids[0] ?? null;
@@ -106,8 +106,8 @@ function mainDistinctId(ids: readonly string[], merges: readonly StoryEvent[]): 
 }
 
 /**
- * Computes the properties that the events of one ID set, in order (docs/ingestion-rules.md#person-properties). Group
- * identify events do not change a person.
+ * Computes the properties from one ID's events, in order (docs/ingestion-rules.md#person-properties). Group identify
+ * events do not change a person.
  */
 function propertiesLeftBy(events: readonly StoryEvent[]): Record<string, unknown> {
   const properties: Record<string, unknown> = {};
@@ -134,7 +134,7 @@ function expectedGroups(events: readonly StoryEvent[]): ExpectedGroup[] {
   return [...groups.keys()].sort().flatMap((name) => groups.get(name) ?? []);
 }
 
-/** Groups items by key and keeps their order. (`Map.groupBy` requires Node.js 21.) */
+/** Groups items by key, preserving their order. (`Map.groupBy` requires Node.js 21.) */
 export function groupBy<K, V>(items: readonly V[], keyOf: (item: V) => K): Map<K, V[]> {
   const groups = new Map<K, V[]>();
   for (const item of items) {

@@ -6,23 +6,23 @@ export interface StoredEvent {
   event: string;
   distinct_id: string;
   timestamp: string;
-  /** Sequence number of the event among those of the distinct ID. */
+  /** The event's sequence number within its distinct ID. */
   n: number | null;
-  /** The company of the event, which is in `$group_<index of company>`. */
+  /** The event's company, from `$group_<index of company>`. */
   company: string | null;
 }
 
 export interface StoredState {
-  /** The events, sorted by UUID. */
+  /** Events, sorted by UUID. */
   events: StoredEvent[];
-  /** The persons, in the format and order of the expected state. */
+  /** Persons, in the format and order of the expected state. */
   persons: (Omit<ExpectedPerson, 'mainDistinctId'> & { mainDistinctId: string; creatorEventUuid: string })[];
   groups: ExpectedGroup[];
 }
 
 /**
- * Reads the content of the database in the format of the expected state.
- * @param projectId the project to read; by default all projects
+ * Reads the database content in the format of the expected state.
+ * @param projectId the project to read; all projects by default
  */
 export async function storedState({
   database,

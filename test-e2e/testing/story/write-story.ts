@@ -4,16 +4,15 @@ import { seededRandom } from '../seeded-random.ts';
 export interface StoryOptions {
   events: number;
   people: number;
-  /** Number of clients that send independently of each other. Each person belongs to one of them. */
+  /** Number of clients that send independently of each other. Each person belongs to one client. */
   clients: number;
   seed: number;
 }
 
 /**
- * Generates a stream of events whose final state does not depend on how the partitions of the log interleave, although
- * the IDs of a person are in different partitions. Every distinct ID writes its own keys with increasing values, and
- * every merge is valid in any order (see `personScript`). One in a hundred events is sent again later.
- *
+ * Generates a stream of events whose final state does not depend on how the log's partitions interleave, although a
+ * person's IDs are in different partitions. Every distinct ID writes separate keys with increasing values, and every
+ * merge is valid in any order (see `personScript`). One in a hundred events is sent again later.
  * @returns one list per client, to be sent in this order
  */
 export function writeStory(options: StoryOptions): StoryEvent[][] {
@@ -30,7 +29,7 @@ export function writeStory(options: StoryOptions): StoryEvent[][] {
     const stream = shuffleTogether(scripts, random).map((event) => ({
       ...event,
       uuid: randomUUID(),
-      // The first event of a person has the earliest timestamp, no matter when it is sent.
+      // A person's first event has the earliest timestamp, no matter when it is sent.
       timestamp: new Date(event.event === 'signed up' ? startMs - person(event) : startMs + tick++).toISOString(),
     }));
     const wanted = Math.floor(repeats / options.clients) + (client < repeats % options.clients ? 1 : 0);
@@ -42,7 +41,7 @@ function person({ distinct_id }: StoryEvent): number {
   return 1000 + Number(/\d+/.exec(distinct_id)?.[0] ?? 0);
 }
 
-/** Merges many scripts into one stream. Keeps the order of each script. */
+/** Merges many scripts into one stream, preserving the order within each script. */
 function shuffleTogether(scripts: readonly StoryEvent[][], random: () => number): StoryEvent[] {
   const order = scripts.flatMap((script, index) => script.map(() => index));
   for (let last = order.length - 1; last > 0; last--) {
@@ -71,18 +70,20 @@ function withRepeats(stream: readonly StoryEvent[], count: number, random: () =>
 
 /**
  * Generates all events of one person in order. A person has a user ID and one to three anonymous IDs. Most have an
- * alias, and some have a second user ID with its own anonymous ID. For some, there is also a stranger who remains a
+ * alias, and some have a second user ID with a separate anonymous ID. For some persons, a stranger exists who remains a
  * separate person.
  *
  * Why every merge is valid in any order of the partitions:
  *
  * - An anonymous ID is merged only once, and is not identified before.
+ *
  * - An alias value is only identified by its own alias event.
+ *
  * - The second user ID, which is identified in its own partition, is merged by `$merge_dangerously`, which has no
  * conditions.
  *
- * Why `created_at` is known: the first event is the first one of the user ID, so it always creates the user ID's
- * person, and it has the earliest timestamp.
+ * Why `created_at` is known: the first event has the user ID and therefore always creates its person, and it has the
+ * earliest timestamp.
  */
 function personScript(person: number, length: number, random: () => number): StoryEvent[] {
   const user = `user-${person}`;
@@ -102,7 +103,7 @@ function personScript(person: number, length: number, random: () => number): Sto
   const fixed: StoryEvent[] = [event(user, 'signed up', {})];
   for (const visitor of visitors) {
     fixed.push(event(user, '$identify', { $anon_distinct_id: visitor, $set: { [`login_${visitor}`]: true } }));
-    // A repeated sign-in is not a second merge.
+    // A repeated sign-in does not cause a second merge.
     if (random() < 0.3) fixed.push(event(user, '$identify', { $anon_distinct_id: visitor }));
   }
   if (second) {
@@ -120,7 +121,7 @@ function personScript(person: number, length: number, random: () => number): Sto
   const fillerCount = Math.max(0, length - fixed.length);
   const filler = () => {
     const id = ids[Math.floor(random() * ids.length)] ?? user;
-    // The first event of the user ID is one of the fixed events, so all of these come before the fillers.
+    // The user ID's first event is a fixed event, so all fixed events precede the fillers.
     return { id, make: () => fillerEvent(id, count(id), person, random) };
   };
   const script: StoryEvent[] = [];
@@ -142,7 +143,7 @@ function personScript(person: number, length: number, random: () => number): Sto
   return script;
 }
 
-/** Creates an ordinary event of an ID. `n` is its sequence number, and the value of all keys that it writes. */
+/** Creates an ordinary event of an ID. `n` is the sequence number, and the value of all keys that the event writes. */
 function fillerEvent(id: string, n: number, person: number, random: () => number): StoryEvent {
   const dice = random();
   const company = `company-${person % 40}`;
@@ -158,7 +159,7 @@ function fillerEvent(id: string, n: number, person: number, random: () => number
     return event(id, random() < 0.5 ? '$groupidentify' : '$group_identify', { n, $group_type, $group_key, $group_set });
   }
   if (dice < 0.8) return event(id, 'invoice opened', { n, $groups: { company } });
-  // An anonymous event, which must not change any person.
+  // An anonymous event, which must not change a person.
   if (dice < 0.85) return event(id, 'ghost', { n, $process_person_profile: false, $set: { [`ghost_${id}`]: n } });
   return event(id, 'button pressed', { n });
 }
@@ -174,7 +175,7 @@ export interface StoryEvent {
   distinct_id: string;
   timestamp: string;
   properties: Record<string, unknown>;
-  /** Person properties to set, at the level of the event, where several SDKs send them. */
+  /** Person properties at the event level, where several SDKs send them. */
   $set?: Record<string, unknown>;
   $set_once?: Record<string, unknown>;
   $unset?: string[];

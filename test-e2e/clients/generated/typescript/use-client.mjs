@@ -1,6 +1,6 @@
 /**
- * Uses the client that openapi-generator generated, and prints what it has read as JSON. This file is type-checked with
- * that client.
+ * Uses the client from openapi-generator, and prints the records as JSON. TypeScript checks this file against the
+ * client's types.
  */
 import {
   AnnotationsApi,
@@ -22,7 +22,7 @@ const flags = new FeatureFlagsApi(configuration);
 const persons = new PersonsApi(configuration);
 
 /**
- * Reads a list with offsets until a page is shorter than requested.
+ * Reads a list with offsets until a page has fewer records than requested.
  * @template T
  * @param {number} limit
  * @param {(request: { projectId: string, limit: number, offset: number }) => Promise<{ results: T[] }>} listPage
