@@ -1,7 +1,7 @@
 import { createDatabase } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import { createTestDatabase } from '@millrace/testing';
-import { placeholder } from './environment-store.ts';
+import { formatSettingPlaceholder } from './environment-store.ts';
 
 test('stores exactly those settings as JSON that have a JSON column', async () => {
   const testDatabase = await createTestDatabase();
@@ -11,7 +11,9 @@ test('stores exactly those settings as JSON that have a JSON column', async () =
       `SELECT column_name AS name, data_type AS type FROM information_schema.columns WHERE table_name = 'environment'`,
     );
     const json = columns.filter(({ type }) => type === 'jsonb').map(({ name }) => name);
-    const written = columns.filter(({ name }) => placeholder(name, 1) === '$1::jsonb').map(({ name }) => name);
+    const written = columns
+      .filter(({ name }) => formatSettingPlaceholder(name, 1) === '$1::jsonb')
+      .map(({ name }) => name);
     expect(json).not.toEqual([]);
     expect(written.sort()).toEqual(json.sort());
   } finally {

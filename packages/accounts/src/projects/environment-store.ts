@@ -32,7 +32,7 @@ export async function updateEnvironment(
   columns: Record<string, unknown>,
 ): Promise<Record<string, unknown>> {
   const fields = Object.keys(columns);
-  const assignments = fields.map((field, index) => `"${field}" = ${placeholder(field, index + 2)}`);
+  const assignments = fields.map((field, index) => `"${field}" = ${formatSettingPlaceholder(field, index + 2)}`);
   const rows = await tx.query<Record<string, unknown>>(
     `UPDATE environment SET ${[...assignments, 'updated_at = now()'].join(', ')} WHERE id = $1
      RETURNING ${fields.map((field) => `"${field}"`).join(', ')}`,
@@ -52,7 +52,7 @@ export async function insertEnvironment(
   const fields = Object.keys(columns);
   const rows = await tx.query<StoredEnvironment>(
     `INSERT INTO environment (${['id', 'project_id', ...fields.map((field) => `"${field}"`)].join(', ')})
-     VALUES (${[`coalesce($1::int, nextval('project_and_environment_id')::int)`, '$2', ...fields.map((field, index) => placeholder(field, index + 3))].join(', ')})
+     VALUES (${[`coalesce($1::int, nextval('project_and_environment_id')::int)`, '$2', ...fields.map((field, index) => formatSettingPlaceholder(field, index + 3))].join(', ')})
      RETURNING *`,
     [id, projectId, ...fields.map((field) => stored(field, columns[field]))],
   );
@@ -88,7 +88,7 @@ export async function findMemberDomains(tx: Transaction, organizationId: string)
  * Returns the SQL placeholder for a setting's value. Settings that are stored as JSON need a cast to `jsonb`, because
  * the driver would otherwise send an array as a PostgreSQL array.
  */
-export function placeholder(field: string, index: number): string {
+export function formatSettingPlaceholder(field: string, index: number): string {
   return isJson(field) ? `$${index}::jsonb` : `$${index}`;
 }
 
