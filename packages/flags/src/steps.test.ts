@@ -1,5 +1,5 @@
 import { setImmediate as afterOthers } from 'node:timers/promises';
-import { inTimeSlices } from './steps.ts';
+import { runInTimeSlices } from './steps.ts';
 
 test('alternates between concurrent tasks, and lets other work run in between', async () => {
   const worked = new Set<number>();
@@ -14,7 +14,7 @@ test('alternates between concurrent tasks, and lets other work run in between', 
   }
   const numbers = [0, 1, 2, 3, 4];
   let isOver = false;
-  const all = Promise.all(numbers.map((number) => inTimeSlices(work(number)))).finally(() => {
+  const all = Promise.all(numbers.map((number) => runInTimeSlices(work(number)))).finally(() => {
     isOver = true;
   });
   const betweenOthers: number[] = [];

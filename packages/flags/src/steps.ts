@@ -27,7 +27,7 @@ let lastTurn: Promise<void> = Promise.resolve();
 /**
  * Returns the result directly if the work is short. Otherwise, returns a promise and lets other work run in between.
  */
-export function inTimeSlices<Result>(steps: Steps<Result>): Result | Promise<Result> {
+export function runInTimeSlices<Result>(steps: Steps<Result>): Result | Promise<Result> {
   const slice = runSlice(steps, firstSliceMs);
   return slice.done ? slice.value : inFurtherSlices(steps);
 }

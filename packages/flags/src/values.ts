@@ -6,7 +6,7 @@ import { isObject } from '@millrace/contracts';
  * Returns the text that operators compare. Strings are unchanged. Other values become compact JSON with object keys
  * sorted by code point. A `1.0` in a request becomes `1`, because JSON.parse does not distinguish the two numbers.
  */
-export function textForm(value: unknown): string {
+export function toComparableText(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null) return String(value);
   return compactJson(value);
@@ -53,9 +53,9 @@ const infinite = /^[+-]?inf(?:inity)?$/i;
  * Returns the number that numeric operators compare. Returns null for other values, including blank texts, hexadecimal
  * texts and booleans.
  */
-export function numberForm(value: unknown): number | null {
+export function toComparableNumber(value: unknown): number | null {
   if (typeof value === 'number') return value;
-  const text = textForm(value);
+  const text = toComparableText(value);
   if (decimal.test(text)) return Number(text);
   if (infinite.test(text)) return text.startsWith('-') ? -Infinity : Infinity;
   return null;
@@ -93,7 +93,7 @@ const buildPart = /^[\dA-Za-z-]+$/;
  * is not.
  */
 export function parseVersion(value: unknown): SemanticVersion | null {
-  const whole = textForm(value);
+  const whole = toComparableText(value);
   if (whole.length > longestVersion) return null;
   const text = whole.trim().replace(/^v/, '').trim();
   const suffixAt = text.search(/[-+]/);

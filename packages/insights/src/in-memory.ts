@@ -1,6 +1,6 @@
 // Evaluates conditions for a single event in memory, with the same result as SQL.
 
-import { compileTest, PropertyValue, parseVersion, textForm } from '@millrace/flags';
+import { compileTest, PropertyValue, parseVersion, toComparableText } from '@millrace/flags';
 import { createTimeZone, type TimeZone } from '@millrace/schedule';
 import { localTimePattern, numberPattern, splitByKind, versionKey, zonedTimePattern } from './event-store/dialect.ts';
 import type { Comparison, Condition, Property, Test } from './event-store/selection.ts';
@@ -71,7 +71,8 @@ function matchesSetValue(test: Test): (value: unknown) => boolean {
     }
     case 'number':
       return (value) => {
-        const number = typeof value === 'number' ? value : numericText.test(textForm(value)) ? Number(value) : null;
+        const number =
+          typeof value === 'number' ? value : numericText.test(toComparableText(value)) ? Number(value) : null;
         return number !== null && compare(number, test.than, test.value);
       };
     case 'version':
@@ -97,7 +98,8 @@ function matchesSetValue(test: Test): (value: unknown) => boolean {
 }
 
 /** Formats a value in the same way as the engines. */
-const textOf = (value: unknown) => (typeof value === 'number' ? String(value).replace('e+', 'e') : textForm(value));
+const textOf = (value: unknown) =>
+  typeof value === 'number' ? String(value).replace('e+', 'e') : toComparableText(value);
 
 /** Creates a test that uses a flag operator, whose time is proportional to the length of the text. */
 function flagTest(operator: 'icontains' | 'regex', expected: string): (text: string) => boolean {
@@ -119,10 +121,10 @@ function equalsAny(values: readonly string[]): (value: unknown) => boolean {
   const texts = new Set(values);
   const { numbers, lists } = splitByKind(values);
   const ofNumbers = new Set(numbers.map(Number));
-  const ofLists = new Set(lists.map((list) => textForm(JSON.parse(list))));
+  const ofLists = new Set(lists.map((list) => toComparableText(JSON.parse(list))));
   return (value) => {
-    if (typeof value === 'object') return ofLists.has(textForm(value));
-    return texts.has(textForm(value)) || (typeof value === 'number' && ofNumbers.has(value));
+    if (typeof value === 'object') return ofLists.has(toComparableText(value));
+    return texts.has(toComparableText(value)) || (typeof value === 'number' && ofNumbers.has(value));
   };
 }
 

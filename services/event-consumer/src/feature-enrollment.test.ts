@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CapturedEvent } from '@millrace/contracts';
-import { evaluateFlags, flagValue, neededData, selectFlags } from '@millrace/flags';
+import { evaluateFlags, findNeededData, selectFlags, toFlagValue } from '@millrace/flags';
 import { compileDefinitions, loadDefinitions, loadStoredData } from '@millrace/flags/store';
 import { processBatch } from './process-batch.ts';
 import {
@@ -48,7 +48,7 @@ async function flagFor(distinctId: string): Promise<unknown> {
   const flags = await compileDefinitions(definitions);
   const selected = selectFlags(flags, {});
   const request = { distinctId, groups: {}, personProperties: {}, groupProperties: {} };
-  const needed = neededData(flags, selected, request);
+  const needed = findNeededData(flags, selected, request);
   const stored = await loadStoredData(sql, {
     ...{ ...request, environmentId, flags, needed },
     onFailure(error) {
@@ -56,7 +56,7 @@ async function flagFor(distinctId: string): Promise<unknown> {
     },
   });
   const [result] = evaluateFlags(flags, selected, { ...request, stored, now: Date.now() }).results;
-  return result && [flagValue(result), result.reason.code];
+  return result && [toFlagValue(result), result.reason.code];
 }
 
 test.each<[string, object]>([

@@ -3,10 +3,10 @@
 import { isTransientError, type ProjectChanges, type Sql } from '@millrace/db/sql';
 import type { CompiledFlags } from '@millrace/flags';
 import {
-  createFlagDefinitions,
-  createFlagDocuments,
+  createFlagDefinitionCache,
+  createFlagDocumentCache,
   type FlagDocument,
-  type VersionedMemory,
+  type VersionedCache,
 } from '@millrace/flags/store';
 import { AppError, isAppError, type Metrics, type Stoppable } from '@millrace/runtime';
 import { rejectUnusableLookup } from './access/authorize.ts';
@@ -22,8 +22,8 @@ import {
 
 /** The data for evaluating flags. */
 export interface FlagData {
-  definitions: VersionedMemory<CompiledFlags>;
-  documents: VersionedMemory<FlagDocument>;
+  definitions: VersionedCache<CompiledFlags>;
+  documents: VersionedCache<FlagDocument>;
   database: FlagDatabase;
 }
 
@@ -57,8 +57,8 @@ export function createFlagData({
     maxBytes,
     onLookup: (outcome: string) => queries.inc({ what, outcome }),
   });
-  const definitions = createFlagDefinitions(memory('definitions', memoryBytes));
-  const documents = createFlagDocuments(memory('document', memoryBytes / 4));
+  const definitions = createFlagDefinitionCache(memory('definitions', memoryBytes));
+  const documents = createFlagDocumentCache(memory('document', memoryBytes / 4));
   Object.assign(bytes, {
     collect() {
       bytes.set({ what: 'definitions' }, definitions.usedBytes());

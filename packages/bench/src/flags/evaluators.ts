@@ -1,5 +1,5 @@
 /** The evaluators that `npm run bench -- flags` compares: Millrace's, and posthog-node with the same definitions. */
-import { compileFlags, evaluateFlags, flagValue, neededData, nothingStored, selectFlags } from '@millrace/flags';
+import { compileFlags, evaluateFlags, findNeededData, nothingStored, selectFlags, toFlagValue } from '@millrace/flags';
 import { PostHog } from 'posthog-node';
 import { type Client, createClients } from './flag-requests.ts';
 import { createMixedFlags } from './mixed-flags.ts';
@@ -52,9 +52,9 @@ function createOurs(flags: Definitions): Evaluate {
   return ({ distinctId, properties }) => {
     const context = { distinctId, groups: {}, personProperties: properties, groupProperties: {} };
     const selected = selectFlags(compiled, {});
-    neededData(compiled, selected, context);
+    findNeededData(compiled, selected, context);
     const evaluated = evaluateFlags(compiled, selected, { ...context, stored: nothingStored, now: Date.now() });
-    return Object.fromEntries(evaluated.results.map((result) => [result.key, flagValue(result)]));
+    return Object.fromEntries(evaluated.results.map((result) => [result.key, toFlagValue(result)]));
   };
 }
 

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Database, readDatabaseTls, readSealingKeyIds, type Sql } from '@millrace/db';
-import { sdkWarnings } from '@millrace/flags';
+import { findSdkWarnings } from '@millrace/flags';
 import { createSecretBox } from '@millrace/runtime';
 import { checkPresentedCertificates, type TlsServer } from './certificates.ts';
 import {
@@ -315,7 +315,7 @@ async function checkFlags(sql: Sql): Promise<Finding[]> {
   const sdks = await readServerSdks(sql, [...new Set(flags.map(({ projectId }) => projectId))]);
   const keysOf = new Map<string, string[]>();
   for (const { projectId, key, ...definition } of flags) {
-    for (const sentence of sdkWarnings(definition)) {
+    for (const sentence of findSdkWarnings(definition)) {
       const named: string[] = sentence.match(/posthog-\w+/g) ?? [];
       if (!named.some((sdk) => sdks.get(projectId)?.has(sdk))) continue;
       const about = `project ${projectId}: ${sentence}`;

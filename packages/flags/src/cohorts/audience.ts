@@ -5,9 +5,9 @@ import type { CompiledFlags } from '../compile/compiled.ts';
 import { evaluateCohortsInSteps } from '../evaluate/conditions.ts';
 import type { EvaluationContext } from '../evaluate/context.ts';
 import { evaluateFlagsInSteps } from '../evaluate/evaluate-flags.ts';
-import { flagValue } from '../evaluate/flag-result.ts';
+import { toFlagValue } from '../evaluate/flag-result.ts';
 import { selectFlags } from '../evaluate/select-flags.ts';
-import { inTimeSlices, type Steps } from '../steps.ts';
+import { runInTimeSlices, type Steps } from '../steps.ts';
 import { compileDefinitions, loadDefinitions } from '../store/definitions.ts';
 import { type EvaluatedPerson, readPersonPage, readStoredPerson, type StoredPerson } from './store.ts';
 
@@ -28,8 +28,12 @@ export interface Audience {
  * Creates an audience of cohort members. Evaluates cohorts with the rules of flag filters, so that member counts always
  * agree with flag evaluation.
  */
-export async function cohortAudience(sql: Sql, projectId: number, cohortIds: readonly number[]): Promise<Audience> {
-  const flags = await compileProject(sql, projectId);
+export async function createCohortAudience(
+  sql: Sql,
+  projectId: number,
+  cohortIds: readonly number[],
+): Promise<Audience> {
+  const flags = await loadCompiledFlags(sql, projectId);
   return { of: (person, now) => evaluateMembership(flags, { cohortIds, person, now }) };
 }
 
@@ -43,15 +47,15 @@ export function* evaluateMembership(
 }
 
 /** Returns which of the given cohorts a person currently belongs to. A deleted person belongs to no cohort. */
-export async function cohortsOfPerson(
+export async function findCohortsOfPerson(
   sql: Sql,
   projectId: number,
   { personUuid, cohortIds }: { personUuid: string; cohortIds: readonly number[] },
 ): Promise<number[]> {
   const person = await readStoredPerson(sql, projectId, personUuid);
   if (person === undefined) return [];
-  const audience = await cohortAudience(sql, projectId, cohortIds);
-  const matches = await inTimeSlices(audience.of(person, Date.now()));
+  const audience = await createCohortAudience(sql, projectId, cohortIds);
+  const matches = await runInTimeSlices(audience.of(person, Date.now()));
   return cohortIds.filter((_, at) => matches[at] === true);
 }
 
@@ -59,8 +63,8 @@ export async function cohortsOfPerson(
  * Creates an audience of the persons for whom a flag is on. The flag is evaluated with each person's main distinct ID
  * and without groups.
  */
-export async function flagAudience(sql: Sql, projectId: number, flagId: number): Promise<Audience> {
-  return audienceOf(await compileProject(sql, projectId), flagId);
+export async function createFlagAudience(sql: Sql, projectId: number, flagId: number): Promise<Audience> {
+  return audienceOf(await loadCompiledFlags(sql, projectId), flagId);
 }
 
 function audienceOf(flags: CompiledFlags, flagId: number): Audience {
@@ -72,13 +76,13 @@ function audienceOf(flags: CompiledFlags, flagId: number): Audience {
       const result = results.find(({ key }) => key === flag?.key);
       if (result === undefined) return [false];
       if (result.failure === 'timeout') return [false];
-      return [result.failure === null ? flagValue(result) !== false : null];
+      return [result.failure === null ? toFlagValue(result) !== false : null];
     },
   };
 }
 
 /** Creates an audience of the persons for whom a flag with these filters would be on. */
-export async function filtersAudience(sql: Sql, projectId: number, filters: unknown): Promise<Audience> {
+export async function createFiltersAudience(sql: Sql, projectId: number, filters: unknown): Promise<Audience> {
   const definitions = await loadDefinitions(sql, projectId);
   if (definitions === null) throw new Error('The project has been deleted.');
   // This flag cannot conflict with a stored flag, because stored keys contain no dots and stored IDs are positive.
@@ -88,7 +92,7 @@ export async function filtersAudience(sql: Sql, projectId: number, filters: unkn
 }
 
 /** Loads and compiles a project's flags and cohorts. */
-export async function compileProject(sql: Sql, projectId: number): Promise<CompiledFlags> {
+export async function loadCompiledFlags(sql: Sql, projectId: number): Promise<CompiledFlags> {
   const definitions = await loadDefinitions(sql, projectId);
   if (definitions === null) throw new Error('The project has been deleted.');
   return compileDefinitions(definitions);
@@ -119,7 +123,7 @@ const pageMs = 250;
  * Chooses the size of the next page. The next page is half as large if the requested rows did not fit into the page,
  * because PostgreSQL reads them all, or if evaluating the page took too long.
  */
-export function createPageLimit() {
+export function createPageSizer() {
   let limit = 50;
   let startedAt = performance.now();
   return {
@@ -157,7 +161,7 @@ export async function* matchPersons(
   projectId: number,
   { audience, after = null }: { audience: Audience; after?: string | null },
 ): AsyncGenerator<MatchedPerson[]> {
-  const pageLimit = createPageLimit();
+  const pageLimit = createPageSizer();
   const read = async (last: string | null) => {
     const limit = pageLimit.next();
     return { limit, persons: await readPersonPage(sql, projectId, { after: last, limit }) };
@@ -168,7 +172,7 @@ export async function* matchPersons(
     const next = read(persons.at(-1)?.uuid ?? null);
     // Prevents an unhandled rejection if the caller does not request the next page.
     next.catch(() => {});
-    const matched = await inTimeSlices(matchPage(audience, persons, Date.now()));
+    const matched = await runInTimeSlices(matchPage(audience, persons, Date.now()));
     pageLimit.note(persons.length, limit);
     yield matched;
     page = await next;

@@ -3,11 +3,11 @@
 
 import { ReadLimitExceeded, type ReadPool, type Sql } from '@millrace/db';
 import type { CompiledFlags } from '../compile/compiled.ts';
-import { needsOfCohort } from '../compile/flag-needs.ts';
-import { currentPropertyOf } from '../evaluate/property-values.ts';
-import { inTimeSlices, type Steps } from '../steps.ts';
-import { compileProject, evaluateMembership } from './audience.ts';
-import { type AlikePersons, type PersonValues, readAlikePersons } from './store.ts';
+import { collectCohortNeeds } from '../compile/flag-needs.ts';
+import { findCurrentProperty } from '../evaluate/property-values.ts';
+import { runInTimeSlices, type Steps } from '../steps.ts';
+import { evaluateMembership, loadCompiledFlags } from './audience.ts';
+import { countPersonsByValues, type PersonCount, type PersonValues } from './store.ts';
 
 export interface MembersToCount {
   projectId: number;
@@ -26,24 +26,24 @@ const sample = { persons: 10_000, combinations: 1000 };
 const maxBytes = 16 * 1024 * 1024;
 
 /**
- * Counts the members of cohorts with the same rules and results as `cohortAudience`. Reads all of the project's persons
- * in one statement.
+ * Counts the members of cohorts with the same rules and results as `createCohortAudience`. Reads all of the project's
+ * persons in one statement.
  * @returns one count per cohort, or null for a cohort whose members cannot be determined. Returns null instead of the
  * list if the persons must be evaluated one by one, because the cohorts depend on distinct IDs, on too many properties
  * or on properties with too many values, or because the statement takes too long.
  */
-export async function countMembers(
+export async function countCohortMembersByValues(
   { sql, reader }: { sql: Sql; reader: Pick<ReadPool, 'read'> },
   { projectId, cohortIds, signal, maxMs }: MembersToCount,
 ): Promise<(number | null)[] | null> {
-  const flags = await compileProject(sql, projectId);
+  const flags = await loadCompiledFlags(sql, projectId);
   const readings = groupByValues(flags, cohortIds);
   if (readings === null) return null;
   const values = readings.map((reading) => reading.values);
   const deadline = performance.now() + maxMs;
   const read = (maxPersons: number | null) => {
     const limits = { signal, maxMs: Math.max(1, deadline - performance.now()), maxBytes };
-    return readAlikePersons(reader, { projectId, values, maxPersons }, limits);
+    return countPersonsByValues(reader, { projectId, values, maxPersons }, limits);
   };
   try {
     let alike = await read(sample.persons);
@@ -52,7 +52,7 @@ export async function countMembers(
       if (alike.length > sample.combinations * readings.length) return null;
       alike = await read(null);
     }
-    return await inTimeSlices(addUp(flags, { cohortIds, readings, alike }, Date.now()));
+    return await runInTimeSlices(addUp(flags, { cohortIds, readings, alike }, Date.now()));
   } catch (error) {
     if (error instanceof ReadLimitExceeded) return null;
     throw error;
@@ -68,8 +68,8 @@ interface Reading {
 function groupByValues(flags: CompiledFlags, cohortIds: readonly number[]): Reading[] | null {
   const readings = new Map<string, Reading>();
   for (const id of cohortIds) {
-    const { personProperties, staticCohorts } = needsOfCohort(id, flags.cohorts);
-    const properties = new Set(personProperties.flatMap((name) => [name, currentPropertyOf(name) ?? name]));
+    const { personProperties, staticCohorts } = collectCohortNeeds(id, flags.cohorts);
+    const properties = new Set(personProperties.flatMap((name) => [name, findCurrentProperty(name) ?? name]));
     const values = { properties: [...properties].sort(), staticCohorts: [...staticCohorts].sort() };
     const key = JSON.stringify(values);
     const reading = readings.get(key) ?? { values, cohortIds: [] };
@@ -83,7 +83,7 @@ function groupByValues(flags: CompiledFlags, cohortIds: readonly number[]): Read
 
 function* addUp(
   flags: CompiledFlags,
-  { cohortIds, readings, alike }: { cohortIds: readonly number[]; readings: Reading[]; alike: AlikePersons[] },
+  { cohortIds, readings, alike }: { cohortIds: readonly number[]; readings: Reading[]; alike: PersonCount[] },
   now: number,
 ): Steps<(number | null)[]> {
   const counts = new Map<number, number | null>(cohortIds.map((id) => [id, 0]));

@@ -1,12 +1,12 @@
 export {
   type Audience,
-  cohortAudience,
-  cohortsOfPerson,
-  createPageLimit,
-  filtersAudience,
-  flagAudience,
+  createCohortAudience,
+  createFiltersAudience,
+  createFlagAudience,
+  createPageSizer,
+  findCohortsOfPerson,
   matchPersons,
 } from './audience.ts';
-export { countMembers } from './count-members.ts';
-export { addMembers, type MembersToAdd } from './members.ts';
-export { countCohortMembers, type StaticCohort } from './store.ts';
+export { countCohortMembersByValues } from './count-members.ts';
+export { addPersonsToCohort, type MembersToAdd } from './members.ts';
+export { countStaticCohortMembers, type StaticCohort } from './store.ts';

@@ -1,7 +1,7 @@
 // Adds persons to a static cohort.
 
 import type { Database } from '@millrace/db';
-import { addCohortMembers, findPersons, type NamedPerson, type StaticCohort } from './store.ts';
+import { findPersons, insertCohortMembers, type NamedPerson, type StaticCohort } from './store.ts';
 
 /**
  * Number of members to add per transaction. The transaction locks their persons, and the consumer waits for that lock,
@@ -21,7 +21,7 @@ export interface MembersToAdd {
  * to add the rest. Ignores values that match no person.
  * @returns the number of persons that were found
  */
-export async function addMembers(
+export async function addPersonsToCohort(
   { transaction }: Pick<Database, 'transaction'>,
   cohort: StaticCohort,
   { by, values }: MembersToAdd,
@@ -29,7 +29,7 @@ export async function addMembers(
   // Email addresses have no index, so this scans all persons once.
   if (by === 'email') {
     const persons = await transaction((tx) => findPersons(tx, cohort.projectId, { by, values }));
-    return addMembers({ transaction }, cohort, { by: 'distinct_id', values: idsOf(persons) });
+    return addPersonsToCohort({ transaction }, cohort, { by: 'distinct_id', values: idsOf(persons) });
   }
   let found = 0;
   for (let at = 0; at < values.length; at += portion) {
@@ -49,7 +49,7 @@ async function addPortion(
     const missed = await transaction(async (tx) => {
       const named = await findPersons(tx, cohort.projectId, sought);
       const existing = new Set(
-        await addCohortMembers(
+        await insertCohortMembers(
           tx,
           cohort,
           named.map(({ uuid }) => uuid),

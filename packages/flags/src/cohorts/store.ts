@@ -12,7 +12,7 @@ export interface StaticCohort {
  * therefore waits for a merge in progress. A later merge moves the new rows.
  * @returns the UUIDs of the persons that exist
  */
-export async function addCohortMembers(
+export async function insertCohortMembers(
   tx: Transaction,
   { projectId, cohortId }: StaticCohort,
   uuids: readonly string[],
@@ -60,7 +60,10 @@ export async function findPersons(
 }
 
 /** Counts the members of a static cohort. */
-export async function countCohortMembers(tx: Transaction, { projectId, cohortId }: StaticCohort): Promise<number> {
+export async function countStaticCohortMembers(
+  tx: Transaction,
+  { projectId, cohortId }: StaticCohort,
+): Promise<number> {
   const rows = await tx.query<{ count: number }>(
     'SELECT count(*)::int AS count FROM cohort_member WHERE project_id = $1 AND cohort_id = $2',
     [projectId, cohortId],
@@ -133,7 +136,7 @@ export interface PersonValues {
 }
 
 /** A number of persons that have the same values. */
-export interface AlikePersons {
+export interface PersonCount {
   /** Index of the compared values in the request. */
   values: number;
   /** A person that has only these values. */
@@ -147,11 +150,11 @@ export interface AlikePersons {
  * @param maxPersons maximum number of persons to read, in no particular order; null for all
  * @throws ReadLimitExceeded
  */
-export async function readAlikePersons(
+export async function countPersonsByValues(
   reader: Pick<ReadPool, 'read'>,
   { projectId, values, maxPersons }: { projectId: number; values: readonly PersonValues[]; maxPersons: number | null },
   limits: ReadLimits,
-): Promise<AlikePersons[]> {
+): Promise<PersonCount[]> {
   const properties = [...new Set(values.flatMap((one) => one.properties))];
   const cohorts = [...new Set(values.flatMap((one) => one.staticCohorts))];
   const columns = [
@@ -174,7 +177,7 @@ export async function readAlikePersons(
   const text = `SELECT ${[names.length === 0 ? '0' : `grouping(${names.join(', ')})`, 'count(*)', ...shown].join(', ')}
       FROM (SELECT ${['p.uuid', ...columns].join(', ')} FROM person p WHERE p.project_id = $1 ${limit}) AS p
      GROUP BY GROUPING SETS (${values.map((one) => `(${namesOf(one).join(', ')})`).join(', ')})`;
-  const found: AlikePersons[] = [];
+  const found: PersonCount[] = [];
   await reader.read(text, [projectId, ...properties], limits, ([mask, count, ...row]) => {
     const selected = byMask.get(Number(mask)) ?? 0;
     const isPresent = (at: number) => row[at] !== null;

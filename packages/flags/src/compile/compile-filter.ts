@@ -1,7 +1,7 @@
 // Prepares one filter of a flag's or cohort's condition for evaluation.
 
 import { isObject, parseRecordId } from '@millrace/contracts';
-import { namedCohort } from '../filters/named-cohort.ts';
+import { readCohortFilterId } from '../filters/named-cohort.ts';
 import { compileTest } from '../filters/operators.ts';
 import { never, type TestOptions } from '../filters/value-operators.ts';
 import type { CohortFilter, CompiledFilter, PropertyFilter } from './compiled.ts';
@@ -19,7 +19,7 @@ export function compileFilter(
     case 'person':
       return compilePropertyFilter(filter, null, options);
     case 'group': {
-      const groupType = groupTypeIndex(filter.group_type_index) ?? aggregation;
+      const groupType = parseGroupTypeIndex(filter.group_type_index) ?? aggregation;
       return groupType === null ? { kind: 'never' } : compilePropertyFilter(filter, groupType, options);
     }
     case 'flag':
@@ -48,17 +48,17 @@ function compileFlagFilter({ key, operator, value }: Record<string, unknown>): C
 
 /** Compiles a cohort filter. Returns null if the filter can never match, regardless of the cohort's members. */
 export function compileCohortFilter({ type, value, operator }: Record<string, unknown>): CohortFilter | null {
-  const cohortId = namedCohort({ type, value });
+  const cohortId = readCohortFilterId({ type, value });
   const operatorName = operator ?? 'in';
   if (cohortId === undefined || (operatorName !== 'in' && operatorName !== 'not_in')) return null;
   return { cohortId, isMember: operatorName === 'in' };
 }
 
-export function groupTypeIndex(value: unknown): number | null {
+export function parseGroupTypeIndex(value: unknown): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
 }
 
 /** Returns the elements that are objects. Filters, conditions or variants of other types are ignored. */
-export function filterObjects(list: unknown): Record<string, unknown>[] {
+export function selectObjects(list: unknown): Record<string, unknown>[] {
   return Array.isArray(list) ? list.filter(isObject) : [];
 }

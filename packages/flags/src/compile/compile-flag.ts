@@ -3,8 +3,8 @@
 import { isObject, parseRecordId } from '@millrace/contracts';
 import type { FlagDefinition } from '../definitions.ts';
 import type { TestOptions } from '../filters/value-operators.ts';
-import { textForm } from '../values.ts';
-import { compileCohortFilter, compileFilter, filterObjects, groupTypeIndex } from './compile-filter.ts';
+import { toComparableText } from '../values.ts';
+import { compileCohortFilter, compileFilter, parseGroupTypeIndex, selectObjects } from './compile-filter.ts';
 import {
   type CohortFilter,
   type CompiledCondition,
@@ -21,7 +21,7 @@ import { nothingNeeded } from './flag-needs.ts';
  */
 export function compileFlag(flag: FlagDefinition, options: TestOptions): CompiledFlag {
   const filters = isObject(flag.filters) ? flag.filters : {};
-  const aggregation = groupTypeIndex(filters.aggregation_group_type_index);
+  const aggregation = parseGroupTypeIndex(filters.aggregation_group_type_index);
   const conditions = conditionsOf(filters, flag.rollout_percentage).map((condition) =>
     compileCondition(condition, { flagAggregation: aggregation, options }),
   );
@@ -48,13 +48,13 @@ export function compileFlag(flag: FlagDefinition, options: TestOptions): Compile
 
 /** Flags of older versions have a single list of filters, and a separate column for the rollout. */
 function conditionsOf(filters: Record<string, unknown>, rollout: unknown): Record<string, unknown>[] {
-  if (Object.hasOwn(filters, 'groups')) return filterObjects(filters.groups);
+  if (Object.hasOwn(filters, 'groups')) return selectObjects(filters.groups);
   return [{ properties: filters.properties ?? [], rollout_percentage: rollout }];
 }
 
 function enrollmentOf(key: string, filters: Record<string, unknown>, options: TestOptions): Enrollment | null {
   if (filters.feature_enrollment === true) return { kind: 'property', property: `$feature_enrollment/${key}` };
-  const [first] = filterObjects(filters.super_groups);
+  const [first] = selectObjects(filters.super_groups);
   if (first === undefined) return null;
   // A super condition always applies to the person, even if the flag aggregates by groups.
   const condition = compileCondition(
@@ -76,7 +76,7 @@ function holdoutOf(holdout: unknown): CompiledFlag['holdout'] {
 /** Adds the shares one by one, as the SDKs do, because the rounding of doubles affects the result at the boundaries. */
 function variantsOf(multivariate: unknown): { key: string; upTo: number }[] {
   let upTo = 0;
-  const variants = isObject(multivariate) ? filterObjects(multivariate.variants) : [];
+  const variants = isObject(multivariate) ? selectObjects(multivariate.variants) : [];
   return variants.flatMap(({ key, rollout_percentage: share }) => {
     if (typeof key !== 'string') return [];
     upTo += (typeof share === 'number' ? share : 0) / 100;
@@ -90,7 +90,7 @@ const noPayloads: ReadonlyMap<string, string> = new Map();
 function payloadsOf(payloads: unknown): ReadonlyMap<string, string> {
   const entries = isObject(payloads) ? Object.entries(payloads) : [];
   if (entries.length === 0) return noPayloads;
-  return new Map(entries.flatMap(([key, payload]) => (payload === null ? [] : [[key, textForm(payload)]])));
+  return new Map(entries.flatMap(([key, payload]) => (payload === null ? [] : [[key, toComparableText(payload)]])));
 }
 
 function runtimeOf(runtime: string | null | undefined): CompiledFlag['runtime'] {
@@ -113,7 +113,7 @@ function compileCondition(
   { flagAggregation, options }: { flagAggregation: number | null; options: TestOptions },
 ): CompiledCondition {
   const aggregation = Object.hasOwn(condition, 'aggregation_group_type_index')
-    ? groupTypeIndex(condition.aggregation_group_type_index)
+    ? parseGroupTypeIndex(condition.aggregation_group_type_index)
     : flagAggregation;
   const filters: CompiledFilter[] = [];
   const cohortFilters: CohortFilter[] = [];
@@ -139,7 +139,7 @@ function compileCondition(
 /** A filter that cannot be read matches nothing. Ignoring it would make the condition match everyone. */
 function filtersOf({ properties }: Record<string, unknown>): Record<string, unknown>[] {
   if (properties === undefined || properties === null) return [];
-  const filters = filterObjects(properties);
+  const filters = selectObjects(properties);
   const isWhole = Array.isArray(properties) && filters.length === properties.length;
   return isWhole ? filters : [{ type: 'unreadable' }];
 }

@@ -7,7 +7,7 @@ import { runSteps, type Steps } from '../steps.ts';
 import { compileCohorts } from './compile-cohorts.ts';
 import { compileFlag } from './compile-flag.ts';
 import type { CompiledFlag, CompiledFlags } from './compiled.ts';
-import { needsOf } from './flag-needs.ts';
+import { collectFlagNeeds } from './flag-needs.ts';
 
 /**
  * Prepares a project's definitions for evaluation, once per version of the definitions. Never throws, even for invalid
@@ -34,7 +34,7 @@ export function* compileFlagsInSteps(definitions: ProjectDefinitions): Steps<Com
   const inOrder: CompiledFlag[] = [];
   for (const { flag, brokenDependency } of dependencyOrder(active, inactive)) {
     flag.brokenDependency = brokenDependency;
-    flag.needs = needsOf(flag, cohorts);
+    flag.needs = collectFlagNeeds(flag, cohorts);
     inOrder.push(flag);
     yield;
   }

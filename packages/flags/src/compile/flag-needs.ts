@@ -21,7 +21,7 @@ export const nothingNeeded: FlagNeeds = Object.freeze({
 });
 
 /** Collects which data a flag's filters use, including the filters of its cohorts. */
-export function needsOf(flag: CompiledFlag, cohorts: ReadonlyMap<number, CompiledCohort>): FlagNeeds {
+export function collectFlagNeeds(flag: CompiledFlag, cohorts: ReadonlyMap<number, CompiledCohort>): FlagNeeds {
   const { person, groups, staticCohorts, patterns, addCondition } = collectNeeds(cohorts);
   const { enrollment } = flag;
   if (enrollment?.kind === 'property') person.add(enrollment.property);
@@ -39,7 +39,7 @@ export function needsOf(flag: CompiledFlag, cohorts: ReadonlyMap<number, Compile
 }
 
 /** Collects the data on which membership in a cohort depends. */
-export function needsOfCohort(
+export function collectCohortNeeds(
   id: number,
   cohorts: ReadonlyMap<number, CompiledCohort>,
 ): Pick<FlagNeeds, 'personProperties' | 'staticCohorts'> {

@@ -8,7 +8,7 @@ import type { Evaluation } from './evaluation-state.ts';
  * Returns the ID to hash for a flag. Returns null if the request does not contain the required group key or device ID.
  * @param aggregation the group type, or null for the person
  */
-export function bucketingId(flag: CompiledFlag, aggregation: number | null, evaluation: Evaluation): string | null {
+export function findBucketingId(flag: CompiledFlag, aggregation: number | null, evaluation: Evaluation): string | null {
   const { context, values } = evaluation;
   if (aggregation !== null) return values.groupKey(aggregation);
   if (flag.bucketsBy === 'device_id') return context.deviceId || null;
@@ -21,9 +21,9 @@ export function bucketingId(flag: CompiledFlag, aggregation: number | null, eval
  * Returns the ID to hash for a holdout, or null as `bucketingId` does. Ignores stored hash keys, because a holdout is
  * the same for all of a project's flags.
  */
-export function holdoutBucketingId(flag: CompiledFlag, evaluation: Evaluation): string | null {
+export function findHoldoutBucketingId(flag: CompiledFlag, evaluation: Evaluation): string | null {
   if (flag.aggregation !== null || flag.bucketsBy === 'device_id') {
-    return bucketingId(flag, flag.aggregation, evaluation);
+    return findBucketingId(flag, flag.aggregation, evaluation);
   }
   return idBeforeLogin(flag, evaluation);
 }
@@ -33,27 +33,27 @@ function idBeforeLogin(flag: CompiledFlag, { context }: Evaluation): string {
 }
 
 export function isWithinRollout(flag: CompiledFlag, percentage: number, id: string): boolean {
-  return percentage === 100 || rolloutHash(flag, id) <= percentage / 100;
+  return percentage === 100 || computeRolloutHash(flag, id) <= percentage / 100;
 }
 
 export function isHeldOut(percentage: number, id: string): boolean {
-  return percentage === 100 || bucketHash('holdout-', id) <= percentage / 100;
+  return percentage === 100 || computeBucketHash('holdout-', id) <= percentage / 100;
 }
 
 /** Chooses a variant by hash. Returns null if the shares add up to less than 1 and the ID is outside all shares. */
-export function variantByHash(flag: CompiledFlag, id: string): string | null {
+export function chooseVariantByHash(flag: CompiledFlag, id: string): string | null {
   if (flag.variants.length === 0) return null;
-  const hash = variantHash(flag, id);
+  const hash = computeVariantHash(flag, id);
   return flag.variants.find(({ upTo }) => hash < upTo)?.key ?? null;
 }
 
-export function variantHash(flag: CompiledFlag, id: string): number {
-  return id === '' ? 0 : bucketHash(`${flag.key}.`, id, 'variant');
+export function computeVariantHash(flag: CompiledFlag, id: string): number {
+  return id === '' ? 0 : computeBucketHash(`${flag.key}.`, id, 'variant');
 }
 
 /** As in PostHog, an empty ID is at position 0. */
-export function rolloutHash(flag: CompiledFlag, id: string): number {
-  return id === '' ? 0 : bucketHash(`${flag.key}.`, id);
+export function computeRolloutHash(flag: CompiledFlag, id: string): number {
+  return id === '' ? 0 : computeBucketHash(`${flag.key}.`, id);
 }
 
 /** The double closest to the largest number with 15 hexadecimal digits. */
@@ -65,6 +65,6 @@ const scale = 2 ** 60;
  * @param prefix the flag's key and a dot, or `holdout-` for holdouts, which are the same for all flags
  * @param salt empty for rollouts and `variant` for variants, so that rollouts and variants are independent
  */
-export function bucketHash(prefix: string, id: string, salt = ''): number {
+export function computeBucketHash(prefix: string, id: string, salt = ''): number {
   return Number.parseInt(hash('sha1', `${prefix}${id}${salt}`, 'hex').slice(0, 15), 16) / scale;
 }

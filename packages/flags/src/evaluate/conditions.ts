@@ -11,10 +11,17 @@ import type {
   PropertyFilter,
 } from '../compile/compiled.ts';
 import type { Steps } from '../steps.ts';
-import { bucketingId, isWithinRollout, variantByHash } from './bucketing.ts';
+import { chooseVariantByHash, findBucketingId, isWithinRollout } from './bucketing.ts';
 import type { EvaluationContext } from './context.ts';
-import { createEvaluation, type Evaluation, negate, type Outcome, spendSteps, stepLimits } from './evaluation-state.ts';
-import { createReason, type FlagFailure, type FlagReason, flagValue } from './flag-result.ts';
+import {
+  createEvaluationState,
+  type Evaluation,
+  negateOutcome,
+  type Outcome,
+  spendSteps,
+  stepLimits,
+} from './evaluation-state.ts';
+import { createReason, type FlagFailure, type FlagReason, toFlagValue } from './flag-result.ts';
 import { missing, unavailable } from './property-values.ts';
 
 export type ConditionsOutcome =
@@ -82,7 +89,7 @@ export function evaluateCondition(
   const isForAll = condition.rolloutPercentage === 100 && flag.variants.length === 0;
   if (!spendSteps(evaluation, isForAll ? stepsOfCondition : stepsWithHash))
     return { kind: 'failed', failure: 'timeout' };
-  const id = bucketingId(flag, condition.aggregation, evaluation);
+  const id = findBucketingId(flag, condition.aggregation, evaluation);
   if (id === null) {
     return condition.aggregation === null
       ? { kind: 'out_of_rollout_bound', isRolloutMiss: false }
@@ -113,7 +120,7 @@ function testFilters({ filters, cohortFilters }: CompiledCondition, evaluation: 
 /** Returns the variant for an ID. Ignores a forced variant that the flag does not declare. */
 function variantOf(flag: CompiledFlag, { variant }: CompiledCondition, id: string): string | null {
   const isDeclared = variant !== null && flag.variants.some(({ key }) => key === variant);
-  return isDeclared ? variant : variantByHash(flag, id);
+  return isDeclared ? variant : chooseVariantByHash(flag, id);
 }
 
 export function testFilter(filter: CompiledFilter, evaluation: Evaluation): Outcome {
@@ -129,7 +136,7 @@ export function testFilter(filter: CompiledFilter, evaluation: Evaluation): Outc
 
 export function testCohort({ cohortId, isMember }: CohortFilter, evaluation: Evaluation): Outcome {
   const outcome = isCohortMember(cohortId, evaluation);
-  return isMember ? outcome : negate(outcome);
+  return isMember ? outcome : negateOutcome(outcome);
 }
 
 /**
@@ -141,7 +148,7 @@ function testFlag({ flagId, expected }: FlagFilter, evaluation: Evaluation): Out
   const result = evaluation.results.get(flagId);
   if (result === undefined) return expected === false;
   if (result.failure !== null) return false;
-  const value = flagValue(result);
+  const value = toFlagValue(result);
   return typeof expected === 'boolean' ? (value !== false) === expected : value === expected;
 }
 
@@ -170,7 +177,7 @@ export function* evaluateCohortsInSteps(
   cohortIds: readonly number[],
   context: EvaluationContext,
 ): Steps<Outcome[]> {
-  const evaluation = createEvaluation(flags, context);
+  const evaluation = createEvaluationState(flags, context);
   const outcomes: Outcome[] = [];
   for (const id of cohortIds) {
     evaluation.maxSteps = evaluation.steps + stepLimits.each;
@@ -205,11 +212,11 @@ function testNode(node: CohortNode, evaluation: Evaluation): Outcome {
       return false;
     case 'property': {
       const outcome = testProperty(node.filter, evaluation);
-      return node.negated ? negate(outcome) : outcome;
+      return node.negated ? negateOutcome(outcome) : outcome;
     }
     case 'cohort': {
       const outcome = isCohortMember(node.cohortId, evaluation);
-      return node.negated ? negate(outcome) : outcome;
+      return node.negated ? negateOutcome(outcome) : outcome;
     }
     default:
       return testNodes(node, evaluation);

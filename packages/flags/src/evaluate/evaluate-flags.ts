@@ -2,10 +2,10 @@
 
 import type { CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
 import { runSteps, type Steps } from '../steps.ts';
-import { holdoutBucketingId, isHeldOut } from './bucketing.ts';
+import { findHoldoutBucketingId, isHeldOut } from './bucketing.ts';
 import { evaluateCondition, evaluateConditions } from './conditions.ts';
 import type { EvaluationContext } from './context.ts';
-import { createEvaluation, type Evaluation, stepLimits } from './evaluation-state.ts';
+import { createEvaluationState, type Evaluation, stepLimits } from './evaluation-state.ts';
 import { createReason, type FlagFailure, type FlagReason, type FlagResult } from './flag-result.ts';
 import { missing, unavailable } from './property-values.ts';
 
@@ -54,7 +54,7 @@ export function startEvaluation(
   selected: readonly CompiledFlag[],
   context: EvaluationContext,
 ): FlagEvaluation {
-  const evaluation = createEvaluation(flags, context);
+  const evaluation = createEvaluationState(flags, context);
   const progress: Progress = { evaluation, selected, evaluated: 0, hasErrors: false };
   return {
     upTo: (maxSteps) => evaluateRest(progress, { maxSteps, isLast: false }),
@@ -126,7 +126,7 @@ function evaluateFlag(flag: CompiledFlag, evaluation: Evaluation): FlagResult {
   }
 
   const { holdout } = flag;
-  const holdoutId = holdout && holdoutBucketingId(flag, evaluation);
+  const holdoutId = holdout && findHoldoutBucketingId(flag, evaluation);
   if (holdout !== null && holdoutId !== null && isHeldOut(holdout.percentage, holdoutId)) {
     return on(flag, createReason('holdout_condition_value'), holdout.variant);
   }

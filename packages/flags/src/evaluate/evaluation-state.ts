@@ -3,7 +3,7 @@
 import type { CompiledFlags } from '../compile/compiled.ts';
 import type { EvaluationContext } from './context.ts';
 import type { FlagFailure, FlagResult } from './flag-result.ts';
-import { type PropertyValues, propertyValues } from './property-values.ts';
+import { createPropertyValues, type PropertyValues } from './property-values.ts';
 
 /** Whether a filter or cohort matches, or why this cannot be determined. */
 export type Outcome = boolean | FlagFailure;
@@ -23,7 +23,7 @@ export interface Evaluation {
   maxSteps: number;
 }
 
-export function createEvaluation(
+export function createEvaluationState(
   flags: CompiledFlags,
   context: EvaluationContext,
   results: readonly FlagResult[] = [],
@@ -31,7 +31,7 @@ export function createEvaluation(
   return {
     flags,
     context,
-    values: propertyValues(flags, context),
+    values: createPropertyValues(flags, context),
     results: new Map(results.map((result) => [result.id, result])),
     membership: new Map(),
     steps: 0,
@@ -40,7 +40,7 @@ export function createEvaluation(
 }
 
 /** Negates an outcome, unless it could not be determined. */
-export function negate(outcome: Outcome): Outcome {
+export function negateOutcome(outcome: Outcome): Outcome {
   return typeof outcome === 'boolean' ? !outcome : outcome;
 }
 

@@ -3,10 +3,10 @@ import {
   compileFlags,
   evaluateFlags,
   type FlagDefinition,
-  flagValue,
   nothingStored,
   propertyOperators,
   selectFlags,
+  toFlagValue,
 } from '../index.ts';
 import { evaluate, flag } from '../testing/ask-flag.ts';
 
@@ -150,7 +150,7 @@ test('returns the same results for some flags as in an evaluation of all flags',
         const values = (keys?: string[]) =>
           new Map(
             evaluateFlags(compiled, selectFlags(compiled, keys === undefined ? {} : { keys }), context).results.map(
-              (result) => [result.key, flagValue(result)],
+              (result) => [result.key, toFlagValue(result)],
             ),
           );
         const all = values();

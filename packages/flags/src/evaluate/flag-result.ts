@@ -42,7 +42,7 @@ export type FlagFailure =
 /** The value that an application receives: the key of a variant, or whether the flag is on. */
 export type FlagValue = boolean | string;
 
-export function flagValue({ enabled, variant }: Pick<FlagResult, 'enabled' | 'variant'>): FlagValue {
+export function toFlagValue({ enabled, variant }: Pick<FlagResult, 'enabled' | 'variant'>): FlagValue {
   return enabled ? (variant ?? true) : false;
 }
 

@@ -3,7 +3,7 @@
 import { isObject } from '@millrace/contracts';
 import type { CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
 import type { EvaluationContext } from './context.ts';
-import { currentPropertyOf, groupKeyOf } from './property-values.ts';
+import { findCurrentProperty, readGroupKey } from './property-values.ts';
 
 /** Data to load before an evaluation. All lists are empty if the request contains enough data. */
 export interface NeededData {
@@ -20,7 +20,7 @@ export interface NeededData {
  * Determines the data that the flags need in addition to the request.
  * @param request the context without stored data
  */
-export function neededData(
+export function findNeededData(
   flags: CompiledFlags,
   selected: readonly CompiledFlag[],
   request: Omit<EvaluationContext, 'stored' | 'now'>,
@@ -45,7 +45,7 @@ export function neededData(
   function addPersonProperty(key: string): void {
     if (key === 'distinct_id' || Object.hasOwn(request.personProperties, key)) return;
     personProperties.add(key);
-    const current = currentPropertyOf(key);
+    const current = findCurrentProperty(key);
     if (current !== undefined && !Object.hasOwn(request.personProperties, current)) personProperties.add(current);
   }
   function addGroup(groupType: number, keys: readonly string[]): void {
@@ -70,7 +70,7 @@ function requestedGroup(
   groupType: number,
 ): NeededGroup | null {
   const name = groupTypes.get(groupType);
-  const key = groupKeyOf(groups, name);
+  const key = readGroupKey(groups, name);
   if (name === undefined || key === null) return null;
   const sent = Object.hasOwn(groupProperties, name) ? groupProperties[name] : {};
   return { key, sent: isObject(sent) ? sent : {}, properties: new Set() };

@@ -1,6 +1,6 @@
 import { compileFlags, evaluateFlags, nothingStored, selectFlags } from '../index.ts';
 import { type EvaluationInput, evaluate, flag, idOf, matches } from '../testing/ask-flag.ts';
-import { bucketHash } from './bucketing.ts';
+import { computeBucketHash } from './bucketing.ts';
 
 /** Numbered cases of flag evaluation. Other test files contain the cases about requests, stores and routes. */
 const person = (key: string, operator: string, value?: unknown) => ({ key, type: 'person', operator, value });
@@ -23,13 +23,15 @@ test.each([
   ['flag-002', 'checkout-layout.', 'user-61', 'variant', 0.5698252224547713],
   ['flag-003', 'holdout-', '', '', 0.9268829483920294],
 ])('%s: hash of "%s", "%s", "%s"', (_case, prefix, id, salt, expected) => {
-  expect(bucketHash(prefix, id, salt)).toBe(expected);
+  expect(computeBucketHash(prefix, id, salt)).toBe(expected);
 });
 
 const enterprise = { properties: [person('plan', 'exact', 'enterprise')], rollout_percentage: 100 };
 const tenPercent = { properties: [], rollout_percentage: 10 };
 /** An ID that is not in the first tenth of the flag `split`. */
-const outside = String(Array.from({ length: 50 }, (_, n) => `user-${n}`).find((id) => bucketHash('split.', id) > 0.1));
+const outside = String(
+  Array.from({ length: 50 }, (_, n) => `user-${n}`).find((id) => computeBucketHash('split.', id) > 0.1),
+);
 const early = (plan: string, groups: unknown[], filters = {}): EvaluationInput => ({
   flags: [flag('split', { groups, filters })],
   request: { distinctId: outside, personProperties: { plan } },
@@ -258,7 +260,9 @@ test.each(rows)('%s: %s', (_number, _what, input, key, value, why) => {
 
 test('flag-016: returns true and its payload for IDs outside all variants', () => {
   const filters = { multivariate: { variants: variants({ a: 50, b: 25 }) }, payloads: { true: '"rest"', a: '"a"' } };
-  const inRest = Array.from({ length: 200 }, (_, n) => `user-${n}`).find((id) => bucketHash('f.', id, 'variant') > 0.9);
+  const inRest = Array.from({ length: 200 }, (_, n) => `user-${n}`).find(
+    (id) => computeBucketHash('f.', id, 'variant') > 0.9,
+  );
   const { results } = evaluate({
     flags: [flag('f', { groups: [{}], filters })],
     request: { distinctId: String(inRest) },
@@ -267,7 +271,7 @@ test('flag-016: returns true and its payload for IDs outside all variants', () =
 });
 
 test('flag-017: includes an ID whose hash equals the percentage, and excludes it for the next smaller double', () => {
-  const position = bucketHash('beta-search-rollout.', 'user-105');
+  const position = computeBucketHash('beta-search-rollout.', 'user-105');
   const exact = position * 100;
   const bounds = [exact, exact * (1 + Number.EPSILON), exact * (1 - Number.EPSILON)].filter(
     (p) => p / 100 === position,
@@ -279,7 +283,7 @@ test('flag-017: includes an ID whose hash equals the percentage, and excludes it
 });
 
 test('flag-019: hashes a numeric group key as text', () => {
-  const groups = [{ properties: [], rollout_percentage: bucketHash('f.', '42') * 100 + 1e-9 }];
+  const groups = [{ properties: [], rollout_percentage: computeBucketHash('f.', '42') * 100 + 1e-9 }];
   const input = { flags: [flag('f', { groups, filters: company })] };
   const evaluateWith = (key: unknown) => evaluate({ ...input, request: { groups: { company: key } } }).results.f;
   expect(evaluateWith(42)).toEqual(evaluateWith('42'));
@@ -458,8 +462,8 @@ describe('the hashed ID', () => {
   const half = { groups: [{ properties: [], rollout_percentage: 50 }] };
   /** An ID in the first half of flag `f`, and an ID in the second half. */
   const ids = Array.from({ length: 100 }, (_, n) => `id-${n}`);
-  const inside = String(ids.find((id) => bucketHash('f.', id) < 0.5));
-  const beyond = String(ids.find((id) => bucketHash('f.', id) > 0.5));
+  const inside = String(ids.find((id) => computeBucketHash('f.', id) < 0.5));
+  const beyond = String(ids.find((id) => computeBucketHash('f.', id) > 0.5));
 
   test('flag-058, flag-059: hashes only the device ID for a device flag', () => {
     const device = flag('f', { ...half, bucketing_identifier: 'device_id' });

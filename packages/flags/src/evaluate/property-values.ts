@@ -3,7 +3,7 @@
 import { isObject } from '@millrace/contracts';
 import type { CompiledFlags } from '../compile/compiled.ts';
 import { PropertyValue } from '../filters/value-operators.ts';
-import { textForm } from '../values.ts';
+import { toComparableText } from '../values.ts';
 import type { EvaluationContext } from './context.ts';
 
 /** Means that the property does not exist. A property that is JSON null does exist. */
@@ -30,7 +30,7 @@ export interface PropertyValues {
   groupKey(groupType: number): string | null;
 }
 
-export function propertyValues(
+export function createPropertyValues(
   { groupTypes }: Pick<CompiledFlags, 'groupTypes'>,
   context: EvaluationContext,
 ): PropertyValues {
@@ -41,7 +41,7 @@ export function propertyValues(
   function findPerson(key: string): unknown {
     const value = ownPerson(key);
     if (value !== missing) return value;
-    const current = currentPropertyOf(key);
+    const current = findCurrentProperty(key);
     return current === undefined ? missing : ownPerson(current);
   }
   function ownPerson(key: string): unknown {
@@ -59,7 +59,7 @@ export function propertyValues(
     if (stored.groupProperties === 'unavailable') return unavailable;
     return storedValue(stored.groupProperties.get(groupType) ?? {}, key);
   }
-  const groupKey = (groupType: number) => groupKeyOf(groups, groupTypes.get(groupType));
+  const groupKey = (groupType: number) => readGroupKey(groups, groupTypes.get(groupType));
 
   return {
     person: (key) => ofPerson.get(key) ?? remember(ofPerson, key, findPerson(key)),
@@ -94,7 +94,7 @@ const currentByInitial = new Map(
   fromSession.split(' ').map((current) => [`$initial_${current.replace(/^\$/, '')}`, current]),
 );
 
-export function currentPropertyOf(initial: string): string | undefined {
+export function findCurrentProperty(initial: string): string | undefined {
   return currentByInitial.get(initial);
 }
 
@@ -102,8 +102,8 @@ export function currentPropertyOf(initial: string): string | undefined {
  * Returns the key of the request's group of this type as text, or null if the request has no such group. Keys may be
  * strings or numbers.
  */
-export function groupKeyOf(groups: Record<string, unknown>, typeName: string | undefined): string | null {
+export function readGroupKey(groups: Record<string, unknown>, typeName: string | undefined): string | null {
   const key = typeName === undefined || !Object.hasOwn(groups, typeName) ? undefined : groups[typeName];
-  if (typeof key === 'number') return textForm(key);
+  if (typeof key === 'number') return toComparableText(key);
   return typeof key === 'string' && key !== '' ? key : null;
 }

@@ -33,7 +33,7 @@ function isOffered(
 }
 
 /** Counts the flags that are excluded only because the caller's runtime is unknown, and not for any other reason. */
-export function countWithheldForRuntime(flags: CompiledFlags, selection: FlagSelection): number {
+export function countFlagsWithheldForRuntime(flags: CompiledFlags, selection: FlagSelection): number {
   if (selection.runtime !== 'unknown') return 0;
   const contexts = new Set(selection.contexts);
   const requestedKeys = selection.keys && new Set(selection.keys);

@@ -1,7 +1,7 @@
 import { caseContext, caseFile, caseFlags, type FlagCase } from '../testing/load-cases.ts';
-import { bucketHash } from './bucketing.ts';
+import { computeBucketHash } from './bucketing.ts';
 import { evaluateFlags } from './evaluate-flags.ts';
-import { flagValue } from './flag-result.ts';
+import { toFlagValue } from './flag-result.ts';
 import { selectFlags } from './select-flags.ts';
 
 /**
@@ -15,7 +15,7 @@ test.each(named)('returns the same result as the SDKs: %s, flag %s (#%i)', (_cat
 });
 
 test.each(caseFile.hash)('computes the same hash as the SDKs: %s %s %s', (prefix, id, salt, expected) => {
-  expect(bucketHash(prefix, id, salt)).toBe(expected);
+  expect(computeBucketHash(prefix, id, salt)).toBe(expected);
 });
 
 function resultOf([document, , key, distinctId, sent]: FlagCase) {
@@ -27,5 +27,5 @@ function resultOf([document, , key, distinctId, sent]: FlagCase) {
   const { code, conditionIndex } = result.reason;
   const reason =
     result.failure !== null ? `failed:${code}` : conditionIndex === null ? code : `${code}:${conditionIndex}`;
-  return { value: flagValue(result), reason, payload: result.payload };
+  return { value: toFlagValue(result), reason, payload: result.payload };
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type Found, missing, propertyValues, unavailable } from '../evaluate/property-values.ts';
+import { createPropertyValues, type Found, missing, unavailable } from '../evaluate/property-values.ts';
 import {
   compileFlags,
   createExplainer,
@@ -9,7 +9,7 @@ import {
   selectFlags,
 } from '../index.ts';
 import { caseContext, caseFile, caseFlags } from '../testing/load-cases.ts';
-import { groupSource, personSource } from './explain-flag.ts';
+import { findGroupPropertySource, findPersonPropertySource } from './explain-flag.ts';
 
 function explain(filters: unknown, context: Partial<EvaluationContext>) {
   const flags = compileFlags({
@@ -112,7 +112,7 @@ test('names a source that contains the value', () => {
         stored: { ...nothingStored, personProperties: person, groupProperties },
         now: 0,
       };
-      const values = propertyValues({ groupTypes: new Map([[0, 'company']]) }, context);
+      const values = createPropertyValues({ groupTypes: new Map([[0, 'company']]) }, context);
       const read = (place: string, property: string, from: Record<string, unknown>) => {
         const places: Record<string, unknown> = {
           request: from[property],
@@ -125,9 +125,9 @@ test('names a source that contains the value', () => {
         return places[place];
       };
       const shown = (found: Found) => (typeof found === 'symbol' ? found : found.value);
-      const own = personSource(key, context);
+      const own = findPersonPropertySource(key, context);
       expect(shown(values.person(key))).toBe(read(own.source, own.property, sent));
-      const ofGroup = groupSource(key, { groupType: 0, typeName: 'company' }, context);
+      const ofGroup = findGroupPropertySource(key, { groupType: 0, typeName: 'company' }, context);
       expect(shown(values.group(0, key))).toBe(read(ofGroup.source, ofGroup.property, group));
     }),
   );

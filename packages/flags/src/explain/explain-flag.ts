@@ -2,12 +2,18 @@
 
 import { isObject } from '@millrace/contracts';
 import type { CompiledCondition, CompiledFilter, CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
-import { bucketHash, bucketingId, holdoutBucketingId, rolloutHash, variantHash } from '../evaluate/bucketing.ts';
+import {
+  computeBucketHash,
+  computeRolloutHash,
+  computeVariantHash,
+  findBucketingId,
+  findHoldoutBucketingId,
+} from '../evaluate/bucketing.ts';
 import { type ConditionOutcome, evaluateCondition, testCohort, testFilter } from '../evaluate/conditions.ts';
 import type { EvaluationContext } from '../evaluate/context.ts';
 import type { EvaluatedFlags } from '../evaluate/evaluate-flags.ts';
-import { createEvaluation, type Evaluation, type Outcome, stepLimits } from '../evaluate/evaluation-state.ts';
-import { currentPropertyOf, groupKeyOf } from '../evaluate/property-values.ts';
+import { createEvaluationState, type Evaluation, type Outcome, stepLimits } from '../evaluate/evaluation-state.ts';
+import { findCurrentProperty, readGroupKey } from '../evaluate/property-values.ts';
 
 /** The explanation of a flag's value for a person. Contains the sources of property values, but not the values. */
 export interface FlagExplanation {
@@ -46,7 +52,7 @@ export function createExplainer(
   flags: CompiledFlags,
   { context, results }: { context: EvaluationContext } & Pick<EvaluatedFlags, 'results'>,
 ): (flag: CompiledFlag) => FlagExplanation {
-  const evaluation = createEvaluation(flags, context, results);
+  const evaluation = createEvaluationState(flags, context, results);
   return (flag) => {
     evaluation.maxSteps = Math.min(maxSteps, evaluation.steps + stepLimits.each);
     return explainFlag(flag, evaluation);
@@ -55,21 +61,21 @@ export function createExplainer(
 
 function explainFlag(flag: CompiledFlag, evaluation: Evaluation): FlagExplanation {
   const { context } = evaluation;
-  const id = bucketingId(flag, flag.aggregation, evaluation);
+  const id = findBucketingId(flag, flag.aggregation, evaluation);
   return {
     hashed: flag.aggregation !== null ? 'group' : flag.bucketsBy,
     holdout: explainHoldout(flag, evaluation),
     enrollment: explainEnrollment(flag, context),
     conditions: flag.conditions.map((condition) => explainCondition(flag, condition, evaluation)),
-    variantHash: id === null || flag.variants.length === 0 ? null : variantHash(flag, id),
+    variantHash: id === null || flag.variants.length === 0 ? null : computeVariantHash(flag, id),
   };
 }
 
 function explainHoldout(flag: CompiledFlag, evaluation: Evaluation): FlagExplanation['holdout'] {
   const { holdout } = flag;
   if (holdout === null) return null;
-  const id = holdoutBucketingId(flag, evaluation);
-  const hash = id === null ? null : bucketHash('holdout-', id);
+  const id = findHoldoutBucketingId(flag, evaluation);
+  const hash = id === null ? null : computeBucketHash('holdout-', id);
   const { percentage } = holdout;
   return { percentage, hash, isHeldOut: hash !== null && (percentage === 100 || hash <= percentage / 100) };
 }
@@ -77,7 +83,7 @@ function explainHoldout(flag: CompiledFlag, evaluation: Evaluation): FlagExplana
 function explainEnrollment({ enrollment }: CompiledFlag, context: EvaluationContext): PropertySource[] | null {
   if (enrollment === null) return null;
   const properties = enrollment.kind === 'property' ? [enrollment.property] : enrollment.properties;
-  return properties.map((property) => personSource(property, context));
+  return properties.map((property) => findPersonPropertySource(property, context));
 }
 
 function explainCondition(
@@ -85,7 +91,7 @@ function explainCondition(
   condition: CompiledCondition,
   evaluation: Evaluation,
 ): ConditionExplanation {
-  const id = bucketingId(flag, condition.aggregation, evaluation);
+  const id = findBucketingId(flag, condition.aggregation, evaluation);
   return {
     outcome: evaluateCondition(flag, condition, evaluation).kind,
     filters: [
@@ -96,7 +102,7 @@ function explainCondition(
         outcome: testCohort(filter, evaluation),
       })),
     ],
-    rollout: { percentage: condition.rolloutPercentage, hash: id === null ? null : rolloutHash(flag, id) },
+    rollout: { percentage: condition.rolloutPercentage, hash: id === null ? null : computeRolloutHash(flag, id) },
   };
 }
 
@@ -106,9 +112,9 @@ function explainFilter(filter: CompiledFilter, evaluation: Evaluation): FilterEx
     case 'property': {
       const { key, groupType } = filter;
       const { flags, context } = evaluation;
-      if (groupType === null) return { about: 'person', key, ...personSource(key, context), outcome };
+      if (groupType === null) return { about: 'person', key, ...findPersonPropertySource(key, context), outcome };
       const typeName = flags.groupTypes.get(groupType);
-      return { about: 'group', key, ...groupSource(key, { groupType, typeName }, context), outcome };
+      return { about: 'group', key, ...findGroupPropertySource(key, { groupType, typeName }, context), outcome };
     }
     case 'flag':
       return { about: 'flag', id: filter.flagId, outcome };
@@ -126,10 +132,10 @@ interface PropertySource {
 
 type Sources = Pick<EvaluationContext, 'personProperties' | 'groupProperties' | 'groups' | 'stored'>;
 
-export function personSource(key: string, context: Sources): PropertySource {
+export function findPersonPropertySource(key: string, context: Sources): PropertySource {
   const own = ownPersonSource(key, context);
   if (own !== 'missing') return { source: own, property: key };
-  const current = currentPropertyOf(key);
+  const current = findCurrentProperty(key);
   const standsIn = current === undefined ? 'missing' : ownPersonSource(current, context);
   return current === undefined || standsIn === 'missing'
     ? { source: 'missing', property: key }
@@ -146,12 +152,12 @@ function ownPersonSource(key: string, { personProperties, stored }: Sources): Pr
  * Returns the source of a group property's value.
  * @param typeName group type name; undefined if the type does not exist
  */
-export function groupSource(
+export function findGroupPropertySource(
   key: string,
   { groupType, typeName }: { groupType: number; typeName: string | undefined },
   { groupProperties, groups, stored }: Sources,
 ): PropertySource {
-  const ownKey = groupKeyOf(groups, typeName);
+  const ownKey = readGroupKey(groups, typeName);
   if (key === '$group_key' && ownKey !== null) return { source: 'group_key', property: key };
   const sent =
     typeName !== undefined && Object.hasOwn(groupProperties, typeName) ? groupProperties[typeName] : undefined;

@@ -1,4 +1,4 @@
-import { sdkWarnings } from './sdk-warnings.ts';
+import { findSdkWarnings } from './sdk-warnings.ts';
 
 const everybody = { properties: [], rollout_percentage: 100 };
 const pro = { key: 'plan', type: 'person', operator: 'exact', value: ['pro'] };
@@ -7,7 +7,7 @@ const variants = (...parts: number[]) => ({
   multivariate: { variants: parts.map((part, n) => ({ key: `v${n}`, rollout_percentage: part })) },
 });
 
-test.each<[string, Parameters<typeof sdkWarnings>[0], RegExp[]]>([
+test.each<[string, Parameters<typeof findSdkWarnings>[0], RegExp[]]>([
   ['returns no warning for a rollout to everyone', one(everybody), []],
   ['returns no warning for a rollout without filters', one({ properties: [], rollout_percentage: 30 }), []],
   ['returns no warning for filters without a rollout', one({ properties: [pro] }), []],
@@ -114,7 +114,7 @@ test.each<[string, Parameters<typeof sdkWarnings>[0], RegExp[]]>([
     [],
   ],
 ])('%s', (_name, flag, expected) => {
-  const warnings = sdkWarnings(flag);
+  const warnings = findSdkWarnings(flag);
   expect(warnings).toHaveLength(expected.length);
   for (const [index, words] of expected.entries()) expect(warnings[index]).toMatch(words);
 });

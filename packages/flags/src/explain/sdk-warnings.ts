@@ -117,7 +117,7 @@ function hasCaseOrType(value: unknown): boolean {
  * The warnings depend only on the definition. docs/flags.md describes the differences for unusual property values. A
  * flag with experience continuity has no warnings, because no SDK evaluates such a flag locally.
  */
-export function sdkWarnings(flag: Flag): string[] {
+export function findSdkWarnings(flag: Flag): string[] {
   if (flag.ensure_experience_continuity === true) return [];
   const filters = isObject(flag.filters) ? flag.filters : {};
   const parts = { flag, filters, conditions: listOf(filters.groups) };

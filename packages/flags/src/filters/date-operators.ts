@@ -1,7 +1,7 @@
 // Filters that compare dates and times.
 
 import { createTimeZone, type TimeZone } from '@millrace/schedule';
-import { type PropertyValue, stepsToCompare, type ValueTest } from './value-operators.ts';
+import { countComparisonSteps, type PropertyValue, type ValueTest } from './value-operators.ts';
 
 type Comparison = (value: number, expected: number) => boolean;
 
@@ -9,7 +9,7 @@ type Comparison = (value: number, expected: number) => boolean;
  * Prepares a date comparison. Returns null for a filter value that is not a date. Relative dates are computed at each
  * evaluation.
  */
-export function compareDates(expected: unknown, zone: TimeZone, holds: Comparison): ValueTest | null {
+export function createDateTest(expected: unknown, zone: TimeZone, holds: Comparison): ValueTest | null {
   if (typeof expected !== 'string') return null;
   const fixed = parseDate(expected, zone);
   const bound = parseRelativeDate(expected, zone) ?? (fixed === null ? null : () => fixed);
@@ -19,7 +19,7 @@ export function compareDates(expected: unknown, zone: TimeZone, holds: Compariso
       const moment = momentOf(value, zone);
       return moment !== null && holds(moment, bound(now));
     },
-    stepsFor: stepsToCompare,
+    stepsFor: countComparisonSteps,
   };
 }
 
@@ -27,7 +27,7 @@ export function compareDates(expected: unknown, zone: TimeZone, holds: Compariso
  * Returns whether a filter can have this value as its date, absolute or relative. Used to validate flags and cohorts.
  */
 export function isFilterDate(value: unknown): boolean {
-  return compareDates(value, createTimeZone('UTC'), () => true) !== null;
+  return createDateTest(value, createTimeZone('UTC'), () => true) !== null;
 }
 
 /** Converts a property to milliseconds since 1970. Numbers and numeric strings (even "2024") are seconds since 1970. */

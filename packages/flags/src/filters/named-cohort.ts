@@ -8,6 +8,6 @@ export const cohortFilterTypes: ReadonlySet<unknown> = new Set(['cohort', 'stati
  * function.
  * @returns undefined if the filter is not about a cohort, or if its value is not a valid ID
  */
-export function namedCohort({ type, value }: { type?: unknown; value?: unknown }): number | undefined {
+export function readCohortFilterId({ type, value }: { type?: unknown; value?: unknown }): number | undefined {
   return cohortFilterTypes.has(type) ? parseRecordId(value) : undefined;
 }

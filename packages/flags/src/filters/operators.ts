@@ -1,18 +1,18 @@
 // All operators of property filters, such as `exact` and `is_set`, and their tests.
 
-import { numberForm, textForm } from '../values.ts';
-import { compareDates } from './date-operators.ts';
+import { toComparableNumber, toComparableText } from '../values.ts';
+import { createDateTest } from './date-operators.ts';
 import {
-  containsAnyTest,
-  containsTest,
-  endsWithTest,
-  exactTest,
+  createContainsAnyTest,
+  createContainsTest,
+  createEndsWithTest,
+  createExactTest,
+  createPatternTests,
+  createStartsWithTest,
   longestNeedle,
-  patternTests,
-  startsWithTest,
 } from './text-operators.ts';
-import { type CompiledTest, never, quickTest, type TestOptions, type ValueTest } from './value-operators.ts';
-import { type VersionOperator, versionTest } from './version-operators.ts';
+import { type CompiledTest, createFixedCostTest, never, type TestOptions, type ValueTest } from './value-operators.ts';
+import { createVersionTest, type VersionOperator } from './version-operators.ts';
 
 interface Operator {
   /** The outcome if the property does not exist. */
@@ -26,29 +26,29 @@ interface Operator {
  * operators.
  */
 const operators = {
-  exact: is((expected, { matchingVersion }) => exactTest(expected, matchingVersion)),
-  is_not: isNot((expected, { matchingVersion }) => not(exactTest(expected, matchingVersion))),
-  is_set: is(() => quickTest(() => true)),
-  is_not_set: isNot(() => quickTest(() => false)),
-  icontains: is(containsTest),
-  not_icontains: isNot((expected) => not(containsTest(expected))),
-  icontains_multi: is(containsAnyTest),
-  not_icontains_multi: isNot((expected) => not(containsAnyTest(expected))),
-  starts_with: is(startsWithTest),
-  not_starts_with: isNot((expected) => not(startsWithTest(expected))),
-  ends_with: is(endsWithTest),
-  not_ends_with: isNot((expected) => not(endsWithTest(expected))),
-  regex: is((expected) => patternTests(expected).isFound),
-  not_regex: isNot((expected) => patternTests(expected).isNotFound),
+  exact: is((expected, { matchingVersion }) => createExactTest(expected, matchingVersion)),
+  is_not: isNot((expected, { matchingVersion }) => not(createExactTest(expected, matchingVersion))),
+  is_set: is(() => createFixedCostTest(() => true)),
+  is_not_set: isNot(() => createFixedCostTest(() => false)),
+  icontains: is(createContainsTest),
+  not_icontains: isNot((expected) => not(createContainsTest(expected))),
+  icontains_multi: is(createContainsAnyTest),
+  not_icontains_multi: isNot((expected) => not(createContainsAnyTest(expected))),
+  starts_with: is(createStartsWithTest),
+  not_starts_with: isNot((expected) => not(createStartsWithTest(expected))),
+  ends_with: is(createEndsWithTest),
+  not_ends_with: isNot((expected) => not(createEndsWithTest(expected))),
+  regex: is((expected) => createPatternTests(expected).isFound),
+  not_regex: isNot((expected) => createPatternTests(expected).isNotFound),
   gt: is((expected) => compareNumbers(expected, (value, bound) => value > bound)),
   gte: is((expected) => compareNumbers(expected, (value, bound) => value >= bound)),
   lt: is((expected) => compareNumbers(expected, (value, bound) => value < bound)),
   lte: is((expected) => compareNumbers(expected, (value, bound) => value <= bound)),
   between: is((expected) => betweenTests(expected)?.isBetween ?? null),
   not_between: isNot((expected) => betweenTests(expected)?.isNotBetween ?? null),
-  is_date_before: is((expected, { zone }) => compareDates(expected, zone, (value, bound) => value < bound)),
-  is_date_after: is((expected, { zone }) => compareDates(expected, zone, (value, bound) => value > bound)),
-  is_date_exact: is((expected, { zone }) => compareDates(expected, zone, (value, bound) => value === bound)),
+  is_date_before: is((expected, { zone }) => createDateTest(expected, zone, (value, bound) => value < bound)),
+  is_date_after: is((expected, { zone }) => createDateTest(expected, zone, (value, bound) => value > bound)),
+  is_date_exact: is((expected, { zone }) => createDateTest(expected, zone, (value, bound) => value === bound)),
   semver_eq: ofVersion('semver_eq'),
   semver_neq: ofVersion('semver_neq'),
   semver_gt: ofVersion('semver_gt'),
@@ -81,9 +81,9 @@ const searching = new Set<PropertyOperator>([
  * Returns whether a filter's search text is so long that the filter would never match. Used to validate flags and
  * cohorts.
  */
-export function isNeedleTooLong(operator: PropertyOperator, value: unknown): boolean {
+export function isSearchTextTooLong(operator: PropertyOperator, value: unknown): boolean {
   const needles = Array.isArray(value) ? value : [value];
-  return searching.has(operator) && needles.some((needle) => textForm(needle).length > longestNeedle);
+  return searching.has(operator) && needles.some((needle) => toComparableText(needle).length > longestNeedle);
 }
 
 /** Creates an operator that does not match a missing property. */
@@ -93,7 +93,7 @@ function is(prepare: Operator['prepare']): Operator {
 
 /** Creates an operator that compares versions by the rules of semver.org. */
 function ofVersion(operator: VersionOperator): Operator {
-  return is((expected) => versionTest(operator, expected));
+  return is((expected) => createVersionTest(operator, expected));
 }
 
 /** Creates a negated operator, which matches a missing property. */
@@ -129,9 +129,9 @@ type Comparison = (value: number, expected: number) => boolean;
 
 /** Returns null for a value that is not a number. */
 function compareNumbers(expected: unknown, holds: Comparison): ValueTest | null {
-  const bound = numberForm(expected);
+  const bound = toComparableNumber(expected);
   if (bound === null) return null;
-  return quickTest(({ number }) => number !== null && holds(number, bound));
+  return createFixedCostTest(({ number }) => number !== null && holds(number, bound));
 }
 
 /**
@@ -140,11 +140,11 @@ function compareNumbers(expected: unknown, holds: Comparison): ValueTest | null 
  */
 function betweenTests(expected: unknown): { isBetween: ValueTest; isNotBetween: ValueTest } | null {
   if (!Array.isArray(expected) || expected.length !== 2) return null;
-  const [low, high] = expected.map(numberForm);
+  const [low, high] = expected.map(toComparableNumber);
   if (low === null || low === undefined || high === null || high === undefined || low > high) return null;
   return {
-    isBetween: quickTest(({ number }) => isWithin(number, low, high) === true),
-    isNotBetween: quickTest(({ number }) => isWithin(number, low, high) === false),
+    isBetween: createFixedCostTest(({ number }) => isWithin(number, low, high) === true),
+    isNotBetween: createFixedCostTest(({ number }) => isWithin(number, low, high) === false),
   };
 }
 

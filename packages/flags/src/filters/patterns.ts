@@ -98,7 +98,7 @@ const collected = new FinalizationRegistry((text: string) => {
 });
 
 /** Returns the same object for equal texts, even in different flags and projects. */
-export function sharedPattern(text: string): SharedPattern {
+export function getSharedPattern(text: string): SharedPattern {
   const known = inUse.get(text)?.deref();
   if (known !== undefined) return known;
   const pattern = new SharedPattern(text);

@@ -1,8 +1,14 @@
 // Filters that search and compare texts.
 
-import { isBooleanLike, isTruthy, textForm } from '../values.ts';
-import { sharedPattern } from './patterns.ts';
-import { asciiLower, type PropertyValue, quickTest, stepsToCompare, type ValueTest } from './value-operators.ts';
+import { isBooleanLike, isTruthy, toComparableText } from '../values.ts';
+import { getSharedPattern } from './patterns.ts';
+import {
+  countComparisonSteps,
+  createFixedCostTest,
+  type PropertyValue,
+  toAsciiLowerCase,
+  type ValueTest,
+} from './value-operators.ts';
 
 /** Maximum length of the text that a filter searches for. */
 export const longestNeedle = 1000;
@@ -10,7 +16,7 @@ export const longestNeedle = 1000;
 /**
  * Prepares a search. Returns null if the text is too long, in which case neither the operator nor its negation matches.
  */
-export function containsTest(expected: unknown): ValueTest | null {
+export function createContainsTest(expected: unknown): ValueTest | null {
   const needle = needleOf(expected);
   return needle === null ? null : new Search(needle);
 }
@@ -19,8 +25,8 @@ export function containsTest(expected: unknown): ValueTest | null {
  * Prepares a search for any of several texts. A single value counts as a list of one. Returns null if any text is too
  * long.
  */
-export function containsAnyTest(expected: unknown): ValueTest | null {
-  if (!Array.isArray(expected)) return containsTest(expected);
+export function createContainsAnyTest(expected: unknown): ValueTest | null {
+  if (!Array.isArray(expected)) return createContainsTest(expected);
   const needles = expected.map(needleOf);
   const searches = needles.filter((needle) => needle !== null).map((needle) => new Search(needle));
   if (searches.length < needles.length) return null;
@@ -30,18 +36,18 @@ export function containsAnyTest(expected: unknown): ValueTest | null {
   };
 }
 
-export function startsWithTest(expected: unknown): ValueTest | null {
+export function createStartsWithTest(expected: unknown): ValueTest | null {
   const start = needleOf(expected);
-  return start === null ? null : quickTest(({ searched }) => searched.startsWith(start));
+  return start === null ? null : createFixedCostTest(({ searched }) => searched.startsWith(start));
 }
 
-export function endsWithTest(expected: unknown): ValueTest | null {
+export function createEndsWithTest(expected: unknown): ValueTest | null {
   const end = needleOf(expected);
-  return end === null ? null : quickTest(({ searched }) => searched.endsWith(end));
+  return end === null ? null : createFixedCostTest(({ searched }) => searched.endsWith(end));
 }
 
 function needleOf(expected: unknown): string | null {
-  const text = asciiLower(textForm(expected));
+  const text = toAsciiLowerCase(toComparableText(expected));
   return text.length > longestNeedle ? null : text;
 }
 
@@ -67,7 +73,7 @@ class Search implements ValueTest {
   }
 
   stepsFor(length: number): number {
-    return 2 + (this.#isShort(length) ? stepsToCompare(length * this.#needle.length) : length / 4);
+    return 2 + (this.#isShort(length) ? countComparisonSteps(length * this.#needle.length) : length / 4);
   }
 
   #isShort(length: number): boolean {
@@ -104,20 +110,20 @@ function isFound(text: string, needle: string, borders: Uint16Array): boolean {
  * element is enough. Under matching version 1, a boolean-like filter value only tests whether the property is true, so
  * "false" matches everything that is not true.
  */
-export function exactTest(expected: unknown, matchingVersion: 1 | 2): ValueTest {
-  if (Array.isArray(expected) && expected.length === 0) return quickTest(({ isTrue }) => isTrue);
+export function createExactTest(expected: unknown, matchingVersion: 1 | 2): ValueTest {
+  if (Array.isArray(expected) && expected.length === 0) return createFixedCostTest(({ isTrue }) => isTrue);
   if (matchingVersion === 1 && isBooleanLike(expected)) {
     const expectsMatch = isTruthy(expected);
-    return quickTest(({ isTrue }) => isTrue === expectsMatch);
+    return createFixedCostTest(({ isTrue }) => isTrue === expectsMatch);
   }
-  if (!Array.isArray(expected)) return new EqualTest(textForm(expected).toLowerCase());
-  const texts = new Set(expected.map((text) => textForm(text).toLowerCase()));
+  if (!Array.isArray(expected)) return new EqualTest(toComparableText(expected).toLowerCase());
+  const texts = new Set(expected.map((text) => toComparableText(text).toLowerCase()));
   const [only = ''] = texts;
   if (texts.size === 1) return new EqualTest(only);
-  const longest = expected.reduce<number>((most, text) => Math.max(most, textForm(text).length), 0);
+  const longest = expected.reduce<number>((most, text) => Math.max(most, toComparableText(text).length), 0);
   return {
     matches: ({ folded }) => texts.has(folded),
-    stepsFor: (length) => stepsToCompare(Math.min(length, longest)),
+    stepsFor: (length) => countComparisonSteps(Math.min(length, longest)),
   };
 }
 
@@ -133,7 +139,7 @@ class EqualTest implements ValueTest {
   }
 
   stepsFor(length: number): number {
-    return stepsToCompare(Math.min(length, this.#text.length));
+    return countComparisonSteps(Math.min(length, this.#text.length));
   }
 }
 
@@ -150,8 +156,8 @@ const maxSteps = 3_000_000;
  * the length of the text. This is not possible for look-around and back-references, so a pattern with one of these is
  * invalid and matches neither the operator nor its negation.
  */
-export function patternTests(expected: unknown): { isFound: ValueTest; isNotFound: ValueTest } {
-  const pattern = sharedPattern(textForm(expected));
+export function createPatternTests(expected: unknown): { isFound: ValueTest; isNotFound: ValueTest } {
+  const pattern = getSharedPattern(toComparableText(expected));
   /** The result is 0 if the text is too long to search. */
   const stepsFor = (length: number) => {
     const steps = length * (pattern.compiled()?.programSize() ?? 0);

@@ -1,7 +1,7 @@
 // A property value in the forms that filters compare, and the interface of a test.
 
 import type { TimeZone } from '@millrace/schedule';
-import { isTruthy, numberForm, parseVersion, type SemanticVersion, textForm } from '../values.ts';
+import { isTruthy, parseVersion, type SemanticVersion, toComparableNumber, toComparableText } from '../values.ts';
 import type { SharedPattern } from './patterns.ts';
 
 /** Tests a property's value. The result depends only on the arguments. */
@@ -22,24 +22,24 @@ export interface CompiledTest {
 }
 
 export interface TestOptions {
-  /** Version 1 compares texts like "true" as booleans (see `exactTest`). Version 2 does not. */
+  /** Version 1 compares texts like "true" as booleans (see `createExactTest`). Version 2 does not. */
   matchingVersion: 1 | 2;
   /** The project time zone. */
   zone: TimeZone;
 }
 
 /** Returns the number of steps for comparing this many characters. */
-export const stepsToCompare = (characters: number): number => characters / 16;
+export const countComparisonSteps = (characters: number): number => characters / 16;
 
 const noSteps = (): number => 0;
 
 /** Creates a test whose cost does not depend on the length of the text. */
-export function quickTest(matches: ValueTest['matches']): ValueTest {
+export function createFixedCostTest(matches: ValueTest['matches']): ValueTest {
   return { matches, stepsFor: noSteps };
 }
 
 /** A test that never matches, for unknown operators and invalid values. */
-export const never: CompiledTest = { test: quickTest(() => false), whenMissing: false };
+export const never: CompiledTest = { test: createFixedCostTest(() => false), whenMissing: false };
 
 /** A property value in the forms that filters compare. Each form is computed once, on first use. */
 export class PropertyValue {
@@ -63,13 +63,13 @@ export class PropertyValue {
   }
 
   get text(): string {
-    this.textMade ??= textForm(this.value);
+    this.textMade ??= toComparableText(this.value);
     return this.textMade;
   }
 
   /** The text for substring searches. Only the characters A to Z are converted to lower case. */
   get searched(): string {
-    this.searchedMade ??= asciiLower(this.text);
+    this.searchedMade ??= toAsciiLowerCase(this.text);
     return this.searchedMade;
   }
 
@@ -80,7 +80,7 @@ export class PropertyValue {
   }
 
   get number(): number | null {
-    if (this.numberMade === undefined) this.numberMade = numberForm(this.value);
+    if (this.numberMade === undefined) this.numberMade = toComparableNumber(this.value);
     return this.numberMade;
   }
 
@@ -99,7 +99,7 @@ export class PropertyValue {
  * Converts the characters A to Z to lower case, as PostHog does. Unlike `exact`, substring searches therefore distinguish
  * "Ä" from "ä".
  */
-export function asciiLower(text: string): string {
+export function toAsciiLowerCase(text: string): string {
   if (/^[\0-\x7f]*$/.test(text)) return text.toLowerCase();
   // Converts character by character. A malicious text may contain half a million capital letters, for which a
   // replacement function would take too long.

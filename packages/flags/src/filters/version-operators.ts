@@ -6,7 +6,7 @@ import {
   longestVersion,
   parseVersion,
   type SemanticVersion,
-  textForm,
+  toComparableText,
 } from '../values.ts';
 import type { ValueTest } from './value-operators.ts';
 
@@ -32,7 +32,7 @@ const comparisons = {
 export type VersionOperator = keyof typeof comparisons | 'semver_tilde' | 'semver_caret' | 'semver_wildcard';
 
 /** Returns null for a value that is not a version, and for other operators. In both cases, nothing matches. */
-export function versionRule(operator: string, expected: unknown): VersionRule | null {
+export function createVersionRule(operator: string, expected: unknown): VersionRule | null {
   if (operator === 'semver_wildcard') return wildcardRule(expected);
   const from = parseVersion(expected);
   if (from === null) return null;
@@ -49,7 +49,7 @@ function rangeFrom(from: SemanticVersion, before: SemanticVersion): VersionRule 
 
 /** Parses `*`, `1.*` or `1.2.*`. A version without a star means the same as with a caret. Pre-releases never match. */
 function wildcardRule(expected: unknown): VersionRule | null {
-  const text = textForm(expected).trim().replace(/^v/, '').trim();
+  const text = toComparableText(expected).trim().replace(/^v/, '').trim();
   if (!text.includes('*')) return releases(parseVersion(text), nextIncompatible);
   const [, major, minor] = /^(?:(\d+)\.)?(?:(\d+)\.)?\*(?:\.\*){0,2}$/.exec(text) ?? [];
   if (text.split('.').length > 3) return null;
@@ -69,8 +69,8 @@ function nextIncompatible(from: SemanticVersion): SemanticVersion {
   return { ...from, patch: from.patch + 1n };
 }
 
-export function versionTest(operator: VersionOperator, expected: unknown): ValueTest | null {
-  const rule = versionRule(operator, expected);
+export function createVersionTest(operator: VersionOperator, expected: unknown): ValueTest | null {
+  const rule = createVersionRule(operator, expected);
   if (rule === null) return null;
   return {
     matches: ({ version }) => version !== null && holds(rule, version),

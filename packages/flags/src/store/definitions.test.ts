@@ -4,7 +4,7 @@ import { type ProjectChanges, type Sql, watchProjectChanges } from '@millrace/db
 import { createLogger, createMetrics } from '@millrace/runtime';
 import { eventually } from '@millrace/testing';
 import type { CompiledFlags } from '../compile/compiled.ts';
-import { createFlagDefinitions, loadDefinitions } from './definitions.ts';
+import { createFlagDefinitionCache, loadDefinitions } from './definitions.ts';
 import { createFlagFixture, type FlagFixture } from './testing/flag-fixture.ts';
 
 let fixture: FlagFixture;
@@ -24,7 +24,7 @@ const deaf: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'> = { subscribe: ()
 const keysOf = async (flags: CompiledFlags | Promise<CompiledFlags>) => [...(await flags).byKey.keys()].sort();
 
 /** Creates the cache under test, and records its database queries. */
-function remember(options: Partial<Parameters<typeof createFlagDefinitions>[0]> = {}) {
+function remember(options: Partial<Parameters<typeof createFlagDefinitionCache>[0]> = {}) {
   const queries: string[] = [];
   const outcomes: string[] = [];
   const sql: Sql = {
@@ -33,7 +33,7 @@ function remember(options: Partial<Parameters<typeof createFlagDefinitions>[0]> 
       return fixture.database.sql.query(text, values);
     },
   };
-  const definitions = createFlagDefinitions({
+  const definitions = createFlagDefinitionCache({
     sql,
     changes,
     maxBytes: 1_000_000,
@@ -98,7 +98,7 @@ describe('loadDefinitions', () => {
   });
 });
 
-describe('createFlagDefinitions', () => {
+describe('createFlagDefinitionCache', () => {
   test('shares one query among concurrent callers, and does not query again without a change', async () => {
     const environmentId = await fixture.createEnvironment();
     await fixture.addFlag(environmentId, 'a');

@@ -5,19 +5,19 @@ import type { Sql } from '@millrace/db/sql';
 import { compileFlagsInSteps } from '../compile/compile-flags.ts';
 import type { CompiledFlags } from '../compile/compiled.ts';
 import type { FlagDefinition, ProjectDefinitions } from '../definitions.ts';
-import { inTimeSlices, type Steps } from '../steps.ts';
+import { runInTimeSlices, type Steps } from '../steps.ts';
 import { type DefinitionRow, findDefinitionRows, findDefinitionsVersion } from './definition-store.ts';
-import { createVersionedMemory, type VersionedMemory, type VersionedMemoryOptions } from './versioned-memory.ts';
+import { createVersionedCache, type VersionedCache, type VersionedCacheOptions } from './versioned-memory.ts';
 
-export interface DefinitionMemoryOptions
-  extends Pick<VersionedMemoryOptions<unknown>, 'changes' | 'maxBytes' | 'onLookup'> {
+export interface DefinitionCacheOptions
+  extends Pick<VersionedCacheOptions<unknown>, 'changes' | 'maxBytes' | 'onLookup'> {
   sql: Sql;
 }
 
 /** Creates a cache of compiled flags by environment. */
-export function createFlagDefinitions(options: DefinitionMemoryOptions): VersionedMemory<CompiledFlags> {
+export function createFlagDefinitionCache(options: DefinitionCacheOptions): VersionedCache<CompiledFlags> {
   const { sql } = options;
-  return createVersionedMemory({
+  return createVersionedCache({
     ...options,
     async load(environmentId) {
       const definitions = (await loadDefinitions(sql, environmentId)) ?? noDefinitions(environmentId);
@@ -31,7 +31,7 @@ export function createFlagDefinitions(options: DefinitionMemoryOptions): Version
 /** Compiles definitions for evaluation. If there are many definitions, other work can run in between. */
 export async function compileDefinitions(definitions: StoredDefinitions): Promise<CompiledFlags> {
   const flags = definitions.flags.map((flag) => (flag.has_encrypted_payloads ? withRedactedPayloads(flag) : flag));
-  return inTimeSlices(compileFlagsInSteps({ ...definitions, flags }));
+  return runInTimeSlices(compileFlagsInSteps({ ...definitions, flags }));
 }
 
 /** Anyone can request an evaluation, so its result must not contain payloads that require a secret key. */
@@ -89,7 +89,7 @@ const patternOperator = /"(?:not_)?regex"/g;
  * @throws database errors
  */
 export async function loadDefinitions(sql: Sql, environmentId: number): Promise<StoredDefinitions | null> {
-  return inTimeSlices(readRows(await findDefinitionRows(sql, environmentId), environmentId));
+  return runInTimeSlices(readRows(await findDefinitionRows(sql, environmentId), environmentId));
 }
 
 function* readRows(rows: readonly DefinitionRow[], environmentId: number): Steps<StoredDefinitions | null> {

@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import { createFlagDocuments } from './documents.ts';
+import { createFlagDocumentCache } from './documents.ts';
 import { createFlagFixture, type FlagFixture } from './testing/flag-fixture.ts';
 
 let fixture: FlagFixture;
@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 async function read(environmentId: number) {
-  const documents = createFlagDocuments({
+  const documents = createFlagDocumentCache({
     sql: fixture.database.sql,
     changes: { subscribe: () => {}, isSubscribed: () => true },
     maxBytes: 1_000_000,

@@ -3,15 +3,15 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { namedCohort } from '../filters/named-cohort.ts';
+import { readCohortFilterId } from '../filters/named-cohort.ts';
 import { findDefinitionsVersion } from './definition-store.ts';
 import {
-  type DefinitionMemoryOptions,
+  type DefinitionCacheOptions,
   loadDefinitions,
   type StoredDefinitions,
   type StoredFlag,
 } from './definitions.ts';
-import { createVersionedMemory, type VersionedMemory } from './versioned-memory.ts';
+import { createVersionedCache, type VersionedCache } from './versioned-memory.ts';
 
 /** The document for local evaluation, ready to be sent. */
 export interface FlagDocument {
@@ -24,15 +24,15 @@ export interface FlagDocument {
  * Creates a cache with one document per environment. Each version of a document is serialized, hashed and compressed
  * only once.
  */
-export function createFlagDocuments(options: DefinitionMemoryOptions): VersionedMemory<FlagDocument> {
+export function createFlagDocumentCache(options: DefinitionCacheOptions): VersionedCache<FlagDocument> {
   const { sql } = options;
-  return createVersionedMemory({
+  return createVersionedCache({
     ...options,
     async load(environmentId) {
       const definitions = await loadDefinitions(sql, environmentId);
       // SDKs drop all their flags when they receive an empty document, so throw an error instead.
       if (definitions === null) throw new Error('The environment does not exist.');
-      const value = await makeDocument(JSON.stringify(localEvaluationDocument(definitions)));
+      const value = await makeDocument(JSON.stringify(buildLocalEvaluationDocument(definitions)));
       return { version: definitions.version, value, bytes: value.gzipped.length + bytesBeside };
     },
     findVersion: (environmentId) => findDefinitionsVersion(sql, environmentId),
@@ -58,7 +58,7 @@ const surveyPrefix = 'survey-targeting-';
  * Static cohorts are omitted, so that SDKs query the server for flags that use them. The order is fixed, so that equal
  * definitions result in equal text.
  */
-export function localEvaluationDocument(definitions: StoredDefinitions) {
+export function buildLocalEvaluationDocument(definitions: StoredDefinitions) {
   const flags = definitions.flags.filter((flag) => !flag.has_encrypted_payloads && !flag.key.startsWith(surveyPrefix));
   const targetOf = createDependencyChains(flags);
   return {
@@ -207,5 +207,5 @@ function filtersIn(stored: unknown): Fields[] {
 
 /** Returns the IDs of the cohorts that filters refer to. */
 function cohortIdsIn(stored: unknown): number[] {
-  return filtersIn(stored).flatMap((filter) => namedCohort(filter) ?? []);
+  return filtersIn(stored).flatMap((filter) => readCohortFilterId(filter) ?? []);
 }

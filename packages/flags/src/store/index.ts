@@ -1,12 +1,12 @@
-export { inTimeSlices } from '../steps.ts';
+export { runInTimeSlices } from '../steps.ts';
 export { findRemoteConfig } from './definition-store.ts';
 export {
   compileDefinitions,
-  createFlagDefinitions,
+  createFlagDefinitionCache,
   loadDefinitions,
   type StoredDefinitions,
   type StoredFlag,
 } from './definitions.ts';
-export { createFlagDocuments, type FlagDocument, localEvaluationDocument } from './documents.ts';
+export { buildLocalEvaluationDocument, createFlagDocumentCache, type FlagDocument } from './documents.ts';
 export { loadStoredData, needsStoredData } from './request-data.ts';
-export type { VersionedMemory } from './versioned-memory.ts';
+export type { VersionedCache } from './versioned-memory.ts';

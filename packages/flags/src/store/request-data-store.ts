@@ -113,7 +113,7 @@ export async function findHashKeys(
  * Locks the persons until the rows are written, in the order in which all code locks them. A person that is being
  * merged or deleted gets no row, so that no orphaned rows remain.
  */
-export async function keepHashKeys(
+export async function storeHashKeys(
   sql: Sql,
   environmentId: number,
   { personUuids, flagKeys, hashKey }: { personUuids: readonly string[]; flagKeys: readonly string[]; hashKey: string },

@@ -1,8 +1,8 @@
 import type { Sql } from '@millrace/db/sql';
 import { type EvaluationContext, nothingStored } from '../evaluate/context.ts';
 import { evaluateFlags } from '../evaluate/evaluate-flags.ts';
-import { flagValue } from '../evaluate/flag-result.ts';
-import { neededData } from '../evaluate/needed-data.ts';
+import { toFlagValue } from '../evaluate/flag-result.ts';
+import { findNeededData } from '../evaluate/needed-data.ts';
 import { selectFlags } from '../evaluate/select-flags.ts';
 import { compileDefinitions, loadDefinitions } from './definitions.ts';
 import { loadStoredData } from './request-data.ts';
@@ -39,11 +39,11 @@ async function loadAndEvaluate(
     ...context,
     environmentId,
     flags,
-    needed: neededData(flags, selected, context),
+    needed: findNeededData(flags, selected, context),
     onFailure: () => {},
   });
   const { results } = evaluateFlags(flags, selected, { ...context, stored, now: Date.now() });
-  const values = Object.fromEntries(results.map((r) => [r.key, r.failure ?? flagValue(r)]));
+  const values = Object.fromEntries(results.map((r) => [r.key, r.failure ?? toFlagValue(r)]));
   return { stored, values, queryCount: queries.length };
 }
 

@@ -10,7 +10,7 @@ import {
   findPersonProperties,
   findStaticCohorts,
   type HashKeyRow,
-  keepHashKeys,
+  storeHashKeys,
 } from './request-data-store.ts';
 
 export interface StoredDataRequest extends Pick<EvaluationContext, 'distinctId' | 'anonymousDistinctId'> {
@@ -86,7 +86,7 @@ async function findHashKeyOverrides(sql: Sql, request: HashKeyRequest): Promise<
   const personUuids = [...new Set(rows.map(({ personUuid }) => personUuid))];
   add(
     overrides,
-    await keepHashKeys(sql, environmentId, { personUuids, flagKeys: missing, hashKey: anonymousDistinctId }),
+    await storeHashKeys(sql, environmentId, { personUuids, flagKeys: missing, hashKey: anonymousDistinctId }),
     ownUuid,
   );
   return overrides;

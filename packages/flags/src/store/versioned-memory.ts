@@ -12,7 +12,7 @@ export interface Versioned<Value> {
   bytes: number;
 }
 
-export interface VersionedMemory<Value> {
+export interface VersionedCache<Value> {
   /**
    * Returns a value that is at most a second old, or the last known value during a database outage. A cached value,
    * which is the usual case, is returned directly and not as a promise.
@@ -22,7 +22,7 @@ export interface VersionedMemory<Value> {
   usedBytes(): number;
 }
 
-export interface VersionedMemoryOptions<Value> {
+export interface VersionedCacheOptions<Value> {
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
   /** Maximum size of the cache. The least recently used values are evicted. */
   maxBytes: number;
@@ -55,7 +55,7 @@ const restAfterFailureMs = 1000;
  * Creates a cache of values derived from definitions. A value expires when a change is announced. While announcements
  * cannot be received, the cache checks the version every second. Concurrent callers share one query.
  */
-export function createVersionedMemory<Value>(options: VersionedMemoryOptions<Value>): VersionedMemory<Value> {
+export function createVersionedCache<Value>(options: VersionedCacheOptions<Value>): VersionedCache<Value> {
   const { changes, maxBytes, load, findVersion, onLookup } = options;
   const memory = createMemory<Value>(maxBytes);
   const underWay = new Map<number, Promise<Value>>();

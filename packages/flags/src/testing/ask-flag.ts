@@ -5,11 +5,11 @@ import {
   evaluateFlags,
   type FlagDefinition,
   type FlagSelection,
-  flagValue,
   nothingStored,
   type ProjectDefinitions,
   type StoredData,
   selectFlags,
+  toFlagValue,
 } from '../index.ts';
 
 /** Creates a flag with default values. `groups` are the flag's condition sets. */
@@ -66,7 +66,7 @@ export function evaluate({
       const why = result.failure === null ? `${code}:${conditionIndex}` : `failed:${code}`;
       return [
         result.key,
-        { value: flagValue(result), why, payload: result.payload, description: result.reason.description },
+        { value: toFlagValue(result), why, payload: result.payload, description: result.reason.description },
       ];
     }),
   );

@@ -1,6 +1,6 @@
 // Translates the filters of clients into conditions on events.
 
-import { cohortFilterTypes, namedCohort } from '@millrace/flags';
+import { cohortFilterTypes, readCohortFilterId } from '@millrace/flags';
 import { anyTextPattern, partOfTextPattern, selectorPattern, tagPattern, textPattern } from '../elements-chain.ts';
 import type { Condition, Property } from '../event-store/selection.ts';
 import { createQueryError, isRecord } from '../query-parts.ts';
@@ -175,7 +175,7 @@ export function readProperty(
 
 /** Translates membership in a cohort, by inserting the cohort's filters and those of the cohorts that it refers to. */
 function readCohort({ type, value, operator, negation }: Record<string, unknown>, { path, reading }: Place): Condition {
-  const id = namedCohort({ type, value });
+  const id = readCohortFilterId({ type, value });
   const cohort = id === undefined ? undefined : reading.cohorts.get(id);
   if (id === undefined || cohort === undefined || reading.inside.includes(id))
     throw createQueryError(`${path}.value`, `Cohort ${String(value).slice(0, 20)} does not exist.`);

@@ -1,6 +1,6 @@
 // Translates the operator and value of a filter into tests of a property.
 
-import { versionRule } from '@millrace/flags';
+import { createVersionRule } from '@millrace/flags';
 import { numberPattern, releaseKey, versionKey } from '../event-store/dialect.ts';
 import type { Condition, Property, Test } from '../event-store/selection.ts';
 import { findPatternProblem } from '../patterns.ts';
@@ -153,7 +153,7 @@ function readVersion(
   { operator, value }: { operator: string; value: unknown },
   path: string,
 ): Condition {
-  const rule = typeof value === 'string' || typeof value === 'number' ? versionRule(operator, value) : null;
+  const rule = typeof value === 'string' || typeof value === 'number' ? createVersionRule(operator, value) : null;
   if (rule === null)
     throw createQueryError(`${path}.value`, 'Expected a version such as 1.2.3, or 1.2.* for a wildcard.');
   const version = (than: Extract<Test, { is: 'version' }>['than'], key: string): Condition => ({

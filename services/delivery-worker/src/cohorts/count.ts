@@ -3,11 +3,11 @@
 import { type Database, isTransientError, type ReadPool } from '@millrace/db';
 import {
   type Audience,
-  addMembers,
-  cohortAudience,
-  countCohortMembers,
-  countMembers,
-  flagAudience,
+  addPersonsToCohort,
+  countCohortMembersByValues,
+  countStaticCohortMembers,
+  createCohortAudience,
+  createFlagAudience,
   matchPersons,
 } from '@millrace/flags/cohorts';
 import type { Logger, Metrics } from '@millrace/runtime';
@@ -97,11 +97,12 @@ async function countTogether(
 ): Promise<(number | null)[] | null> {
   const cohortIds = claimed.map(({ id }) => id);
   const maxMs = Math.min(maxWalkMs, maxStatementMs);
-  const counts = await countMembers({ sql, reader }, { projectId: projectOf(claimed), cohortIds, signal, maxMs }).catch(
-    (error: unknown) => {
-      throw signal.aborted ? new Stopping() : error;
-    },
-  );
+  const counts = await countCohortMembersByValues(
+    { sql, reader },
+    { projectId: projectOf(claimed), cohortIds, signal, maxMs },
+  ).catch((error: unknown) => {
+    throw signal.aborted ? new Stopping() : error;
+  });
   if (counts === null) await renewClaims(sql, claimed, leaseSeconds);
   return counts;
 }
@@ -114,7 +115,7 @@ async function countOneByOne(
 ): Promise<(number | null)[]> {
   const ids = claimed.map(({ id }) => id);
   const counts: (number | null)[] = claimed.map(() => 0);
-  const audience = await cohortAudience(deps.database.sql, projectOf(claimed), ids);
+  const audience = await createCohortAudience(deps.database.sql, projectOf(claimed), ids);
   for await (const page of walk(deps, claimed, { audience, signal })) {
     for (const { matches } of page) {
       matches.forEach((isMember, index) => {
@@ -130,7 +131,7 @@ async function fillAndCount(deps: CountCohortsDeps, cohort: ClaimedCohort, signa
   const { database, counter } = deps;
   const place = { projectId: cohort.project_id, cohortId: cohort.id };
   if (cohort.fill_from !== null) await fill(deps, cohort, signal);
-  const count = await database.transaction((tx) => countCohortMembers(tx, place));
+  const count = await database.transaction((tx) => countStaticCohortMembers(tx, place));
   await finish(deps, cohort, count);
   counter.inc({ result: 'counted' });
 }
@@ -142,13 +143,13 @@ async function fill(deps: CountCohortsDeps, cohort: ClaimedCohort, signal: Abort
   const { sql } = deps.database;
   const audience =
     'flag' in source
-      ? await flagAudience(sql, projectId, source.flag)
-      : await cohortAudience(sql, projectId, [source.cohort]);
+      ? await createFlagAudience(sql, projectId, source.flag)
+      : await createCohortAudience(sql, projectId, [source.cohort]);
   for await (const page of walk(deps, [cohort], { audience, signal })) {
     if (page.some(({ matches }) => matches[0] === null))
       throw new CannotCount('The members of the flag or cohort that this cohort is created from cannot be determined.');
     const values = page.filter(({ matches }) => matches[0] === true).map(({ distinctId }) => distinctId);
-    await addMembers(deps.database, { projectId, cohortId }, { by: 'distinct_id', values });
+    await addPersonsToCohort(deps.database, { projectId, cohortId }, { by: 'distinct_id', values });
   }
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CapturedEvent } from '@millrace/contracts';
-import { addMembers, type MembersToAdd } from '@millrace/flags/cohorts';
+import { addPersonsToCohort, type MembersToAdd } from '@millrace/flags/cohorts';
 import { eventually, seededRandom } from '@millrace/testing';
 import { type ProcessBatchDeps, processBatch } from '../process-batch.ts';
 import {
@@ -59,7 +59,7 @@ async function named(by: MembersToAdd['by'], distinctIds: string[]): Promise<Mem
   return { by, values: by === 'person_id' ? await uuidsOf(distinctIds) : distinctIds };
 }
 const add = (members: MembersToAdd, database: Pick<ConsumerFixture['database'], 'transaction'> = fixture.database) =>
-  addMembers(database, { projectId: project.id, cohortId }, members);
+  addPersonsToCohort(database, { projectId: project.id, cohortId }, members);
 async function memberUuids(): Promise<string[]> {
   const rows = await fixture.database.sql.query<{ person_uuid: string }>(
     'SELECT person_uuid FROM cohort_member WHERE project_id = $1 ORDER BY person_uuid',

@@ -1,7 +1,7 @@
 // Builds the responses to flag requests in the format that each SDK expects.
 
 import type { JsonObject } from '@millrace/contracts';
-import { type EvaluatedFlags, type FlagResult, flagValue } from '@millrace/flags';
+import { type EvaluatedFlags, type FlagResult, toFlagValue } from '@millrace/flags';
 import { isAppError } from '@millrace/runtime';
 import { type Refusal, toRefusal } from '../response/send-response.ts';
 import type { ResponseShape } from './flag-request.ts';
@@ -60,7 +60,7 @@ function isOn({ enabled }: FlagResult): boolean {
 }
 
 function valuesOf(results: readonly FlagResult[]): JsonObject {
-  return Object.fromEntries(results.map((result) => [result.key, flagValue(result)]));
+  return Object.fromEntries(results.map((result) => [result.key, toFlagValue(result)]));
 }
 
 function payloadsOf(results: readonly FlagResult[]): JsonObject {
@@ -89,7 +89,7 @@ function typedOf(result: FlagResult): JsonObject {
   const failed = result.failure !== null;
   return {
     ...record,
-    value: failed ? null : flagValue(result),
+    value: failed ? null : toFlagValue(result),
     failed,
     metadata: { ...(metadata as JsonObject), config_version: 1, variant_key: result.variant },
   };

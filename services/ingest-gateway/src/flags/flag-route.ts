@@ -4,17 +4,17 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type CompiledFlags,
-  countWithheldForRuntime,
+  countFlagsWithheldForRuntime,
   type EvaluatedFlags,
   type FlagSelection,
-  neededData,
+  findNeededData,
   nothingStored,
   type StoredData,
   selectFlags,
   startEvaluation,
   stepLimits,
 } from '@millrace/flags';
-import { inTimeSlices, loadStoredData, needsStoredData } from '@millrace/flags/store';
+import { loadStoredData, needsStoredData, runInTimeSlices } from '@millrace/flags/store';
 import { AppError } from '@millrace/runtime';
 import type { KnownProject } from '../access/project-key-store.ts';
 import { createBrowserConfig } from '../config/config-route.ts';
@@ -88,7 +88,7 @@ interface EvaluationContext {
 interface EvaluatedRequest {
   evaluated: EvaluatedFlags;
   outcome: FlagOutcome;
-  /** The number of omitted flags (see `countWithheldForRuntime`). */
+  /** The number of omitted flags (see `countFlagsWithheldForRuntime`). */
   withheld: number;
 }
 
@@ -189,10 +189,10 @@ async function evaluateRequest(options: EvaluationOptions): Promise<Omit<Evaluat
   const selected = selectFlags(flags, options.selection);
   const { context, stored } = await readStoredData(flags, selected, options);
   const evaluation = startEvaluation(flags, selected, { ...context, stored, now: Date.now() });
-  const evaluated = await inTimeSlices(evaluation.upTo(stepLimits.cheap));
+  const evaluated = await runInTimeSlices(evaluation.upTo(stepLimits.cheap));
   return {
     evaluated: evaluated.isComplete ? evaluated : await options.expensiveRequests.evaluate(evaluation, options),
-    withheld: countWithheldForRuntime(flags, options.selection),
+    withheld: countFlagsWithheldForRuntime(flags, options.selection),
   };
 }
 
@@ -205,7 +205,7 @@ async function readStoredData(
   selected: ReturnType<typeof selectFlags>,
   { environmentId, context, data, onFailure, onlySentProperties, idsBeforeLogin }: EvaluationOptions,
 ): Promise<{ context: EvaluationOptions['context']; stored: StoredData }> {
-  const needed = neededData(flags, selected, context);
+  const needed = findNeededData(flags, selected, context);
   if (onlySentProperties) needed.personProperties = [];
   if (!needsStoredData(needed)) return { context, stored: nothingStored };
   const request = { ...context, environmentId, flags, onFailure };

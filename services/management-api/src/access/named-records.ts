@@ -3,7 +3,7 @@
 
 import { isObject, parseRecordId } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
-import { namedCohort } from '@millrace/flags';
+import { readCohortFilterId } from '@millrace/flags';
 import { type ProjectSettings, readProjectSettings } from '@millrace/insights';
 import type { AddressedProject } from './addressed-store.ts';
 import { findRecord, requireRecord } from './record-rights.ts';
@@ -52,7 +52,7 @@ function namedIn(value: unknown): Named {
     const part = open.pop();
     if (Array.isArray(part)) open.push(...part);
     else if (isObject(part)) {
-      const cohort = namedCohort(part);
+      const cohort = readCohortFilterId(part);
       if (cohort !== undefined) named.cohort.add(cohort);
       const flag = part.type === 'flag' ? parseRecordId(part.key) : undefined;
       if (flag !== undefined) named.feature_flag.add(flag);

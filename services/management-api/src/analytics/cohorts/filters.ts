@@ -1,7 +1,7 @@
 // Validates the filters of a dynamic cohort, and converts older forms of filters.
 
 import { isObject } from '@millrace/contracts';
-import { cohortFilterTypes, namedCohort, propertyOperators } from '@millrace/flags';
+import { cohortFilterTypes, propertyOperators, readCohortFilterId } from '@millrace/flags';
 import { AppError } from '@millrace/runtime';
 import { longestNeedle } from '../../sql/longest-needle.ts';
 
@@ -95,7 +95,7 @@ function parsePersonLeaf(leaf: Record<string, unknown>): CohortLeaf {
  */
 function parseCohortLeaf(leaf: Record<string, unknown>): CohortLeaf {
   requireKeys('cohort', leaf, ['key', 'value']);
-  const value = namedCohort(leaf);
+  const value = readCohortFilterId(leaf);
   if (value === undefined) throw leafError('Invalid Cohort ID in filter');
   const { operator = 'in' } = leaf;
   const normal = operator === 'exact' || operator === null ? 'in' : operator;

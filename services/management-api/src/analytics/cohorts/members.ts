@@ -1,7 +1,7 @@
 // Adds persons to a static cohort, which is a fixed list of persons, and removes persons from it.
 
 import type { Database } from '@millrace/db';
-import { addMembers, countCohortMembers, type MembersToAdd } from '@millrace/flags/cohorts';
+import { addPersonsToCohort, countStaticCohortMembers, type MembersToAdd } from '@millrace/flags/cohorts';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { environmentBasePaths } from '../../access/addressed-project.ts';
@@ -114,7 +114,7 @@ export async function addCohortMembers(
 ): Promise<{ cohort: CohortRow; found: number }> {
   const { environmentId: projectId } = author.target;
   const values = members.by === 'person_id' ? uuidsAmong(members.values) : members.values;
-  const found = await addMembers(database, { projectId, cohortId: id }, { ...members, values });
+  const found = await addPersonsToCohort(database, { projectId, cohortId: id }, { ...members, values });
   return { cohort: await countMembers(database, author, id), found };
 }
 
@@ -143,7 +143,7 @@ async function countMembers(
   const { environmentId: projectId } = author.target;
   return transaction(async (tx) => {
     const cohort = await requireCohort(tx, author.target, { id, needed: 'editor' });
-    const after = await countCohortMembers(tx, { projectId, cohortId: id });
+    const after = await countStaticCohortMembers(tx, { projectId, cohortId: id });
     await setMemberCount(tx, id, after);
     await recordMemberActivity(tx, author, { cohort, before: cohort.count ?? 0, after });
     return requireCohort(tx, author.target, { id, needed: 'editor' });

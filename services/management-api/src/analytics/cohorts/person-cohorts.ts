@@ -1,5 +1,5 @@
 import { findPerson, type Sql } from '@millrace/db';
-import { cohortsOfPerson } from '@millrace/flags/cohorts';
+import { findCohortsOfPerson } from '@millrace/flags/cohorts';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { Type } from 'typebox';
 import { environmentBasePaths } from '../../access/addressed-project.ts';
@@ -37,7 +37,7 @@ export function personCohortsRoute({ sql, searches }: { sql: Sql; searches: Sear
       const { uuid: personUuid } = await findPerson(sql, environmentId, query.person_id);
       const ids = await searches.run({ caller, target }, null, async (on) => {
         const cohortIds = await listCohortIds(on, target);
-        return cohortsOfPerson(on, environmentId, { personUuid, cohortIds });
+        return findCohortsOfPerson(on, environmentId, { personUuid, cohortIds });
       });
       return offsetPage(request, query, async (window) => {
         const { count, rows } = await listCohorts(sql, target, { ...window, filter: { ids } });

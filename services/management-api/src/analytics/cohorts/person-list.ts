@@ -2,7 +2,7 @@
 
 import { formatCsv } from '@millrace/contracts/csv';
 import type { Sql } from '@millrace/db';
-import { cohortAudience, matchPersons, type StaticCohort } from '@millrace/flags/cohorts';
+import { createCohortAudience, matchPersons, type StaticCohort } from '@millrace/flags/cohorts';
 import {
   type ApiRequest,
   decodeCursor,
@@ -199,7 +199,7 @@ async function evaluated(
   { projectId, cohortId }: StaticCohort,
   { after, limit }: MemberWindow,
 ): Promise<FoundUuids> {
-  const audience = await cohortAudience(sql, projectId, [cohortId]);
+  const audience = await createCohortAudience(sql, projectId, [cohortId]);
   const startedAt = performance.now();
   const uuids: string[] = [];
   let lookedAt = 0;

@@ -1,7 +1,7 @@
 /** Compares two ways of counting the members of cohorts, with the filters and persons of filter-001 to filter-165. */
 
 import { createDatabase, createReadPool, type Database, type ReadPool } from '@millrace/db';
-import { cohortAudience, countMembers, matchPersons } from '@millrace/flags/cohorts';
+import { countCohortMembersByValues, createCohortAudience, matchPersons } from '@millrace/flags/cohorts';
 import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, createTestTenant, type TestDatabase } from '@millrace/testing';
 import { filterCases, missing, refusedFilters, stored, zone } from '../../testing/filter-cases.ts';
@@ -48,7 +48,7 @@ const { signal } = new AbortController();
 
 async function countBothWays(cohortIds: number[]) {
   const oneByOne: (number | null)[] = cohortIds.map(() => 0);
-  const audience = await cohortAudience(database.sql, projectId, cohortIds);
+  const audience = await createCohortAudience(database.sql, projectId, cohortIds);
   for await (const page of matchPersons(database.sql, projectId, { audience })) {
     for (const { matches } of page) {
       for (const [at, isMember] of matches.entries()) {
@@ -58,7 +58,7 @@ async function countBothWays(cohortIds: number[]) {
     }
   }
   const request = { projectId, cohortIds, signal, maxMs: 60_000 };
-  return { oneByOne, together: await countMembers({ sql: database.sql, reader }, request) };
+  return { oneByOne, together: await countCohortMembersByValues({ sql: database.sql, reader }, request) };
 }
 
 test('counts the same members for every filter, whether cohorts are counted together or one by one', async () => {

@@ -1,6 +1,6 @@
 import type { Sql } from '@millrace/db';
 import { validatePatterns } from '@millrace/flags';
-import { inTimeSlices } from '@millrace/flags/store';
+import { runInTimeSlices } from '@millrace/flags/store';
 import { type ApiRequest, offsetPage, offsetPageOf } from '@millrace/http';
 import { type Static, Type } from 'typebox';
 import { environmentBasePaths, findProjectOfToken } from '../../access/addressed-project.ts';
@@ -188,7 +188,7 @@ function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps
   ): Promise<FlagWriter> => {
     const { environmentId, organizationId, rights } = target;
     await requireNamedRecords(sql, target, filters);
-    const tried = await inTimeSlices(validatePatterns(filters));
+    const tried = await runInTimeSlices(validatePatterns(filters));
     return { userId, environmentId, organizationId, rights, secrets, tried };
   };
   return [

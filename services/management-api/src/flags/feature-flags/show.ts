@@ -2,7 +2,7 @@
 
 import { isObject } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
-import { namedCohort, sdkWarnings } from '@millrace/flags';
+import { findSdkWarnings, readCohortFilterId } from '@millrace/flags';
 import { formatDateTime } from '@millrace/http';
 import { createVisibilityCheck, hasRecordLevel, type RecordRights, toRecordName } from '../../access/record-rights.ts';
 import { findCohortNames, findGroupNames, type GroupReference } from './changes/reference-store.ts';
@@ -62,7 +62,7 @@ export function toFeatureFlag(row: FlagRow, filters: Record<string, unknown>, is
     experiment_set: [],
     surveys: [],
     features: [],
-    sdk_warnings: sdkWarnings({ ...row, filters }),
+    sdk_warnings: findSdkWarnings({ ...row, filters }),
   };
 }
 
@@ -161,7 +161,7 @@ type Added = Map<Record<string, unknown>, Record<string, unknown>>;
 async function ofCohorts(sql: Sql, found: readonly Found[], rights: RecordRights): Promise<Added> {
   const references = found
     .flatMap(({ environmentId, filter }) => {
-      const cohortId = namedCohort(filter);
+      const cohortId = readCohortFilterId(filter);
       return cohortId === undefined ? [] : [{ environmentId, filter, cohortId }];
     })
     .slice(0, maxNames);

@@ -3,8 +3,8 @@
 import { findEnvironment } from '@millrace/accounts/access';
 import { isObject } from '@millrace/contracts';
 import type { Database, Transaction } from '@millrace/db';
-import { namedCohort, validatePatterns } from '@millrace/flags';
-import { inTimeSlices } from '@millrace/flags/store';
+import { readCohortFilterId, validatePatterns } from '@millrace/flags';
+import { runInTimeSlices } from '@millrace/flags/store';
 import { AppError, isAppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 import type { AddressedProject } from '../../../access/addressed-store.ts';
@@ -41,7 +41,7 @@ export async function copyFlag(deps: CopyDeps, copier: Copier, { key, from, to }
   const flag = source && (await findFlagByKey(deps.sql, source.environmentId, key));
   const isSeen = flag && hasRecordLevel(source.rights, 'feature_flag', 'viewer', toRecordName(flag));
   if (!isSeen) throw new AppError('invalid', 'Feature flag to copy does not exist.', { code: 'invalid_input' });
-  const tried = await inTimeSlices(validatePatterns(flag.filters));
+  const tried = await runInTimeSlices(validatePatterns(flag.filters));
   const success: Awaited<ReturnType<typeof showFlag>>[] = [];
   const failed: { project_id: number; errors: string }[] = [];
   for (const projectId of to) {
@@ -247,7 +247,7 @@ function cohortsWithin({ is_static, filters }: CohortRow): number[] {
   const parts: number[] = [];
   if (!is_static) {
     JSON.stringify(filters, (_key, part: unknown) => {
-      const cohort = isObject(part) ? namedCohort(part) : undefined;
+      const cohort = isObject(part) ? readCohortFilterId(part) : undefined;
       if (cohort !== undefined) parts.push(cohort);
       return part;
     });
@@ -257,7 +257,7 @@ function cohortsWithin({ is_static, filters }: CohortRow): number[] {
 
 function renumbered(filters: CohortRow['filters'], ids: ReadonlyMap<number, number>): Record<string, unknown> | null {
   const text = JSON.stringify(filters, (_key, part: unknown) => {
-    const cohort = isObject(part) ? namedCohort(part) : undefined;
+    const cohort = isObject(part) ? readCohortFilterId(part) : undefined;
     return isObject(part) && cohort !== undefined ? { ...part, value: ids.get(cohort) ?? part.value } : part;
   });
   return JSON.parse(text) as Record<string, unknown> | null;

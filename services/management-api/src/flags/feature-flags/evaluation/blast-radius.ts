@@ -9,8 +9,8 @@ import {
   selectFlags,
   validatePatterns,
 } from '@millrace/flags';
-import { createPageLimit, filtersAudience, matchPersons } from '@millrace/flags/cohorts';
-import { compileDefinitions, inTimeSlices, loadDefinitions } from '@millrace/flags/store';
+import { createFiltersAudience, createPageSizer, matchPersons } from '@millrace/flags/cohorts';
+import { compileDefinitions, loadDefinitions, runInTimeSlices } from '@millrace/flags/store';
 import { freeFormObject } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
@@ -83,7 +83,7 @@ export function flagBlastRadiusRoute({ sql, searches }: Pick<FlagDeps, 'sql' | '
         aggregation_group_type_index: groupType,
         groups: [{ ...conditionAlone, rollout_percentage: 100 }],
       };
-      const tried = await inTimeSlices(validatePatterns(sent));
+      const tried = await runInTimeSlices(validatePatterns(sent));
       const filters = parseFlagFilters({ sent, stored: null, tried });
       await checkReferences(sql, { environmentId, id: null, key: '', filters });
       const { affected, total, isEstimate } = await searches.run({ caller, target }, null, (on) =>
@@ -114,7 +114,7 @@ interface BlastRadius {
  */
 async function personBlastRadius(sql: Sql, environmentId: number, filters: FlagFilters): Promise<BlastRadius> {
   const endsAt = performance.now() + maxMs;
-  const audience = await filtersAudience(sql, environmentId, filters);
+  const audience = await createFiltersAudience(sql, environmentId, filters);
   let readCount = 0;
   let affected = 0;
   for await (const page of matchPersons(sql, environmentId, { audience })) {
@@ -156,14 +156,14 @@ async function groupBlastRadius(
     evaluation_contexts: [],
   };
   const flags = await compileDefinitions({ ...definitions, flags: [flag] });
-  const pageLimit = createPageLimit();
+  const pageLimit = createPageSizer();
   let readCount = 0;
   let affected = 0;
   for (let after: string | null = null; ; ) {
     const page: StoredGroup[] = await readGroupPage(sql, groups, { after, limit: pageLimit.next() });
     if (page.length === 0) return { affected, total: readCount, isEstimate: false };
     readCount += page.length;
-    affected += await inTimeSlices(countMatches(flags, groups.groupType, page));
+    affected += await runInTimeSlices(countMatches(flags, groups.groupType, page));
     pageLimit.note(page.length);
     after = page.at(-1)?.group_key ?? null;
     if (readCount < maxSample && performance.now() < endsAt) continue;

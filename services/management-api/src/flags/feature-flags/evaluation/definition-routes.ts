@@ -1,4 +1,4 @@
-import { findRemoteConfig, loadDefinitions, localEvaluationDocument } from '@millrace/flags/store';
+import { buildLocalEvaluationDocument, findRemoteConfig, loadDefinitions } from '@millrace/flags/store';
 import { freeFormObject } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
@@ -54,7 +54,7 @@ export function flagDefinitionRoutes({ sql, payloadSecrets }: FlagDeps) {
       handler: async ({ target: { environmentId } }) => {
         const definitions = await loadDefinitions(sql, environmentId);
         if (definitions === null) throw notFound();
-        return localEvaluationDocument(definitions);
+        return buildLocalEvaluationDocument(definitions);
       },
     }),
     ...defineRoutes({

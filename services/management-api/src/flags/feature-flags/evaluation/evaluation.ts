@@ -9,12 +9,12 @@ import {
   evaluateFlagsInSteps,
   type FlagExplanation,
   type FlagResult,
-  flagValue,
-  neededData,
+  findNeededData,
   type Steps,
   selectFlags,
+  toFlagValue,
 } from '@millrace/flags';
-import { compileDefinitions, inTimeSlices, loadDefinitions, loadStoredData } from '@millrace/flags/store';
+import { compileDefinitions, loadDefinitions, loadStoredData, runInTimeSlices } from '@millrace/flags/store';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { environmentBasePaths } from '../../../access/addressed-project.ts';
@@ -59,7 +59,7 @@ export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
         const subject = { environmentId: target.environmentId, groups: parseGroups(query.groups) };
         const distinctId = (await findDistinctIdOfUser(sql, caller.userId)) ?? '';
         const evaluated = await evaluateFlagsFor(sql, { ...subject, distinctId });
-        const values = new Map(evaluated?.results.map((result) => [result.id, flagValue(result)]));
+        const values = new Map(evaluated?.results.map((result) => [result.id, toFlagValue(result)]));
         const page = { order: flagOrder(undefined), limit: maxOwnFlags, offset: 0 };
         const { rows } = await listFlags(sql, flagConditions(target, {}), page);
         return rows.map((row) => ({ feature_flag: toMinimalFlag(row), value: values.get(row.id) ?? false }));
@@ -93,7 +93,7 @@ export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
         const isSeen = await createVisibilityCheck(sql, rights, { environmentId, kind: 'feature_flag' });
         const results = evaluated.results.filter(isSeen);
         const inactive = (await findInactiveFlags(sql, environmentId)).filter(isSeen);
-        return inTimeSlices(evaluationReasons({ ...evaluated, results }, inactive));
+        return runInTimeSlices(evaluationReasons({ ...evaluated, results }, inactive));
       },
     }),
   ];
@@ -134,12 +134,12 @@ async function evaluateFlagsFor(sql: Sql, subject: EvaluationSubject): Promise<E
     environmentId,
     distinctId,
     flags,
-    needed: neededData(flags, selected, request),
+    needed: findNeededData(flags, selected, request),
     onFailure: (error) => failures.push(error),
   });
   if (failures.length > 0) throw failures[0];
   const context = { ...request, stored, now: Date.now() };
-  const { results } = await inTimeSlices(evaluateFlagsInSteps(flags, selected, context));
+  const { results } = await runInTimeSlices(evaluateFlagsInSteps(flags, selected, context));
   return { flags, context, results };
 }
 
@@ -169,7 +169,7 @@ function* evaluationReasons(
     bytes += JSON.stringify(explanation).length;
     const { code, conditionIndex, description } = result.reason;
     const evaluation = { reason: code, condition_index: conditionIndex, description };
-    active.push([result.key, { value: flagValue(result), evaluation, explanation }]);
+    active.push([result.key, { value: toFlagValue(result), evaluation, explanation }]);
     yield;
   }
   const disabled = { reason: 'disabled', condition_index: null, description: 'Feature flag is disabled' };

@@ -4,11 +4,11 @@ import { isObject, parseRecordId } from '@millrace/contracts';
 import {
   findPatternProblem,
   isFilterDate,
-  isNeedleTooLong,
   isPropertyOperator,
+  isSearchTextTooLong,
   longestNeedle,
-  namedCohort,
   type PropertyOperator,
+  readCohortFilterId,
   type ValidatedPatterns,
 } from '@millrace/flags';
 import { brief, type ConditionFilter, filterProblem, quote, removeNames } from './filters.ts';
@@ -63,7 +63,7 @@ function checkType(type: unknown, filter: Record<string, unknown>, { aggregation
  * them differently.
  */
 function parseCohortFilter({ type, value, operator }: Record<string, unknown>, { path }: FilterRules) {
-  const cohortId = namedCohort({ type, value });
+  const cohortId = readCohortFilterId({ type, value });
   if (cohortId === undefined) throw filterProblem(`${path}.value: must be a cohort ID, not ${quote(value)}`);
   if (operator === 'not_in') return { key: 'id', value: cohortId, operator };
   if (operator === undefined || operator === null || operator === 'in' || operator === 'exact') {
@@ -172,7 +172,7 @@ function checkValue(
     const detail = `${path}.value: integers beyond ${Number.MAX_SAFE_INTEGER} lose precision in JSON. Send the number as a string.`;
     throw filterProblem(detail, 'invalid_value');
   }
-  if (isNeedleTooLong(operator, value)) {
+  if (isSearchTextTooLong(operator, value)) {
     throw filterProblem(`${path}.value: must have at most ${longestNeedle} characters`, 'invalid_value');
   }
   if (Array.isArray(value) && value.length > maxValues) {
