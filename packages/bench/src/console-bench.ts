@@ -4,11 +4,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { launchSeparateChromium } from '@millrace/testing/launch-chromium';
-import { type ConsoleMeasurement, consoleReport } from './console/console-report.ts';
+import { type ConsoleMeasurement, formatConsoleReport } from './console/console-report.ts';
 import { type ConsoleSystem, startConsoleSystem } from './console/console-system.ts';
 import { measureEvents } from './console/measure-events.ts';
 import { type BuiltSite, type FirstLoad, fetchUnleash, measureFirstLoad } from './console/measure-first-load.ts';
-import { measureCurl, measureFlood, measureInteractions, measureUsable } from './console/measure-live.ts';
+import {
+  measureCurlDelay,
+  measureInteractions,
+  measureLivePageFrames,
+  measureLivePageLoad,
+} from './console/measure-live.ts';
 import { measureWatchers } from './console/measure-watchers.ts';
 import { cpuSlowdown } from './console/open-page.ts';
 import { withBench } from './harness/bench.ts';
@@ -52,20 +57,20 @@ export async function benchConsole(options: ConsoleBenchOptions, print: Print): 
     if (only.includes('load')) measured.loads = await measureLoads(system, root, visits);
     if (only.includes('live')) {
       print(`opening Live ${visits} times`);
-      const usable = await measureUsable(system, visits);
+      const usable = await measureLivePageLoad(system, visits);
       print('using Live, and sending with curl');
       const interactionMs = await measureInteractions(system);
-      measured.live = { usable, interactionMs, curlMs: await measureCurl(system, visits) };
+      measured.live = { usable, interactionMs, curlMs: await measureCurlDelay(system, visits) };
     }
     if (only.includes('flood')) {
       print(`${floodRate} events/s on an open page for ${seconds} s`);
-      measured.flood = await measureFlood(system, seconds, floodRate);
+      measured.flood = await measureLivePageFrames(system, seconds, floodRate);
     }
     if (only.includes('watchers')) {
       measured.watching = [await measureWatchers(system, 0, seconds), await measureWatchers(system, watchers, seconds)];
     }
     if (only.includes('events')) measured.events = await measureEvents(system, { events, visits });
-    return consoleReport(measured);
+    return formatConsoleReport(measured);
   });
 }
 

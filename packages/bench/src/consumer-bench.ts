@@ -5,15 +5,15 @@ import { topicNames } from '@millrace/contracts';
 import { type DrainMeasurement, type FilledTopic, measureDrain } from './drain/measure-drain.ts';
 import { prefillEvents } from './drain/prefill.ts';
 import { type Bench, programs, withBench } from './harness/bench.ts';
-import { addProjects, createBenchDatabase, newProjectKey } from './harness/bench-database.ts';
+import { addProjects, createBenchDatabase, generateProjectKey } from './harness/bench-database.ts';
 import type { Print } from './harness/command.ts';
 import {
   type Columns,
   formatFigure,
   formatMedians,
+  formatReport,
   formatRuns,
   median,
-  report,
   type Target,
 } from './harness/report.ts';
 
@@ -50,7 +50,7 @@ export async function benchConsumer(options: ConsumerBenchOptions, print: Print)
         measurements.push(...(await measureSituation({ topic, keys, stored }, options, bench)));
       }
     }
-    return consumerReport(measurements);
+    return formatConsumerReport(measurements);
   });
 }
 
@@ -58,7 +58,7 @@ const isComparison = ({ projects, prefill: stored }: ConsumerBenchOptions) => pr
 
 async function fillTopic(projects: number, { events }: ConsumerBenchOptions, { topics, print }: Bench) {
   const prefix = `bench-${randomUUID()}.`;
-  const keys = Array.from({ length: projects }, newProjectKey);
+  const keys = Array.from({ length: projects }, generateProjectKey);
   await topics.create(Object.values(topicNames(prefix)));
   print(`filling a topic with ${events} mixed events from ${projects} project(s)`);
   return { keys, topic: { prefix, count: events, lastEvents: await topics.fill(prefix, keys, events) } };
@@ -125,7 +125,7 @@ const columns = {
 } satisfies Columns<ConsumerMeasurement>;
 
 /** Compares all consumers or situations with the first one. */
-export function consumerReport(runs: readonly ConsumerMeasurement[]): string {
+export function formatConsumerReport(runs: readonly ConsumerMeasurement[]): string {
   const of = (name: string, column: keyof typeof columns) =>
     median(runs.filter((run) => nameOf(run) === name).map(columns[column]));
   // If PostgreSQL's CPU time is unknown, the report compares only the consumer's CPU time.
@@ -137,7 +137,7 @@ export function consumerReport(runs: readonly ConsumerMeasurement[]): string {
     const ratio = of(first, 'events/s') / of(name, 'events/s');
     return [`events per second relative to ${side} of the rows`, ratio, { atLeast: side === 'COPY' ? 0.5 : 4 }];
   });
-  return report(
+  return formatReport(
     [
       ['Every run', formatRuns(runs, nameOf, columns)],
       [

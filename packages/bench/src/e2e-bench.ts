@@ -11,7 +11,7 @@ import { watchMarkers } from './e2e/watch-markers.ts';
 import { type Bench, programs, type Worker, withBench } from './harness/bench.ts';
 import type { Print } from './harness/command.ts';
 import type { MeasuredProcess } from './harness/measured-process.ts';
-import { formatFigure, formatRuns, percentile, report } from './harness/report.ts';
+import { formatFigure, formatReport, formatRuns, percentile } from './harness/report.ts';
 import { fillInsights } from './insights/fill.ts';
 import { runQueryOverApi, simultaneousQueries } from './insights/over-api.ts';
 import { dashboardTiles, sqlQueries } from './insights/queries.ts';
@@ -46,7 +46,7 @@ export async function benchE2e(options: E2eBenchOptions, print: Print): Promise<
     const run = (seed: number) => measure(options, seed, { bench, gateway, worker });
     print(`${options.rate} events/s for ${options.seconds} s, after ${warmUpMs / 1000} s to warm up`);
     const alone = await run(1);
-    if (!options.queries) return e2eReport(alone);
+    if (!options.queries) return formatE2eReport(alone);
     const api = await bench.start(programs.api);
     print(`during queries over ${options.events} events`);
     const kind = options.sql ? { queries: sqlQueries, count: simultaneousQueries } : insightQueries;
@@ -63,7 +63,7 @@ export async function benchE2e(options: E2eBenchOptions, print: Print): Promise<
       rejected: () => rejected,
       failed: () => failures,
     });
-    return `${e2eReport(alone)}\n\n${e2eReport(during)}\n\n${report(
+    return `${formatE2eReport(alone)}\n\n${formatE2eReport(during)}\n\n${formatReport(
       [['Queries during ingestion', figures]],
       [
         ['ms until visible, p95, as a multiple of ingestion alone', p95(during) / p95(alone), { atMost: 1.2 }],
@@ -175,7 +175,7 @@ async function countStored({ database }: Bench, unacknowledged: number[], sinceM
 
 export type E2eMeasurement = Awaited<ReturnType<typeof measure>>;
 
-export function e2eReport(run: E2eMeasurement): string {
+export function formatE2eReport(run: E2eMeasurement): string {
   const p95 = percentile(run.visibleAfterMs, 0.95);
   const lost = run.acknowledged - run.uuidsAcknowledged;
   const duplicated = run.rows - run.uuids;
@@ -190,7 +190,7 @@ export function e2eReport(run: E2eMeasurement): string {
     duplicated: () => duplicated,
   });
   const title = `Time until visible in PostgreSQL at ${formatFigure(run.rate)} events/s, from the moment a request was due (${run.visibleAfterMs.length} events looked up)`;
-  return report(
+  return formatReport(
     [[title, table]],
     [
       [`ms until visible at ${formatFigure(run.rate)} events/s, p95`, p95, { atMost: 1000 }],

@@ -1,15 +1,15 @@
 // Benchmark of feature flags: speed of evaluation and requests, and memory.
 
-import type { EvaluatorSide, evaluateFlagsFor } from './flags/evaluators.ts';
-import { createClients, requestById, requestWithProperties } from './flags/flag-requests.ts';
-import { type EventsRun, flagsReport, type NamedRun } from './flags/flags-report.ts';
+import type { EvaluatorSide, measureEvaluationCpu } from './flags/evaluators.ts';
+import { buildFlagRequestById, buildFlagRequestWithProperties, createClients } from './flags/flag-requests.ts';
+import { type EventsRun, formatFlagsReport, type NamedRun } from './flags/flags-report.ts';
 import { type FlagsRun, measureDefinitions } from './flags/measure-definitions.ts';
 import { measureMemory } from './flags/measure-memory.ts';
 import { addFlagEnvironments, addPersons, createMixedFlags } from './flags/mixed-flags.ts';
 import { type Bench, programs, withBench } from './harness/bench.ts';
 import type { Print } from './harness/command.ts';
 import { median } from './harness/report.ts';
-import { type LoadJob, measureRequests, type sendLoad } from './load/measure-requests.ts';
+import { type LoadJob, type measureLoadLatency, measureRequests } from './load/measure-requests.ts';
 import { buildRequests } from './workload/gateway-workloads.ts';
 
 type FlagsBenchOptions = Pick<FlagsRun, 'pairs' | 'seconds'>;
@@ -27,8 +27,8 @@ export async function benchFlags(options: FlagsBenchOptions, print: Print): Prom
     const { environmentId, projectApiKey } = environment;
     await addPersons(bench.database, environmentId, clients);
     const run = { ...options, bench, server: await bench.start(programs.gateway), worker: await bench.startWorker() };
-    const withProperties = clients.map((client) => requestWithProperties(projectApiKey, client));
-    const byId = clients.map((client) => requestById(projectApiKey, client));
+    const withProperties = clients.map((client) => buildFlagRequestWithProperties(projectApiKey, client));
+    const byId = clients.map((client) => buildFlagRequestById(projectApiKey, client));
     const requests = [
       ...(await measureLoops('50 flags', withProperties, run)),
       ...(await measureLoops('50 flags, person read', byId, run)),
@@ -36,7 +36,7 @@ export async function benchFlags(options: FlagsBenchOptions, print: Print): Prom
     ];
     const events = await measureEvents(projectApiKey, withProperties, run);
     await run.server.stop();
-    return flagsReport({ evaluations, requests, events, memory: await measureMemory(bench, clients) });
+    return formatFlagsReport({ evaluations, requests, events, memory: await measureMemory(bench, clients) });
   });
 }
 
@@ -54,7 +54,12 @@ async function measureEvaluators({ pairs, seconds }: FlagsBenchOptions, bench: B
     bench.print(`evaluators, pair ${pair} of ${pairs}`);
     for (const [side, flags] of evaluators) {
       const worker = await bench.startWorker();
-      const cpuMicros = await worker.perform<typeof evaluateFlagsFor>('evaluateFlagsFor', seconds * 250, side, flags);
+      const cpuMicros = await worker.perform<typeof measureEvaluationCpu>(
+        'evaluateFlagsFor',
+        seconds * 250,
+        side,
+        flags,
+      );
       measured.push({ name: `${side}, ${flags} flags`, cpuMicros });
       await worker.stop();
     }
@@ -93,13 +98,13 @@ async function measureEvents(projectApiKey: string, flagRequests: string[], run:
   const events = { ...common, requests, connections: 64, requestsPerSecond: null };
   const flags = { ...common, requests: flagRequests, connections: 16, requestsPerSecond: flagRequestsPerSecond };
   const runs: EventsRun[] = [];
-  await worker.perform<typeof sendLoad>('sendLoad', { ...events, durationMs: warmUpMs });
+  await worker.perform<typeof measureLoadLatency>('sendLoad', { ...events, durationMs: warmUpMs });
   for (let pair = 1; pair <= pairs; pair++) {
     bench.print(`events alone and with ${flagRequestsPerSecond} flag requests/s, pair ${pair} of ${pairs}`);
-    runs.push({ name: 'alone', ...(await worker.perform<typeof sendLoad>('sendLoad', events)) });
+    runs.push({ name: 'alone', ...(await worker.perform<typeof measureLoadLatency>('sendLoad', events)) });
     const both = [
-      worker.perform<typeof sendLoad>('sendLoad', events),
-      flagWorker.perform<typeof sendLoad>('sendLoad', flags),
+      worker.perform<typeof measureLoadLatency>('sendLoad', events),
+      flagWorker.perform<typeof measureLoadLatency>('sendLoad', flags),
     ] as const;
     const [{ p99Ms }, { otherStatuses }] = await Promise.all(both);
     runs.push({ name: 'with flag requests', p99Ms, otherStatuses });

@@ -5,9 +5,9 @@ import { topicNames } from '@millrace/contracts';
 import { type Bench, programs, type Worker, withBench } from './harness/bench.ts';
 import type { Print } from './harness/command.ts';
 import type { MeasuredProcess } from './harness/measured-process.ts';
-import { type Columns, formatMedians, formatRuns, formatStatuses, median, report } from './harness/report.ts';
+import { type Columns, formatMedians, formatReport, formatRuns, formatStatuses, median } from './harness/report.ts';
 import { type LoadJob, measureRequests } from './load/measure-requests.ts';
-import { buildRequests, fillerProperties, type WorkloadName, workloads } from './workload/gateway-workloads.ts';
+import { buildRequests, createFillerProperties, type WorkloadName, workloads } from './workload/gateway-workloads.ts';
 
 export interface GatewayBenchOptions {
   /** Number of runs of each gateway and workload. */
@@ -118,7 +118,7 @@ function largeBatch(projectApiKey: string): Uint8Array<ArrayBuffer> {
   const batch = Array.from({ length: batchBytes / eventBytes }, (_, index) => ({
     event: 'imported',
     distinct_id: `user-${index}`,
-    properties: fillerProperties(index, eventBytes - 60),
+    properties: createFillerProperties(index, eventBytes - 60),
   }));
   return new Uint8Array(gzipSync(JSON.stringify({ api_key: projectApiKey, batch })));
 }
@@ -187,7 +187,7 @@ function gatewayReport(measurements: readonly GatewayMeasurement[], small: reado
       eventsInTopic < acknowledgedEvents ||
       (eventsInTopic > acknowledgedEvents && Object.keys(otherStatuses).length === 0),
   );
-  return report(
+  return formatReport(
     [
       ['Every run', formatRuns(measurements, nameOf, { ...columns, ...counts })],
       ['Medians', formatMedians(measurements, nameOf, columns, ratios)],

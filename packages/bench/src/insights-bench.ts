@@ -5,10 +5,10 @@ import { createSqlParser, openEventStore, runQuery } from '@millrace/insights';
 import { createLogger } from '@millrace/runtime';
 import { type Bench, withBench } from './harness/bench.ts';
 import type { Print } from './harness/command.ts';
-import { formatFigure, formatTable, median, report, type Target } from './harness/report.ts';
+import { formatFigure, formatReport, formatTable, median, type Target } from './harness/report.ts';
 import { fillInsights } from './insights/fill.ts';
 import { benchOnClickHouse, type ClickHouseBenchOptions } from './insights/on-clickhouse.ts';
-import { measureMs, measureOverApi, type OverApi, simultaneousQueries } from './insights/over-api.ts';
+import { measureMs, measureQueriesOverApi, type OverApi, simultaneousQueries } from './insights/over-api.ts';
 import { type BenchQuery, dashboardTargetMs, dashboardTiles, queries } from './insights/queries.ts';
 import { fillUmami } from './insights/umami.ts';
 
@@ -49,7 +49,7 @@ export async function benchInsights(options: InsightsBenchOptions, print: Print)
     }
     const dashboardMs = await timeDashboard(engine, pairs);
     print('over the API');
-    return insightsReport({ results, dashboardMs, overApi: await measureOverApi(bench), events });
+    return insightsReport({ results, dashboardMs, overApi: await measureQueriesOverApi(bench), events });
   });
 }
 
@@ -121,7 +121,7 @@ function insightsReport({ results, dashboardMs, overApi, events }: Results): str
     'rejected',
     'max RSS, MB',
   ];
-  return report(
+  return formatReport(
     [
       [
         'Queries, warm',

@@ -1,19 +1,19 @@
 /** The process that generates load. It performs one job at a time and sends back the result (see `Worker`). */
 import { publishEvents } from './console/publish-events.ts';
-import { closeStreams, countMessages, openStreams } from './console/watch-streams.ts';
+import { closeLiveStreams, countLiveMessages, openLiveStreams } from './console/watch-streams.ts';
 import { prepareRequests, sendPreparedRequests } from './e2e/stamped-requests.ts';
-import { evaluateFlagsFor } from './flags/evaluators.ts';
-import { sendLoad } from './load/measure-requests.ts';
+import { measureEvaluationCpu } from './flags/evaluators.ts';
+import { measureLoadLatency } from './load/measure-requests.ts';
 
 const jobs: Record<string, (...parameters: never[]) => unknown> = {
-  sendLoad,
+  sendLoad: measureLoadLatency,
   prepareRequests,
   sendPreparedRequests,
-  evaluateFlagsFor,
+  evaluateFlagsFor: measureEvaluationCpu,
   publishEvents,
-  openStreams,
-  countMessages,
-  closeStreams,
+  openStreams: openLiveStreams,
+  countMessages: countLiveMessages,
+  closeStreams: closeLiveStreams,
 };
 
 type JobMessage = { type: 'job'; name: string; parameters: never[] } | { type: 'usage' };

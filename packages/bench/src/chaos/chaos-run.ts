@@ -24,14 +24,14 @@ export interface PhaseResult extends StateCheck {
   longestRequestMs: number;
 }
 
-export type ChaosRun = Awaited<ReturnType<typeof startRun>>;
+export type ChaosRun = Awaited<ReturnType<typeof startChaosRun>>;
 
 const eventsPerPerson = 60;
 const clients = 6;
 const patienceMs = 60_000;
 
 /** Starts a run that sends a story to gateways while parts of the system are broken. */
-export async function startRun(
+export async function startChaosRun(
   system: ChaosSystem,
   { seconds, seed, rate, phases, urls }: ChaosOptions & { phases: number; urls: readonly string[] },
   print: Print,
@@ -94,7 +94,7 @@ const longestFaultMs = 15_000;
  * Runs a phase for each selected fault, and causes the fault repeatedly during the phase. A phase lasts at least until
  * every partition has made progress.
  */
-export async function strikeFaults(run: ChaosRun, faults: readonly Fault[]): Promise<PhaseResult[]> {
+export async function runFaultPhases(run: ChaosRun, faults: readonly Fault[]): Promise<PhaseResult[]> {
   const { watch, seconds } = run;
   const results: PhaseResult[] = [];
   const faultMs = Math.min(longestFaultMs, (seconds * 1000) / 3);

@@ -2,9 +2,16 @@
 
 import { createFaultProxy, seededRandom, startKafkaFaultProxy } from '@millrace/testing';
 import type { Print } from '../harness/command.ts';
-import { type ChaosOptions, type ChaosRun, reportPhases, selectFaults, startRun, strikeFaults } from './chaos-run.ts';
+import {
+  type ChaosOptions,
+  type ChaosRun,
+  reportPhases,
+  runFaultPhases,
+  selectFaults,
+  startChaosRun,
+} from './chaos-run.ts';
 import { withChaosSystem } from './chaos-system.ts';
-import { consumerFaults } from './consumer-faults.ts';
+import { createConsumerFaults } from './consumer-faults.ts';
 import { createConsumerPool } from './consumer-pool.ts';
 
 export interface ConsumerChaosOptions extends ChaosOptions {
@@ -18,7 +25,7 @@ const patienceMs = 60_000;
 const stallLimitMs = 10_000;
 
 /** Disrupts four consumers and their servers. Returns true if the stored state is correct after each fault. */
-export function chaosConsumer({ only, ...options }: ConsumerChaosOptions, print: Print): Promise<boolean> {
+export function runConsumerChaos({ only, ...options }: ConsumerChaosOptions, print: Print): Promise<boolean> {
   return withChaosSystem(print, {}, async (system) => {
     const address = new URL(system.postgres.address);
     const postgresProxy = await createFaultProxy({ targetHost: address.hostname, targetPort: Number(address.port) });
@@ -42,7 +49,7 @@ export function chaosConsumer({ only, ...options }: ConsumerChaosOptions, print:
 
     let run: ChaosRun;
     const faults = selectFaults(
-      consumerFaults({
+      createConsumerFaults({
         system,
         pool,
         poolSize: consumers,
@@ -58,11 +65,11 @@ export function chaosConsumer({ only, ...options }: ConsumerChaosOptions, print:
       }),
       only,
     );
-    run = await startRun(system, { ...options, phases: faults.length, urls: [gatewayUrl] }, print);
+    run = await startChaosRun(system, { ...options, phases: faults.length, urls: [gatewayUrl] }, print);
     // The time that new consumers need to form their groups does not count as a stall.
     run.load.resume();
     run.watch.faultEnds();
     if (!(await run.watch.untilMoved(patienceMs))) throw new Error('The consumers are not processing any records.');
-    return reportPhases(await strikeFaults(run, faults), print, { stallLimitMs });
+    return reportPhases(await runFaultPhases(run, faults), print, { stallLimitMs });
   });
 }

@@ -29,7 +29,7 @@ const repeatedEvents = 500;
  */
 const frozenBeforeMs = 5000;
 
-export function consumerFaults(deps: ConsumerFaultsDeps): Fault[] {
+export function createConsumerFaults(deps: ConsumerFaultsDeps): Fault[] {
   const { system, pool, poolSize, postgresProxy, kafkaProxy, random } = deps;
   let round = 0;
 

@@ -3,7 +3,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BreakableServer, ServiceProcess } from '@millrace/testing';
 import type { Print } from '../harness/command.ts';
-import { type ChaosOptions, type Fault, reportPhases, selectFaults, startRun, strikeFaults } from './chaos-run.ts';
+import {
+  type ChaosOptions,
+  type Fault,
+  reportPhases,
+  runFaultPhases,
+  selectFaults,
+  startChaosRun,
+} from './chaos-run.ts';
 import { type ChaosSystem, withChaosSystem } from './chaos-system.ts';
 
 export interface GatewayChaosOptions extends ChaosOptions {
@@ -16,15 +23,15 @@ export interface GatewayChaosOptions extends ChaosOptions {
 /**
  * Disrupts two gateways and their servers. Returns true if no event was lost, duplicated or stored in the wrong order.
  */
-export function chaosGateway({ only, fallback, ...options }: GatewayChaosOptions, print: Print): Promise<boolean> {
+export function runGatewayChaos({ only, fallback, ...options }: GatewayChaosOptions, print: Print): Promise<boolean> {
   const settings = { EVENT_LOG_FALLBACK: 'postgres', EVENT_LOG_FALLBACK_AFTER_MS: '2000' };
   return withChaosSystem(print, fallback ? { settings } : {}, async (system) => {
     const gateways = await Promise.all([system.startGateway(0), system.startGateway(0)]);
     const faults = selectFaults(gatewayFaults(system, gateways), only);
     await system.startConsumer();
     const urls = gateways.map(({ port }) => `http://127.0.0.1:${port}`);
-    const run = await startRun(system, { ...options, phases: faults.length, urls }, print);
-    return reportPhases(await strikeFaults(run, faults), print);
+    const run = await startChaosRun(system, { ...options, phases: faults.length, urls }, print);
+    return reportPhases(await runFaultPhases(run, faults), print);
   });
 }
 

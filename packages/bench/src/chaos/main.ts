@@ -2,10 +2,10 @@
 
 import { testSeed } from '@millrace/testing';
 import { createCommand, runCommand } from '../harness/command.ts';
-import { chaosConsumer } from './consumer-chaos.ts';
-import { chaosGateway } from './gateway-chaos.ts';
-import { chaosRestore } from './restore-chaos.ts';
-import { chaosUpgrade } from './upgrade-chaos.ts';
+import { runConsumerChaos } from './consumer-chaos.ts';
+import { runGatewayChaos } from './gateway-chaos.ts';
+import { runRestoreChaos } from './restore-chaos.ts';
+import { runUpgradeChaos } from './upgrade-chaos.ts';
 
 const about = `Starts its own PostgreSQL, Kafka (Java 17 or later) and Redis, and the compiled services. Breaks each of them in turn under load, for
 --seconds per phase, and compares the acknowledged events with the stored events. Exits with code 1 if any event is lost,
@@ -22,10 +22,10 @@ restore            deletes the data of PostgreSQL and restores it from a base ba
 
 const seed = testSeed();
 await runCommand('chaos', about, {
-  gateway: createCommand(chaosGateway, { seconds: 120, only: [], seed, rate: 400, fallback: false }),
-  consumer: createCommand(chaosConsumer, { seconds: 120, only: [], seed, rate: 400 }),
-  upgrade: createCommand(chaosUpgrade, { seconds: 15, from: '', seed, rate: 400 }),
-  restore: createCommand(chaosRestore, { seconds: 60, seed, rate: 400 }),
+  gateway: createCommand(runGatewayChaos, { seconds: 120, only: [], seed, rate: 400, fallback: false }),
+  consumer: createCommand(runConsumerChaos, { seconds: 120, only: [], seed, rate: 400 }),
+  upgrade: createCommand(runUpgradeChaos, { seconds: 15, from: '', seed, rate: 400 }),
+  restore: createCommand(runRestoreChaos, { seconds: 60, seed, rate: 400 }),
 });
 // End the process explicitly, because a kafkajs client that lost its connection might retry indefinitely.
 process.exit();

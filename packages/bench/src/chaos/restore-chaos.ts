@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { compilePrograms, eventually } from '@millrace/testing';
 import type { Pool } from 'pg';
 import type { Print } from '../harness/command.ts';
-import { type ChaosOptions, type ChaosRun, reportPhases, startRun } from './chaos-run.ts';
+import { type ChaosOptions, type ChaosRun, reportPhases, startChaosRun } from './chaos-run.ts';
 import { withChaosSystem } from './chaos-system.ts';
 import { type PostgresBackup, startArchiving } from './postgres-backup.ts';
 
@@ -27,7 +27,7 @@ const unarchivedMs = 4000;
  * and then to an earlier time. Returns true if every acknowledged event is stored once, and persons and groups are
  * correct.
  */
-export function chaosRestore(options: ChaosOptions, print: Print): Promise<boolean> {
+export function runRestoreChaos(options: ChaosOptions, print: Print): Promise<boolean> {
   // Archiving can only be turned on at the start of the server. The archive command is set later.
   return withChaosSystem(print, { postgres: { archive_mode: 'on' } }, async (system) => {
     const cli = await compilePrograms(['packages/cli/src/main.ts']);
@@ -39,8 +39,12 @@ export function chaosRestore(options: ChaosOptions, print: Print): Promise<boole
     };
     const stopConsumers = async () => void (await Promise.all(running.splice(0).map((one) => one.stop())));
     await startConsumers();
-    const run = await startRun(system, { ...options, phases: 4, urls: [`http://127.0.0.1:${gateway.port}`] }, print);
-    const operator = createOperator(cli.files[0] ?? '', system.settings);
+    const run = await startChaosRun(
+      system,
+      { ...options, phases: 4, urls: [`http://127.0.0.1:${gateway.port}`] },
+      print,
+    );
+    const operator = createMillraceCommands(cli.files[0] ?? '', system.settings);
     const backup = await startArchiving(system.postgres.address);
     const round = { ...run, operator, backup, startConsumers, stopConsumers };
     const results = [
@@ -106,10 +110,10 @@ export async function waitUntilRecovered(database: Pool): Promise<void> {
   await eventually(isRecovered, { what: 'The end of the recovery' });
 }
 
-export type Operator = ReturnType<typeof createOperator>;
+export type Operator = ReturnType<typeof createMillraceCommands>;
 
 /** Returns functions that run commands of the compiled `millrace` program with a consumer's settings. */
-export function createOperator(program: string, settings: Record<string, string>) {
+export function createMillraceCommands(program: string, settings: Record<string, string>) {
   return {
     async finishRestore(): Promise<{ unread: number }> {
       const words = [program, '--json', 'restore', 'finish'];

@@ -22,7 +22,7 @@ import pg from 'pg';
 import { type ChaosServices, createServiceStarter } from './chaos-system.ts';
 import { watchPartitions } from './partition-watch.ts';
 import { startArchiving } from './postgres-backup.ts';
-import { createOperator, type Operator, waitUntilRecovered } from './restore-chaos.ts';
+import { createMillraceCommands, type Operator, waitUntilRecovered } from './restore-chaos.ts';
 import { checkState } from './state-check.ts';
 import { createStoryLoad } from './story-load.ts';
 
@@ -73,7 +73,7 @@ beforeAll(async () => {
     LOG_LEVEL: 'error',
   };
   services = createServiceStarter(addresses, (stop) => ends.push(stop))({ gateway, consumer });
-  operator = createOperator(millrace, addresses);
+  operator = createMillraceCommands(millrace, addresses);
 });
 afterAll(async () => {
   for (const end of ends.reverse()) await end();

@@ -10,7 +10,7 @@ import {
   type TestTenant,
 } from '@millrace/testing';
 import type { Print } from '../harness/command.ts';
-import { type ChaosOptions, type PhaseResult, reportPhases, startRun } from './chaos-run.ts';
+import { type ChaosOptions, type PhaseResult, reportPhases, startChaosRun } from './chaos-run.ts';
 import { type ChaosServices, withChaosSystem } from './chaos-system.ts';
 
 export interface UpgradeChaosOptions extends ChaosOptions {
@@ -24,7 +24,7 @@ const consumers = 2;
  * Upgrades a system from another release under load, service by service, and rolls it back on the migrated database.
  * Returns true if the stored state is correct after each step.
  */
-export async function chaosUpgrade({ from, ...options }: UpgradeChaosOptions, print: Print): Promise<boolean> {
+export async function runUpgradeChaos({ from, ...options }: UpgradeChaosOptions, print: Print): Promise<boolean> {
   if (from === '') throw new Error('--from is required: the git revision to upgrade from.');
   print(`building ${from}`);
   const release = await buildRelease(from);
@@ -45,7 +45,7 @@ export async function chaosUpgrade({ from, ...options }: UpgradeChaosOptions, pr
       ['new', () => fleet.replaceConsumers(system, consumers)],
     ];
     const urls = [`http://127.0.0.1:${fleet.gatewayPort}`];
-    const run = await startRun(system, { ...options, phases: steps.length, urls }, print);
+    const run = await startChaosRun(system, { ...options, phases: steps.length, urls }, print);
     const results: PhaseResult[] = [];
     for (const [name, act] of steps) {
       const result = await run.phase(name, async () => {

@@ -1,4 +1,4 @@
-import { type ConsoleMeasurement, consoleReport } from './console-report.ts';
+import { type ConsoleMeasurement, formatConsoleReport } from './console-report.ts';
 import type { WatchRun } from './measure-watchers.ts';
 
 const lists = { seconds: 60, acknowledged: 6000, otherStatuses: {}, p50Ms: 2, p99Ms: 10 };
@@ -21,7 +21,7 @@ const met: ConsoleMeasurement = {
   events: { events: 10, shownMs: [700], apiMs: [40] },
 };
 const verdicts = (overrides: Partial<ConsoleMeasurement>) =>
-  consoleReport({ ...met, ...overrides })
+  formatConsoleReport({ ...met, ...overrides })
     .split('\n')
     .filter((line) => /^(NOT )?MET/.test(line))
     .map((line) => line.startsWith('MET'));
@@ -46,5 +46,5 @@ test.each<[string, Partial<ConsoleMeasurement>, number]>([
 });
 
 test('leaves out the targets of parts that were not selected', () => {
-  expect(consoleReport({ sizes: met.sizes }).match(/^MET/gm)).toHaveLength(3);
+  expect(formatConsoleReport({ sizes: met.sizes }).match(/^MET/gm)).toHaveLength(3);
 });

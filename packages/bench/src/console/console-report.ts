@@ -1,6 +1,6 @@
 // Writes the report of the console benchmark.
 
-import { formatMedians, formatRuns, median, percentile, report, type Target } from '../harness/report.ts';
+import { formatMedians, formatReport, formatRuns, median, percentile, type Target } from '../harness/report.ts';
 import type { EventsRun } from './measure-events.ts';
 import type { FirstLoad } from './measure-first-load.ts';
 import type { FloodRun } from './measure-live.ts';
@@ -20,14 +20,14 @@ export interface ConsoleMeasurement {
 
 type Part = [title: string, table: string, targets: Target[]];
 
-export function consoleReport({ sizes, loads, live, flood, watching, events }: ConsoleMeasurement): string {
+export function formatConsoleReport({ sizes, loads, live, flood, watching, events }: ConsoleMeasurement): string {
   const parts = [sizesPart(sizes)];
   if (loads) parts.push(loadsPart(loads));
   if (live) parts.push(livePart(live));
   if (flood) parts.push(floodPart(flood));
   if (watching) parts.push(watchingPart(watching));
   if (events) parts.push(eventsPart(events));
-  return report(
+  return formatReport(
     parts.map(([title, table]) => [title, table]),
     parts.flatMap(([, , targets]) => targets),
   );

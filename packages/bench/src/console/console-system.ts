@@ -4,8 +4,8 @@ import { writeConsole } from '@millrace/console/bundle';
 import { topicNames } from '@millrace/contracts';
 import type { Browser } from 'playwright-core';
 import { type Bench, programs } from '../harness/bench.ts';
-import { addProjects, newProjectKey } from '../harness/bench-database.ts';
-import { fillerProperties, requestText } from '../workload/gateway-workloads.ts';
+import { addProjects, generateProjectKey } from '../harness/bench-database.ts';
+import { createFillerProperties, formatHttpRequest } from '../workload/gateway-workloads.ts';
 
 export interface BenchProject {
   id: number;
@@ -23,7 +23,7 @@ export async function startConsoleSystem(
   { browser, directory, projectCount }: { browser: Browser; directory: string; projectCount: number },
 ) {
   const { sizes } = await writeConsole(directory);
-  await addProjects(bench.database, Array.from({ length: projectCount - 1 }, newProjectKey));
+  await addProjects(bench.database, Array.from({ length: projectCount - 1 }, generateProjectKey));
   const settings = {
     CONSOLE_DIRECTORY: directory,
     PUBLISH_PROCESSED: 'on',
@@ -55,13 +55,13 @@ export const eventsPerBatch = 25;
  * Builds complete requests with events of 1 KB for a project. The events have no UUID and no time, so that each request
  * creates new events.
  */
-export function buildBatches(project: BenchProject | undefined, count: number): string[] {
+export function buildBatchRequests(project: BenchProject | undefined, count: number): string[] {
   return Array.from({ length: count }, (_, at) => {
     const batch = Array.from({ length: eventsPerBatch }, (_unused, index) => ({
       event: index % 3 === 0 ? 'order placed' : '$pageview',
       distinct_id: `visitor-${at}-${index}`,
-      properties: fillerProperties(at * eventsPerBatch + index, 900),
+      properties: createFillerProperties(at * eventsPerBatch + index, 900),
     }));
-    return requestText('POST /batch/', {}, { api_key: project?.apiKey, batch });
+    return formatHttpRequest('POST /batch/', {}, { api_key: project?.apiKey, batch });
   });
 }

@@ -2,7 +2,7 @@
 
 import { prefillEvents } from '../drain/prefill.ts';
 import { programs } from '../harness/bench.ts';
-import { createBenchDatabase, newProjectKey } from '../harness/bench-database.ts';
+import { createBenchDatabase, generateProjectKey } from '../harness/bench-database.ts';
 import type { ConsoleSystem } from './console-system.ts';
 import { waitUntilDrawn, withTab } from './open-page.ts';
 
@@ -19,7 +19,7 @@ export async function measureEvents(
   { events, visits }: { events: number; visits: number },
 ) {
   bench.print(`filling a project with ${events} events`);
-  const database = await createBenchDatabase(newProjectKey());
+  const database = await createBenchDatabase(generateProjectKey());
   bench.onEnd(() => database.drop());
   await prefillEvents(database, events);
   const api = await bench.start(programs.api, { DATABASE_URL: database.url, CONSOLE_DIRECTORY: directory });

@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { runProgram } from '@millrace/stack/run-program';
 import type { Page } from 'playwright-core';
-import type { sendLoad } from '../load/measure-requests.ts';
-import { buildBatches, type ConsoleSystem, eventsPerBatch } from './console-system.ts';
+import type { measureLoadLatency } from '../load/measure-requests.ts';
+import { buildBatchRequests, type ConsoleSystem, eventsPerBatch } from './console-system.ts';
 import { cpuSlowdown, type PageTimings, readMainThreadMs, waitUntilDrawn, withTab } from './open-page.ts';
 
 const rows = '.live-rows [role=option]';
@@ -14,11 +14,11 @@ const liveOf = ({ api, projects }: ConsoleSystem) =>
 /** Sends events of the first project at a constant rate while `work` runs. */
 async function whileSending<Result>(system: ConsoleSystem, perSecond: number, work: () => Promise<Result>) {
   let isOver = false;
-  const requests = buildBatches(system.projects[0], 40);
+  const requests = buildBatchRequests(system.projects[0], 40);
   const requestsPerSecond = perSecond / eventsPerBatch;
   const job = { port: system.gateway.port, requests, connections: 16, requestsPerSecond, durationMs: 2000 };
   const sending = (async () => {
-    while (!isOver) await system.workers.events.perform<typeof sendLoad>('sendLoad', job);
+    while (!isOver) await system.workers.events.perform<typeof measureLoadLatency>('sendLoad', job);
   })();
   try {
     return await work();
@@ -29,7 +29,7 @@ async function whileSending<Result>(system: ConsoleSystem, perSecond: number, wo
 }
 
 /** Measures the time until the Live page shows events, with a throttled CPU. */
-export async function measureUsable(system: ConsoleSystem, visits: number): Promise<PageTimings[]> {
+export async function measureLivePageLoad(system: ConsoleSystem, visits: number): Promise<PageTimings[]> {
   const { personalApiKey } = system.bench.database;
   return whileSending(system, 100, async () => {
     const drawn: PageTimings[] = [];
@@ -73,10 +73,10 @@ async function interact(page: Page): Promise<number> {
   return interactions.length;
 }
 
-export type FloodRun = Awaited<ReturnType<typeof measureFlood>>;
+export type FloodRun = Awaited<ReturnType<typeof measureLivePageFrames>>;
 
 /** Measures the frames of an open Live page while many events arrive. */
-export async function measureFlood(system: ConsoleSystem, seconds: number, eventsPerSecond: number) {
+export async function measureLivePageFrames(system: ConsoleSystem, seconds: number, eventsPerSecond: number) {
   const { personalApiKey } = system.bench.database;
   return whileSending(system, eventsPerSecond, () =>
     withTab(system.browser, { personalApiKey }, async (tab) => {
@@ -93,7 +93,7 @@ export async function measureFlood(system: ConsoleSystem, seconds: number, event
 }
 
 /** Measures the milliseconds from the start of `curl` until the event appears on an open page. */
-export async function measureCurl(system: ConsoleSystem, times: number): Promise<number[]> {
+export async function measureCurlDelay(system: ConsoleSystem, times: number): Promise<number[]> {
   const { personalApiKey } = system.bench.database;
   return withTab(system.browser, { personalApiKey }, async ({ page }) => {
     await page.goto(liveOf(system));

@@ -3,11 +3,11 @@
 import { randomUUID } from 'node:crypto';
 import { testServers } from '@millrace/testing';
 import { measureCpu } from '../harness/measure-cpu.ts';
-import type { sendLoad } from '../load/measure-requests.ts';
-import { requestText } from '../workload/gateway-workloads.ts';
+import type { measureLoadLatency } from '../load/measure-requests.ts';
+import { formatHttpRequest } from '../workload/gateway-workloads.ts';
 import type { ConsoleSystem } from './console-system.ts';
 import type { publishEvents } from './publish-events.ts';
-import type { closeStreams, countMessages, openStreams } from './watch-streams.ts';
+import type { closeLiveStreams, countLiveMessages, openLiveStreams } from './watch-streams.ts';
 
 /** Total number of events per second in all busy projects. */
 const eventsPerSecond = 5000;
@@ -28,7 +28,12 @@ export async function measureWatchers(system: ConsoleSystem, watchers: number, s
   const durationMs = seconds * 1000;
   const quiet = await watchQuietProject(system);
   const watched = busy.flatMap((id) => Array.from({ length: watchers }, () => id));
-  const streams = await workers.streams.perform<typeof openStreams>('openStreams', api.port, personalApiKey, watched);
+  const streams = await workers.streams.perform<typeof openLiveStreams>(
+    'openStreams',
+    api.port,
+    personalApiKey,
+    watched,
+  );
   if (streams !== watched.length) throw new Error(`${streams} of ${watched.length} streams are open.`);
   const publication = {
     brokers: testServers().kafkaBrokers,
@@ -38,19 +43,19 @@ export async function measureWatchers(system: ConsoleSystem, watchers: number, s
   };
   // The first run is the warm-up.
   await workers.publisher.perform<typeof publishEvents>('publishEvents', { ...publication, durationMs: 3000 });
-  await workers.streams.perform<typeof countMessages>('countMessages');
-  const list = requestText('GET /api/projects/?limit=10', { authorization: `Bearer ${personalApiKey}` });
+  await workers.streams.perform<typeof countLiveMessages>('countMessages');
+  const list = formatHttpRequest('GET /api/projects/?limit=10', { authorization: `Bearer ${personalApiKey}` });
   const job = { port: api.port, requests: [list], connections: 16, requestsPerSecond: 100, durationMs };
   const cost = await measureCpu([api], system.bench.database, () =>
     Promise.all([
-      workers.requests.perform<typeof sendLoad>('sendLoad', job),
+      workers.requests.perform<typeof measureLoadLatency>('sendLoad', job),
       workers.publisher.perform<typeof publishEvents>('publishEvents', { ...publication, durationMs }),
       quiet.send(durationMs),
     ]),
   );
   const [lists, published] = cost.result;
-  const messages = await workers.streams.perform<typeof countMessages>('countMessages');
-  await workers.streams.perform<typeof closeStreams>('closeStreams');
+  const messages = await workers.streams.perform<typeof countLiveMessages>('countMessages');
+  await workers.streams.perform<typeof closeLiveStreams>('closeStreams');
   return {
     streams,
     publishedPerSecond: published / cost.seconds,

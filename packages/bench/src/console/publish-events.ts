@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ProcessedEvent, processedEventKey, processedEventVersion } from '@millrace/contracts';
 import { Kafka, logLevel, Partitioners } from 'kafkajs';
-import { fillerProperties } from '../workload/gateway-workloads.ts';
+import { createFillerProperties } from '../workload/gateway-workloads.ts';
 
 interface Publication {
   brokers: string[];
@@ -66,4 +66,4 @@ function storedEvent(number: number, projectId: number): ProcessedEvent {
 }
 
 type Properties = ProcessedEvent['properties'];
-const properties = Array.from({ length: 100 }, (_, seed) => fillerProperties(seed, 900) as Properties);
+const properties = Array.from({ length: 100 }, (_, seed) => createFillerProperties(seed, 900) as Properties);

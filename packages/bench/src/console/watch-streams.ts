@@ -11,7 +11,7 @@ let streams: Stream[] = [];
 const openAtOnce = 25;
 
 /** Opens one stream per project ID, several at the same time. Returns the number of open streams. */
-export async function openStreams(port: number, personalApiKey: string, projectIds: number[]): Promise<number> {
+export async function openLiveStreams(port: number, personalApiKey: string, projectIds: number[]): Promise<number> {
   for (let first = 0; first < projectIds.length; first += openAtOnce) {
     const some = projectIds.slice(first, first + openAtOnce);
     streams.push(...(await Promise.all(some.map((id) => openStream(port, personalApiKey, id)))));
@@ -22,13 +22,13 @@ export async function openStreams(port: number, personalApiKey: string, projectI
 const openOnes = () => streams.filter(({ socket }) => !socket.destroyed);
 
 /** Returns the number of messages on each open stream since the previous call. */
-export function countMessages(): number[] {
+export function countLiveMessages(): number[] {
   const counts = openOnes().map(({ messages }) => messages);
   for (const stream of streams) stream.messages = 0;
   return counts;
 }
 
-export function closeStreams(): void {
+export function closeLiveStreams(): void {
   for (const { socket } of streams) socket.destroy();
   streams = [];
 }

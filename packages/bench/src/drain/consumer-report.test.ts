@@ -1,4 +1,4 @@
-import { type ConsumerMeasurement, consumerReport } from '../consumer-bench.ts';
+import { type ConsumerMeasurement, formatConsumerReport } from '../consumer-bench.ts';
 
 const run = (overrides: Partial<ConsumerMeasurement> = {}): ConsumerMeasurement => ({
   side: 'millrace',
@@ -14,7 +14,7 @@ const run = (overrides: Partial<ConsumerMeasurement> = {}): ConsumerMeasurement 
   ...overrides,
 });
 const notMet = (runs: ConsumerMeasurement[]) =>
-  consumerReport(runs)
+  formatConsumerReport(runs)
     .split('\n')
     .filter((line) => line.startsWith('NOT MET'))
     .map((line) => line.slice('NOT MET  '.length, line.indexOf(':')));

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { CapturedEvent } from '@millrace/contracts';
-import { serviceSettings } from '../harness/bench.ts';
+import { createServiceSettings } from '../harness/bench.ts';
 import type { BenchDatabase } from '../harness/bench-database.ts';
 import { measureCpu } from '../harness/measure-cpu.ts';
 import { startMeasuredProcess } from '../harness/measured-process.ts';
@@ -31,7 +31,7 @@ export async function measureDrain(
   const since = clock?.now ?? '';
   const consumer = await startMeasuredProcess(file, {
     DATABASE_URL: database.url,
-    ...serviceSettings(prefix),
+    ...createServiceSettings(prefix),
     NAIVE_PROJECT_ID: String(database.projectId),
     NAIVE_GROUP: `${prefix}naive-${randomUUID()}`,
     ...settings,

@@ -15,7 +15,7 @@ const eventsPerStatement = 300_000;
  * grows. UUIDs increase like version 7 UUIDs.
  */
 export async function prefillEvents(database: BenchDatabase, count: number): Promise<void> {
-  await createMonths(database.url);
+  await createMonthPartitions(database.url);
   const until = new Date().toISOString();
   for (let first = 0; first < count; first += eventsPerStatement) {
     const range = [first, Math.min(first + eventsPerStatement, count) - 1, count, until];
@@ -30,7 +30,7 @@ export async function prefillEvents(database: BenchDatabase, count: number): Pro
 }
 
 /** Creates the partitions of this month and of some preceding months, as the consumer does. */
-export async function createMonths(url: string, before = 0): Promise<void> {
+export async function createMonthPartitions(url: string, before = 0): Promise<void> {
   const own = createDatabase({ url, logger: createLogger('bench', 'warn'), poolSize: 1 });
   const now = new Date();
   try {

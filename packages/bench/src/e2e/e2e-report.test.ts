@@ -1,4 +1,4 @@
-import { type E2eMeasurement, e2eReport } from '../e2e-bench.ts';
+import { type E2eMeasurement, formatE2eReport } from '../e2e-bench.ts';
 
 const good: E2eMeasurement = {
   rate: 5000,
@@ -10,14 +10,14 @@ const good: E2eMeasurement = {
   uuidsAcknowledged: 950,
 };
 const verdicts = (run: E2eMeasurement) =>
-  e2eReport(run)
+  formatE2eReport(run)
     .split('\n')
     .filter((line) => /^(NOT )?MET/.test(line))
     .map((line) => line.startsWith('MET'));
 
 test('reports every target of a fast run as met, even if unacknowledged events are stored', () => {
   expect(verdicts(good)).toEqual([true, true, true]);
-  expect(e2eReport(good)).toMatch(/events +500 +950 +1,000 +1,000 +950/);
+  expect(formatE2eReport(good)).toMatch(/events +500 +950 +1,000 +1,000 +950/);
 });
 
 test.each([

@@ -1,8 +1,8 @@
 // Builds and sends the end-to-end benchmark's requests. The benchmark later looks for their events in the database.
 
 import { sendRequests } from '../load/send-requests.ts';
-import { requestText } from '../workload/gateway-workloads.ts';
-import { mixedEvents } from '../workload/mixed-events.ts';
+import { formatHttpRequest } from '../workload/gateway-workloads.ts';
+import { generateMixedEvents } from '../workload/mixed-events.ts';
 
 export const eventsPerRequest = 50;
 
@@ -36,7 +36,7 @@ const timePlaceholder = '0000-00-00T00:00:00.000Z';
  */
 export function buildStampedRequests(load: StampedLoad): { requests: Buffer[]; markers: Marker[] } {
   const count = Math.ceil((load.durationMs / 1000) * load.requestsPerSecond);
-  const events = mixedEvents(count * eventsPerRequest, load.projectApiKey, load.seed);
+  const events = generateMixedEvents(count * eventsPerRequest, load.projectApiKey, load.seed);
   const markers: Marker[] = [];
   const requests = Array.from({ length: count }, (_, index) => {
     const batch = Array.from({ length: eventsPerRequest }, () => {
@@ -54,7 +54,7 @@ export function buildStampedRequests(load: StampedLoad): { requests: Buffer[]; m
     if (marked && dueAfterMs >= markers.length * load.markerEveryMs) {
       markers.push({ uuid: marked.uuid, dueAfterMs });
     }
-    return Buffer.from(requestText('POST /batch/', {}, { api_key: load.projectApiKey, batch }));
+    return Buffer.from(formatHttpRequest('POST /batch/', {}, { api_key: load.projectApiKey, batch }));
   });
   return { requests, markers };
 }

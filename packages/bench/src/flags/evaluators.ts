@@ -12,7 +12,11 @@ const clients = createClients(1000);
 const warmUpMs = 1500;
 
 /** Runs in a worker: evaluates all flags for many clients. Returns the CPU microseconds of one evaluation. */
-export async function evaluateFlagsFor(durationMs: number, side: EvaluatorSide, flagCount: number): Promise<number> {
+export async function measureEvaluationCpu(
+  durationMs: number,
+  side: EvaluatorSide,
+  flagCount: number,
+): Promise<number> {
   const flags = createMixedFlags(flagCount).map((flag, index) => ({
     ...flag,
     id: index + 1,

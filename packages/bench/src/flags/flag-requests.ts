@@ -1,7 +1,7 @@
 // Builds the flag requests of the benchmark.
 
 import { seededRandom } from '@millrace/testing/seeded-random';
-import { requestText } from '../workload/gateway-workloads.ts';
+import { formatHttpRequest } from '../workload/gateway-workloads.ts';
 
 /** A client that requests flags. */
 export interface Client {
@@ -34,19 +34,22 @@ export function createClients(count: number): Client[] {
 }
 
 /** Returns a `/flags` request with all properties that conditions use, so that the gateway does not read the person. */
-export function requestWithProperties(projectApiKey: string, { distinctId, properties }: Client): string {
+export function buildFlagRequestWithProperties(projectApiKey: string, { distinctId, properties }: Client): string {
   const body = { api_key: projectApiKey, distinct_id: distinctId, person_properties: properties, groups: {} };
-  return requestText('POST /flags/?v=2', {}, body);
+  return formatHttpRequest('POST /flags/?v=2', {}, body);
 }
 
 /** Returns a `/flags` request with only the distinct ID, so that the gateway reads the person. */
-export function requestById(projectApiKey: string, { distinctId }: Client): string {
-  return requestText('POST /flags/?v=2', {}, { api_key: projectApiKey, distinct_id: distinctId, groups: {} });
+export function buildFlagRequestById(projectApiKey: string, { distinctId }: Client): string {
+  return formatHttpRequest('POST /flags/?v=2', {}, { api_key: projectApiKey, distinct_id: distinctId, groups: {} });
 }
 
 /** Returns a request for flag definitions. `etag` is the ETag of the definitions that the client already has. */
-export function definitionRequest(keys: { projectApiKey: string; secretKey: string }, etag: string | null): string {
+export function buildDefinitionRequest(
+  keys: { projectApiKey: string; secretKey: string },
+  etag: string | null,
+): string {
   const headers = { Authorization: `Bearer ${keys.secretKey}`, 'Accept-Encoding': 'gzip' };
   const all = etag === null ? headers : { ...headers, 'If-None-Match': etag };
-  return requestText(`GET /flags/definitions?token=${keys.projectApiKey}&send_cohorts`, all);
+  return formatHttpRequest(`GET /flags/definitions?token=${keys.projectApiKey}&send_cohorts`, all);
 }

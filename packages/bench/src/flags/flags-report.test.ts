@@ -1,4 +1,4 @@
-import { type FlagsMeasurement, flagsReport, type NamedRun } from './flags-report.ts';
+import { type FlagsMeasurement, formatFlagsReport, type NamedRun } from './flags-report.ts';
 
 const run = (name: string, overrides: Partial<NamedRun> = {}): NamedRun => ({
   name,
@@ -35,7 +35,7 @@ const good: FlagsMeasurement = {
   memory: { projects: 1000, flagsPerProject: 100, liveBytes: 90 * 2 ** 20 },
 };
 const notMet = (overrides: Partial<FlagsMeasurement>) =>
-  flagsReport({ ...good, ...overrides })
+  formatFlagsReport({ ...good, ...overrides })
     .split('\n')
     .filter((line) => line.startsWith('NOT MET'))
     .map((line) => line.slice('NOT MET  '.length, line.indexOf(':')));

@@ -1,6 +1,6 @@
 // Writes the report of the feature flag benchmark.
 
-import { type Columns, formatFigure, formatMedians, formatStatuses, median, report } from '../harness/report.ts';
+import { type Columns, formatFigure, formatMedians, formatReport, formatStatuses, median } from '../harness/report.ts';
 import type { RequestRun } from '../load/measure-requests.ts';
 import type { MemoryMeasurement } from './measure-memory.ts';
 
@@ -31,7 +31,7 @@ const columns = {
   'other responses': (run) => formatStatuses(run.otherStatuses),
 } satisfies Columns<NamedRun>;
 
-export function flagsReport({ evaluations, requests, events, memory }: FlagsMeasurement): string {
+export function formatFlagsReport({ evaluations, requests, events, memory }: FlagsMeasurement): string {
   const of = (name: string, column: 'requests/s' | 'p99 ms' | 'cpu µs' | 'postgresql µs') =>
     median(requests.filter((run) => run.name === name).map(columns[column]));
   const evaluation = (name: string) =>
@@ -41,7 +41,7 @@ export function flagsReport({ evaluations, requests, events, memory }: FlagsMeas
   const [fast, byId] = ['50 flags, closed loop', '50 flags, person read, closed loop'];
   const projects = `${formatFigure(memory.projects)} projects x ${memory.flagsPerProject} flags`;
   const ratios = [['millrace, 50 flags', 'posthog-node, 50 flags']] as const;
-  return report(
+  return formatReport(
     [
       ['Evaluators', formatMedians(evaluations, nameOf, { 'cpu µs': ({ cpuMicros }) => cpuMicros }, ratios)],
       ['Requests', formatMedians(requests, nameOf, columns)],

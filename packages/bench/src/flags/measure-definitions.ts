@@ -4,7 +4,7 @@ import { eventually } from '@millrace/testing';
 import type { Bench, Worker } from '../harness/bench.ts';
 import type { MeasuredProcess } from '../harness/measured-process.ts';
 import { measureRequests } from '../load/measure-requests.ts';
-import { definitionRequest } from './flag-requests.ts';
+import { buildDefinitionRequest } from './flag-requests.ts';
 import type { NamedRun } from './flags-report.ts';
 import { addFlagEnvironments, createMixedFlags, type FlagEnvironment } from './mixed-flags.ts';
 
@@ -38,8 +38,8 @@ export async function measureDefinitions(run: FlagsRun): Promise<NamedRun[]> {
     etags.push(await eventually(() => fetchEtag(server.port, environment), { what: 'The flag definitions' }));
   }
   const requests = {
-    304: environments.map((keys, index) => definitionRequest(keys, etags[index] ?? '')),
-    200: environments.map((keys) => definitionRequest(keys, null)),
+    304: environments.map((keys, index) => buildDefinitionRequest(keys, etags[index] ?? '')),
+    200: environments.map((keys) => buildDefinitionRequest(keys, null)),
   };
   const runs: NamedRun[] = [];
   // The first run is the warm-up.

@@ -1,7 +1,7 @@
 // Creates the projects and feature flags of the benchmark.
 
 import { createHash, randomUUID } from 'node:crypto';
-import { addProjects, type BenchDatabase, newProjectKey } from '../harness/bench-database.ts';
+import { addProjects, type BenchDatabase, generateProjectKey } from '../harness/bench-database.ts';
 import type { Client } from './flag-requests.ts';
 
 export interface MixedFlag {
@@ -67,7 +67,7 @@ export async function addFlagEnvironments(
   count: number,
   flags: readonly MixedFlag[],
 ): Promise<FlagEnvironment[]> {
-  const keys = Array.from({ length: count }, newProjectKey);
+  const keys = Array.from({ length: count }, generateProjectKey);
   const secretKeys = keys.map(() => `phs_bench_${randomUUID().replaceAll('-', '')}`);
   await addProjects(database, keys);
   const environments = await database.query<FlagEnvironment>(

@@ -22,7 +22,7 @@ export interface BenchDatabase {
   drop(): Promise<void>;
 }
 
-export const newProjectKey = () => `phc_bench_${randomUUID().replaceAll('-', '')}`;
+export const generateProjectKey = () => `phc_bench_${randomUUID().replaceAll('-', '')}`;
 
 /**
  * Creates a database with a project.
@@ -37,9 +37,9 @@ export async function createBenchDatabase(projectApiKey: string): Promise<BenchD
 }
 
 /** Opens the database that `file` describes. If the file does not exist, creates a database and keeps it. */
-export async function openKeptDatabase(file: string): Promise<BenchDatabase> {
+export async function openReusableDatabase(file: string): Promise<BenchDatabase> {
   if (!existsSync(file)) {
-    const { query, copy, drop, ...facts } = await createBenchDatabase(newProjectKey());
+    const { query, copy, drop, ...facts } = await createBenchDatabase(generateProjectKey());
     writeFileSync(file, JSON.stringify(facts, null, 2));
   }
   const { url, ...facts }: Facts & { url: string } = JSON.parse(readFileSync(file, 'utf8'));

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { type CapturedEvent, encodeCapturedRecord, recordKey, topicNames } from '@millrace/contracts';
 import { eventually } from '@millrace/testing';
 import { Kafka, logLevel, type Message, Partitioners } from 'kafkajs';
-import { groupCount, mixedEvents } from '../workload/mixed-events.ts';
+import { generateMixedEvents, groupCount } from '../workload/mixed-events.ts';
 
 /** The number of partitions of every topic. */
 export const partitions = 8;
@@ -48,7 +48,7 @@ export async function connectBenchTopics(brokers: string[]) {
         await producer.send({ topic: topicNames(prefix).live, acks: -1, messages });
         messages = [];
       };
-      for (const event of spreadEvents(count, projectApiKeys)) {
+      for (const event of generateEventsForProjects(count, projectApiKeys)) {
         const partition = createHash('md5').update(event.distinct_id).digest().readUInt32BE() % partitions;
         const key = recordKey('live', event.token, event.distinct_id);
         messages.push({ key, value: encodeCapturedRecord(event), partition });
@@ -71,10 +71,10 @@ export async function connectBenchTopics(brokers: string[]) {
  * Generates mixed events that alternate between projects. Each project has its own persons and groups. All projects
  * together have about as many groups as a single project would have.
  */
-export function* spreadEvents(count: number, projectApiKeys: readonly string[]): Generator<CapturedEvent> {
+export function* generateEventsForProjects(count: number, projectApiKeys: readonly string[]): Generator<CapturedEvent> {
   const perProject = Math.ceil(count / projectApiKeys.length);
   const companies = Math.max(2, Math.round(groupCount / projectApiKeys.length));
-  const streams = projectApiKeys.map((key, index) => mixedEvents(perProject, key, index + 1, companies));
+  const streams = projectApiKeys.map((key, index) => generateMixedEvents(perProject, key, index + 1, companies));
   for (let index = 0; index < count; index++) {
     const next = streams[index % streams.length]?.next();
     if (next === undefined || next.done) return;

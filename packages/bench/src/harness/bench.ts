@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { topicNames } from '@millrace/contracts';
 import { compilePrograms, testServers } from '@millrace/testing';
-import { type BenchDatabase, createBenchDatabase, newProjectKey, openKeptDatabase } from './bench-database.ts';
+import { type BenchDatabase, createBenchDatabase, generateProjectKey, openReusableDatabase } from './bench-database.ts';
 import { type BenchTopics, connectBenchTopics, partitions } from './bench-topics.ts';
 import type { Print } from './command.ts';
 import { type MeasuredProcess, startMeasuredProcess, waitUntilReady } from './measured-process.ts';
@@ -48,7 +48,7 @@ type AnyJob = (...parameters: never[]) => unknown;
 
 /**
  * Runs a benchmark, and prints the environment and the report that `measure` returns.
- * @param keptDatabase a file that describes a database which remains for the next run (see `openKeptDatabase`)
+ * @param keptDatabase a file that describes a database which remains for the next run (see `openReusableDatabase`)
  */
 export async function withBench(
   print: Print,
@@ -61,7 +61,9 @@ export async function withBench(
   const prefix = `bench-${randomUUID()}.`;
   try {
     const database =
-      keptDatabase === undefined ? await createBenchDatabase(newProjectKey()) : await openKeptDatabase(keptDatabase);
+      keptDatabase === undefined
+        ? await createBenchDatabase(generateProjectKey())
+        : await openReusableDatabase(keptDatabase);
     ends.push(() => database.drop());
     const topics = await connectBenchTopics(servers.kafkaBrokers);
     ends.push(() => topics.stop());
@@ -78,7 +80,7 @@ export async function withBench(
       files.set(program, file);
       return file;
     };
-    const settings = { DATABASE_URL: database.url, ...serviceSettings(prefix) };
+    const settings = { DATABASE_URL: database.url, ...createServiceSettings(prefix) };
     const start = async (program: string, more: Record<string, string> = {}) => {
       const started = await startMeasuredProcess(await compile(program), { ...settings, ...more });
       ends.push(() => started.stop());
@@ -95,7 +97,7 @@ export async function withBench(
 }
 
 /** Settings for services that use the topics with this prefix. */
-export function serviceSettings(prefix: string): Record<string, string> {
+export function createServiceSettings(prefix: string): Record<string, string> {
   const servers = testServers();
   return {
     KAFKA_BROKERS: servers.kafkaBrokers.join(','),

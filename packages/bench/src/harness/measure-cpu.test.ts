@@ -1,4 +1,4 @@
-import { databaseCpuBetween, parseProcessStat } from './measure-cpu.ts';
+import { computeDatabaseCpu, parseProcessStat } from './measure-cpu.ts';
 
 test('reads the user and system time only from PostgreSQL processes', () => {
   const rest = 'S 1 2 3 0 -1 4194560 100 0 0 0 250 50 0 0 20 0 1 0 12345';
@@ -16,6 +16,6 @@ test('adds up the CPU time of old and new processes, and returns NaN without a f
     [1, 130],
     [3, 7],
   ]);
-  expect(databaseCpuBetween(before, after)).toBe(37);
-  expect(databaseCpuBetween(null, after)).toBeNaN();
+  expect(computeDatabaseCpu(before, after)).toBe(37);
+  expect(computeDatabaseCpu(null, after)).toBeNaN();
 });

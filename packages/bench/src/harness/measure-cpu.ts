@@ -25,7 +25,7 @@ export async function measureCpu<Result>(
     /** CPU time of each process, in microseconds. */
     cpuMicros: after.usages.map(({ cpuMicros }, at) => cpuMicros - (before.usages[at]?.cpuMicros ?? 0)),
     /** CPU time of PostgreSQL in microseconds, or NaN if it is not visible. */
-    databaseMicros: databaseCpuBetween(before.database, after.database),
+    databaseMicros: computeDatabaseCpu(before.database, after.database),
     /** Largest resident set size of each process since it started, in bytes. */
     maxRssBytes: after.usages.map(({ maxRssBytes }) => maxRssBytes),
   };
@@ -72,7 +72,7 @@ export function parseProcessStat(stat: string): number | null {
  * Returns the CPU time between two readings. Excludes processes that ended in between. Returns NaN if one of the
  * readings is null.
  */
-export function databaseCpuBetween(before: DatabaseCpu | null, after: DatabaseCpu | null): number {
+export function computeDatabaseCpu(before: DatabaseCpu | null, after: DatabaseCpu | null): number {
   if (before === null || after === null) return Number.NaN;
   return [...after].reduce((sum, [pid, micros]) => sum + micros - (before.get(pid) ?? 0), 0);
 }

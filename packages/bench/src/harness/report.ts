@@ -90,7 +90,7 @@ export function formatStatuses(counts: Record<string, number>): string {
 export type Target = [name: string, value: number, bound: { atMost: number } | { atLeast: number }];
 
 /** Prints tables with their titles, followed by the targets and whether they are met. */
-export function report(tables: readonly (readonly [title: string, table: string])[], targets: Target[]): string {
+export function formatReport(tables: readonly (readonly [title: string, table: string])[], targets: Target[]): string {
   const parts = tables.flatMap(([title, table]) => [...(title ? [title] : []), table, '']);
   return [...parts, 'Targets', ...targets.map((target) => formatTarget(...target))].join('\n');
 }

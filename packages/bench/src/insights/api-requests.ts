@@ -1,7 +1,16 @@
 // The requests of the insight benchmark on ClickHouse: pages and queries, as the console sends them.
 
 import { createHash } from 'node:crypto';
-import { breakdownBy, daily, dashboardTiles, event, funnel, queries, trend, week } from './queries.ts';
+import {
+  breakdownBy,
+  createFunnelQuery,
+  createTrendQuery,
+  daily,
+  dashboardTiles,
+  event,
+  queries,
+  week,
+} from './queries.ts';
 
 export interface ApiRequest {
   name: string;
@@ -32,7 +41,7 @@ export const personTimeline = `events/?limit=100&person_id=${listedPersonUuid}`;
 export const personSearch = `persons/?search=person${listedPerson}@example.com`;
 
 /** Returns a request for a query that must be computed, not read from the cache. */
-export const queryRequest = (query: object) => ({ path: 'query/', body: { query, refresh: 'force_blocking' } });
+export const buildQueryRequest = (query: object) => ({ path: 'query/', body: { query, refresh: 'force_blocking' } });
 
 const ofProperty = (key: string, value: string | number) =>
   encodeURIComponent(JSON.stringify([{ key, type: 'event', operator: 'exact', value }]));
@@ -56,12 +65,12 @@ const pages: readonly ApiRequest[] = [
   { name: 'person search by email', path: personSearch, targetMs: 500 },
 ];
 
-export const weekly = trend(event('$pageview', { math: 'weekly_active' }));
+export const weekly = createTrendQuery(event('$pageview', { math: 'weekly_active' }));
 export const byPlan = { ...daily, ...breakdownBy('plan') };
 export const byPersonPlan = { ...daily, ...breakdownBy('plan', 'person') };
 const ofPaying = { properties: [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }] };
 const lifecycle = (range: object) => ({ kind: 'LifecycleQuery', ...range, series: [event('$pageview')] });
-const ofPageView = funnel('$pageview', 'added', 'ordered');
+const ofPageView = createFunnelQuery('$pageview', 'added', 'ordered');
 const funnelWith = (filter: object) => ({ ...ofPageView, funnelsFilter: { ...ofPageView.funnelsFilter, ...filter } });
 
 /** Targets for queries that the benchmark on PostgreSQL also runs. */
@@ -75,34 +84,37 @@ const targets: Readonly<Record<string, number>> = {
 
 export const apiRequests: readonly ApiRequest[] = [
   ...pages,
-  ...queries.map(({ name, query }) => ({ name, ...queryRequest(query), targetMs: targets[name] })),
-  { name: 'weekly actives, 30 days', ...queryRequest(weekly), targetMs: 4000 },
+  ...queries.map(({ name, query }) => ({ name, ...buildQueryRequest(query), targetMs: targets[name] })),
+  { name: 'weekly actives, 30 days', ...buildQueryRequest(weekly), targetMs: 4000 },
   {
     name: 'monthly actives, 30 days',
-    ...queryRequest(trend(event('$pageview', { math: 'monthly_active' }))),
+    ...buildQueryRequest(createTrendQuery(event('$pageview', { math: 'monthly_active' }))),
     targetMs: 6000,
   },
-  { name: 'total by a person property, 30 days', ...queryRequest(byPersonPlan), targetMs: 5000 },
+  { name: 'total by a person property, 30 days', ...buildQueryRequest(byPersonPlan), targetMs: 5000 },
   {
     name: 'total with a filter by a person property, 30 days',
-    ...queryRequest({ ...daily, ...ofPaying }),
+    ...buildQueryRequest({ ...daily, ...ofPaying }),
     targetMs: 5000,
   },
-  { name: 'lifecycle, 7 days', ...queryRequest(lifecycle(week)), targetMs: 2000 },
+  { name: 'lifecycle, 7 days', ...buildQueryRequest(lifecycle(week)), targetMs: 2000 },
   {
     name: 'funnel from $pageview by $browser',
-    ...queryRequest({ ...ofPageView, ...breakdownBy('$browser') }),
+    ...buildQueryRequest({ ...ofPageView, ...breakdownBy('$browser') }),
     targetMs: 5000,
   },
-  { name: 'funnel from $pageview, conversion time', ...queryRequest(funnelWith({ funnelVizType: 'time_to_convert' })) },
-  { name: 'funnel from $pageview over time', ...queryRequest(funnelWith({ funnelVizType: 'trends' })) },
+  {
+    name: 'funnel from $pageview, conversion time',
+    ...buildQueryRequest(funnelWith({ funnelVizType: 'time_to_convert' })),
+  },
+  { name: 'funnel from $pageview over time', ...buildQueryRequest(funnelWith({ funnelVizType: 'trends' })) },
   {
     name: 'funnel from $pageview with an exclusion',
-    ...queryRequest(funnelWith({ exclusions: [event('viewed', { funnelFromStep: 0, funnelToStep: 1 })] })),
+    ...buildQueryRequest(funnelWith({ exclusions: [event('viewed', { funnelFromStep: 0, funnelToStep: 1 })] })),
   },
   {
     name: 'persons who dropped off in a funnel',
-    ...queryRequest({
+    ...buildQueryRequest({
       kind: 'ActorsQuery',
       source: { kind: 'FunnelsActorsQuery', source: ofPageView, funnelStep: -2 },
       limit: 100,
@@ -110,18 +122,18 @@ export const apiRequests: readonly ApiRequest[] = [
   },
   {
     name: 'sum of an unusual property, 30 days',
-    ...queryRequest(trend(event('$pageview', { math: 'sum', math_property: 'price' }))),
+    ...buildQueryRequest(createTrendQuery(event('$pageview', { math: 'sum', math_property: 'price' }))),
     targetMs: 3000,
   },
-  { name: 'total by an unusual property, 30 days', ...queryRequest(byPlan), targetMs: 3000 },
+  { name: 'total by an unusual property, 30 days', ...buildQueryRequest(byPlan), targetMs: 3000 },
   {
     name: 'total by an unusual property, 90 days',
-    ...queryRequest({ ...byPlan, dateRange: { date_from: '-90d' } }),
+    ...buildQueryRequest({ ...byPlan, dateRange: { date_from: '-90d' } }),
     targetMs: 9000,
   },
 ];
 
-export const tileRequests = dashboardTiles.map((query): ApiRequest => ({ name: 'tile', ...queryRequest(query) }));
+export const tileRequests = dashboardTiles.map((query): ApiRequest => ({ name: 'tile', ...buildQueryRequest(query) }));
 export const dashboardTargetMs = 7000;
 export const firstTileTargetMs = 1000;
 export const cohortTargetMs = 120_000;

@@ -5,17 +5,22 @@ import type { ClickHouseClient } from '@millrace/insights';
 import type { Print } from '../harness/command.ts';
 import {
   type ApiRequest,
+  buildQueryRequest,
   byPersonPlan,
   byPlan,
   listedPerson,
   listedPersonUuid,
   personSearch,
   personTimeline,
-  queryRequest,
   type Send,
   weekly,
 } from './api-requests.ts';
-import { eventUuidOf, type GeneratedEvents, planOf, selectGeneratedEvents } from './generated-events.ts';
+import {
+  buildGeneratedEventsSql,
+  buildPlanExpression,
+  buildUuidExpression,
+  type GeneratedEvents,
+} from './generated-events.ts';
 import { daily, uniques } from './queries.ts';
 
 interface Checked extends ApiRequest {
@@ -39,7 +44,7 @@ const uuidsOf = (rows: Row[]) => rows.map(({ uuid }) => uuid);
 
 function listChecks(size: GeneratedEvents): readonly Checked[] {
   const firstDay = Math.floor(Date.now() / dayMs) - 30;
-  const generated = selectGeneratedEvents(size, '*');
+  const generated = buildGeneratedEventsSql(size, '*');
   const views = (from: number) => `(${generated}) WHERE event = '$pageview' AND ${day} >= ${from}`;
   const byDay = (number: string) =>
     `SELECT groupArray(total) FROM (SELECT ${number} AS total FROM ${views(firstDay)} GROUP BY ${day} ORDER BY ${day})`;
@@ -49,22 +54,22 @@ function listChecks(size: GeneratedEvents): readonly Checked[] {
   const inWeek = `SELECT groupArray(total) FROM (SELECT uniqExact(owner) AS total
       FROM (SELECT owner, arrayJoin(range(${day}, ${day} + 7)) AS last_day FROM ${views(firstDay - 6)})
      WHERE last_day BETWEEN ${firstDay} AND ${firstDay + 30} GROUP BY last_day ORDER BY last_day)`;
-  const timeline = `SELECT groupArray(uuid) FROM (SELECT ${eventUuidOf('number')} AS uuid FROM (${generated})
+  const timeline = `SELECT groupArray(uuid) FROM (SELECT ${buildUuidExpression('number')} AS uuid FROM (${generated})
      WHERE owner = ${listedPerson} ORDER BY ms DESC LIMIT 100)`;
   return [
-    { name: 'daily page views', ...queryRequest(daily), expected: byDay('count()'), pick: seriesOf },
-    { name: 'daily uniques', ...queryRequest(uniques), expected: byDay('uniqExact(owner)'), pick: seriesOf },
-    { name: 'weekly actives', ...queryRequest(weekly), expected: inWeek, pick: seriesOf },
+    { name: 'daily page views', ...buildQueryRequest(daily), expected: byDay('count()'), pick: seriesOf },
+    { name: 'daily uniques', ...buildQueryRequest(uniques), expected: byDay('uniqExact(owner)'), pick: seriesOf },
+    { name: 'weekly actives', ...buildQueryRequest(weekly), expected: inWeek, pick: seriesOf },
     {
       name: 'total by an unusual property',
-      ...queryRequest(byPlan),
-      expected: byValue(planOf('number')),
+      ...buildQueryRequest(byPlan),
+      expected: byValue(buildPlanExpression('number')),
       pick: valuesOf,
     },
     {
       name: 'total by a person property',
-      ...queryRequest(byPersonPlan),
-      expected: byValue(planOf('owner')),
+      ...buildQueryRequest(byPersonPlan),
+      expected: byValue(buildPlanExpression('owner')),
       pick: valuesOf,
     },
     { name: 'person timeline', path: personTimeline, expected: timeline, pick: uuidsOf },

@@ -1,6 +1,6 @@
 // Creates the events of the insight benchmark.
 
-import { createMonths } from '../drain/prefill.ts';
+import { createMonthPartitions } from '../drain/prefill.ts';
 import type { BenchDatabase } from '../harness/bench-database.ts';
 
 const days = 90;
@@ -12,7 +12,7 @@ const eventsPerStatement = 200_000;
  * There is one person per ten events, and one person in a hundred was later merged into another.
  */
 export async function fillInsights(database: BenchDatabase, count: number): Promise<void> {
-  await createMonths(database.url, Math.ceil(days / 28));
+  await createMonthPartitions(database.url, Math.ceil(days / 28));
   const { projectId } = database;
   for (let first = 0; first < count; first += eventsPerStatement) {
     const last = Math.min(first + eventsPerStatement, count) - 1;

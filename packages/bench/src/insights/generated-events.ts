@@ -60,9 +60,9 @@ export async function ensureGeneratedEvents(
 /** Returns the number of persons. Persons are numbered consecutively, beginning with the regular visitors. */
 const personsOf = ({ visits, regulars }: GeneratedEvents) => regulars + Math.floor(visits / 2);
 
-export const planOf = (number: string) => `['free','pro','team'][1 + ${number} % 3]`;
+export const buildPlanExpression = (number: string) => `['free','pro','team'][1 + ${number} % 3]`;
 const personUuidOf = (number: string) => `toUUID(lower(hex(MD5(concat('person ', toString(${number}))))))`;
-export const eventUuidOf = (number: string) => `toUUID(lower(hex(MD5(concat('event ', toString(${number}))))))`;
+export const buildUuidExpression = (number: string) => `toUUID(lower(hex(MD5(concat('event ', toString(${number}))))))`;
 const distinctIdOf = (person: string) => `concat('id ', toString(${person}))`;
 
 /**
@@ -71,7 +71,7 @@ const distinctIdOf = (person: string) => `concat('id ', toString(${person}))`;
  * @param columns expressions of `number`, `visit`, `step`, `person`, `owner` (the person after merges), `ms` and
  * `event`
  */
-export function selectGeneratedEvents(
+export function buildGeneratedEventsSql(
   { visits, regulars, begin }: GeneratedEvents,
   columns: string,
   [from, to] = [0, visits],
@@ -99,7 +99,7 @@ const usual: Readonly<Record<string, string>> = {
   $referrer: "'https://search.example.com/'",
   $session_id: 'hex(sipHash128(visit))',
 };
-const others = `'"plan":"', ${planOf('number')}, '","price":', toString((number % 20000) / 100),
+const others = `'"plan":"', ${buildPlanExpression('number')}, '","price":', toString((number % 20000) / 100),
   ',"quantity":', toString(1 + number % 4), ',"order_code":"', toString(cityHash64(number)),
   '","$lib_version":"1.449.2","$screen_height":1080,"$screen_width":1920,"$viewport_height":900,"$viewport_width":1440,',
   '"$timezone":"Europe/Berlin","$raw_user_agent":"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36",',
@@ -115,12 +115,12 @@ const properties = `concat('{', ${Object.entries(usual)
  */
 async function fillClickHouse(client: ClickHouseClient, size: GeneratedEvents): Promise<void> {
   const time = "fromUnixTimestamp64Milli(ms, 'UTC')";
-  const [uuid, distinctId] = [eventUuidOf('number'), distinctIdOf('person')];
+  const [uuid, distinctId] = [buildUuidExpression('number'), distinctIdOf('person')];
   const names = [...propertyColumns.few, ...propertyColumns.many];
   const columns = `${size.projectId}, ${time}, ${uuid}, event, ${distinctId}, ${personUuidOf('person')}, ${time}, '{}', 'full',
     ${properties} AS properties, properties, tuple(${names.map((name) => usual[name] ?? 'NULL').join(', ')}), '', false, ${time}, ${time}`;
   for (let day = 0; day < days; day += 1) {
-    const generated = selectGeneratedEvents(size, '*', [visitOf(size, day), visitOf(size, day + 1)]);
+    const generated = buildGeneratedEventsSql(size, '*', [visitOf(size, day), visitOf(size, day + 1)]);
     await client.command({
       query: `INSERT INTO events (project_id, timestamp, uuid, event, distinct_id, person_id, person_created_at, person_properties,
           person_mode, properties, readable, usual, elements_chain, historical_migration, captured_at, created_at)

@@ -9,13 +9,13 @@ import { dashboardTiles } from './queries.ts';
 export const simultaneousQueries = 20;
 const rounds = 20;
 
-export type OverApi = Awaited<ReturnType<typeof measureOverApi>>;
+export type OverApi = Awaited<ReturnType<typeof measureQueriesOverApi>>;
 
 /**
  * Measures queries over the API.
  * @throws Error if a query fails for a reason other than too many simultaneous queries
  */
-export async function measureOverApi({ start, database }: Bench) {
+export async function measureQueriesOverApi({ start, database }: Bench) {
   const api = await start(programs.api, { EVENT_LOG: 'postgres' });
   let rejected = 0;
   const untilComplete = async (query: object, refresh: string): Promise<void> => {

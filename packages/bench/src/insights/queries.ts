@@ -18,15 +18,15 @@ export interface BenchQuery {
 export const event = (name: string, more: object = {}) => ({ kind: 'EventsNode', event: name, ...more });
 const month = { dateRange: { date_from: '-30d' } };
 export const week = { dateRange: { date_from: '-7d' } };
-export const trend = (...series: object[]) => ({ kind: 'TrendsQuery', ...month, series });
-export const daily = trend(event('$pageview'));
-const rare = trend(event('rare'));
-export const uniques = trend(event('$pageview', { math: 'dau' }));
+export const createTrendQuery = (...series: object[]) => ({ kind: 'TrendsQuery', ...month, series });
+export const daily = createTrendQuery(event('$pageview'));
+const rare = createTrendQuery(event('rare'));
+export const uniques = createTrendQuery(event('$pageview', { math: 'dau' }));
 export const breakdownBy = (breakdown: string, type = 'event') => ({
   breakdownFilter: { breakdown, breakdown_type: type },
 });
 const byBrowser = { ...uniques, ...breakdownBy('$browser') };
-export const funnel = (...names: string[]) => ({
+export const createFunnelQuery = (...names: string[]) => ({
   kind: 'FunnelsQuery',
   ...month,
   series: names.map((name) => event(name)),
@@ -104,12 +104,12 @@ export const queries: readonly BenchQuery[] = [
   },
   {
     name: 'funnel of rare steps',
-    query: funnel('added', 'ordered', 'rare'),
+    query: createFunnelQuery('added', 'ordered', 'rare'),
     targetMs: 700,
   },
   {
     name: 'funnel from $pageview',
-    query: funnel('$pageview', 'added', 'ordered'),
+    query: createFunnelQuery('$pageview', 'added', 'ordered'),
     targetMs: 4000,
   },
   { name: 'retention, 8 weeks', query: retention, targetMs: 6000 },
@@ -162,10 +162,10 @@ export const dashboardTargetMs = 8875;
 export const dashboardTiles: readonly object[] = [
   daily,
   rare,
-  trend(event('clicked')),
+  createTrendQuery(event('clicked')),
   uniques,
-  trend(event('clicked', { math: 'dau' })),
+  createTrendQuery(event('clicked', { math: 'dau' })),
   byBrowser,
-  funnel('added', 'ordered', 'rare'),
+  createFunnelQuery('added', 'ordered', 'rare'),
   retention,
 ];

@@ -19,7 +19,7 @@ export interface LoadJob {
 }
 
 /** Runs in a worker: sends requests and returns their latency. */
-export async function sendLoad({ requests, status: expected = 200, ...stream }: LoadJob) {
+export async function measureLoadLatency({ requests, status: expected = 200, ...stream }: LoadJob) {
   const bytes = requests.map((request) => Buffer.from(request));
   const latencies: number[] = [];
   const otherStatuses: Record<string, number> = {};
@@ -51,7 +51,7 @@ export async function measureRequests(
   job: Omit<LoadJob, 'port'>,
 ) {
   const cost = await measureCpu([server], bench.database, () =>
-    worker.perform<typeof sendLoad>('sendLoad', { ...job, port: server.port }),
+    worker.perform<typeof measureLoadLatency>('sendLoad', { ...job, port: server.port }),
   );
   const { acknowledged, seconds } = cost.result;
   return {

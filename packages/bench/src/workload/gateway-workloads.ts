@@ -24,7 +24,7 @@ export function buildRequests(
       eventsPerRequest === 1
         ? { api_key: projectApiKey, ...events[0] }
         : { api_key: projectApiKey, batch: events, sent_at: new Date().toISOString() };
-    return requestText(`POST ${path}`, {}, body);
+    return formatHttpRequest(`POST ${path}`, {}, body);
   });
   return { requests, eventsPerRequest };
 }
@@ -38,11 +38,11 @@ function buildEvent(seed: number, eventBytes: number) {
     timestamp: new Date().toISOString(),
     properties: {},
   };
-  return { ...event, properties: fillerProperties(seed, eventBytes - JSON.stringify(event).length) };
+  return { ...event, properties: createFillerProperties(seed, eventBytes - JSON.stringify(event).length) };
 }
 
 /** Builds a complete HTTP request as text. @param line for example `GET /path` */
-export function requestText(line: string, headers: Record<string, string>, body?: object): string {
+export function formatHttpRequest(line: string, headers: Record<string, string>, body?: object): string {
   const text = body === undefined ? '' : JSON.stringify(body);
   const length = String(Buffer.byteLength(text));
   const ofBody = body === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': length };
@@ -58,7 +58,7 @@ const words = 'amber basin cedar delta ember fjord grove harbor island jetty kno
  * Builds typical properties of SDKs and applications, with about `bytes` bytes of JSON: the usual `$` properties,
  * numbers, a list, a nested object, and a text that fills the remaining bytes.
  */
-export function fillerProperties(seed: number, bytes: number): Record<string, unknown> {
+export function createFillerProperties(seed: number, bytes: number): Record<string, unknown> {
   const random = seededRandom(seed + 1);
   const word = () => words[Math.floor(random() * words.length)] ?? 'word';
   const properties: Record<string, unknown> = {

@@ -1,7 +1,7 @@
-import { eventMix, mixedEvents } from './mixed-events.ts';
+import { eventMix, generateMixedEvents } from './mixed-events.ts';
 
 const count = 20_000;
-const events = [...mixedEvents(count, 'phc_bench')];
+const events = [...generateMixedEvents(count, 'phc_bench')];
 const shareOf = (predicate: (event: (typeof events)[number]) => boolean) => events.filter(predicate).length / count;
 
 test('generates events in the specified proportions', () => {
@@ -24,7 +24,7 @@ test('generates properties of about 1 KB', () => {
 
 test('generates unique UUIDs, and the same events for the same seed', () => {
   expect(new Set(events.map(({ uuid }) => uuid)).size).toBe(count);
-  const again = [...mixedEvents(count, 'phc_bench')];
+  const again = [...generateMixedEvents(count, 'phc_bench')];
   expect(again.map(({ event, distinct_id, uuid }) => [event, distinct_id, uuid])).toEqual(
     events.map(({ event, distinct_id, uuid }) => [event, distinct_id, uuid]),
   );

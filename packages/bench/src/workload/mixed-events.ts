@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { type CapturedEvent, eventNames, type JsonObject } from '@millrace/contracts';
 import { seededRandom } from '@millrace/testing/seeded-random';
-import { fillerProperties } from './gateway-workloads.ts';
+import { createFillerProperties } from './gateway-workloads.ts';
 
 /** Shares of events from new persons, `$identify` events that merge persons, and group updates. The rest are plain. */
 export const eventMix = { newPersonShare: 0.3, identifyShare: 0.05, groupIdentifyShare: 0.02 } as const;
@@ -17,7 +17,12 @@ export const groupCount = 500;
  * are anonymous at first and come back. Some of them sign in, which merges their anonymous person into a user. Some
  * events update companies. The same seed produces the same events.
  */
-export function* mixedEvents(count: number, token: string, seed = 1, companies = groupCount): Generator<CapturedEvent> {
+export function* generateMixedEvents(
+  count: number,
+  token: string,
+  seed = 1,
+  companies = groupCount,
+): Generator<CapturedEvent> {
   const random = seededRandom(seed);
   const startedAtMs = Date.now() - count;
   const anonymous: string[] = [];
@@ -65,7 +70,7 @@ export function* mixedEvents(count: number, token: string, seed = 1, companies =
       timestamp,
       now: timestamp,
       ip: '198.51.100.7',
-      properties: { ...fillerProperties(index, propertyBytes), ...properties },
+      properties: { ...createFillerProperties(index, propertyBytes), ...properties },
     };
   }
 }

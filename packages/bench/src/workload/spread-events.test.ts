@@ -1,15 +1,15 @@
-import { spreadEvents } from '../harness/bench-topics.ts';
-import { mixedEvents } from './mixed-events.ts';
+import { generateEventsForProjects } from '../harness/bench-topics.ts';
+import { generateMixedEvents } from './mixed-events.ts';
 
 const facts = (events: Iterable<{ token: string; uuid: string; distinct_id: string; event: string }>) =>
   [...events].map(({ token, uuid, distinct_id, event }) => [token, uuid, distinct_id, event]);
 
 test('generates the same events as mixedEvents for a single project', () => {
-  expect(facts(spreadEvents(300, ['phc_a']))).toEqual(facts(mixedEvents(300, 'phc_a')));
+  expect(facts(generateEventsForProjects(300, ['phc_a']))).toEqual(facts(generateMixedEvents(300, 'phc_a')));
 });
 
 test('gives every project its share of events, with separate UUIDs and persons', () => {
-  const events = [...spreadEvents(1000, ['phc_a', 'phc_b', 'phc_c'])];
+  const events = [...generateEventsForProjects(1000, ['phc_a', 'phc_b', 'phc_c'])];
   expect(events).toHaveLength(1000);
   expect(new Set(events.map(({ uuid }) => uuid)).size).toBe(1000);
   const count = (key: string) => events.filter(({ token }) => token === key).length;
@@ -22,5 +22,8 @@ test('gives every project its share of events, with separate UUIDs and persons',
 });
 
 test('supports more projects than events', () => {
-  expect(facts(spreadEvents(2, ['phc_a', 'phc_b', 'phc_c'])).map(([token]) => token)).toEqual(['phc_a', 'phc_b']);
+  expect(facts(generateEventsForProjects(2, ['phc_a', 'phc_b', 'phc_c'])).map(([token]) => token)).toEqual([
+    'phc_a',
+    'phc_b',
+  ]);
 });
