@@ -4,11 +4,11 @@
 /** Matches what precedes the text of any element. */
 export const anyTextPattern = '[:"]text="';
 /** Matches if an element has exactly this text. */
-export const textPattern = (text: string) => `${anyTextPattern}${quoted(escapedInChain(text))}"`;
+export const buildElementTextPattern = (text: string) => `${anyTextPattern}${quoted(escapedInChain(text))}"`;
 /** Matches if the text of an element contains this text, ignoring case. */
-export const partOfTextPattern = (text: string) =>
+export const buildElementTextPartPattern = (text: string) =>
   `(?i)${anyTextPattern}([^"\\\\]|\\\\.)*${quoted(escapedInChain(text))}`;
-export const tagPattern = (tag: string) => `(?:^|;)${quoted(tag)}(?:[.:;]|$)`;
+export const buildTagPattern = (tag: string) => `(?:^|;)${quoted(tag)}(?:[.:;]|$)`;
 /** Finds the first link. The group contains the URL with escaped quotes. */
 export const hrefPattern = '[:"](?:attr__)?href="((?:[^"\\\\]|\\\\.)*)"';
 
@@ -19,7 +19,7 @@ const escapedInChain = (text: string) => text.replaceAll('"', '\\"');
  * Translates a CSS selector to a regular expression. Supports `button.primary`, `#id`, `.class`, `[attr="x"]`, and
  * several of these as in `a > b`. Returns null for any other selector.
  */
-export function selectorPattern(selector: string): string | null {
+export function buildSelectorPattern(selector: string): string | null {
   const parts = selector
     .split('>')
     .map((part) => partPattern(part.trim()))

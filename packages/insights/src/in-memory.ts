@@ -2,9 +2,15 @@
 
 import { compileTest, PropertyValue, parseVersion, toComparableText } from '@millrace/flags';
 import { createTimeZone, type TimeZone } from '@millrace/schedule';
-import { localTimePattern, numberPattern, splitByKind, versionKey, zonedTimePattern } from './event-store/dialect.ts';
+import {
+  buildVersionKey,
+  localTimePattern,
+  numberPattern,
+  splitNumbersAndLists,
+  zonedTimePattern,
+} from './event-store/dialect.ts';
 import type { Comparison, Condition, Property, Test } from './event-store/selection.ts';
-import { readAbsoluteTime } from './plan/dates.ts';
+import { parseAbsoluteTime } from './plan/dates.ts';
 
 /** An event that is not stored yet, with its person at ingestion. */
 export interface EventInMemory {
@@ -19,17 +25,17 @@ type Matches = (event: EventInMemory) => boolean;
 /**
  * Compiles a condition on events. Properties that an event in memory lacks, such as group properties, count as not set.
  */
-export function matchesInMemory(condition: Condition): Matches {
+export function compileInMemoryCondition(condition: Condition): Matches {
   if ('all' in condition) {
-    const all = condition.all.map(matchesInMemory);
+    const all = condition.all.map(compileInMemoryCondition);
     return (event) => all.every((matches) => matches(event));
   }
   if ('any' in condition) {
-    const any = condition.any.map(matchesInMemory);
+    const any = condition.any.map(compileInMemoryCondition);
     return (event) => any.some((matches) => matches(event));
   }
   if ('not' in condition) {
-    const matches = matchesInMemory(condition.not);
+    const matches = compileInMemoryCondition(condition.not);
     return (event) => !matches(event);
   }
   if ('anyDistinctId' in condition) {
@@ -79,7 +85,7 @@ function matchesSetValue(test: Test): (value: unknown) => boolean {
       return (value) => {
         const version = parseVersion(value);
         if (version === null) return false;
-        const key = versionKey(version);
+        const key = buildVersionKey(version);
         if (test.than === '=' || test.than === '<>') return (key === test.key) === (test.than === '=');
         return compare(Buffer.compare(Buffer.from(key), Buffer.from(test.key)), test.than, 0);
       };
@@ -119,7 +125,7 @@ function compare(value: number, than: Comparison, bound: number): boolean {
  */
 function equalsAny(values: readonly string[]): (value: unknown) => boolean {
   const texts = new Set(values);
-  const { numbers, lists } = splitByKind(values);
+  const { numbers, lists } = splitNumbersAndLists(values);
   const ofNumbers = new Set(numbers.map(Number));
   const ofLists = new Set(lists.map((list) => toComparableText(JSON.parse(list))));
   return (value) => {
@@ -135,7 +141,7 @@ function timeOf(value: unknown, zone: TimeZone): number | null {
     return Math.abs(value) < 1e14 ? Math.trunc(value) : null;
   }
   const isTime = typeof value === 'string' && (localTime.test(value) || zonedTime.test(value));
-  return isTime ? readAbsoluteTime(value, zone) : null;
+  return isTime ? parseAbsoluteTime(value, zone) : null;
 }
 
 const numericText = new RegExp(numberPattern);

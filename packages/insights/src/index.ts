@@ -18,7 +18,7 @@ export {
   requestCopyAfterRestore,
   saveCopiedUntil,
 } from './event-store/clickhouse/copy-store.ts';
-export { clickhouseEngine } from './event-store/clickhouse/engine.ts';
+export { createClickHouseEngine } from './event-store/clickhouse/engine.ts';
 export { copyPersonPortion, restartPersonCopy } from './event-store/clickhouse/person-copy.ts';
 export { hasPersonTriggers, stopRecordingPersons } from './event-store/clickhouse/person-copy-store.ts';
 export { RebuildLosesEvents, rebuildEvents } from './event-store/clickhouse/rebuild.ts';
@@ -44,12 +44,12 @@ export {
   openEventStore,
 } from './event-store/open.ts';
 export { type EventStore, OverBudget } from './event-store/port.ts';
-export { postgresEngine, printPersonCondition, sqlEngine } from './event-store/postgres/engine.ts';
-export { type EventSpan, spanOfEvents } from './event-store/postgres/span-of-events.ts';
+export { createPostgresEngine, createSqlEngine, printPersonCondition } from './event-store/postgres/engine.ts';
+export { buildEventSpanSql, type EventSpan } from './event-store/postgres/span-of-events.ts';
 export type { EventKey, EventList, EventListQuery, FoundKeys, ListedEvent } from './event-store/queries.ts';
 export type { Condition } from './event-store/selection.ts';
 export { createEventStore } from './event-store/store.ts';
-export { matchesInMemory } from './in-memory.ts';
+export { compileInMemoryCondition } from './in-memory.ts';
 export { changeSource, findSource, overrideFilters, overrideVariables } from './override.ts';
 export { parseQuery } from './parse-query.ts';
 export { findPatternProblem, toPostgresPattern } from './patterns.ts';
@@ -57,7 +57,7 @@ export type { ProjectSettings } from './plan/context.ts';
 export { filterOperators } from './plan/property-operators.ts';
 export { queryKinds } from './query.ts';
 export { isRecord } from './query-parts.ts';
-export { findModeProblem, readProjectSettings, readTypesOfQuery } from './records-store.ts';
+export { findModifierProblem, readProjectSettings, readTypesOfQuery } from './records-store.ts';
 export { createBudgetError, narrowingAdvice, type QueryDeps, type QueryResult, runQuery } from './run.ts';
 export {
   type ExportColumn,

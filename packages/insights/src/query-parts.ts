@@ -4,13 +4,14 @@ import { AppError } from '@millrace/runtime';
 import { type TProperties, Type } from 'typebox';
 
 const closed = { additionalProperties: false };
-export const object = <P extends TProperties>(title: string, fields: P) => Type.Object(fields, { ...closed, title });
-export const text = (description: string) => Type.Optional(Type.String({ description }));
-export const flag = (description: string) => Type.Optional(Type.Boolean({ description }));
-export const choice = <T extends string>(values: readonly T[], description: string) =>
+export const objectSchema = <P extends TProperties>(title: string, fields: P) =>
+  Type.Object(fields, { ...closed, title });
+export const textSchema = (description: string) => Type.Optional(Type.String({ description }));
+export const flagSchema = (description: string) => Type.Optional(Type.Boolean({ description }));
+export const choiceSchema = <T extends string>(values: readonly T[], description: string) =>
   Type.Optional(Type.Enum([...values], { description }));
 /** Fields that only affect how clients draw a result. */
-export const displayFields = <N extends string>(...names: N[]) =>
+export const displayFieldSchemas = <N extends string>(...names: N[]) =>
   Object.fromEntries(names.map((name) => [name, Type.Optional(Type.Unknown())])) as Record<N, ReturnType<typeof any>>;
 export const placementFields = ['legendPosition', 'hideWeekends', 'showAnnotations', 'showTrendLines'] as const;
 const any = () => Type.Optional(Type.Unknown());
@@ -21,10 +22,10 @@ export type Interval = (typeof intervals)[number];
 /** `plan/conditions.ts` validates the details of a filter. */
 const filter = Type.Object(
   {
-    key: text('Name of the property. For the type `hogql`, an SQL condition such as `properties.amount > 10`.'),
+    key: textSchema('Name of the property. For the type `hogql`, an SQL condition such as `properties.amount > 10`.'),
     value: Type.Optional(Type.Unknown({ description: 'Value, or list of values, to compare the property with.' })),
-    operator: text('Comparison operator. Defaults to `exact`.'),
-    type: text('`event` (default), `person`, `group`, `cohort`, `element`, `event_metadata` or `hogql`.'),
+    operator: textSchema('Comparison operator. Defaults to `exact`.'),
+    type: textSchema('`event` (default), `person`, `group`, `cohort`, `element`, `event_metadata` or `hogql`.'),
     group_type_index: Type.Optional(Type.Integer({ minimum: 0, maximum: 4 })),
   },
   { title: 'InsightPropertyFilter' },
@@ -44,15 +45,15 @@ export const groupIndex = Type.Optional(
 );
 
 const dateRange = Type.Optional(
-  object('InsightDateRange', {
-    date_from: text('ISO 8601, relative (`-7d`, `-1mStart`, `wStart`, `qStart`) or `all`. Defaults to `-7d`.'),
-    date_to: text('ISO 8601 or relative. Defaults to now.'),
-    explicitDate: flag('Whether to use the exact start and end times of the range, without rounding.'),
+  objectSchema('InsightDateRange', {
+    date_from: textSchema('ISO 8601, relative (`-7d`, `-1mStart`, `wStart`, `qStart`) or `all`. Defaults to `-7d`.'),
+    date_to: textSchema('ISO 8601 or relative. Defaults to now.'),
+    explicitDate: flagSchema('Whether to use the exact start and end times of the range, without rounding.'),
   }),
 );
 
 /** Fields that every query can have and that do not affect its result. */
-export const metadataFields = displayFields('version', 'tags', 'name', 'response', 'dataColorTheme');
+export const metadataFields = displayFieldSchemas('version', 'tags', 'name', 'response', 'dataColorTheme');
 
 /** Modes of `personsOnEventsMode`. */
 export const personsModes = [
@@ -76,8 +77,8 @@ const withoutEffect = [
 ];
 
 export const modifiers = Type.Optional(
-  object('InsightModifiers', {
-    personsOnEventsMode: choice(
+  objectSchema('InsightModifiers', {
+    personsOnEventsMode: choiceSchema(
       personsModes,
       "Whether `person.properties` means the current properties of a person (`disabled` and `…_joined`) or those stored with the event (the others). Defaults to the project's mode.",
     ),
@@ -87,14 +88,14 @@ export const modifiers = Type.Optional(
     dataWarehouseEventsModifiers: Type.Optional(
       Type.Array(Type.Unknown(), { maxItems: 0, description: 'Only an empty list.' }),
     ),
-    ...displayFields(...withoutEffect),
+    ...displayFieldSchemas(...withoutEffect),
   }),
 );
 
 export const commonFields = {
   dateRange,
   properties: filters,
-  filterTestAccounts: flag("Whether to apply the project's `test_account_filters`."),
+  filterTestAccounts: flagSchema("Whether to apply the project's `test_account_filters`."),
   samplingFactor: Type.Optional(
     Type.Number({ exclusiveMinimum: 0, maximum: 1, description: 'Accepted, but has no effect. All events are used.' }),
   ),
@@ -102,12 +103,14 @@ export const commonFields = {
   ...metadataFields,
 };
 
-export const interval = choice(intervals, 'Interval of the result. Defaults to `day`.');
+export const interval = choiceSchema(intervals, 'Interval of the result. Defaults to `day`.');
 
 export const compareFilter = Type.Optional(
-  object('InsightCompareFilter', {
-    compare: flag('Whether to compare with the previous period.'),
-    compare_to: text('How far back the compared period is, such as `-1w`. Defaults to the period directly before.'),
+  objectSchema('InsightCompareFilter', {
+    compare: flagSchema('Whether to compare with the previous period.'),
+    compare_to: textSchema(
+      'How far back the compared period is, such as `-1w`. Defaults to the period directly before.',
+    ),
   }),
 );
 

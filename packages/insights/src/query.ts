@@ -2,19 +2,19 @@
 
 import { type Static, type TObject, Type } from 'typebox';
 import {
-  choice,
+  choiceSchema,
   commonFields,
   compareFilter,
-  displayFields,
+  displayFieldSchemas,
   filters,
-  flag,
+  flagSchema,
   groupIndex,
   interval,
   metadataFields,
   modifiers,
-  object,
+  objectSchema,
   placementFields,
-  text,
+  textSchema,
 } from './query-parts.ts';
 import { type AnySqlQuery, databaseSchemaQuery, sqlMetadata, sqlQuery } from './sql-query.ts';
 import {
@@ -37,16 +37,16 @@ const counting = [
 ];
 export type Math = 'hogql' | (typeof counting)[number] | Aggregate | (typeof perActor)[number];
 
-export const eventsNode = object('InsightEventsNode', {
+export const eventsNode = objectSchema('InsightEventsNode', {
   kind: Type.Literal('EventsNode'),
-  event: text('Name of the event. Absent or null means all events.'),
-  name: text('Name displayed by clients.'),
-  custom_name: text('Custom name, returned in the result.'),
+  event: textSchema('Name of the event. Absent or null means all events.'),
+  name: textSchema('Name displayed by clients.'),
+  custom_name: textSchema('Custom name, returned in the result.'),
   math: Type.Optional(
     Type.Enum([...counting, ...aggregates, ...perActor, 'hogql'] as Math[], { description: 'Defaults to `total`.' }),
   ),
-  math_property: text('Property to aggregate with `sum`, `avg`, `median` and so on.'),
-  math_property_type: choice(
+  math_property: textSchema('Property to aggregate with `sum`, `avg`, `median` and so on.'),
+  math_property_type: choiceSchema(
     ['event_properties', 'person_properties', 'session_properties'],
     'Type of the property. For sessions, only `$session_duration` is supported.',
   ),
@@ -60,8 +60,8 @@ export const eventsNode = object('InsightEventsNode', {
   math_multiplier: Type.Optional(Type.Number({ description: 'Factor by which each value is multiplied.' })),
   properties: filters,
   fixedProperties: filters,
-  optionalInFunnel: flag('Whether this funnel step is optional.'),
-  ...displayFields('response', 'version', 'limit', 'orderBy'),
+  optionalInFunnel: flagSchema('Whether this funnel step is optional.'),
+  ...displayFieldSchemas('response', 'version', 'limit', 'orderBy'),
 });
 export type EventsNode = Static<typeof eventsNode>;
 
@@ -70,29 +70,32 @@ const binCount = Type.Optional(
   Type.Integer({ minimum: 1, maximum: 100, description: 'Number of bins for a numeric breakdown.' }),
 );
 const breakdownFilter = Type.Optional(
-  object('InsightBreakdownFilter', {
+  objectSchema('InsightBreakdownFilter', {
     breakdown: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: 3 })])),
-    breakdown_type: choice(
+    breakdown_type: choiceSchema(
       breakdownTypes,
       'Type of the property. Defaults to `event`. `hogql` means an SQL expression.',
     ),
     breakdown_group_type_index: groupIndex,
     breakdowns: Type.Optional(
       Type.Array(
-        object('InsightBreakdown', {
+        objectSchema('InsightBreakdown', {
           property: Type.String(),
-          type: choice(breakdownTypes, 'Type of the property. Defaults to `event`. `hogql` means an SQL expression.'),
+          type: choiceSchema(
+            breakdownTypes,
+            'Type of the property. Defaults to `event`. `hogql` means an SQL expression.',
+          ),
           group_type_index: groupIndex,
-          normalize_url: flag('Whether to strip trailing `/`, `?` and `#`.'),
+          normalize_url: flagSchema('Whether to strip trailing `/`, `?` and `#`.'),
           histogram_bin_count: binCount,
         }),
         { maxItems: 3 },
       ),
     ),
     breakdown_limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Defaults to 25.' })),
-    breakdown_normalize_url: flag('Whether to strip trailing `/`, `?` and `#`.'),
+    breakdown_normalize_url: flagSchema('Whether to strip trailing `/`, `?` and `#`.'),
     breakdown_histogram_bin_count: binCount,
-    breakdown_hide_other_aggregation: flag('Whether to leave out values beyond the limit.'),
+    breakdown_hide_other_aggregation: flagSchema('Whether to leave out values beyond the limit.'),
   }),
 );
 export type BreakdownFilter = Static<typeof breakdownFilter>;
@@ -107,7 +110,7 @@ export const displays = {
   total: ['ActionsTable', 'ActionsPie', 'ActionsBarValue', 'BoldNumber', 'WorldMap', 'CalendarHeatmap'] as const,
 };
 
-export const trendsQuery = object('TrendsQuery', {
+export const trendsQuery = objectSchema('TrendsQuery', {
   kind: Type.Literal('TrendsQuery'),
   series: series(26),
   interval,
@@ -116,70 +119,77 @@ export const trendsQuery = object('TrendsQuery', {
   compareFilter,
   aggregation_group_type_index: groupIndex,
   trendsFilter: Type.Optional(
-    object('InsightTrendsFilter', {
-      display: choice([...displays.series, ...displays.total], 'Chart type. Defaults to `ActionsLineGraph`.'),
-      formula: text('Formula of the series `A`, `B` and so on, such as `A / B`.'),
+    objectSchema('InsightTrendsFilter', {
+      display: choiceSchema([...displays.series, ...displays.total], 'Chart type. Defaults to `ActionsLineGraph`.'),
+      formula: textSchema('Formula of the series `A`, `B` and so on, such as `A / B`.'),
       formulas: Type.Optional(Type.Array(Type.String())),
       formulaNodes: Type.Optional(
-        Type.Array(object('InsightFormula', { formula: Type.String(), custom_name: text('Label of the series.') })),
+        Type.Array(
+          objectSchema('InsightFormula', { formula: Type.String(), custom_name: textSchema('Label of the series.') }),
+        ),
       ),
       smoothingIntervals: Type.Optional(
         Type.Integer({ minimum: 1, maximum: 1000, description: 'Number of intervals in the moving average.' }),
       ),
-      isIncreaseBad: flag('Whether clients show an increase as bad and a decrease as good. Defaults to false.'),
-      ...displayFields('aggregationAxisFormat', 'aggregationAxisPrefix', 'aggregationAxisPostfix', 'decimalPlaces'),
-      ...displayFields(
+      isIncreaseBad: flagSchema('Whether clients show an increase as bad and a decrease as good. Defaults to false.'),
+      ...displayFieldSchemas(
+        'aggregationAxisFormat',
+        'aggregationAxisPrefix',
+        'aggregationAxisPostfix',
+        'decimalPlaces',
+      ),
+      ...displayFieldSchemas(
         'minDecimalPlaces',
         'showLegend',
         'showValuesOnSeries',
         'showLabelsOnSeries',
         'showPercentStackView',
       ),
-      ...displayFields(
+      ...displayFieldSchemas(
         'yAxisScaleType',
         'showMultipleYAxes',
         'hiddenLegendIndexes',
         'goalLines',
         'resultCustomizations',
       ),
-      ...displayFields('resultCustomizationBy', 'showConfidenceIntervals', 'confidenceLevel', 'showTrendLines'),
-      ...displayFields('showMovingAverage', 'movingAverageIntervals', 'showAlertThresholdLines'),
-      ...displayFields(
+      ...displayFieldSchemas('resultCustomizationBy', 'showConfidenceIntervals', 'confidenceLevel', 'showTrendLines'),
+      ...displayFieldSchemas('showMovingAverage', 'movingAverageIntervals', 'showAlertThresholdLines'),
+      ...displayFieldSchemas(
         'detailedResultsAggregationType',
         'excludeBoxPlotOutliers',
         'compare',
         'breakdown_histogram_bin_count',
       ),
-      ...displayFields(...placementFields),
+      ...displayFieldSchemas(...placementFields),
     }),
   ),
 });
 export type TrendsQuery = Static<typeof trendsQuery>;
 
 const step = Type.Optional(Type.Integer());
-const funnelExclusion = object('InsightFunnelExclusion', {
+const funnelExclusion = objectSchema('InsightFunnelExclusion', {
   ...eventsNode.properties,
   funnelFromStep: Type.Integer(),
   funnelToStep: Type.Integer(),
 });
 
-export const funnelsQuery = object('FunnelsQuery', {
+export const funnelsQuery = objectSchema('FunnelsQuery', {
   kind: Type.Literal('FunnelsQuery'),
   series: series(32),
   interval,
   ...commonFields,
   breakdownFilter,
   // Clients send this field with every kind of insight, but funnels do not support comparisons.
-  ...displayFields('compareFilter'),
+  ...displayFieldSchemas('compareFilter'),
   aggregation_group_type_index: groupIndex,
   funnelsFilter: Type.Optional(
-    object('InsightFunnelsFilter', {
-      funnelVizType: choice(['steps', 'time_to_convert', 'trends'], 'Graph type. Defaults to `steps`.'),
-      funnelOrderType: choice(['ordered', 'strict', 'unordered'], 'Step order. Defaults to `ordered`.'),
+    objectSchema('InsightFunnelsFilter', {
+      funnelVizType: choiceSchema(['steps', 'time_to_convert', 'trends'], 'Graph type. Defaults to `steps`.'),
+      funnelOrderType: choiceSchema(['ordered', 'strict', 'unordered'], 'Step order. Defaults to `ordered`.'),
       funnelWindowInterval: Type.Optional(
         Type.Integer({ description: 'Length of the conversion window. Defaults to 14.' }),
       ),
-      funnelWindowIntervalUnit: choice(
+      funnelWindowIntervalUnit: choiceSchema(
         ['second', 'minute', 'hour', 'day', 'week', 'month'],
         'Unit of the conversion window. Defaults to `day`.',
       ),
@@ -187,48 +197,61 @@ export const funnelsQuery = object('FunnelsQuery', {
       funnelToStep: step,
       binCount: Type.Optional(Type.Integer({ minimum: 1, maximum: 90 })),
       exclusions: Type.Optional(Type.Array(funnelExclusion, { maxItems: 32 })),
-      breakdownAttributionType: choice(
+      breakdownAttributionType: choiceSchema(
         ['first_touch', 'last_touch', 'all_events', 'step'],
         'Breakdown attribution. Defaults to `first_touch`.',
       ),
       breakdownAttributionValue: step,
       funnelAggregateByHogQL: Type.Optional(Type.Enum(['person_id'])),
-      ...displayFields('funnelStepReference', 'layout', 'hiddenLegendBreakdowns', 'resultCustomizations', 'goalLines'),
-      ...displayFields('showValuesOnSeries', 'useUdf', 'showTrendLines', 'showLegend', 'display', 'breakdownSorting'),
-      ...displayFields(...placementFields, 'decimalPlaces', 'resultCustomizationBy', 'yAxisScaleType'),
+      ...displayFieldSchemas(
+        'funnelStepReference',
+        'layout',
+        'hiddenLegendBreakdowns',
+        'resultCustomizations',
+        'goalLines',
+      ),
+      ...displayFieldSchemas(
+        'showValuesOnSeries',
+        'useUdf',
+        'showTrendLines',
+        'showLegend',
+        'display',
+        'breakdownSorting',
+      ),
+      ...displayFieldSchemas(...placementFields, 'decimalPlaces', 'resultCustomizationBy', 'yAxisScaleType'),
     }),
   ),
 });
 export type FunnelsQuery = Static<typeof funnelsQuery>;
 
 const retentionEntity = Type.Optional(
-  object('InsightRetentionEntity', {
-    id: text('Name of the event. Null means all events.'),
+  objectSchema('InsightRetentionEntity', {
+    id: textSchema('Name of the event. Null means all events.'),
     type: Type.Optional(Type.Enum(['events'])),
     kind: Type.Optional(Type.Enum(['EventsNode'])),
     properties: filters,
-    ...displayFields('name', 'order', 'custom_name', 'uuid'),
+    ...displayFieldSchemas('name', 'order', 'custom_name', 'uuid'),
   }),
 );
 
-export const retentionQuery = object('RetentionQuery', {
+export const retentionQuery = objectSchema('RetentionQuery', {
   kind: Type.Literal('RetentionQuery'),
   ...commonFields,
   breakdownFilter,
   aggregation_group_type_index: groupIndex,
   retentionFilter: Type.Optional(
-    object('InsightRetentionFilter', {
-      retentionType: choice(
+    objectSchema('InsightRetentionFilter', {
+      retentionType: choiceSchema(
         ['retention_recurring', 'retention_first_time', 'retention_first_ever_occurrence'],
         'Retention type. Defaults to `retention_recurring`.',
       ),
-      period: choice(['Hour', 'Day', 'Week', 'Month'], 'Length of an interval. Defaults to `Day`.'),
+      period: choiceSchema(['Hour', 'Day', 'Week', 'Month'], 'Length of an interval. Defaults to `Day`.'),
       totalIntervals: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Defaults to 7.' })),
       targetEntity: retentionEntity,
       returningEntity: retentionEntity,
-      cumulative: flag('Whether to also count actors who return in a later interval.'),
+      cumulative: flagSchema('Whether to also count actors who return in a later interval.'),
       minimumOccurrences: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-      timeWindowMode: choice(
+      timeWindowMode: choiceSchema(
         ['strict_calendar_dates', '24_hour_windows'],
         'Type of time window. Defaults to `strict_calendar_dates`. A 24-hour window starts with the first target ' +
           'event in the interval.',
@@ -240,22 +263,22 @@ export const retentionQuery = object('RetentionQuery', {
           description: 'Number of intervals that each column after the first covers.',
         }),
       ),
-      aggregationType: choice(
+      aggregationType: choiceSchema(
         ['count', 'sum', 'avg'],
         '`count` (default) counts actors. The others aggregate a property.',
       ),
-      aggregationProperty: text(
+      aggregationProperty: textSchema(
         'Property to aggregate. The first column uses target events, and later columns use returning events.',
       ),
-      aggregationPropertyType: choice(['event', 'person'], 'Type of the property. Defaults to `event`.'),
-      ...displayFields(
+      aggregationPropertyType: choiceSchema(['event', 'person'], 'Type of the property. Defaults to `event`.'),
+      ...displayFieldSchemas(
         'retentionReference',
         'meanRetentionCalculation',
         'display',
         'dashboardDisplay',
         'showTrendLines',
       ),
-      ...displayFields(
+      ...displayFieldSchemas(
         'selectedInterval',
         'goalLines',
         ...placementFields,
@@ -268,16 +291,16 @@ export const retentionQuery = object('RetentionQuery', {
 });
 export type RetentionQuery = Static<typeof retentionQuery>;
 
-export const lifecycleQuery = object('LifecycleQuery', {
+export const lifecycleQuery = objectSchema('LifecycleQuery', {
   kind: Type.Literal('LifecycleQuery'),
   series: series(1),
   interval,
   ...commonFields,
   aggregation_group_type_index: groupIndex,
   lifecycleFilter: Type.Optional(
-    object(
+    objectSchema(
       'InsightLifecycleFilter',
-      displayFields(
+      displayFieldSchemas(
         'showValuesOnSeries',
         'toggledLifecycles',
         'showLegend',
@@ -298,21 +321,21 @@ const page = {
 };
 
 const insight = Type.Union([trendsQuery, retentionQuery, lifecycleQuery]);
-const insightActors = object('InsightActorsQuery', {
+const insightActors = objectSchema('InsightActorsQuery', {
   kind: Type.Literal('InsightActorsQuery'),
   source: insight,
   day: Type.Optional(Type.Union([Type.String(), Type.Number()], { description: 'Start of the interval.' })),
-  status: choice(['new', 'returning', 'resurrecting', 'dormant'], 'Lifecycle status in a lifecycle query.'),
+  status: choiceSchema(['new', 'returning', 'resurrecting', 'dormant'], 'Lifecycle status in a lifecycle query.'),
   interval: Type.Optional(Type.Integer({ minimum: 0, description: 'Index of a row in a retention query, from 0.' })),
   series: Type.Optional(Type.Integer({ minimum: 0, description: 'Index of the series, starting at 0.' })),
   breakdown: Type.Optional(
     Type.Union([Type.String(), Type.Number(), Type.Array(Type.Union([Type.String(), Type.Number()]))]),
   ),
-  compare: choice(['current', 'previous'], 'Period that the data point belongs to.'),
+  compare: choiceSchema(['current', 'previous'], 'Period that the data point belongs to.'),
   modifiers,
-  ...displayFields('includeRecordings', ...(['version', 'tags', 'response'] as const)),
+  ...displayFieldSchemas('includeRecordings', ...(['version', 'tags', 'response'] as const)),
 });
-const funnelsActors = object('FunnelsActorsQuery', {
+const funnelsActors = objectSchema('FunnelsActorsQuery', {
   kind: Type.Literal('FunnelsActorsQuery'),
   source: funnelsQuery,
   funnelStep: Type.Optional(
@@ -324,15 +347,15 @@ const funnelsActors = object('FunnelsActorsQuery', {
   funnelStepBreakdown: Type.Optional(
     Type.Union([Type.String(), Type.Number(), Type.Array(Type.Union([Type.String(), Type.Number()]))]),
   ),
-  funnelTrendsDropOff: flag('Whether to return actors who did not convert.'),
-  funnelTrendsEntrancePeriodStart: text('Start of the interval in which the actors entered the funnel.'),
+  funnelTrendsDropOff: flagSchema('Whether to return actors who did not convert.'),
+  funnelTrendsEntrancePeriodStart: textSchema('Start of the interval in which the actors entered the funnel.'),
   modifiers,
-  ...displayFields('includeRecordings', ...(['version', 'tags', 'response'] as const)),
+  ...displayFieldSchemas('includeRecordings', ...(['version', 'tags', 'response'] as const)),
 });
-export const eventsQuery = object('EventsQuery', {
+export const eventsQuery = objectSchema('EventsQuery', {
   kind: Type.Literal('EventsQuery'),
   ...page,
-  event: text('Returns only events with this name.'),
+  event: textSchema('Returns only events with this name.'),
   events: Type.Optional(
     Type.Array(Type.String(), { maxItems: 200, description: 'Returns only events with these names. Empty means all.' }),
   ),
@@ -346,15 +369,15 @@ export const eventsQuery = object('EventsQuery', {
   fixedProperties: filters,
   filterTestAccounts: commonFields.filterTestAccounts,
   personId: Type.Optional(Type.String({ format: 'uuid', description: 'Returns only events of this person.' })),
-  after: text('Returns only events after this time. Defaults to `-24h`. `all` means no limit.'),
-  before: text('Returns only events before this time. Defaults to now.'),
+  after: textSchema('Returns only events after this time. Defaults to `-24h`. `all` means no limit.'),
+  before: textSchema('Returns only events before this time. Defaults to now.'),
   source: Type.Optional(insightActors),
   modifiers,
   ...metadataFields,
 });
 export type EventsQuery = Static<typeof eventsQuery>;
 
-export const actorsQuery = object('ActorsQuery', {
+export const actorsQuery = objectSchema('ActorsQuery', {
   kind: Type.Literal('ActorsQuery'),
   ...page,
   source: Type.Optional(Type.Union([insightActors, funnelsActors])),

@@ -2,7 +2,7 @@
 
 import type { Sql } from '@millrace/db';
 import type { Cohort } from './plan/conditions.ts';
-import { type ProjectSettings, propertyKey } from './plan/context.ts';
+import { buildPropertyKey, type ProjectSettings } from './plan/context.ts';
 import { type PersonsMode, personsModes } from './query-parts.ts';
 import type { StoredVariable } from './sql-variables.ts';
 
@@ -58,7 +58,7 @@ const fieldOf = (value: unknown, name: string): unknown =>
 const treeOf = (filters: unknown) => fieldOf(filters, 'properties');
 
 /** Returns why a project cannot have these query modifiers, or null if it can. */
-export function findModeProblem(modifiers: unknown): string | null {
+export function findModifierProblem(modifiers: unknown): string | null {
   const isKnown = (fieldOf(modifiers, 'personsOnEventsMode') ?? null) === null || modeOf(modifiers) !== null;
   return isKnown ? null : `personsOnEventsMode: Choose one of: ${personsModes.join(', ')}.`;
 }
@@ -82,7 +82,7 @@ export async function readBooleanProperties(
       WHERE project_id = $1 AND type IN (1, 2, 3) AND name = ANY ($2::text[]) AND property_type = 'Boolean'`,
     [projectId, names],
   );
-  return new Set(rows.map(({ type, index, name }) => propertyKey(propertyTypes[type] ?? '', index, name)));
+  return new Set(rows.map(({ type, index, name }) => buildPropertyKey(propertyTypes[type] ?? '', index, name)));
 }
 
 /** Returns the types of the given properties, under keys such as `event name`, `person name` and `group 0 name`. */

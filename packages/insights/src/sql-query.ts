@@ -1,16 +1,24 @@
 // Schemas of SQL queries that run, and of SQL that is only checked.
 
 import { type Static, Type } from 'typebox';
-import { commonFields, filters, flag, metadataFields, modifiers, object, text } from './query-parts.ts';
+import {
+  commonFields,
+  filters,
+  flagSchema,
+  metadataFields,
+  modifiers,
+  objectSchema,
+  textSchema,
+} from './query-parts.ts';
 
 const scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
-const sqlVariable = object('HogQLVariable', {
-  variableId: text('ID of the variable. Variables are found by `code_name`.'),
+const sqlVariable = objectSchema('HogQLVariable', {
+  variableId: textSchema('ID of the variable. Variables are found by `code_name`.'),
   code_name: Type.String({ description: 'Name of the variable in the text.' }),
   value: Type.Optional(Type.Unknown({ description: 'Value of the variable.' })),
   isNull: Type.Optional(Type.Boolean({ description: 'Whether the variable is null.' })),
 });
-export const sqlQuery = object('HogQLQuery', {
+export const sqlQuery = objectSchema('HogQLQuery', {
   kind: Type.Literal('HogQLQuery'),
   query: Type.String({ minLength: 1, maxLength: 65_536, description: 'The SQL text.' }),
   values: Type.Optional(
@@ -22,12 +30,12 @@ export const sqlQuery = object('HogQLQuery', {
     Type.Record(Type.String(), sqlVariable, { description: 'Values for `{variables.code_name}`, by variable ID.' }),
   ),
   filters: Type.Optional(
-    object('HogQLFilters', {
+    objectSchema('HogQLFilters', {
       dateRange: Type.Optional(
-        object('HogQLDateRange', {
-          date_from: text('Start.'),
-          date_to: text('End, exclusive.'),
-          explicitDate: flag('Has no effect, because both bounds are exact times.'),
+        objectSchema('HogQLDateRange', {
+          date_from: textSchema('Start.'),
+          date_to: textSchema('End, exclusive.'),
+          explicitDate: flagSchema('Has no effect, because both bounds are exact times.'),
         }),
       ),
       properties: filters,
@@ -42,7 +50,7 @@ export const sqlQuery = object('HogQLQuery', {
 });
 export type SqlQuery = Static<typeof sqlQuery>;
 
-export const sqlMetadata = object('HogQLMetadata', {
+export const sqlMetadata = objectSchema('HogQLMetadata', {
   kind: Type.Literal('HogQLMetadata'),
   language: Type.Enum(['hogQL', 'hogQLExpr'], { description: '`hogQL` for a query, `hogQLExpr` for an expression.' }),
   query: Type.String({ maxLength: 200_000, description: 'The SQL text to check.' }),
@@ -63,7 +71,7 @@ export const sqlMetadata = object('HogQLMetadata', {
 });
 export type SqlMetadataQuery = Static<typeof sqlMetadata>;
 
-export const databaseSchemaQuery = object('DatabaseSchemaQuery', {
+export const databaseSchemaQuery = objectSchema('DatabaseSchemaQuery', {
   kind: Type.Literal('DatabaseSchemaQuery'),
   modifiers,
   ...metadataFields,

@@ -1,7 +1,7 @@
 // Schemas of web analytics queries: overview, table and chart.
 
 import { type Static, Type } from 'typebox';
-import { commonFields, compareFilter, displayFields, flag, interval, object } from './query-parts.ts';
+import { commonFields, compareFilter, displayFieldSchemas, flagSchema, interval, objectSchema } from './query-parts.ts';
 
 /** Fields that may only be false. Clients send them with every query. */
 const unsupported = <N extends string>(...names: N[]) =>
@@ -15,10 +15,10 @@ const web = {
   interval,
   ...unsupported('doPathCleaning', 'includeRevenue'),
   // These fields have no effect, because every query uses all events and all sessions.
-  ...displayFields('sampling', 'useSessionsTable'),
+  ...displayFieldSchemas('sampling', 'useSessionsTable'),
 };
 
-export const webOverviewQuery = object('WebOverviewQuery', {
+export const webOverviewQuery = objectSchema('WebOverviewQuery', {
   kind: Type.Literal('WebOverviewQuery'),
   ...web,
   compareFilter,
@@ -34,7 +34,7 @@ export type WebBreakdownName = (typeof webBreakdowns)[number];
 
 const orders = ['Visitors', 'Views', 'BounceRate'] as const;
 
-export const webStatsTableQuery = object('WebStatsTableQuery', {
+export const webStatsTableQuery = objectSchema('WebStatsTableQuery', {
   kind: Type.Literal('WebStatsTableQuery'),
   breakdownBy: Type.Enum([...webBreakdowns], {
     description:
@@ -43,7 +43,7 @@ export const webStatsTableQuery = object('WebStatsTableQuery', {
   }),
   ...web,
   compareFilter,
-  includeBounceRate: flag('Whether to return the bounce rate of each row.'),
+  includeBounceRate: flagSchema('Whether to return the bounce rate of each row.'),
   ...unsupported('includeScrollDepth', 'includeAvgTimeOnPage'),
   orderBy: Type.Optional(
     Type.Array(Type.Enum([...orders, 'ASC', 'DESC']), {
@@ -62,7 +62,7 @@ export type WebStatsTableQuery = Static<typeof webStatsTableQuery>;
 const webMetrics = ['UniqueUsers', 'PageViews', 'Sessions', 'Bounces', 'SessionDuration'] as const;
 export type WebMetric = (typeof webMetrics)[number];
 
-export const webTrendsQuery = object('WebTrendsQuery', {
+export const webTrendsQuery = objectSchema('WebTrendsQuery', {
   kind: Type.Literal('WebTrendsQuery'),
   ...web,
   metrics: Type.Array(Type.Enum([...webMetrics]), {

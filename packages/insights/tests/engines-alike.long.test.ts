@@ -3,7 +3,7 @@ import { createReadPool, type ReadPool } from '@millrace/db';
 import { isAppError } from '@millrace/runtime';
 import { clickHouseOrSkip } from '@millrace/testing';
 import fc from 'fast-check';
-import { createEventStore, type EventStore, OverBudget, postgresEngine, runQuery } from '../src/index.ts';
+import { createEventStore, createPostgresEngine, type EventStore, OverBudget, runQuery } from '../src/index.ts';
 import { createCaseProjects } from './case-world.ts';
 import { changedQuery, seed } from './changed-queries.ts';
 import { storeHistory } from './random-history.ts';
@@ -20,7 +20,7 @@ const modules = await clickHouseOrSkip();
   beforeAll(async () => {
     store = await onClickHouse(modules ?? '').open();
     reader = createReadPool({ url: store.url, logger, poolSize: 2 });
-    onPostgres = createEventStore(postgresEngine(reader));
+    onPostgres = createEventStore(createPostgresEngine(reader));
   });
   afterAll(async () => {
     await reader.stop();

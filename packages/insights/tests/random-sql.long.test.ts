@@ -1,6 +1,6 @@
 import { createReadPool } from '@millrace/db';
 import { clickHouseOrSkip, testSeed } from '@millrace/testing';
-import { createEventStore, type EventStore, postgresEngine } from '../src/index.ts';
+import { createEventStore, createPostgresEngine, type EventStore } from '../src/index.ts';
 import { differentSql } from './random-sql-runs.ts';
 import { logger, onClickHouse, type TestStore } from './test-store.ts';
 
@@ -18,7 +18,7 @@ const parts = Array.from({ length: 10 }, (_, at) => seed + at * perTest);
   beforeAll(async () => {
     store = await onClickHouse(modules ?? '').open();
     const reader = createReadPool({ url: store.url, logger, poolSize: 2 });
-    engines = [createEventStore(postgresEngine(reader)), store.events];
+    engines = [createEventStore(createPostgresEngine(reader)), store.events];
     stop = async () => {
       await reader.stop();
       await store.stop();

@@ -1,5 +1,5 @@
 import { clickHouseOrSkip, startClickHouse, type TestClickHouse } from '@millrace/testing';
-import { clickhouseEngine } from '../src/event-store/clickhouse/engine.ts';
+import { createClickHouseEngine } from '../src/event-store/clickhouse/engine.ts';
 import { createTables } from '../src/event-store/clickhouse/tables.ts';
 import { type ClickHouseClient, connectClickHouse, createEventStore, type EventListQuery } from '../src/index.ts';
 
@@ -32,7 +32,7 @@ const modules = await clickHouseOrSkip();
   };
   /** Runs a list query. @returns how many events of each age in seconds were found, and whether all rows were read */
   async function list(query: Partial<EventListQuery>) {
-    const store = createEventStore(clickhouseEngine(client));
+    const store = createEventStore(createClickHouseEngine(client));
     const all = { projectId: 1, events: null, by: 'timestamp', from: 0, to: null, where: { all: [] } } as const;
     const page = { uuid: null, behind: null, isOldestFirst: false, limit: 100, maxBytes: 1e7, ...query };
     const before = await readRows();

@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { propertyColumns } from '../src/event-store/clickhouse/tables.ts';
 import type { EngineName } from '../src/event-store/selection.ts';
-import { render, type Value } from '../src/event-store/sql.ts';
+import { renderFragment, type Value } from '../src/event-store/sql.ts';
 import { nodesOf } from '../src/sql/ast.ts';
 import { printQuery } from '../src/sql/hogql.ts';
 import { createParser, type SqlParser } from '../src/sql/parse.ts';
@@ -72,11 +72,11 @@ async function print(one: SqlCase, engine: EngineName): Promise<Printed | null> 
     );
     const { query } = resolveQuery(complete, settings);
     const placeholder = (_: Value, position: number) => `$${position}`;
-    const { text, values } = render(printStatement(query, { engine, projectId }), placeholder);
+    const { text, values } = renderFragment(printStatement(query, { engine, projectId }), placeholder);
     const page = engine === 'clickhouse' ? pageStatement(query, projectId) : null;
     const ofPage = page === null ? [] : [page.keys(engine), page.print(engine, [key])];
     return {
-      text: [text, ...ofPage.map((statement) => render(statement, placeholder).text)].join('\n'),
+      text: [text, ...ofPage.map((statement) => renderFragment(statement, placeholder).text)].join('\n'),
       ...{ values, constants, hogql: printQuery(complete, settings.filters), isPage: page !== null },
     };
   } catch (error) {

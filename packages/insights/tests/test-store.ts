@@ -1,10 +1,10 @@
 import { createDatabase, createReadPool, type Database } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, startClickHouse } from '@millrace/testing';
-import { clickhouseEngine } from '../src/event-store/clickhouse/engine.ts';
+import { createClickHouseEngine } from '../src/event-store/clickhouse/engine.ts';
 import { copyPersonPortion } from '../src/event-store/clickhouse/person-copy.ts';
 import { copyEvents, createTables } from '../src/event-store/clickhouse/tables.ts';
-import { connectClickHouse, createEventStore, type EventStore, postgresEngine } from '../src/index.ts';
+import { connectClickHouse, createEventStore, createPostgresEngine, type EventStore } from '../src/index.ts';
 
 export interface TestStore {
   url: string;
@@ -28,7 +28,7 @@ const onPostgres: TestEngine = {
     const reader = createReadPool({ url, logger, poolSize: 2 });
     return {
       ...{ url, database },
-      events: createEventStore(postgresEngine(reader)),
+      events: createEventStore(createPostgresEngine(reader)),
       async runningJoins() {
         const [row] = await database.sql.query<{ count: number }>(
           `SELECT count(*)::int AS count FROM pg_stat_activity
@@ -55,7 +55,7 @@ export const onClickHouse = (modules: string): TestEngine => ({
     const server = await startClickHouse(modules);
     const client = connectClickHouse(server.url);
     await createTables(client, { url });
-    const events = createEventStore(clickhouseEngine(client));
+    const events = createEventStore(createClickHouseEngine(client));
     const known = new Map<number, number>();
     let hasPersons = false;
     let copiedAt = 0;

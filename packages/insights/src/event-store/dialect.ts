@@ -50,7 +50,9 @@ export interface Dialect {
   number(property: Property): Fragment;
   /** A property as a time: ISO 8601 text, or seconds or milliseconds since 1970. All other values become null. */
   time(property: Property, zone: string): Fragment;
-  /** Sort key of a version, equal to the result of `versionKey`. The key is null if the property is not a version. */
+  /**
+   * Sort key of a version, equal to the result of `buildVersionKey`. The key is null if the property is not a version.
+   */
   version(property: Property): Fragment;
   /** A property as JSON text. */
   json(property: Property): Fragment;
@@ -159,18 +161,18 @@ const parts = (one: string) => `${one}(?:\\.${one})*`;
 export const versionPattern = `^\\s*v?\\s*0*(\\d{1,20})(?:\\.0*(\\d{1,20}))?(?:\\.0*(\\d{1,20}))?(?:-(${parts(`(?:0|[1-9]\\d*|${part})`)}))?(?:\\+(${parts('[0-9A-Za-z-]+')}))?\\s*$`;
 
 /** Returns the first part of a version's sort key, which contains major, minor and patch. */
-export const releaseKey = ({ major, minor, patch }: SemanticVersion): string =>
+export const buildReleaseKey = ({ major, minor, patch }: SemanticVersion): string =>
   [major, minor, patch].map((number) => String(number).padStart(20, '0')).join('');
 
 /**
  * Returns a sort key for a version. Sorting the keys by bytes sorts the versions. A key contains the three numbers,
  * then `-` and the pre-release, or `~` for a final version, and then the build. Numeric parts sort first, by length.
  */
-export function versionKey(version: SemanticVersion): string {
+export function buildVersionKey(version: SemanticVersion): string {
   const keyOf = (list: string[]) =>
     list.map((one) => (/^\d+$/.test(one) ? `0${String(one.length).padStart(4, '0')}${one}` : `1${one}`)).join('\u0002');
   const { preRelease, build } = version;
-  return `${releaseKey(version)}${preRelease.length === 0 ? '~' : `-${keyOf(preRelease)}`}\u0001${keyOf(build)}`;
+  return `${buildReleaseKey(version)}${preRelease.length === 0 ? '~' : `-${keyOf(preRelease)}`}\u0001${keyOf(build)}`;
 }
 
 /**
@@ -216,7 +218,7 @@ export function buildBooleanText(value: Fragment): Fragment {
 const canonicalNumber = /^-?(0|[1-9]\d{0,29})(\.\d{1,30})?(e[-+]\d{1,2})?$/;
 
 /** Returns the values that are numbers, and the values that are JSON lists or objects. */
-export function splitByKind(values: readonly string[]): { numbers: string[]; lists: string[] } {
+export function splitNumbersAndLists(values: readonly string[]): { numbers: string[]; lists: string[] } {
   return {
     numbers: values.filter((value) => canonicalNumber.test(value)),
     lists: values.filter(isJsonList),

@@ -89,7 +89,7 @@ async function findKeys(
 ): Promise<FoundKeys> {
   const { dialect } = engine;
   if (query.distinctIds?.length === 0) return { keys: [], stoppedAt: null };
-  const read = toKey;
+  const read = toEventKey;
   if (dialect.followsIndexes && !(mayStop && isLongSearch(query)))
     return { keys: await readRows(engine, { text: keysText(dialect, query), run, read }), stoppedAt: null };
   const offset = query.offset ?? 0;
@@ -119,7 +119,7 @@ async function findKeys(
 }
 
 /** Converts a row of uuid, timestamp, event name and distinct ID. */
-export const toKey = ([uuid, timestamp, event, distinctId]: unknown[]): EventKey => ({
+export const toEventKey = ([uuid, timestamp, event, distinctId]: unknown[]): EventKey => ({
   uuid: String(uuid),
   timestamp: Number(timestamp),
   event: String(event),

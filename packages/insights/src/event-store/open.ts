@@ -4,9 +4,9 @@ import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickh
 import type { ReadPool } from '@millrace/db';
 import { ConfigError, createSecretReader, secretSetting } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
-import { clickhouseEngine } from './clickhouse/engine.ts';
+import { createClickHouseEngine } from './clickhouse/engine.ts';
 import type { EventStore } from './port.ts';
-import { postgresEngine } from './postgres/engine.ts';
+import { createPostgresEngine } from './postgres/engine.ts';
 import { createEventStore } from './store.ts';
 
 export type { ClickHouseClient };
@@ -72,14 +72,14 @@ export function openEventStore(
   { reader, maxMs }: { reader: Pick<ReadPool, 'read'>; maxMs: number },
 ): OpenEventStore {
   if (config.eventStore === 'postgres') {
-    return { events: createEventStore(postgresEngine(reader)), clickhouse: null, maxMs, stop: async () => {} };
+    return { events: createEventStore(createPostgresEngine(reader)), clickhouse: null, maxMs, stop: async () => {} };
   }
   const url = createSecretReader(config, 'clickhouseUrl')?.();
   if (url === undefined) throw new ConfigError(['CLICKHOUSE_URL is required with EVENT_STORE=clickhouse']);
   const longestMs = Math.min(maxMs, longestOnClickHouseMs);
   const client = connectClickHouse(url);
   return {
-    events: createEventStore(clickhouseEngine(client)),
+    events: createEventStore(createClickHouseEngine(client)),
     clickhouse: client,
     maxMs: longestMs,
     stop: () => client.close(),

@@ -77,7 +77,7 @@ sql.uuids = (value: readonly string[]): Value => ({ type: 'uuids', value });
  * recognizes equal expressions in SELECT and GROUP BY.
  * @param placeholder returns the placeholder for the value at a position, counted from 1
  */
-export function render(
+export function renderFragment(
   { parts }: Fragment,
   placeholder: (value: Value, position: number) => string,
 ): { text: string; values: Value[] } {

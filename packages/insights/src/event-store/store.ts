@@ -6,7 +6,7 @@ import { type Engine, readRows, textOrNull } from './engine.ts';
 import { buildExposuresSql } from './exposures.ts';
 import { buildFunnelPathsSql, buildFunnelSql } from './funnel.ts';
 import { buildLifecycleActorsSql, buildLifecycleSql } from './lifecycle.ts';
-import { createEventLists, toKey } from './list.ts';
+import { createEventLists, toEventKey } from './list.ts';
 import { buildPageSql } from './page.ts';
 import { type Budget, type EventStore, withSharedDeadline } from './port.ts';
 import {
@@ -94,7 +94,7 @@ export function createEventStore(engine: Engine): EventStore {
     async rows({ print, page }, budget) {
       const run = withSharedDeadline({ ...budget, isUserSql: true });
       if (page === undefined || dialect.followsIndexes) return rowsOf(print(dialect.name), run, (row) => row);
-      const keys = await rowsOf(page.keys(dialect.name), run, toKey);
+      const keys = await rowsOf(page.keys(dialect.name), run, toEventKey);
       return keys.length === 0 ? [] : rowsOf(page.print(dialect.name, keys), run, (row) => row);
     },
 

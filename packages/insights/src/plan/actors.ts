@@ -7,8 +7,8 @@ import type { FunnelPoint } from '../event-store/walked-funnel.ts';
 import type { ActorsQuery, FunnelsActorsQuery, InsightActorsQuery, TrendsQuery } from '../query.ts';
 import { createQueryError } from '../query-parts.ts';
 import { readFilters } from './conditions.ts';
-import { allOf, type BreakdownPlan, type PlanContext } from './context.ts';
-import { addIntervals, readMoment } from './dates.ts';
+import { type BreakdownPlan, combineConditions, type PlanContext } from './context.ts';
+import { addIntervals, parseMoment } from './dates.ts';
 import { createExpressionReader, type PlannedExpression } from './expressions.ts';
 import { type FunnelPlan, planFunnel } from './funnel.ts';
 import { planLifecycle } from './lifecycle.ts';
@@ -147,7 +147,7 @@ export function planPersons(source: InsightActorsQuery, context: PlanContext): A
 /** Plans the filters on persons, which apply to all their events. */
 function personFilters({ properties, fixedProperties, search }: ActorsQuery, context: PlanContext): Condition {
   const ofNow = { ...context, personsAsStored: false, isOfPersons: true };
-  const own = allOf(
+  const own = combineConditions(
     readFilters(properties, 'properties', ofNow),
     readFilters(fixedProperties, 'fixedProperties', ofNow),
   );
@@ -159,7 +159,7 @@ function personFilters({ properties, fixedProperties, search }: ActorsQuery, con
     { property: { of: 'column', key: 'person_id' }, test: containing },
     { anyDistinctId: containing },
   ];
-  return allOf(own, { any: found });
+  return combineConditions(own, { any: found });
 }
 
 function planPoint(query: InsightActorsQuery, where: Condition, context: PlanContext): ActorsSource {
@@ -173,7 +173,7 @@ function planPoint(query: InsightActorsQuery, where: Condition, context: PlanCon
         throw createQueryError('source.interval', 'This field is required for a retention query.');
       if (query.interval >= storeQuery.rows)
         throw createQueryError('source.interval', `The retention query has no row ${query.interval}.`);
-      const select = { ...storeQuery.select, where: allOf(storeQuery.select.where, where) };
+      const select = { ...storeQuery.select, where: combineConditions(storeQuery.select.where, where) };
       return { behind: 'retention', query: { ...storeQuery, select }, row: query.interval };
     }
     case 'LifecycleQuery': {
@@ -182,7 +182,7 @@ function planPoint(query: InsightActorsQuery, where: Condition, context: PlanCon
         throw createQueryError('source.status', 'This field is required for a lifecycle query.');
       const bucket = period.edges.indexOf(dayOf(query, context));
       if (bucket < 0) throw createQueryError('source.day', 'No interval of the query starts at this time.');
-      const select = { ...storeQuery.select, where: allOf(storeQuery.select.where, where) };
+      const select = { ...storeQuery.select, where: combineConditions(storeQuery.select.where, where) };
       return {
         behind: 'lifecycle',
         query: { ...storeQuery, select },
@@ -197,7 +197,7 @@ function planPoint(query: InsightActorsQuery, where: Condition, context: PlanCon
 
 function dayOf({ day }: InsightActorsQuery, { clock }: PlanContext): number {
   if (day === undefined) throw createQueryError('source.day', 'This field is required.');
-  const moment = typeof day === 'number' ? null : readMoment(day, clock);
+  const moment = typeof day === 'number' ? null : parseMoment(day, clock);
   if (moment === null || moment.unit !== null)
     throw createQueryError('source.day', 'Expected the start of an interval.');
   return moment.instant;
@@ -222,7 +222,7 @@ function planTrendsPoint(
     measure.of === 'actors' && measure.actorType.of === 'group' ? measure.actorType : { of: 'person' };
   const { from, to } = pointRange();
   const ofValue = breakdownCondition(query, plan.breakdown);
-  const select = { ...storeQuery.select, from, to, where: allOf(storeQuery.select.where, ofValue, where) };
+  const select = { ...storeQuery.select, from, to, where: combineConditions(storeQuery.select.where, ofValue, where) };
   const isFirst = measure.of === 'actors' && measure.first !== null;
   const counted = isFirst
     ? { ...measure, actorType, first: measure.first && { ...measure.first, to } }
@@ -264,7 +264,7 @@ function breakdownCondition({ breakdown }: InsightActorsQuery, plan: BreakdownPl
   const values = [breakdown].flat().map(String);
   if (values.length !== plan.breakdowns.length)
     throw createQueryError('source.breakdown', `Expected ${plan.breakdowns.length} values.`);
-  return allOf(...values.map((value, at) => valueCondition(value, at)));
+  return combineConditions(...values.map((value, at) => valueCondition(value, at)));
 
   function valueCondition(value: string, at: number): Condition {
     const one = plan.breakdowns[at];
@@ -307,14 +307,17 @@ function planFunnelPoint(
   const { storeQuery } = planned;
   const plan = {
     ...planned,
-    storeQuery: { ...storeQuery, select: { ...storeQuery.select, where: allOf(storeQuery.select.where, where) } },
+    storeQuery: {
+      ...storeQuery,
+      select: { ...storeQuery.select, where: combineConditions(storeQuery.select.where, where) },
+    },
   };
   const { funnelStepBreakdown: breakdown } = query;
   const values = breakdown === undefined ? null : [breakdown].flat().map(String);
   const all = values?.some((value) => value === 'Other') ? null : values;
   if (plan.shows !== 'trends') return { plan, point: { reached: reachedOf(query), values: all, entrance: null } };
   const start = query.funnelTrendsEntrancePeriodStart;
-  const moment = start === undefined ? null : readMoment(start, context.clock);
+  const moment = start === undefined ? null : parseMoment(start, context.clock);
   if (moment === null)
     throw createQueryError('source.funnelTrendsEntrancePeriodStart', 'Expected the start of an interval.');
   const bucket = plan.period.edges.indexOf(moment.instant);

@@ -1,18 +1,24 @@
 // Translates the filters of clients into conditions on events.
 
 import { cohortFilterTypes, readCohortFilterId } from '@millrace/flags';
-import { anyTextPattern, partOfTextPattern, selectorPattern, tagPattern, textPattern } from '../elements-chain.ts';
+import {
+  anyTextPattern,
+  buildElementTextPartPattern,
+  buildElementTextPattern,
+  buildSelectorPattern,
+  buildTagPattern,
+} from '../elements-chain.ts';
 import type { Condition, Property } from '../event-store/selection.ts';
 import { createQueryError, isRecord } from '../query-parts.ts';
 import type { Clock } from './dates.ts';
 import { type ReadExpression, readSqlFilter } from './expressions.ts';
 import {
   isNegative,
+  listValuesWithPaths,
   type OperatorAndValue,
   positiveOperator,
-  readTest,
-  readText,
-  readValues,
+  requireText,
+  translateTest,
   unstorableCharacters,
 } from './property-operators.ts';
 
@@ -130,7 +136,7 @@ function readLeaf(filter: Record<string, unknown>, place: Place): Condition {
   }
   if (type === 'element') return readElement({ key, value, operator }, { path, reading });
   const property = readProperty({ type, key, index }, { path, reading });
-  const condition = readTest(property, { operator, value }, { path, reading });
+  const condition = translateTest(property, { operator, value }, { path, reading });
   return type === 'person' && key === 'distinct_id' ? ofAnyDistinctId(condition, reading) : condition;
 }
 
@@ -219,7 +225,7 @@ const chain: Property = { of: 'column', key: 'elements_chain' };
  * the innermost element that has a link.
  */
 function readElement({ key, value, operator = 'exact' }: { key: string } & OperatorAndValue, place: Place): Condition {
-  if (key === 'href') return readTest({ of: 'column', key: 'first href' }, { operator, value }, place);
+  if (key === 'href') return translateTest({ of: 'column', key: 'first href' }, { operator, value }, place);
   const { path } = place;
   const operation = positiveOperator(String(operator));
   const matching = (patterns: string[]): Condition => {
@@ -228,9 +234,9 @@ function readElement({ key, value, operator = 'exact' }: { key: string } & Opera
     };
     return isNegative(String(operator)) ? { not: condition } : condition;
   };
-  const texts = () => readValues(value, path).map(([one, at]) => readText(one, at, 150));
+  const texts = () => listValuesWithPaths(value, path).map(([one, at]) => requireText(one, at, 150));
   const selectorOf = (text: string) => {
-    const pattern = selectorPattern(text);
+    const pattern = buildSelectorPattern(text);
     if (pattern !== null) return pattern;
     throw createQueryError(
       `${path}.value`,
@@ -240,16 +246,16 @@ function readElement({ key, value, operator = 'exact' }: { key: string } & Opera
   if (key === 'tag_name' || key === 'selector') {
     if (operation !== 'exact')
       throw createQueryError(`${path}.operator`, `A ${key} can only be compared with exact or is_not.`);
-    return matching(texts().map((text) => (key === 'tag_name' ? tagPattern(text) : selectorOf(text))));
+    return matching(texts().map((text) => (key === 'tag_name' ? buildTagPattern(text) : selectorOf(text))));
   }
   if (key !== 'text') throw createQueryError(`${path}.key`, 'Expected tag_name, text, href or selector.');
   switch (operation) {
     case 'is_set':
       return matching([anyTextPattern]);
     case 'exact':
-      return matching(texts().map(textPattern));
+      return matching(texts().map(buildElementTextPattern));
     case 'icontains':
-      return matching(texts().map(partOfTextPattern));
+      return matching(texts().map(buildElementTextPartPattern));
     default:
       throw createQueryError(
         `${path}.operator`,

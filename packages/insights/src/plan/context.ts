@@ -79,10 +79,10 @@ export function resolveQueryRange(
 export function readQueryFilters({ properties, filterTestAccounts }: CommonFields, context: PlanContext): Condition {
   const own = readFilters(properties, 'properties', context);
   if (!filterTestAccounts || context.settings.testAccountFilters.length === 0) return own;
-  return allOf(own, readFilters(context.settings.testAccountFilters, 'test_account_filters', context));
+  return combineConditions(own, readFilters(context.settings.testAccountFilters, 'test_account_filters', context));
 }
 
-export function allOf(...conditions: Condition[]): Condition {
+export function combineConditions(...conditions: Condition[]): Condition {
   const parts = conditions.flatMap((one) => ('all' in one ? one.all : [one]));
   const [only] = parts;
   return parts.length === 1 && only !== undefined ? only : { all: parts };
@@ -94,7 +94,7 @@ export function readNodeFilters(
   path: string,
   context: PlanContext,
 ): Condition {
-  return allOf(
+  return combineConditions(
     readFilters(properties, `${path}.properties`, context),
     readFilters(fixedProperties, `${path}.fixedProperties`, context),
   );
@@ -131,7 +131,7 @@ export function readActorType({
 type BreakdownProperty = NonNullable<BreakdownFilter['breakdowns']>[number];
 
 /** Returns a unique key for a property. @param index index of the group type, or -1 if it is not a group property */
-export const propertyKey = (type: string, index: number, name: string) => `${type} ${index} ${name}`;
+export const buildPropertyKey = (type: string, index: number, name: string) => `${type} ${index} ${name}`;
 
 /** A query's breakdowns, and how to show their values. */
 export interface BreakdownPlan {
@@ -171,7 +171,7 @@ export function planBreakdowns(
           ? expressionProperty(property, pathOfText, context)
           : readProperty({ type, key: property, index }, { path, reading: context }),
       isUrl: one.normalize_url ?? false,
-      isBoolean: context.booleans.has(propertyKey(type, index ?? -1, property)),
+      isBoolean: context.booleans.has(buildPropertyKey(type, index ?? -1, property)),
       bins: null,
     });
     plan.bins.push(one.histogram_bin_count ?? null);

@@ -41,11 +41,11 @@ const absolute =
   /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s*(Z|z|[+-]\d{2}:?\d{2})?$/;
 
 /** Parses a time. @returns null if the text is not a time. */
-export function readMoment(text: string, clock: Clock): Moment | null {
+export function parseMoment(text: string, clock: Clock): Moment | null {
   const match = relative.exec(text);
   if (match === null) {
     const year = Number(text.trim().slice(0, 4));
-    const instant = year < 1970 || year > 2199 ? null : readAbsoluteTime(text, clock.zone);
+    const instant = year < 1970 || year > 2199 ? null : parseAbsoluteTime(text, clock.zone);
     return instant === null ? null : { instant, unit: null, count: 0, isToDate: false };
   }
   const [, digits = '0', unit = '', edge] = match;
@@ -64,7 +64,7 @@ export function readMoment(text: string, clock: Clock): Moment | null {
 }
 
 /** Parses a time in ISO 8601. If the text has no offset, it is in the given time zone. */
-export function readAbsoluteTime(text: string, zone: TimeZone): number | null {
+export function parseAbsoluteTime(text: string, zone: TimeZone): number | null {
   const match = absolute.exec(text.trim());
   if (match === null) return null;
   const [, year, month, day, hour = 0, minute = 0, second = 0, fraction = '', offset] = match;
@@ -148,7 +148,7 @@ function beginningOf(wall: number, unit: string, weekStart: number): number {
     case 'd':
       return floorTo(wall, dayMs);
     case 'w':
-      return startOfInterval('week', wall, { weekStart });
+      return findIntervalStart('week', wall, { weekStart });
     case 'm':
       return monthOf(wall);
     case 'q':
@@ -162,7 +162,7 @@ const floorTo = (wall: number, length: number) => Math.floor(wall / length) * le
 const monthOf = (wall: number) => Date.UTC(new Date(wall).getUTCFullYear(), new Date(wall).getUTCMonth(), 1);
 
 /** Returns the start of the interval that contains a wall time. */
-export function startOfInterval(interval: Interval, wall: number, { weekStart }: Pick<Clock, 'weekStart'>): number {
+export function findIntervalStart(interval: Interval, wall: number, { weekStart }: Pick<Clock, 'weekStart'>): number {
   switch (interval) {
     case 'minute':
       return floorTo(wall, minuteMs);
@@ -215,7 +215,7 @@ export interface Period {
 export function splitIntoBuckets(range: { from: number; to: number }, interval: Interval, clock: Clock): Period {
   const { from, to } = range;
   const edges: number[] = [];
-  const wall = startOfInterval(interval, clock.zone.toWallTime(from), clock);
+  const wall = findIntervalStart(interval, clock.zone.toWallTime(from), clock);
   // If a local hour occurs twice, use the occurrence that contains this time.
   const isReal = interval === 'hour' || interval === 'minute';
   let edge = isReal ? from - (clock.zone.toWallTime(from) - wall) : clock.zone.toInstant(wall);
@@ -298,7 +298,7 @@ function beginning({ instant, unit }: Moment, interval: Interval, { zone }: Cloc
 }
 
 function require(text: string, path: string, clock: Clock): Moment {
-  const moment = readMoment(text, clock);
+  const moment = parseMoment(text, clock);
   if (moment === null)
     throw createQueryError(
       path,

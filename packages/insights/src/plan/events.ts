@@ -7,8 +7,8 @@ import type { EventsQuery } from '../query.ts';
 import { createQueryError } from '../query-parts.ts';
 import { planPersons } from './actors.ts';
 import { readFilters } from './conditions.ts';
-import { allOf, createSelection, type PlanContext, readQueryFilters } from './context.ts';
-import { earliestTime, readMoment } from './dates.ts';
+import { combineConditions, createSelection, type PlanContext, readQueryFilters } from './context.ts';
+import { earliestTime, parseMoment } from './dates.ts';
 import { createExpressionReader, type PlannedExpression } from './expressions.ts';
 
 /** A column of the query, and the event columns that it needs. */
@@ -51,7 +51,7 @@ export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan
             test: { is: 'equal' as const, values: [personId] },
           },
         ];
-  const where = allOf(
+  const where = combineConditions(
     readQueryFilters(query, context),
     readFilters(query.fixedProperties, 'fixedProperties', context),
     ...expressions.map(
@@ -86,7 +86,7 @@ export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan
 
   /** Parses a time and returns the time one millisecond later. */
   function after(text: string, path: string): number {
-    const moment = readMoment(text, clock);
+    const moment = parseMoment(text, clock);
     if (moment === null)
       throw createQueryError(
         path,

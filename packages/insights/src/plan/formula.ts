@@ -13,7 +13,7 @@ const maxTokens = 500;
  * Division by zero returns 0.
  * @throws AppError `invalid` naming `path`
  */
-export function readFormula(text: string, seriesCount: number, path: string): Formula {
+export function parseFormula(text: string, seriesCount: number, path: string): Formula {
   const tokens = tokensOf(text, path);
   let at = 0;
   const next = () => tokens[at];

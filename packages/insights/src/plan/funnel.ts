@@ -6,8 +6,8 @@ import type { WalkedFunnel } from '../event-store/walked-funnel.ts';
 import type { EventsNode, FunnelsQuery } from '../query.ts';
 import { createQueryError } from '../query-parts.ts';
 import {
-  allOf,
   type BreakdownPlan,
+  combineConditions,
   createSelection,
   type PlanContext,
   planBreakdowns,
@@ -78,7 +78,7 @@ function planStoreQuery(
   const names =
     isStrict || all.some(({ event }) => event === null) ? null : [...new Set(all.map(({ event }) => event ?? ''))];
   const isAny: Condition = isStrict || all.every(isWithoutFilter) ? { all: [] } : { any: all.map(asCondition) };
-  const where = allOf(filters, isAny);
+  const where = combineConditions(filters, isAny);
   const select = { ...createSelection({}, { where, range: period, context }), events: names };
   return {
     period,
@@ -107,7 +107,7 @@ const isWithoutFilter = ({ where }: FunnelStep) => 'all' in where && where.all.l
 
 function asCondition({ event, where }: FunnelStep): Condition {
   if (event === null) return where;
-  return allOf({ property: { of: 'column', key: 'event' }, test: { is: 'equal', values: [event] } }, where);
+  return combineConditions({ property: { of: 'column', key: 'event' }, test: { is: 'equal', values: [event] } }, where);
 }
 
 interface StepContext {
@@ -127,7 +127,7 @@ function stepOf(node: EventsNode, { path, filters, to, context }: StepContext): 
       return { event, where, first: { ...named, where: everything } };
     case 'first_matching_event_for_user':
     case 'first_time_for_user_with_filters':
-      return { event, where, first: { ...named, where: allOf(filters, where) } };
+      return { event, where, first: { ...named, where: combineConditions(filters, where) } };
     default:
       return { event, where, first: null };
   }

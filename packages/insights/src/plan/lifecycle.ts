@@ -3,7 +3,7 @@
 import type { LifecycleStoreQuery } from '../event-store/queries.ts';
 import type { EventsNode, LifecycleQuery } from '../query.ts';
 import {
-  allOf,
+  combineConditions,
   createSelection,
   type PlanContext,
   readActorType,
@@ -29,7 +29,7 @@ export function planLifecycle(query: LifecycleQuery, context: PlanContext): Life
   const period = splitIntoBuckets(resolveQueryRange(query, interval, context), interval, context.clock);
   const { edges, end, from } = period;
   const before = addIntervals(interval, edges[0] ?? from, -1, context.clock);
-  const where = allOf(readQueryFilters(query, context), readNodeFilters(node, 'series.0', context));
+  const where = combineConditions(readQueryFilters(query, context), readNodeFilters(node, 'series.0', context));
   return {
     kind: 'LifecycleQuery',
     node,

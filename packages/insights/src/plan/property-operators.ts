@@ -1,11 +1,11 @@
 // Translates the operator and value of a filter into tests of a property.
 
 import { createVersionRule } from '@millrace/flags';
-import { numberPattern, releaseKey, versionKey } from '../event-store/dialect.ts';
+import { buildReleaseKey, buildVersionKey, numberPattern } from '../event-store/dialect.ts';
 import type { Condition, Property, Test } from '../event-store/selection.ts';
 import { findPatternProblem } from '../patterns.ts';
 import { createQueryError, isRecord } from '../query-parts.ts';
-import { type Clock, dayMs, readMoment } from './dates.ts';
+import { type Clock, dayMs, parseMoment } from './dates.ts';
 
 const maxValues = 1000;
 const longestText = 1000;
@@ -70,7 +70,11 @@ export const positiveOperator = (operator: string): string =>
  * @param operator `exact` if the filter does not contain an operator
  * @throws AppError naming the field
  */
-export function readTest(property: Property, { operator = 'exact', value }: OperatorAndValue, place: Place): Condition {
+export function translateTest(
+  property: Property,
+  { operator = 'exact', value }: OperatorAndValue,
+  place: Place,
+): Condition {
   const operatorName = String(operator);
   if (!filterOperators.includes(operatorName))
     throw createQueryError(
@@ -94,18 +98,21 @@ function readPositive(
   const { path } = place;
   const test = (one: Test): Condition => ({ property, test: one });
   const anyOf = <T>(read: (value: unknown, path: string) => T, make: (one: T) => Test): Condition => ({
-    any: readValues(value, path).map(([one, at]) => test(make(read(one, at)))),
+    any: listValuesWithPaths(value, path).map(([one, at]) => test(make(read(one, at)))),
   });
   switch (operator) {
     case 'is_set':
       return test({ is: 'set' });
     case 'exact': {
       if (Array.isArray(value) && value.length === 0) return { all: [] };
-      return test({ is: 'equal', values: readValues(value, path).map(([one, at]) => readText(one, at, 100_000)) });
+      return test({
+        is: 'equal',
+        values: listValuesWithPaths(value, path).map(([one, at]) => requireText(one, at, 100_000)),
+      });
     }
     case 'icontains':
       return anyOf(
-        (one, at) => readText(one, at, longestText),
+        (one, at) => requireText(one, at, longestText),
         (text) => ({ is: 'containing', text }),
       );
     case 'regex':
@@ -134,7 +141,7 @@ function readBetween(
   { isInside, value }: { isInside: boolean; value: unknown },
   path: string,
 ): Condition {
-  const [least, most, ...more] = readValues(value, path).map(([one, at]) => numberOf(one, at));
+  const [least, most, ...more] = listValuesWithPaths(value, path).map(([one, at]) => numberOf(one, at));
   if (least === undefined || most === undefined || more.length > 0 || least > most) {
     throw createQueryError(`${path}.value`, 'Expected two numbers, smallest first.');
   }
@@ -160,17 +167,17 @@ function readVersion(
     property,
     test: { is: 'version', than, key },
   });
-  if ('compared' in rule) return version(rule.compared, versionKey(rule.bound));
+  if ('compared' in rule) return version(rule.compared, buildVersionKey(rule.bound));
   const { from, before, withPreReleases } = rule;
   const release: Condition = { property, test: { is: 'release' } };
   const isAllowed: Condition =
     // This bound sorts after all versions with the same major, minor and patch.
-    withPreReleases && from !== null ? { any: [release, version('<', `${releaseKey(from)}~~`)] } : release;
+    withPreReleases && from !== null ? { any: [release, version('<', `${buildReleaseKey(from)}~~`)] } : release;
   return {
     all: [
       isAllowed,
-      ...(from === null ? [] : [version('>=', versionKey(from))]),
-      ...(before === null ? [] : [version('<', releaseKey(before))]),
+      ...(from === null ? [] : [version('>=', buildVersionKey(from))]),
+      ...(before === null ? [] : [version('<', buildReleaseKey(before))]),
     ],
   };
 }
@@ -181,9 +188,9 @@ function readDate(
   { operator, value }: OperatorAndValue,
   { path, reading: { clock } }: Place,
 ): Condition {
-  const [first, ...more] = readValues(value, path);
-  const text = first === undefined ? '' : readText(first[0], first[1], 100);
-  const moment = more.length > 0 ? null : readMoment(text, clock);
+  const [first, ...more] = listValuesWithPaths(value, path);
+  const text = first === undefined ? '' : requireText(first[0], first[1], 100);
+  const moment = more.length > 0 ? null : parseMoment(text, clock);
   if (moment === null)
     throw createQueryError(`${path}.value`, 'Expected an ISO 8601 time, or a relative time such as -7d.');
   const time = (than: '>' | '>=' | '<' | '<=', at: number): Condition => ({
@@ -198,7 +205,7 @@ function readDate(
 }
 
 /** Returns the value with its path, or each element with its path if the value is a list. */
-export function readValues(value: unknown, path: string): [unknown, string][] {
+export function listValuesWithPaths(value: unknown, path: string): [unknown, string][] {
   const at = `${path}.value`;
   if (!Array.isArray(value)) return [[value, at]];
   if (value.length === 0 || value.length > maxValues) throw createQueryError(at, `Expected 1 to ${maxValues} values.`);
@@ -210,7 +217,7 @@ export const unstorableCharacters = /\0|\p{Surrogate}/u;
 /** Matches the same numeric texts as the engines. */
 const decimal = new RegExp(numberPattern);
 
-export function readText(value: unknown, path: string, longest: number): string {
+export function requireText(value: unknown, path: string, longest: number): string {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (isRecord(value) || Array.isArray(value)) return JSON.stringify(value);
   if (typeof value !== 'string') throw createQueryError(path, 'Expected a string, number or boolean.');
@@ -228,7 +235,7 @@ function numberOf(value: unknown, path: string): number {
 }
 
 function patternOf(value: unknown, path: string): string {
-  const pattern = readText(value, path, longestText);
+  const pattern = requireText(value, path, longestText);
   const problem = findPatternProblem(pattern);
   if (problem !== null) throw createQueryError(path, problem);
   return pattern;

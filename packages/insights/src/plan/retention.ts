@@ -6,15 +6,15 @@ import type { RetentionQuery } from '../query.ts';
 import { createQueryError, type Interval } from '../query-parts.ts';
 import { readProperty } from './conditions.ts';
 import {
-  allOf,
   type BreakdownPlan,
+  combineConditions,
   type PlanContext,
   planBreakdowns,
   readActorType,
   readNodeFilters,
   readQueryFilters,
 } from './context.ts';
-import { addIntervals, dayMs, readMoment, startOfInterval } from './dates.ts';
+import { addIntervals, dayMs, findIntervalStart, parseMoment } from './dates.ts';
 
 export interface RetentionPlan {
   kind: 'RetentionQuery';
@@ -125,7 +125,7 @@ function firstOf(
   range: Omit<FirstTime, 'events'>,
 ): FirstTime | null {
   const named = { ...range, events: event === null ? null : [event] };
-  if (type === 'retention_first_time') return { ...named, where: allOf(range.where, where) };
+  if (type === 'retention_first_time') return { ...named, where: combineConditions(range.where, where) };
   return type === 'retention_first_ever_occurrence' ? { ...named, where: { all: [] } } : null;
 }
 
@@ -136,7 +136,7 @@ function rowsOf(
 ): { edges: number[]; to: number } {
   const { zone } = clock;
   const moment = (text: string, name: string): number => {
-    const read = text === 'all' ? { instant: earliest ?? clock.now } : readMoment(text, clock);
+    const read = text === 'all' ? { instant: earliest ?? clock.now } : parseMoment(text, clock);
     if (read === null)
       throw createQueryError(
         `dateRange.${name}`,
@@ -146,7 +146,7 @@ function rowsOf(
   };
   const beginning = (instant: number) => {
     const wall = zone.toWallTime(instant);
-    const start = startOfInterval(interval, wall, clock);
+    const start = findIntervalStart(interval, wall, clock);
     return interval === 'hour' ? instant - (wall - start) : zone.toInstant(start);
   };
   const last = beginning(dateRange.date_to === undefined ? clock.now : moment(dateRange.date_to, 'date_to'));

@@ -5,8 +5,8 @@ import type { ActorType } from '../event-store/selection.ts';
 import { type Aggregate, aggregates, displays, type EventsNode, type TrendsQuery } from '../query.ts';
 import { createQueryError, type Interval } from '../query-parts.ts';
 import {
-  allOf,
   type BreakdownPlan,
+  combineConditions,
   createSelection,
   type PlanContext,
   planBreakdowns,
@@ -16,7 +16,7 @@ import {
 } from './context.ts';
 import { addIntervals, type Period, resolvePreviousRange, splitIntoBuckets } from './dates.ts';
 import { createExpressionReader } from './expressions.ts';
-import { type Formula, readFormula } from './formula.ts';
+import { type Formula, parseFormula } from './formula.ts';
 
 export interface TrendsPlan {
   kind: 'TrendsQuery';
@@ -90,7 +90,7 @@ function formulasOf({ series, trendsFilter = {} }: TrendsQuery): TrendsPlan['for
     .map(({ formula: text, custom_name: name, path }) => ({
       text,
       label: name ?? `Formula (${text})`,
-      of: readFormula(text, series.length, path),
+      of: parseFormula(text, series.length, path),
     }));
 }
 
@@ -133,7 +133,7 @@ function planSeries(
   const node = query.series[at];
   if (node === undefined) throw new Error(`There is no series ${at}.`);
   const path = `series.${at}`;
-  const where = allOf(readQueryFilters(query, context), readNodeFilters(node, path, context));
+  const where = combineConditions(readQueryFilters(query, context), readNodeFilters(node, path, context));
   const select = createSelection(node, { where, range: period, context });
   const first = firstOf(node, { projectId: select.projectId, events: select.events, to: period.to, where });
   const measure = measureOf(node, path, { context, once: isCumulative && !isTotal, first });

@@ -93,7 +93,7 @@ export function formatActors(
       case 'created_at':
         return person === undefined ? null : formatIso(person.created_at.getTime(), context.clock);
       case 'person_display_name':
-        return { display_name: displayName(person) ?? row.id, id: row.id };
+        return { display_name: findDisplayName(person) ?? row.id, id: row.id };
       default:
         return [];
     }
@@ -125,7 +125,7 @@ function groupOf(key: string, group: GroupRecord | undefined, { clock }: PlanCon
   };
 }
 
-export function displayName(person: Pick<PersonRecord, 'properties'> | undefined): string | undefined {
+export function findDisplayName(person: Pick<PersonRecord, 'properties'> | undefined): string | undefined {
   const names = displayNames.map((name) => person?.properties[name]);
   return names.find((name): name is string => typeof name === 'string' && name !== '');
 }

@@ -5,7 +5,7 @@ import type { PageColumn } from '../event-store/queries.ts';
 import type { PlanContext } from '../plan/context.ts';
 import type { EventsColumn, EventsPlan } from '../plan/events.ts';
 import type { PersonRecord } from '../records-store.ts';
-import { displayName } from './actors.ts';
+import { findDisplayName } from './actors.ts';
 import { formatIso } from './time-labels.ts';
 
 type ReadEvent = (column: PageColumn) => unknown;
@@ -72,7 +72,7 @@ function columnValue({ shows, expression, needs: [need] }: EventsColumn, { read,
     }
     case 'display name': {
       const [id, distinct_id] = [read('person_id'), read('distinct_id')];
-      return { display_name: displayName(persons.get(String(id))) ?? distinct_id, id, distinct_id };
+      return { display_name: findDisplayName(persons.get(String(id))) ?? distinct_id, id, distinct_id };
     }
     case 'everything':
       return {

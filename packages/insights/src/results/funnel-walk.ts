@@ -24,7 +24,7 @@ const nowhere: FunnelProgress = { reached: 0, times: [] };
  * Determines an actor's progress. An actor whose furthest attempt contains an exclusion has no progress.
  * @param events sorted by time
  */
-export function walkFunnel(events: readonly FunnelEvent[], rules: WalkRules): FunnelProgress {
+export function findFunnelProgress(events: readonly FunnelEvent[], rules: WalkRules): FunnelProgress {
   return rules.order === 'unordered' ? walkUnordered(events, rules) : walkInOrder(events, rules);
 }
 

@@ -5,8 +5,8 @@ import type { FunnelEvent, FunnelPath } from '../event-store/queries.ts';
 import type { FunnelEntrances, FunnelSteps, FunnelTotals } from '../event-store/walked-funnel.ts';
 import type { PlanContext } from '../plan/context.ts';
 import type { FunnelPlan } from '../plan/funnel.ts';
-import { type FunnelProgress, type WalkRules, walkFunnel } from './funnel-walk.ts';
-import { nameBuckets } from './time-labels.ts';
+import { type FunnelProgress, findFunnelProgress, type WalkRules } from './funnel-walk.ts';
+import { formatBucketLabels } from './time-labels.ts';
 import { formatBreakdownValue } from './trends.ts';
 
 /** Progress of an actor for one breakdown value. */
@@ -29,7 +29,7 @@ const rulesOf = ({ order, windowMs, exclusions, optional, series }: FunnelPlan):
  */
 export function findOutcomes(plan: FunnelPlan, actor: FunnelPath, rules: WalkRules = rulesOf(plan)): FunnelOutcome[] {
   return partsOf(plan, actor)
-    .map(({ values, events }) => ({ values, ...walkFunnel(events, rules) }))
+    .map(({ values, events }) => ({ values, ...findFunnelProgress(events, rules) }))
     .filter(({ reached }) => reached > 0);
 }
 
@@ -315,7 +315,7 @@ function trendResult(plan: FunnelPlan, { values, entered, converted }: Named<Fun
     count: plan.period.edges.length,
     data: entered.map((count, at) => (count === 0 ? 0 : Math.round((10_000 * (converted[at] ?? 0)) / count) / 100)),
     entered,
-    ...nameBuckets(plan.period, context.clock),
+    ...formatBucketLabels(plan.period, context.clock),
     ...(values.length === 0 ? {} : { breakdown_value: breakdownFields(plan, values).breakdown_value }),
   };
 }

@@ -1,7 +1,7 @@
 import { type LifecycleRow, lifecycleStatuses } from '../event-store/queries.ts';
 import type { PlanContext } from '../plan/context.ts';
 import type { LifecyclePlan } from '../plan/lifecycle.ts';
-import { nameBuckets } from './time-labels.ts';
+import { formatBucketLabels } from './time-labels.ts';
 
 /** Builds one series per lifecycle status. Dormant actors count as negative numbers. */
 export function formatLifecycle({ node, period }: LifecyclePlan, rows: LifecycleRow[], context: PlanContext) {
@@ -22,7 +22,7 @@ export function formatLifecycle({ node, period }: LifecyclePlan, rows: Lifecycle
         data[row.bucket - 1] = status === 'dormant' ? -row.count : row.count;
     }
     const count = data.reduce((sum, number) => sum + number, 0);
-    return { action, data, count, ...nameBuckets(period, context.clock), label: `${name} - ${status}`, status };
+    return { action, data, count, ...formatBucketLabels(period, context.clock), label: `${name} - ${status}`, status };
   });
   return { results };
 }

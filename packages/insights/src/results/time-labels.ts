@@ -5,7 +5,7 @@ import type { Clock, Period } from '../plan/dates.ts';
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** Returns the `days` and `labels` of a period in the format of responses. */
-export function nameBuckets(
+export function formatBucketLabels(
   { edges, end, interval, from, to }: Period,
   { zone }: Clock,
 ): { days: string[]; labels: string[] } {

@@ -5,7 +5,7 @@ import type { SeriesRow } from '../event-store/queries.ts';
 import type { PlanContext } from '../plan/context.ts';
 import type { TrendsPeriod, TrendsPlan } from '../plan/trends.ts';
 import type { EventsNode } from '../query.ts';
-import { formatIso, nameBuckets } from './time-labels.ts';
+import { formatBucketLabels, formatIso } from './time-labels.ts';
 
 /** The numbers for one breakdown value, or for all events. */
 interface Line {
@@ -193,7 +193,7 @@ function formulaResult(plan: TrendsPlan, { label, order, ...result }: LineResult
 
 function timeSeries({ isCumulative }: TrendsPlan, { period, line: { data }, context }: LineResult) {
   const count = isCumulative ? (data.at(-1) ?? 0) : sumOf(data);
-  return { data, count, ...nameBuckets(period.period, context.clock) };
+  return { data, count, ...formatBucketLabels(period.period, context.clock) };
 }
 
 function breakdownFields({ breakdown }: TrendsPlan, { values }: Line) {

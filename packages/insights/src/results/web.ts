@@ -4,7 +4,7 @@ import type { WebRow } from '../event-store/queries.ts';
 import type { PlanContext } from '../plan/context.ts';
 import type { WebPlan } from '../plan/web.ts';
 import type { WebMetric, WebStatsTableQuery, WebTrendsQuery } from '../web-query.ts';
-import { formatIso, nameBuckets } from './time-labels.ts';
+import { formatBucketLabels, formatIso } from './time-labels.ts';
 
 /** The rows of a web query, and those of the previous period if the query compares periods. */
 export interface WebRows {
@@ -110,7 +110,7 @@ function trend(
   { plan, rows, context }: { plan: WebPlan; rows: WebRows; context: PlanContext },
 ) {
   const found = new Map(rows.current.map((row) => [row.bucket, row]));
-  return nameBuckets(plan.period, context.clock).days.map((bucket, at) => ({
+  return formatBucketLabels(plan.period, context.clock).days.map((bucket, at) => ({
     bucket,
     metrics: Object.fromEntries(names.map((name) => [name, metrics[name](found.get(at) ?? nothing)])),
   }));

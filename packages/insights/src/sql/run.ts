@@ -6,8 +6,14 @@ import { AppError } from '@millrace/runtime';
 import type { Budget, EventStore } from '../event-store/port.ts';
 import type { EngineName } from '../event-store/selection.ts';
 import { type FilterContext, readFilters } from '../plan/conditions.ts';
-import { allOf, createPlanContext, type Modifiers, type PlanContext, type ProjectSettings } from '../plan/context.ts';
-import { readMoment } from '../plan/dates.ts';
+import {
+  combineConditions,
+  createPlanContext,
+  type Modifiers,
+  type PlanContext,
+  type ProjectSettings,
+} from '../plan/context.ts';
+import { parseMoment } from '../plan/dates.ts';
 import { createQueryError } from '../query-parts.ts';
 import { readPropertyTypes } from '../records-store.ts';
 import type { Select, SelectSet } from './ast.ts';
@@ -152,7 +158,7 @@ export async function prepareSql(
     dateRange: { from: iso(from), to: iso(to) },
   });
   const conditions = conditionsOf(context);
-  const inFilters = { from, to, condition: conditions.length === 0 ? null : allOf(...conditions) };
+  const inFilters = { from, to, condition: conditions.length === 0 ? null : combineConditions(...conditions) };
   const sqlSettings = sqlSettingsOf(context, {
     propertyTypes: await readPropertyTypes(sql, projectId, listPropertyNames(complete)),
     filters: inFilters,
@@ -175,7 +181,7 @@ export async function requireSql(deps: Pick<SqlDeps, 'sql' | 'parser'>, request:
 
 function boundOf(text: string | null | undefined, name: string, { clock }: FilterContext): number | null {
   if (text === null || text === undefined || text === 'all') return null;
-  const moment = readMoment(text, clock);
+  const moment = parseMoment(text, clock);
   if (moment === null) throw createQueryError(`filters.dateRange.${name}`, `'${text}' is not a date.`);
   return moment.instant;
 }

@@ -1,7 +1,7 @@
 import {
-  clickhouseEngine,
   connectClickHouse,
   copyEvents,
+  createClickHouseEngine,
   createEventStore,
   createTables,
   readEventFilters,
@@ -92,7 +92,7 @@ const modules = await clickHouseOrSkip();
       return rows;
     });
     const [rows, sizes]: [EventRecord[], number[]] = [[], []];
-    const events = createEventStore(clickhouseEngine(client));
+    const events = createEventStore(createClickHouseEngine(client));
     for await (const page of readStoredPages(
       events,
       selectEventsOfRun(run(fields), where),

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Sql, Transaction } from '@millrace/db';
-import { type Condition, type EventSpan, spanOfEvents } from '@millrace/insights';
+import { buildEventSpanSql, type Condition, type EventSpan } from '@millrace/insights';
 import type { ExportRhythm, ExportSchedule, TimeSpan } from '@millrace/schedule';
 import type { SlotUsage } from '../poll.ts';
 import type { ClaimedRun, EventRecord, PersonRecord } from './destination.ts';
@@ -210,7 +210,7 @@ const cursorName = 'export_rows';
 export async function openCursor(tx: Transaction, run: ClaimedRun, where: Condition): Promise<void> {
   await tx.query('SET LOCAL cursor_tuple_fraction = 1');
   if (run.model === 'persons') return openPersons(tx, run.environment_id);
-  const { text, values } = spanOfEvents(selectEventsOfRun(run, where));
+  const { text, values } = buildEventSpanSql(selectEventsOfRun(run, where));
   await tx.query(`DECLARE ${cursorName} NO SCROLL CURSOR FOR ${text}`, values);
 }
 

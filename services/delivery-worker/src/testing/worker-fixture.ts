@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { createDatabase, createReadPool, type Database, type ReadPool } from '@millrace/db';
-import { createEventStore, createSqlParser, type EventStore, postgresEngine, type SqlParser } from '@millrace/insights';
+import {
+  createEventStore,
+  createPostgresEngine,
+  createSqlParser,
+  type EventStore,
+  type SqlParser,
+} from '@millrace/insights';
 import {
   createLogger,
   createMetrics,
@@ -57,7 +63,7 @@ export async function startWorkerFixture(): Promise<WorkerFixture> {
     reader,
     mailServer,
     mailer,
-    events: createEventStore(postgresEngine(reader)),
+    events: createEventStore(createPostgresEngine(reader)),
     isCopied: false,
     parser,
     receiver,

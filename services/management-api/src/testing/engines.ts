@@ -1,10 +1,10 @@
 // Engines that a test of the API can run on: PostgreSQL, and ClickHouse with the same data.
 
 import {
-  clickhouseEngine,
   connectClickHouse,
   copyEvents,
   copyPersonPortion,
+  createClickHouseEngine,
   createEventStore,
   createTables,
 } from '@millrace/insights';
@@ -40,7 +40,7 @@ export const onClickHouse = (modules: string): ApiEngine => ({
   async open() {
     const clickhouse = await startClickHouse(modules);
     const client = connectClickHouse(clickhouse.url);
-    const otherStore = { events: createEventStore(clickhouseEngine(client)), maxMs: 15_000 };
+    const otherStore = { events: createEventStore(createClickHouseEngine(client)), maxMs: 15_000 };
     const api = await startTestApi({ otherStore });
     const postgres = { url: api.databaseUrl };
     await createTables(client, postgres);

@@ -4,7 +4,7 @@ import { topicNames } from '@millrace/contracts';
 import { createDatabase, createReadPool, createSqlDatabase, type Database, type Sql } from '@millrace/db';
 import { createPostgresLog } from '@millrace/event-log';
 import { serve } from '@millrace/http';
-import { createEventStore, createSqlParser, postgresEngine } from '@millrace/insights';
+import { createEventStore, createPostgresEngine, createSqlParser } from '@millrace/insights';
 import {
   createHealth,
   createLogger,
@@ -116,7 +116,7 @@ export async function startTestApi(
   const database = createDatabase({ ...connections, poolSize: 5 });
   const searchDatabase = createSqlDatabase({ ...connections, poolSize: searchConnections });
   const reader = createReadPool({ url: testDatabase.url, logger, poolSize: searchConnections });
-  const ofPostgres = createEventStore(postgresEngine(reader));
+  const ofPostgres = createEventStore(createPostgresEngine(reader));
   const parser = createSqlParser();
   const metrics = createMetrics({ withProcessMetrics: false });
   let statements = 0;

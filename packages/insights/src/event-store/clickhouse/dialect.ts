@@ -11,7 +11,7 @@ import {
   maxLabelLength,
   numberPattern,
   positionKeyOffset,
-  splitByKind,
+  splitNumbersAndLists,
   versionPattern,
   zonedTimePattern,
 } from '../dialect.ts';
@@ -114,7 +114,7 @@ export const clickhouseDialect: Dialect = {
   equalsAny: (property, values) => {
     if (property.of === 'column') return sql`has(${sql.texts(values)}, ${column(property)})`;
     const { isNumber, asNumber, document, key } = found(property);
-    const { numbers, lists } = splitByKind(values);
+    const { numbers, lists } = splitNumbersAndLists(values);
     const ways = [
       sql`has(${sql.texts(values)}, ${text(property)})`,
       ...(numbers.length > 0 ? [sql`(${isNumber} AND has(${sql.floats(numbers.map(Number))}, ${asNumber}))`] : []),
@@ -316,7 +316,7 @@ const readableGroup = Fragment.of([repairJsonSql('group.group_properties')], [])
  */
 function partsOfEqual(values: readonly string[]): string[] | null {
   if (values.length === 0 || values.length > 20) return null;
-  const numbers = new Set(splitByKind(values).numbers);
+  const numbers = new Set(splitNumbersAndLists(values).numbers);
   const parts = values.map((value) => {
     // Stored JSON may escape other characters and may contain spaces in lists.
     if (!numbers.has(value)) return /^[\w .:@+-]+$/.test(value) ? value : null;

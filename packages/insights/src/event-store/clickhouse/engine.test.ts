@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { connectClickHouse } from '../open.ts';
 import { sql } from '../sql.ts';
-import { clickhouseEngine } from './engine.ts';
+import { createClickHouseEngine } from './engine.ts';
 
 /** Ways in which a server can fail after it has sent some rows. */
 const failures: [string, (response: ServerResponse) => void][] = [
@@ -24,7 +24,7 @@ test.each(failures)('engine-026: fails after a partial response when %s', async 
   const client = connectClickHouse(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   const budget = { signal: new AbortController().signal, maxMs: 5000, maxBytes: 1_000_000 };
   try {
-    await expect(clickhouseEngine(client).read(sql`SELECT 1`, budget, () => {})).rejects.toMatchObject({
+    await expect(createClickHouseEngine(client).read(sql`SELECT 1`, budget, () => {})).rejects.toMatchObject({
       ...{ kind: 'unavailable', code: 'event_store_unavailable' },
     });
   } finally {
@@ -45,7 +45,7 @@ test('closes the connection to ClickHouse when a query is aborted, so that Click
   const leaving = new AbortController();
   try {
     const budget = { signal: leaving.signal, maxMs: 600_000, maxBytes: 1_000_000 };
-    const reading = clickhouseEngine(client).read(sql`SELECT 1`, budget, () => {});
+    const reading = createClickHouseEngine(client).read(sql`SELECT 1`, budget, () => {});
     const { url, socket } = await request;
     expect(new URL(url ?? '', 'http://server').searchParams.get('cancel_http_readonly_queries_on_client_close')).toBe(
       '1',

@@ -5,7 +5,7 @@ import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
 import { AppError } from '@millrace/runtime';
 import type { Engine } from '../engine.ts';
 import { OverBudget } from '../port.ts';
-import { render, type Value, type ValueType } from '../sql.ts';
+import { renderFragment, type Value, type ValueType } from '../sql.ts';
 import { clickhouseDialect } from './dialect.ts';
 
 const types: Record<ValueType, string> = {
@@ -62,12 +62,12 @@ const limits: Record<string, OverBudget['limit']> = {
 };
 
 /** Runs queries in ClickHouse. @param client connection of a read-only user */
-export function clickhouseEngine(client: ClickHouseClient): Engine {
+export function createClickHouseEngine(client: ClickHouseClient): Engine {
   return {
     dialect: clickhouseDialect,
     async read(query, { signal, maxMs, maxBytes }, each) {
       signal.throwIfAborted();
-      const { text, values } = render(query, formatParameter);
+      const { text, values } = renderFragment(query, formatParameter);
       const controller = new AbortController();
       let over: OverBudget | null = null;
       const stop = (limit: OverBudget['limit']) => {

@@ -11,7 +11,7 @@ import {
   maxLabelLength,
   numberPattern,
   positionKeyOffset,
-  splitByKind,
+  splitNumbersAndLists,
   versionPattern,
   zonedTimePattern,
 } from '../dialect.ts';
@@ -95,7 +95,7 @@ export const postgresDialect: Dialect = {
   equalsAny: (property, values) => {
     if (property.of === 'column') return sql`${column(property)} = ANY (${sql.texts(values)})`;
     const { json, asText } = found(property);
-    const { numbers, lists } = splitByKind(values);
+    const { numbers, lists } = splitNumbersAndLists(values);
     const isText = sql`${asText} = ANY (${sql.texts(values)})`;
     const isNumber = sql`(jsonb_typeof(${json}) = 'number' AND (${json})::numeric = ANY (${sql.texts(numbers)}::numeric[]))`;
     const isList = sql`${json} = ANY (${sql.texts(lists)}::jsonb[])`;

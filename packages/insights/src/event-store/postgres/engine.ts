@@ -5,7 +5,7 @@ import { buildCondition } from '../conditions.ts';
 import type { Engine } from '../engine.ts';
 import { OverBudget } from '../port.ts';
 import type { Condition } from '../selection.ts';
-import { type Fragment, render, type Value, type ValueType } from '../sql.ts';
+import { type Fragment, renderFragment, type Value, type ValueType } from '../sql.ts';
 import { postgresDialect } from './dialect.ts';
 
 const types: Record<ValueType, string> = {
@@ -24,7 +24,7 @@ const types: Record<ValueType, string> = {
 };
 
 /** Runs queries in PostgreSQL. */
-export function postgresEngine(reader: Pick<ReadPool, 'read'>): Engine {
+export function createPostgresEngine(reader: Pick<ReadPool, 'read'>): Engine {
   return {
     dialect: postgresDialect,
     async read(query, run, each) {
@@ -46,7 +46,7 @@ const queryCanceled = '57014';
  * columns of a query must have different names.
  * @param isRepeated true if only a few different query texts occur, so that the server can prepare them
  */
-export function sqlEngine(sql: Sql, { isRepeated }: { isRepeated: boolean }): Engine {
+export function createSqlEngine(sql: Sql, { isRepeated }: { isRepeated: boolean }): Engine {
   return {
     dialect: postgresDialect,
     async read(query, _run, each) {
@@ -70,7 +70,7 @@ export function printPersonCondition(
   parameter: (value: unknown) => string,
 ): { from: string; condition: string } {
   const print = (fragment: Fragment) =>
-    render(fragment, (value) => `${parameter(toParameter(value))}::${types[value.type]}`).text;
+    renderFragment(fragment, (value) => `${parameter(toParameter(value))}::${types[value.type]}`).text;
   return {
     from: print(postgresDialect.everyone(projectId)),
     condition: print(buildCondition(postgresDialect, where, projectId)),
@@ -78,7 +78,7 @@ export function printPersonCondition(
 }
 
 export function renderPostgresStatement(query: Fragment): { text: string; values: unknown[] } {
-  const { text, values } = render(query, ({ type }, position) => `$${position}::${types[type]}`);
+  const { text, values } = renderFragment(query, ({ type }, position) => `$${position}::${types[type]}`);
   return { text, values: values.map(toParameter) };
 }
 

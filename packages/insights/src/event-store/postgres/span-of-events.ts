@@ -18,7 +18,7 @@ export interface EventSpan extends EventNames, Pick<EventListQuery, 'where' | 'b
  * Returns the SQL statement that reads complete events from PostgreSQL, with JSON as text. Read it with a cursor,
  * because the result may not fit into memory. The order is that of `EventStore.list`.
  */
-export function spanOfEvents({ where, by, from, to, ...names }: EventSpan): { text: string; values: unknown[] } {
+export function buildEventSpanSql({ where, by, from, to, ...names }: EventSpan): { text: string; values: unknown[] } {
   const time = by === 'timestamp' ? sql`e.timestamp` : sql`e.created_at`;
   return renderPostgresStatement(
     sql`SELECT e.uuid, e.event, e.distinct_id, e.person_id, e.properties::text, e.person_properties::text, e.elements_chain,

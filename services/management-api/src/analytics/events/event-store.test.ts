@@ -1,5 +1,5 @@
 import { createDatabase, type Database, type Sql } from '@millrace/db';
-import { type Condition, createEventStore, sqlEngine } from '@millrace/insights';
+import { type Condition, createEventStore, createSqlEngine } from '@millrace/insights';
 import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import { createMonths } from '../../testing/stored-data.ts';
@@ -68,7 +68,7 @@ async function executedNodes(run: (sql: Sql) => Promise<unknown>): Promise<PlanN
 const monthsRead = (nodes: PlanNode[]) =>
   [...new Set(nodes.flatMap((node) => node['Relation Name'] ?? []))].filter((name) => name.startsWith('event_'));
 const findKeys = (sql: Sql, projectId: number, filter: EventFilter, window: EventWindow) => {
-  const store = { events: createEventStore(sqlEngine(sql, { isRepeated: true })), maxMs: 10_000 };
+  const store = { events: createEventStore(createSqlEngine(sql, { isRepeated: true })), maxMs: 10_000 };
   return findEventKeys({ store, sql, projectId, signal: new AbortController().signal }, filter, window);
 };
 const first: EventWindow = { behind: null, limit: 100, offset: 0, isOldestFirst: false };

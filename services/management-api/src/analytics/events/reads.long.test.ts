@@ -1,4 +1,10 @@
-import { clickhouseEngine, connectClickHouse, copyEvents, createEventStore, createTables } from '@millrace/insights';
+import {
+  connectClickHouse,
+  copyEvents,
+  createClickHouseEngine,
+  createEventStore,
+  createTables,
+} from '@millrace/insights';
 import {
   clickHouseOrSkip,
   createTestTenant,
@@ -30,7 +36,7 @@ const allTimes = { from: new Date(0), until: new Date('2299-01-01Z') };
     onPostgres = await startTestApi();
     const { databaseUrl } = onPostgres;
     await createTables(client, { url: databaseUrl });
-    const otherStore = { events: createEventStore(clickhouseEngine(client)), maxMs: 15_000 };
+    const otherStore = { events: createEventStore(createClickHouseEngine(client)), maxMs: 15_000 };
     api = await startTestApi({ otherStore }, { databaseUrl });
     const month = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 7);
     await createMonths(api.database.sql, '2026-08', [month(0), '2026-11'].sort().at(-1) ?? '');

@@ -4,11 +4,11 @@ import type { Sql } from '@millrace/db';
 import {
   type Condition,
   createEventStore,
+  createSqlEngine,
   type EventKey,
   type EventStore,
   type FoundKeys,
   type ListedEvent,
-  sqlEngine,
 } from '@millrace/insights';
 import { type Portion, StoppedSearch } from '../../sql/large-page.ts';
 import type { TimePosition, TimeSpan } from '../../time/time-range.ts';
@@ -54,7 +54,7 @@ export function eventRead(
   otherStore: OtherStore | null,
   { isRepeated = false, ...read }: Omit<StoreRead, 'store'> & { isRepeated?: boolean },
 ): StoreRead {
-  const ofPostgres = () => ({ events: createEventStore(sqlEngine(read.sql, { isRepeated })), maxMs: longestMs });
+  const ofPostgres = () => ({ events: createEventStore(createSqlEngine(read.sql, { isRepeated })), maxMs: longestMs });
   return { ...read, store: otherStore ?? ofPostgres() };
 }
 

@@ -1,7 +1,7 @@
 /** Tests which results are cached for each refresh mode and age, and the slots of a project. */
 
 import { createDatabase, createReadPool, type Database } from '@millrace/db';
-import { createEventStore, postgresEngine } from '@millrace/insights';
+import { createEventStore, createPostgresEngine } from '@millrace/insights';
 import { AppError, createLogger } from '@millrace/runtime';
 import { createInProcessStore, type KeyValueStore } from '@millrace/runtime/cache';
 import { createTestDatabase, createTestTenant, eventually, type TestTenant } from '@millrace/testing';
@@ -49,7 +49,7 @@ function openQueryRunner(store: KeyValueStore, maxMs = 20_000): QueryRunner {
   ends.push(() => reader.stop());
   const one = createQueryRunner({
     ...{ sql, keyValue: store, logger, maxMs },
-    events: createEventStore(postgresEngine(reader)),
+    events: createEventStore(createPostgresEngine(reader)),
     searches: createSearches({ sql, connections: 4 }),
   });
   ends.push(() => one.stop());

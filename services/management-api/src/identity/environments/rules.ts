@@ -14,7 +14,7 @@ import {
 } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
 import type { ApiRequest } from '@millrace/http';
-import { checkEventFilters, findModeProblem, parseExpressionsAhead, type SqlParser } from '@millrace/insights';
+import { checkEventFilters, findModifierProblem, parseExpressionsAhead, type SqlParser } from '@millrace/insights';
 import { AppError, isAppError } from '@millrace/runtime';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { type Caller, isAdministrator, isLimited } from '../../access/caller.ts';
@@ -78,7 +78,7 @@ export async function checkQuerySettings(
   { modifiers, test_account_filters: filters }: Record<string, unknown>,
 ): Promise<void> {
   const refusal = (attr: string, detail: string) => new AppError('invalid', detail, { code: 'invalid_input', attr });
-  const problem = findModeProblem(modifiers);
+  const problem = findModifierProblem(modifiers);
   if (problem !== null) throw refusal('modifiers', problem);
   if (filters === undefined) return;
   const path = 'test_account_filters';

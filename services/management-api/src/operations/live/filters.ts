@@ -1,5 +1,5 @@
 import { isObject } from '@millrace/contracts';
-import { type Condition, matchesInMemory } from '@millrace/insights';
+import { type Condition, compileInMemoryCondition } from '@millrace/insights';
 import { type Static, Type } from 'typebox';
 import { parseStoredEventFilters } from '../../analytics/property-filters/parse-property-filters.ts';
 import type { GrantedAccess } from './access.ts';
@@ -56,7 +56,7 @@ export function readStreamFilter(
   const isUnfiltered = 'all' in own && own.all.length === 0;
   const internal =
     query.internal === false ? readTestAccountFilters(testAccountFilters, timeZone) : { filters: [], ignored: 0 };
-  const matches = matchesInMemory({ all: [own, ...internal.filters] });
+  const matches = compileInMemoryCondition({ all: [own, ...internal.filters] });
   const { distinctId = '', historical = false } = query;
   const showsPlaces = query.geo === 'true' || query.geo === '1';
   return {

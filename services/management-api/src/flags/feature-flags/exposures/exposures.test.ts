@@ -1,5 +1,5 @@
 import type { Sql } from '@millrace/db';
-import { createEventStore, sqlEngine } from '@millrace/insights';
+import { createEventStore, createSqlEngine } from '@millrace/insights';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../../testing/start-test-api.ts';
 import { createMonths, storeEvent, storePerson } from '../../../testing/stored-data.ts';
@@ -115,7 +115,7 @@ test.each([
 });
 
 const readOn = (sql: Sql) => ({
-  store: { events: createEventStore(sqlEngine(sql, { isRepeated: true })), maxMs: 10_000 },
+  store: { events: createEventStore(createSqlEngine(sql, { isRepeated: true })), maxMs: 10_000 },
   ...{ sql, projectId: tenant.environmentId, signal: new AbortController().signal },
 });
 
