@@ -55,7 +55,7 @@ async function measureEvaluators({ pairs, seconds }: FlagsBenchOptions, bench: B
     for (const [side, flags] of evaluators) {
       const worker = await bench.startWorker();
       const cpuMicros = await worker.perform<typeof measureEvaluationCpu>(
-        'evaluateFlagsFor',
+        'measureEvaluationCpu',
         seconds * 250,
         side,
         flags,
@@ -98,13 +98,13 @@ async function measureEvents(projectApiKey: string, flagRequests: string[], run:
   const events = { ...common, requests, connections: 64, requestsPerSecond: null };
   const flags = { ...common, requests: flagRequests, connections: 16, requestsPerSecond: flagRequestsPerSecond };
   const runs: EventsRun[] = [];
-  await worker.perform<typeof measureLoadLatency>('sendLoad', { ...events, durationMs: warmUpMs });
+  await worker.perform<typeof measureLoadLatency>('measureLoadLatency', { ...events, durationMs: warmUpMs });
   for (let pair = 1; pair <= pairs; pair++) {
     bench.print(`events alone and with ${flagRequestsPerSecond} flag requests/s, pair ${pair} of ${pairs}`);
-    runs.push({ name: 'alone', ...(await worker.perform<typeof measureLoadLatency>('sendLoad', events)) });
+    runs.push({ name: 'alone', ...(await worker.perform<typeof measureLoadLatency>('measureLoadLatency', events)) });
     const both = [
-      worker.perform<typeof measureLoadLatency>('sendLoad', events),
-      flagWorker.perform<typeof measureLoadLatency>('sendLoad', flags),
+      worker.perform<typeof measureLoadLatency>('measureLoadLatency', events),
+      flagWorker.perform<typeof measureLoadLatency>('measureLoadLatency', flags),
     ] as const;
     const [{ p99Ms }, { otherStatuses }] = await Promise.all(both);
     runs.push({ name: 'with flag requests', p99Ms, otherStatuses });

@@ -6,14 +6,14 @@ import { measureEvaluationCpu } from './flags/evaluators.ts';
 import { measureLoadLatency } from './load/measure-requests.ts';
 
 const jobs: Record<string, (...parameters: never[]) => unknown> = {
-  sendLoad: measureLoadLatency,
+  measureLoadLatency,
   prepareRequests,
   sendPreparedRequests,
-  evaluateFlagsFor: measureEvaluationCpu,
+  measureEvaluationCpu,
   publishEvents,
-  openStreams: openLiveStreams,
-  countMessages: countLiveMessages,
-  closeStreams: closeLiveStreams,
+  openLiveStreams,
+  countLiveMessages,
+  closeLiveStreams,
 };
 
 type JobMessage = { type: 'job'; name: string; parameters: never[] } | { type: 'usage' };

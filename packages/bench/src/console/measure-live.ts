@@ -18,7 +18,7 @@ async function whileSending<Result>(system: ConsoleSystem, perSecond: number, wo
   const requestsPerSecond = perSecond / eventsPerBatch;
   const job = { port: system.gateway.port, requests, connections: 16, requestsPerSecond, durationMs: 2000 };
   const sending = (async () => {
-    while (!isOver) await system.workers.events.perform<typeof measureLoadLatency>('sendLoad', job);
+    while (!isOver) await system.workers.events.perform<typeof measureLoadLatency>('measureLoadLatency', job);
   })();
   try {
     return await work();

@@ -29,7 +29,7 @@ export async function measureWatchers(system: ConsoleSystem, watchers: number, s
   const quiet = await watchQuietProject(system);
   const watched = busy.flatMap((id) => Array.from({ length: watchers }, () => id));
   const streams = await workers.streams.perform<typeof openLiveStreams>(
-    'openStreams',
+    'openLiveStreams',
     api.port,
     personalApiKey,
     watched,
@@ -43,19 +43,19 @@ export async function measureWatchers(system: ConsoleSystem, watchers: number, s
   };
   // The first run is the warm-up.
   await workers.publisher.perform<typeof publishEvents>('publishEvents', { ...publication, durationMs: 3000 });
-  await workers.streams.perform<typeof countLiveMessages>('countMessages');
+  await workers.streams.perform<typeof countLiveMessages>('countLiveMessages');
   const list = formatHttpRequest('GET /api/projects/?limit=10', { authorization: `Bearer ${personalApiKey}` });
   const job = { port: api.port, requests: [list], connections: 16, requestsPerSecond: 100, durationMs };
   const cost = await measureCpu([api], system.bench.database, () =>
     Promise.all([
-      workers.requests.perform<typeof measureLoadLatency>('sendLoad', job),
+      workers.requests.perform<typeof measureLoadLatency>('measureLoadLatency', job),
       workers.publisher.perform<typeof publishEvents>('publishEvents', { ...publication, durationMs }),
       quiet.send(durationMs),
     ]),
   );
   const [lists, published] = cost.result;
-  const messages = await workers.streams.perform<typeof countLiveMessages>('countMessages');
-  await workers.streams.perform<typeof closeLiveStreams>('closeStreams');
+  const messages = await workers.streams.perform<typeof countLiveMessages>('countLiveMessages');
+  await workers.streams.perform<typeof closeLiveStreams>('closeLiveStreams');
   return {
     streams,
     publishedPerSecond: published / cost.seconds,

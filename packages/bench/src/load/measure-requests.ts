@@ -51,7 +51,7 @@ export async function measureRequests(
   job: Omit<LoadJob, 'port'>,
 ) {
   const cost = await measureCpu([server], bench.database, () =>
-    worker.perform<typeof measureLoadLatency>('sendLoad', { ...job, port: server.port }),
+    worker.perform<typeof measureLoadLatency>('measureLoadLatency', { ...job, port: server.port }),
   );
   const { acknowledged, seconds } = cost.result;
   return {
