@@ -1,11 +1,12 @@
-// Parses SQL text to a syntax tree. The published parser of the dialect runs in a worker thread with a time limit,
-// because its time grows exponentially with nesting. Trees are cached by text, because dashboards repeat the same
-// queries.
+// Parses SQL text to a syntax tree. The published parser of the dialect runs in a worker thread with a time limit. The
+// text is parsed in pieces, because the parser's time grows exponentially with nesting. Trees are cached by text, because
+// dashboards repeat the same queries.
 
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { AppError } from '@millrace/runtime';
 import { type Node, readTree, type Select, type SelectSet } from './ast.ts';
+import { cutQuery, joinTrees, type Rule } from './pieces.ts';
 import { SqlProblem } from './problem.ts';
 import { checkNesting, placeOf } from './scan.ts';
 
@@ -44,8 +45,11 @@ export async function parseAhead(parser: SqlParser, text: unknown): Promise<void
   if (typeof text === 'string' && text !== '') await parser.parse(text).catch(() => {});
 }
 
-/** The parser's function for each kind of text. */
-type Rule = 'parseSelect' | 'parseExpr';
+/** A text for the parser, with the function that parses it. */
+interface Text {
+  text: string;
+  rule: Rule;
+}
 
 export function createParser(): SqlParser {
   const cache = new Map<string, string>();
@@ -86,7 +90,7 @@ export function createParser(): SqlParser {
       });
     }
     waiting += 1;
-    const turn = running.then(() => parseInWorker(text, rule));
+    const turn = running.then(() => parseInPieces(text, rule, parseInWorker));
     running = turn.catch(() => {});
     const json = await turn.finally(() => {
       waiting -= 1;
@@ -95,7 +99,7 @@ export function createParser(): SqlParser {
     return json;
   }
 
-  async function parseInWorker(text: string, rule: Rule): Promise<string> {
+  async function parseInWorker(texts: readonly Text[]): Promise<string[]> {
     worker ??= startWorker();
     const current = await worker.catch((error: unknown) => {
       worker = null;
@@ -113,13 +117,13 @@ export function createParser(): SqlParser {
         if ((user + system) / 1000 < longestCpuMs && performance.now() - began < longestWallMs) return;
         giveUp(new SqlProblem('The query takes too long to parse. Use fewer nested calls.', null));
       }, checkEveryMs);
-      const onMessage = ({ json }: { json: string }) => settle(() => resolve(json));
+      const onMessage = ({ trees }: { trees: string[] }) => settle(() => resolve(trees));
       // After a WebAssembly trap, the parser can no longer be used.
       const onError = () => giveUp(new SqlProblem('The query is too complex to parse.', null));
       current.once('message', onMessage);
       current.once('error', onError);
       current.ref();
-      current.postMessage({ text, rule });
+      current.postMessage(texts.map(({ text, rule }) => ({ text, rule })));
 
       function settle(finish: () => void): void {
         clearInterval(timer);
@@ -142,13 +146,28 @@ export function createParser(): SqlParser {
   }
 }
 
+/**
+ * Parses a text in pieces. If a piece cannot be parsed, parses the complete text, so that the error is about it.
+ * @param parse returns the JSON of texts
+ */
+async function parseInPieces(text: string, rule: Rule, parse: (texts: readonly Text[]) => Promise<string[]>) {
+  const cut = cutQuery(text, rule);
+  if (cut !== null && cut.pieces.length > 1) {
+    const tree = joinTrees(cut, await parse(cut.pieces));
+    if (tree !== null) return JSON.stringify(tree);
+  }
+  const [json = ''] = await parse([{ text, rule }]);
+  return json;
+}
+
 /** The program of the thread. It is a text, so that the bundled programs do not need a separate file. */
 const program = `
 const { parentPort, workerData } = require('node:worker_threads');
 require(workerData).default().then((parser) => {
   // The first parse compiles most of the module.
   parser.parseSelect('SELECT 1');
-  parentPort.on('message', ({ text, rule }) => parentPort.postMessage({ json: parser[rule](text) }));
+  parentPort.on('message', (texts) =>
+    parentPort.postMessage({ trees: texts.map(({ text, rule }) => parser[rule](text)) }));
   parentPort.postMessage({ isReady: true });
 });`;
 

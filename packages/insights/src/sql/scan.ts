@@ -50,13 +50,13 @@ const keywords = new Set([
   'with',
 ]);
 
-interface Word {
+export interface Word {
   text: string;
   place: Place;
 }
 
 /** Returns the words, numbers, texts and symbols of a query, without comments. */
-function* wordsOf(text: string): Generator<Word> {
+export function* wordsOf(text: string): Generator<Word> {
   let offset = 0;
   for (const [found] of text.matchAll(token)) {
     const start = offset;
