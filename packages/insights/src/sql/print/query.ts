@@ -17,6 +17,7 @@ import {
   type Query,
   type SelectQuery,
 } from '../tree.ts';
+import { text } from '../types.ts';
 import { orderForm } from './casts.ts';
 import { createBinder, type Printing } from './context.ts';
 import { countByGroups } from './distinct-counts.ts';
@@ -202,19 +203,23 @@ function distinctText(query: SelectQuery, printing: Printing): Fragment {
 /** Prints LIMIT BY, which keeps the first rows of each group. A subquery numbers the rows within their group. */
 function limitByText(query: SelectQuery, limitBy: NonNullable<SelectQuery['limitBy']>, printing: Printing): Fragment {
   const columns = query.columns.map(({ column }) => sql.numbered('c', column));
-  const orders = query.order.map(({ by }, at) => {
-    const value = by.type.kind === 'json' ? orderForm(by, printing) : printing.expression(by);
-    return sql`${value} AS ${sql.numbered('f', at)}`;
+  const orders = query.order.map(({ by, isDescending }) => {
+    const isJson = by.type.kind === 'json';
+    const column = printing.nextNumber();
+    const value = isJson ? orderForm(by, printing) : printing.expression(by);
+    const type = isJson ? text : by.type;
+    return {
+      selected: sql`${value} AS ${sql.numbered('c', column)}`,
+      order: { by: { is: 'column', relation: query.id, column, type }, isDescending } satisfies OrderBy,
+    };
   });
   const partition = list(limitBy.by.map(printing.expression));
   const number = sql`row_number() OVER (PARTITION BY ${partition}${orderClause(query.order, printing)}) AS place`;
-  const body = bodyText(query, [...orders, number], printing);
-  const ordered = query.order.map(({ by, isDescending }, at) => {
-    const isText = by.type.kind === 'text' || by.type.kind === 'uuid' || by.type.kind === 'json';
-    const value = isText ? sql`${sql.numbered('f', at)}::text COLLATE "pg_c_utf8"` : sql.numbered('f', at);
-    return isDescending ? sql`${value} DESC NULLS LAST` : sql`${value} ASC NULLS LAST`;
-  });
-  const order = ordered.length === 0 ? sql`` : sql` ORDER BY ${list(ordered)}`;
+  const body = bodyText(query, [...orders.map(({ selected }) => selected), number], printing);
+  const order = orderClause(
+    orders.map((one) => one.order),
+    printing,
+  );
   const { count, offset } = limitBy;
   return sql`SELECT ${list(columns)} FROM (${body}) AS ${sql.numbered('s', query.id)}
     WHERE place > ${sql.int(offset)} AND place <= ${sql.int(offset + count)}${order}${limitText(query)}`;
