@@ -159,8 +159,8 @@ export function awaitFirstResponse(sql: Sql): Stoppable & { hasResponded(): bool
 }
 
 /**
- * Returns whether an environment has active flags. Returns true if this is unknown, because browsers that are told that
- * no flags are active do not request flags.
+ * Returns whether an environment has active flags. Returns true if this is unknown, because a browser does not request
+ * flags if Millrace responds that no flags are active.
  * @param environmentId null if the key could not be looked up
  */
 export async function hasFlags(environmentId: number | null, { definitions }: FlagData): Promise<boolean> {

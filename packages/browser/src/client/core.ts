@@ -118,7 +118,7 @@ export interface Core {
   begin(...event: Parameters<Core['capture']>): ((more?: Properties) => CaptureResult | undefined) | undefined;
   /** Adds properties to every future event. Properties passed to `capture` take precedence. */
   addProperties(collect: (event: string, uuid: string, timestamp: Date) => Properties): void;
-  /** Like `addProperties`, but for properties that describe the current page state. */
+  /** Does the same as `addProperties` for properties that describe the current page state. */
   addPageProperties(read: () => Properties): void;
   /** Returns false if the visitor has opted out. */
   isCapturing(): boolean;

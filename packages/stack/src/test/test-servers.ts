@@ -36,7 +36,7 @@ export interface TestServerSet {
 }
 
 /** Starts the required servers in parallel. Reports unavailable servers and leaves them out. */
-export async function provideTestServers(
+async function provideTestServers(
   needed: ReadonlySet<Need>,
   { directory, reaper, progress }: { directory: string; reaper: Reaper; progress: Progress },
 ): Promise<TestServerSet> {
