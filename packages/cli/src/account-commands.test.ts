@@ -57,7 +57,7 @@ test('`show` prints an organization, a project and an environment', async () => 
   });
 });
 
-test('renames a project together with its first environment, an environment without its project, and an organization', async () => {
+test('renames an organization, a project together with its first environment, or an environment alone', async () => {
   expect((await run('project', 'rename', ...ofProject(), '--name', ' Store ')).result).toMatchObject({ name: 'Store' });
   expect((await run('environment', 'show', ...ofEnvironment())).result).toMatchObject({ name: 'Store' });
   expect((await run('environment', 'rename', ...ofEnvironment(), '--name', 'Live')).result).toMatchObject({
@@ -83,7 +83,7 @@ test('commands delete nothing without --yes', async () => {
   expect((await run('environment', 'show', ...ofEnvironment())).exitCode).toBe(0);
 });
 
-test('deletes organizations, projects and environments, and deletes a project together with its last environment', async () => {
+test('deletes organizations, projects and environments, and a project when its last environment is deleted', async () => {
   const other = await createTestTenant(testDatabase.url, { projectName: 'Other' });
   const added = await run('environment', 'create', '--project', String(other.projectId), '--name', 'Test');
   const { environmentId } = added.result;

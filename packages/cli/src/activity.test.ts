@@ -142,7 +142,7 @@ test('records changes to organizations, plans, projects, environments, users and
   expect(JSON.stringify(restriction.rows)).not.toContain(key);
 });
 
-test('creating a project sets the default test account filters, and an invalid time zone is an error', async () => {
+test('`project create` sets the default test account filters and rejects an invalid time zone', async () => {
   const of = ['project', 'create', '--organization', tenant.organizationId];
   const { result } = await run(...of);
   const { test_account_filters: filters } = await database.prisma.environment.findUniqueOrThrow({

@@ -54,7 +54,7 @@ test.each([
   }
 });
 
-test('commands look for a running system in the directory of MILLRACE_DATA_DIR instead', async () => {
+test('commands look for a running system in the directory of MILLRACE_DATA_DIR if it is set', async () => {
   const env = { MILLRACE_DATA_DIR: join(clone, '.millrace') };
   expect((await run('org list', tmpdir(), env)).exitCode).toBe(0);
   expect((await run('org list', clone, { MILLRACE_DATA_DIR: inner })).exitCode).toBe(2);

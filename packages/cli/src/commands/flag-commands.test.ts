@@ -42,7 +42,7 @@ test('creates a flag, changes it without losing its conditions, toggles, lists a
   expect(out).toMatch(/^filters +\{"groups":/m);
 });
 
-test('create and set report SDKs whose local evaluation of the flag differs', async () => {
+test('`flags create` and `flags set` report SDKs whose local evaluation of the flag differs', async () => {
   const filters = (percentage: number) => JSON.stringify({ groups: [{ ...ofPlan, rollout_percentage: percentage }] });
   expect(await run(['create', 'for-some', '--filters', filters(55.5)])).toMatchObject({
     exitCode: 0,
@@ -51,7 +51,7 @@ test('create and set report SDKs whose local evaluation of the flag differs', as
   expect(await run(['set', 'for-some', '--filters', filters(100)])).toMatchObject({ exitCode: 0, err: '' });
 });
 
-test('a mistyped key changes nothing and creates nothing, and the error suggests the existing flag', async () => {
+test('rejects a mistyped flag key, and suggests the existing flag', async () => {
   await result('create', 'kill-switch');
   for (const words of [
     ['set', 'kil-switch', '--no-active'],

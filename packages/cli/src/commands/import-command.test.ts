@@ -87,7 +87,7 @@ async function runJson(args: string[] = [], options = {}) {
   return { exitCode, err, ...(JSON.parse(out) as Record<string, unknown>) };
 }
 
-test('an import sends all lines in order, in batches, each event with a uuid', async () => {
+test('an import sends all lines in order, in batches, and gives each event a UUID', async () => {
   writeFileSync(file, lines(25));
   expect(await runJson(['--batch-size', '10'])).toMatchObject({
     exitCode: 0,
@@ -159,7 +159,7 @@ test('an import splits a batch that is too large, and names a single event that 
   expect(await runJson(['--restart'])).toMatchObject({ exitCode: 1, outcome: 'stopped', lastLine: 0 });
 });
 
-test('an import sends an event that may be too large for the log in a separate request, so that the host rejects it instead of dropping it', async () => {
+test('an import sends a possibly too large event alone, so that the host rejects it instead of dropping it', async () => {
   const large = JSON.stringify({ ...JSON.parse(line(2)), properties: { text: 'x'.repeat(300_000) } });
   writeFileSync(file, [line(1), large, line(3), line(4)].join('\n'));
   await run();
@@ -246,13 +246,13 @@ describe('the import of a file that was imported before', () => {
   });
   const state = () => readFileSync(`${file}.import-state.json`, 'utf8');
 
-  test('does not send it again', async () => {
+  test('sends no event again', async () => {
     expect(await runJson()).toMatchObject({ exitCode: 0, imported: 4, importedBefore: 4 });
     expect(batches).toEqual([]);
     expect(state()).not.toContain('phc_k');
   });
 
-  test('sends it again with the same uuids when --restart is passed', async () => {
+  test('sends all events again with the same UUIDs if --restart is passed', async () => {
     await run(['--restart']);
     const again = batches;
     batches = [];
@@ -277,7 +277,7 @@ describe('the import of a file that was imported before', () => {
     expect((await run()).err).toContain('There was nothing left to send');
   });
 
-  test('sends it completely to another host, and says so', async () => {
+  test('sends the complete file to another host, and prints a note', async () => {
     const { port } = host.address() as AddressInfo;
     const elsewhere = await run(['--host', `http://localhost:${port}`]);
     expect(elsewhere).toMatchObject({ exitCode: 0, err: expect.stringContaining('to another host or project') });

@@ -106,7 +106,7 @@ test('a restore shows how many records consumers will process again', async () =
   });
 });
 
-test('a restore ignores the offsets of another Kafka cluster, and consumers read this cluster from its start', async () => {
+test('a restore ignores the offsets of another Kafka cluster, so consumers read this cluster from its start', async () => {
   await haveRead(25, 'kafka/another/1');
   const { topics, err } = await finish();
   expect(topics).toMatchObject([{ isKnown: false, unread: 30, deleted: 0 }]);

@@ -57,7 +57,7 @@ test.each([
   expect(await read(chunks)).toEqual(expected);
 });
 
-test('skips a line that is too long, and still counts it in the numbers and offsets of later lines', async () => {
+test('skips a line that is too long, but counts it in the numbers and offsets of later lines', async () => {
   expect(await read(['ok\n1234', '567890', '12\nok'], 8)).toEqual([
     [1, 'ok', 3],
     [2, null, 16],
