@@ -16,7 +16,7 @@ const cases: [string, string[], Scope, boolean][] = [
   ['a star for one object', ['project:*'], 'project:read', false],
 ];
 
-test.each(cases)('%s: granted %j, needed %s → %s', (_, granted, needed, expected) => {
+test.each(cases)('%s: the scopes %j include %s: %s', (_, granted, needed, expected) => {
   expect(includesScope(granted, needed)).toBe(expected);
 });
 

@@ -10,7 +10,7 @@ test('topic names without a prefix are the documented ones', () => {
   });
 });
 
-test('topics and groups with different prefixes have different names, and so do topics with the same prefix', () => {
+test('every topic and every group has a unique name, with the same prefix and with different prefixes', () => {
   const names = ['', 'a.', 'b.'].flatMap((prefix) => [
     ...Object.values(topicNames(prefix)),
     ...eventTopics.map((topic) => consumerGroup(topic, prefix)),
