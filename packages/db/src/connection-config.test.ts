@@ -8,7 +8,7 @@ const logger = createLogger('test', 'error');
 const { authorityFile, otherAuthorityFile, noCertificateFile } = testCertificates;
 const address = 'postgresql://u:secret@db.example:5432/app';
 
-describe('TLS parameters of a database URL', () => {
+describe('toClientConfig', () => {
   const sslOf = (query: string, env = {}) => toClientConfig(`${address}${query}`, env).ssl;
 
   test.each([
@@ -27,12 +27,12 @@ describe('TLS parameters of a database URL', () => {
     expect(sslOf(query)).toEqual(ssl);
   });
 
-  test('keeps the remaining parameters of the URL', () => {
+  test('keeps the parameters of the URL that are not about TLS', () => {
     const { connectionString } = toClientConfig(`${address}?sslmode=require&application_name=a%20b`, {});
     expect(connectionString).toBe(`${address}?application_name=a%20b`);
   });
 
-  test('uses environment variables only for parameters that the URL does not set', () => {
+  test('uses environment variables only for TLS parameters that the URL does not set', () => {
     const env = { PGSSLMODE: 'verify-full', PGSSLROOTCERT: authorityFile };
     expect(sslOf('', env)).toMatchObject({ rejectUnauthorized: true, ca: expect.any(String) });
     expect(sslOf('?sslmode=disable', { PGSSLMODE: 'verify-full' })).toBe(false);
@@ -114,7 +114,7 @@ describe('a PostgreSQL server with TLS', () => {
     },
   );
 
-  test('still checks the certificate if NODE_TLS_REJECT_UNAUTHORIZED is 0', async () => {
+  test('is rejected for an invalid certificate even if NODE_TLS_REJECT_UNAUTHORIZED is 0', async () => {
     const env = readEnvironment();
     const found = env.NODE_TLS_REJECT_UNAUTHORIZED;
     env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
@@ -126,7 +126,7 @@ describe('a PostgreSQL server with TLS', () => {
     }
   });
 
-  test('migrate uses the same connection settings', async () => {
+  test('is used by `migrate` with the same connection settings', async () => {
     const proxy = await startTlsProxy({
       target: { host: '127.0.0.1', port: 1 },
       protocol: 'postgres',

@@ -93,7 +93,7 @@ test('creates the chunks of a COPY only when they are needed', () => {
   expect(written).toBeLessThan(100);
 });
 
-test('a COPY can have no rows', async () => {
+test('COPY accepts zero rows', async () => {
   expect(await sent('words', [], (row, text) => row.text(text))).toEqual([]);
 });
 

@@ -36,7 +36,7 @@ test.each([
   expect(() => buildDatabaseAddress(config)).not.toThrow('secret');
 });
 
-test('TLS settings both in the URL and in separate settings are rejected when connecting', () => {
+test('connecting fails if TLS settings are both in the URL and in separate settings', () => {
   const databaseUrl = buildDatabaseAddress({
     databaseUrl: 'postgresql://u:p@h/d?sslmode=disable',
     databaseSslMode: 'verify-full',

@@ -108,7 +108,7 @@ describe('a transaction', () => {
     expect(proxy.connectionCount()).toBe(1);
   });
 
-  test('is rolled back when creating a row fails, with the same error', async () => {
+  test('is rolled back when creating a row throws, and rejects with the same error', async () => {
     const reason = new Error('no such row');
     const fail = (row: CopyRow, number: number) => {
       if (number === 2) throw reason;
@@ -121,7 +121,7 @@ describe('a transaction', () => {
     expect(await notes()).toEqual([3]);
   });
 
-  test('copies more rows than fit into one chunk, and is rolled back when a late row cannot be created or is rejected', async () => {
+  test('copies several chunks of rows, and is rolled back when a late row cannot be created or is rejected', async () => {
     await database.sql.query('CREATE TABLE long_note (body text NOT NULL)');
     const body = 'x'.repeat(1024 * 1024);
     const copy = (writeLast: (row: CopyRow) => void) => {
@@ -142,7 +142,7 @@ describe('a transaction', () => {
     expect(proxy.connectionCount()).toBe(1);
   });
 
-  test('runs pipelined statements in order, and keeps none of them when one fails', async () => {
+  test('runs pipelined statements in order, and rolls all of them back when one fails', async () => {
     const insert = (tx: Transaction, number: number) => tx.query('INSERT INTO note VALUES ($1)', [number]);
     const add = (tx: Transaction, number: number) => tx.query('UPDATE note SET id = id + $1', [number]);
     await database.transaction((tx) => tx.pipeline(() => [insert(tx, 1), add(tx, 10), insert(tx, 1), add(tx, 100)]));
@@ -165,7 +165,7 @@ describe('a transaction', () => {
     expect(proxy.connectionCount()).toBe(1);
   });
 
-  test('is committed together with its last statements, or keeps none of them', async () => {
+  test('is committed together with its last statements, or rolled back together with them', async () => {
     const insert = (tx: Transaction, number: number) => tx.query('INSERT INTO note VALUES ($1)', [number]);
     const work = (...numbers: number[]) =>
       database.transaction(async (tx) => {
@@ -207,7 +207,7 @@ describe('a transaction', () => {
     expect(await notes()).toEqual([]);
   });
 
-  test('fails when the network drops its packets silently during COPY', async () => {
+  test('fails when the network drops its packets during COPY', async () => {
     const url = new URL(testDatabase.url);
     url.host = `${proxy.host}:${proxy.port}`;
     const impatient = createDatabase({ url: url.toString(), logger, poolSize: 1, queryTimeoutMs: 2000 });
@@ -232,7 +232,7 @@ describe('a transaction', () => {
       'a pipeline',
       (tx) => tx.pipeline(() => [tx.query('INSERT INTO note VALUES (2)'), tx.query('INSERT INTO note VALUES (3)')]),
     ],
-  ])('fails when the network drops its packets silently during %s, and closes its connection', async (_, send) => {
+  ])('fails when the network drops its packets during %s, and closes its connection', async (_, send) => {
     const url = new URL(testDatabase.url);
     url.host = `${proxy.host}:${proxy.port}`;
     const impatient = createDatabase({ url: url.toString(), logger, poolSize: 1, queryTimeoutMs: 2000 });
@@ -286,7 +286,7 @@ describe('health', () => {
     await query();
   });
 
-  test('becomes bad while the network drops all packets silently, and good again afterwards', async () => {
+  test('becomes bad while the network drops all packets, and good again afterwards', async () => {
     proxy.blackHole();
     await expect(database.sql.query('SELECT 1')).rejects.toThrow();
     await expectHealth(false);

@@ -213,5 +213,5 @@ describe('a database that sends', () => {
     await isLeft(id);
   });
 
-  it('does not affect other databases', succeeds);
+  it('malformed data does not affect other databases', succeeds);
 });

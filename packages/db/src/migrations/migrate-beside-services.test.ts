@@ -32,7 +32,7 @@ const next = '29990101000000_next';
 const addColumn = 'ALTER TABLE person ADD COLUMN extra TEXT';
 
 describe('a migration of a table in use', () => {
-  test('stops waiting from time to time so that other queries run, and is applied only once when the table is free', async () => {
+  test('lets other queries run while it waits, and is applied only once when the table is free', async () => {
     const holder = await connect();
     await holder.query('BEGIN');
     await holder.query('SELECT 1 FROM person');
@@ -52,7 +52,7 @@ describe('a migration of a table in use', () => {
     expect(await migrated).toEqual([next]);
   });
 
-  test('gives up at its time limit, names the blocking transaction, changes nothing, and succeeds once the table is free', async () => {
+  test('gives up at its time limit, names the blocking transaction, and succeeds once the table is free', async () => {
     const holder = await connect();
     await holder.query(`SET application_name = 'long report'`);
     await holder.query('BEGIN');

@@ -124,7 +124,7 @@ describe('migrate', () => {
     expect(await exists('half')).toBe(true);
   });
 
-  test('continues after a process that died before its script was committed', async () => {
+  test('continues after a process that crashed before its script was committed', async () => {
     await open({ isMigrated: true });
     await client.query(
       `INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ('x', 'y', '29990101000000_next')`,
@@ -135,7 +135,7 @@ describe('migrate', () => {
     expect(await exists('whole')).toBe(true);
   });
 
-  test('continues after a process that died right after its script was committed', async () => {
+  test('continues after a process that crashed right after its script was committed', async () => {
     await open({ isMigrated: true });
     // The update that follows the script fails, as if the process had crashed at that point.
     prisma.write(
@@ -169,7 +169,7 @@ describe('a database of a pre-release version', () => {
     expect(await exists('next')).toBe(false);
   });
 
-  test('is not confused with a database that a newer version has migrated further', async () => {
+  test('is distinguished from a database that a newer version has migrated further', async () => {
     await open({ isMigrated: true });
     prisma.write('29990101000000_next', 'CREATE TABLE next (id int)');
     await migrate(database.url, prisma.directory);

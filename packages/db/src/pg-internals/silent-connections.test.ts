@@ -45,7 +45,7 @@ function inTime<T>(work: Promise<T>): Promise<T> {
   return Promise.race([work, tooLong]);
 }
 
-test('a transaction fails when its connection is silently lost while it waits for a response, and leaves no lock', async () => {
+test('a transaction whose connection is lost while it waits for a response fails and leaves no lock', async () => {
   const work = database.transaction(async (tx) => {
     await tx.query(add, [1]);
     proxy.forget();
@@ -62,7 +62,7 @@ test('detects idle connections that were lost at the same time together, not one
   expect(await inTime(database.sql.query('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
 });
 
-test('closes a connection that is silently lost before the response arrives or during COPY', async () => {
+test('closes a connection that is lost before the response arrives or during COPY', async () => {
   const answer = database.transaction(async (tx) => {
     const adding = await direct.transaction(async (holder) => {
       await holder.query('SELECT pg_advisory_xact_lock(1)');
