@@ -43,7 +43,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       }
     });
 
-    test.concurrent('lets several processes append while another consumes, without missing a record or changing the order of a key', async () => {
+    test.concurrent('delivers the records of several processes completely, with each key in order', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(4);
       const group = randomUUID();
@@ -256,7 +256,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(sizes).toEqual([3, 3, 3]);
     });
 
-    test.concurrent('continues from the stored offset, from the start when the offset was deleted, and from N when it was set to N', async () => {
+    test.concurrent('continues from the stored offset, even after it was changed, or from the start if it was deleted', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const group = randomUUID();
@@ -296,7 +296,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(again.map(({ value }) => Number(value)).slice(17)).toEqual(range(0, 12));
     });
 
-    test.concurrent('delivers the batch again when the handler throws, skips nothing, and continues with other partitions in the meantime', async () => {
+    test.concurrent('delivers a batch again when the handler throws, and meanwhile continues with other partitions', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(4);
       const group = randomUUID();

@@ -72,7 +72,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a consumer group on %s', (ada
     await fixture.effects(topic, group, keys.length * (count + 1));
   });
 
-  test.concurrent('signals running handlers when their partitions move to a new member, and the new member does not wait for them', async () => {
+  test.concurrent('signals handlers when their partitions move to a new member, which does not wait for them', async () => {
     const fixture = fixtures[adapter];
     const topic = await fixture.createTopic(4);
     const group = randomUUID();

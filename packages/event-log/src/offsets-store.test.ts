@@ -25,7 +25,7 @@ test('returns null when reading a missing offset and 0 when locking it', async (
   expect(await database.transaction((tx) => lockOffset(tx, key('fresh')))).toBe(0n);
 });
 
-test('reads back an advanced offset and the fingerprint of the record before it, only for the same partition, group and log', async () => {
+test('reads back an advanced offset and its fingerprint only for the same partition, group and log', async () => {
   const last = record(9_007_199_254_740_992n);
   await database.transaction(async (tx) => {
     await lockOffset(tx, key('moved'));

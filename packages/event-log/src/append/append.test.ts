@@ -61,7 +61,7 @@ function createPipeline(transport: AppendTransport, change: Partial<typeof defau
 
 const failure = fc.constantFrom('ok', 'refuse-one', 'throw', 'lose-the-answer');
 
-test('whatever fails, each key keeps its order, every call is settled, and no partition has two in-flight requests', async () => {
+test('keeps the order of each key, settles every call and sends one request per partition, whatever fails', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(failure, { maxLength: 5 }),

@@ -95,7 +95,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the append circuit breaker wi
     await eventually(() => breaker.append(numbered(topic, 'after', 0, 1)));
   });
 
-  test('two failures do not open the breaker however long they take, and a third one does', async () => {
+  test('the breaker opens at the third failure and not at the second, however long the failures take', async () => {
     metrics = createMetrics({ withProcessMetrics: false });
     breaker = withAppendBreaker(log, { logger: testLogger(), metrics, openAfterMs: 1 });
     await proxy.blackHole();

@@ -4,7 +4,7 @@ import { Kafka, logLevel } from 'kafkajs';
 import { serverAddress } from '../../testing/adapters.ts';
 import { createTrackedSockets } from './connection.ts';
 
-test('reports the address of a silent broker and can break its connections, after which kafkajs opens new ones', async () => {
+test('reports the address of a broker that does not respond, and closes its connections so that kafkajs reconnects', async () => {
   const proxy = await createFaultProxy(serverAddress('kafka'));
   let lost = 0;
   const sockets = createTrackedSockets(
