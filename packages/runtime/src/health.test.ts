@@ -20,7 +20,7 @@ test('health checks report ok while no check fails', async () => {
   }
 });
 
-test('a failing readiness check makes the process unready but not dead, and is listed', async () => {
+test('a failing readiness check makes the process not ready but leaves it alive, and is listed', async () => {
   const health = newHealth();
   let problem: string | null = 'the database cannot be reached';
   health.addReadinessCheck('database', () => problem);

@@ -107,7 +107,7 @@ test('an error given as the message or as the metadata is logged', () => {
   expect(lineOf((logger) => logger.error('failed:', new Error('boom')))).toMatchObject({ message: 'failed: boom' });
 });
 
-test('a cause that is not an error is logged as text, and a circular chain of causes ends', () => {
+test('logs a cause that is not an error as text, and ends a circular chain of causes', () => {
   expect(lineOf((logger) => logger.error('x', { error: new Error('a', { cause: 'broken pipe' }) }))).toHaveProperty(
     ['error', 'cause'],
     'broken pipe',

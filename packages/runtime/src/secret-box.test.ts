@@ -24,7 +24,7 @@ test('does not open a secret in another context or after a modification', () => 
     expect(() => box.open({ sealed: text }, 'row 1')).toThrow(SecretBoxError);
 });
 
-test('the first key seals and all keys open, so that keys can be rotated', () => {
+test('encrypts with the first key and decrypts with any key, so that keys can be rotated', () => {
   const [old, young] = [newKey(), newKey()];
   const sealed = { ...createSecretBox(old).seal(secret, 'x') };
   const both = createSecretBox(`${young}, ${old}`);

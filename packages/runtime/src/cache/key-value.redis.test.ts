@@ -110,7 +110,7 @@ describe.each(adapters)('a key-value store %s', (_, open) => {
     expect(await store.addToCounters([{ key: 'a', by: 1, atLeast: 0, ttlSeconds: 60 }])).toEqual([1]);
   });
 
-  test('delivers messages to every subscriber of the channel in order, and to no other', async () => {
+  test('delivers messages to every subscriber of the channel in order, and to no other subscriber', async () => {
     const received: Record<string, string[]> = { one: [], two: [], other: [], error: [] };
     await store.subscribe('project-keys', (message) => void received.one?.push(message));
     await store.subscribe('project-keys', (message) => void received.two?.push(message));

@@ -73,7 +73,7 @@ describe.each(faults)('while Redis %s', (_, fault) => {
   });
 });
 
-test('a subscriber detects a silently lost connection although it sends no commands', async () => {
+test('a subscriber detects a lost connection although it sends no commands', async () => {
   const received: string[] = [];
   await store.subscribe('channel', (message) => void received.push(message));
   await expectMessages(received);
