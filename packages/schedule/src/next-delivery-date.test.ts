@@ -135,7 +135,7 @@ describe('local time', () => {
     expect(next(now, nine, { timeZone })).toBe(expected);
   });
 
-  test('moves a delivery at a local time that is skipped by the length of the gap: 02:30 becomes 03:30', () => {
+  test('moves a delivery whose local time is skipped by the length of the gap: 02:30 becomes 03:30', () => {
     const words = every('2025-03-01T07:30Z');
     expect(next('2025-03-08T08:00Z', words, { timeZone })).toBe('2025-03-09T07:30Z');
     expect(next('2025-03-09T08:00Z', words, { timeZone })).toBe('2025-03-10T06:30Z');
@@ -149,7 +149,7 @@ describe('local time', () => {
     expect(next('2025-11-01T12:00Z', every('2025-11-02T06:30Z'), { timeZone })).toBe('2025-11-02T06:30Z');
   });
 
-  test('takes weekdays from the time zone of the project: Sunday evening in UTC is Monday in Auckland', () => {
+  test('determines weekdays in the project time zone: Sunday evening in UTC is Monday in Auckland', () => {
     const words = every('2025-06-01T20:00Z', { frequency: 'weekly', byweekday: monday });
     expect(next('2025-06-01T00:00Z', words, { timeZone: 'Pacific/Auckland' })).toBe('2025-06-01T20:00Z');
     expect(next('2025-06-01T00:00Z', words)).toBe('2025-06-02T20:00Z');
