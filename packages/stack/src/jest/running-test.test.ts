@@ -26,7 +26,7 @@ test('returns the running test, and its hook while the hook runs', async () => {
   expect(running.getStore()).toBeUndefined();
 });
 
-test('returns no test while two run concurrently, and forgets a failed one', async () => {
+test('returns no test while two tests run concurrently, or after a test has failed', async () => {
   const running = new RunningTest();
   let fail = (_: Error) => {};
   const failing = running.run(first, () => new Promise((_, reject) => (fail = reject)));

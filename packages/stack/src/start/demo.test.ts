@@ -30,7 +30,7 @@ const keysOf = async ({ organizationId }: Demo) => {
   return keys.flat();
 };
 
-test('creates the demo organization with an owner and a member, a project and a key with all scopes, and returns the same each time', async () => {
+test('creates the demo organization with owner, member, project and full-access key, and returns the same each time', async () => {
   const demo = await ensureDemo(database, directory);
   expect(demo.projectApiKey).toMatch(/^phc_/);
   expect(demo.personalApiKey).toMatch(/^phx_/);

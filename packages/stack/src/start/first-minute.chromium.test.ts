@@ -31,7 +31,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test('console-047 npm start prints a sign-in link, the page shows a command to paste, and the event sent by the command appears without reloading', async () => {
+test('console-047 npm start prints a sign-in link to a page with a command, whose event appears without reloading', async () => {
   const [, link = ''] = /^ {2}Console +(\S+)$/m.exec(command.output()) ?? [];
   expect(link).toMatch(/\/console\/enter#[\w-]+$/);
   const page = await (await browser.newContext()).newPage();

@@ -72,7 +72,7 @@ async function libraryOf({ shopUrl }: Connection): Promise<string> {
 const flagsOf = (answer: unknown) =>
   (answer as { flags: Record<string, { enabled: boolean; variant?: string }> }).flags;
 
-test('npm start stores an event on a new machine even if its ports are in use, and after Ctrl-C leaves nothing but its data', async () => {
+test('npm start stores an event on a new machine even if its ports are in use, and leaves only data after Ctrl-C', async () => {
   const command = directory.start();
   const connection = await command.ready();
 

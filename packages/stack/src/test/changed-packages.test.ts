@@ -55,16 +55,16 @@ test.each([
   expect(changedPackages(root, 'HEAD')).toEqual([...expected, ...startingPrograms].sort());
 });
 
-test('changed packages: lists only the packages that read a changed document', () => {
+test('changed packages: lists only the packages whose tests read a changed document', () => {
   write('deploy/page.txt', 'new');
   expect(changedPackages(root, 'HEAD')).toEqual(['packages/stack', 'test-e2e']);
 });
 
-test('changed packages: lists every package when a file of the whole repository changed', () => {
+test('changed packages: lists every package when a file that concerns the whole repository changed', () => {
   write('pnpm-lock.yaml', 'new');
   expect(changedPackages(root, 'HEAD')).toHaveLength(7);
 });
 
-test('changed packages: names a commit that git does not know', () => {
+test('changed packages: reports a commit that git does not know', () => {
   expect(() => changedPackages(root, 'missing')).toThrow('--changed: git could not list the changes since missing');
 });
