@@ -283,7 +283,7 @@ describe('dropped events', () => {
     expect((await reader.events(token, 2)).map((stored) => stored.event)).toEqual(['one', 'two']);
   });
 
-  test('time-007, time-009 stores and reports an event with an invalid time, and drops only the event that is nested too deeply', async () => {
+  test('time-007, time-009 stores and reports an event with an invalid time, and drops an event nested too deeply', async () => {
     const { token } = await newProject();
     const deep = JSON.parse(`${'{"a":'.repeat(70)}1${'}'.repeat(70)}`);
     const batch = [

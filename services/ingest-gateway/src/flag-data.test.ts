@@ -21,7 +21,7 @@ afterAll(async () => {
   await own.drop();
 });
 
-test('a flood of slow queries opens the circuit breaker, and does not delay flag definitions', async () => {
+test('many slow queries open the circuit breaker, and do not delay flag definitions', async () => {
   const { flagDataMs, flagDataQueueMs } = storeTimeLimits;
   const flags = createFlagDatabase({ requests: database.sql, definitions: definitions.sql }, connections, {
     timeLimits: { ...patientTimeLimits, flagDataMs, flagDataQueueMs },

@@ -119,7 +119,7 @@ describe('drops an event without failing the request', () => {
   });
 });
 
-test('body-033 gives events without a name the name of the path `/engage`', () => {
+test('body-033 gives events without a name the default name of the path `/engage`', () => {
   const { accepted } = capture([{ $distinct_id: 5, $set: { a: 1 } }], {}, { nameForNameless: '$identify' });
   expect(accepted[0]?.record).toMatchObject({ event: '$identify', distinct_id: '5', $set: { a: 1 } });
 });

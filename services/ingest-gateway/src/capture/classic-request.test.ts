@@ -53,7 +53,7 @@ describe('the structure of a request', () => {
     expect(parse([{ api_key: key, ...event, historical_migration: true }]).isHistorical).toBe(false);
   });
 
-  test('time-011 reads sent_at of a batch, including its spelling in an old client', () => {
+  test("time-011 reads sent_at of a batch, including an old client's spelling", () => {
     const sentAtMs = Date.UTC(2026, 10, 21);
     expect(parse({ ...batch(event), sent_at: '2026-11-21T00:00:00Z' }).sentAtMs).toBe(sentAtMs);
     expect(parse({ ...batch(event), sentAt: '2026-11-21T00:00:00Z' }).sentAtMs).toBe(sentAtMs);
@@ -120,7 +120,7 @@ describe('an error names the field without its value', () => {
   });
 });
 
-describe('hostile and unusual text', () => {
+describe('malformed and unusual text', () => {
   test('accepts 64 nested levels', () => {
     expect(parse(`{"api_key":"${key}","event":"a","distinct_id":"b","properties":${nested(63)}}`).events).toHaveLength(
       1,

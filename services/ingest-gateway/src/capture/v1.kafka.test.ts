@@ -164,7 +164,7 @@ describe('drops one event of a batch and stores the others', () => {
     expect(await counted(details)).toBe(countedBefore + 1);
   });
 
-  test('responds to a batch of only invalid events in the same way, and records warnings for the project', async () => {
+  test('responds in the same way if all events are invalid, and records warnings for the project', async () => {
     const { token } = await createTestTenant(fixture.database);
     const faulty = event({ event: '' });
     const answer = await send({ token, body: batchOf(faulty) });

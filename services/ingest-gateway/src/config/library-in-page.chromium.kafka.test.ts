@@ -108,7 +108,7 @@ test('a page with the snippet of `millrace snippet` loads the library and the se
   expect(complaints).toEqual([]);
 });
 
-test('a page with a strict content security policy loads the library with two script elements, whose digest the browser checks', async () => {
+test('a page with a strict content security policy loads the library, and the browser checks its digests', async () => {
   const { token } = await createTestTenant(fixture.database, { plan: 'full' });
   const contents = (await (await fetch(`${gateway.url}/static/library.json`)).json()) as {
     version: string;

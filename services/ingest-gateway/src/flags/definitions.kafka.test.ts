@@ -94,7 +94,7 @@ describe('the document with flag definitions', () => {
     );
   });
 
-  test('can be requested compressed, uncompressed and with HEAD', async () => {
+  test('flag-077, flag-078: returns 304 for a matching ETag in any form, and a new ETag after a flag is turned off', async () => {
     const { request } = await import('node:http');
     const raw = (method: string, encoding: string) =>
       new Promise<{ body: Buffer; encoding: string | undefined }>((resolve) => {

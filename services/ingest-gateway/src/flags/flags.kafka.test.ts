@@ -56,7 +56,7 @@ describe('requests and responses', () => {
     expect(await fixture.database.sql.query(sql, [environmentId])).toEqual([{ hash_key: anonymous }]);
   });
 
-  test('flag-065, flag-066: a deleted cohort fails only its own flag, and persons that are not stored are in no static cohort', async () => {
+  test('flag-065, flag-066: a deleted cohort fails only its flag, and unknown persons are in no static cohort', async () => {
     const { token, environmentId } = await tenant();
     const gone = await rows.addCohort(environmentId, { deleted: true });
     const fixed = await rows.addCohort(environmentId, { is_static: true });
@@ -245,7 +245,7 @@ describe('requests and responses', () => {
     expect(reply.body.requestId).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('evaluates flags with the groups and the device ID in the request, and prefers properties in the request to stored ones', async () => {
+  test("uses the groups and the device ID in the request, and prefers the request's properties to stored ones", async () => {
     const { token, environmentId } = await tenant();
     await rows.addPerson(environmentId, ['u'], { plan: 'free' });
     await rows.addFlag(environmentId, 'pro', { filters: condition(person('plan', 'pro')) });

@@ -63,7 +63,7 @@ test('topic-007 sends all events to the live topic with their key if overflow is
   expect(new Set(went)).toEqual(new Set(['live K:a', 'live K:b']));
 });
 
-test('topic-010 a flood of historical events goes to no overflow topic, is not a spike, and does not affect live events', async () => {
+test('topic-010 many historical events cause neither overflow nor a spike, and do not affect live events', async () => {
   const token = await newToken();
   const gateway = await start({ config: { spikeMinEventsPerSecond: 50 } });
   for (let i = 0; i < 3; i++) await sendBatch(gateway, token, times(100), { isHistorical: true });
@@ -85,7 +85,7 @@ test('E132 a distinct ID that is hot with one API key is not hot with another', 
 
 // This differs from PostHog, where events in the overflow topic extend the hold. Here, the gateways extend it while the
 // key stays hot.
-test('E134-135 sends the events of a hot key to the overflow topic until the hold ends, and then to the live topic again', async () => {
+test("E134-135 sends a hot key's events to the overflow topic until the hold ends, and then to the live topic", async () => {
   const token = await newToken();
   const gateway = await start({ config: { overflowHoldMs: 3000 } });
   const send = async (count: number) => {

@@ -19,7 +19,7 @@ afterAll(async () => {
 const dayMs = 86_400_000;
 const of = (event: string, more: object = {}) => ({ event, distinct_id: 'b', properties: {}, ...more });
 
-describe('the topic of an event, and unusual events (deviations: see known-deviations.ts)', () => {
+describe('topics and unusual events', () => {
   test.each<[string, object[], object, 'live' | 'historical']>([
     [
       'topic-004 special events are in the same topic as others',
