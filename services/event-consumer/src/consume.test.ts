@@ -124,7 +124,7 @@ describe('invalid records', () => {
     expect(row).toMatchObject({ distinct_id: 'x\ufffdy', properties: { 'k\ufffd': 'a\ufffdb', half: '\ufffd' } });
   });
 
-  test('an error in the rules affects only its record, not its neighbors', async () => {
+  test('an error in the rules affects only the record that causes it', async () => {
     const events = Array.from({ length: 7 }, () => event());
     const { handle } = createHandlerFixture(fixture, fixture.createDeps(), (work, run) => {
       if (work.deadLetterReason === null && work.batch.records.some(({ offset }) => offset === 3n))
@@ -168,7 +168,7 @@ describe('invalid records', () => {
     expect(rows).toEqual([{ kept: 1 }]);
   });
 
-  test('a dead letter that cannot be written stops the partition before the failed record, but the records before it are stored', async () => {
+  test('stops the partition before an invalid record whose dead letter cannot be written, but stores earlier records', async () => {
     let isBroken = true;
     const { handle } = createHandlerFixture(
       fixture,

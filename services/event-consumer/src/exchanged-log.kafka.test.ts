@@ -111,7 +111,7 @@ async function untilStored(acknowledged: readonly string[]): Promise<void> {
   );
 }
 
-test('switching repeatedly between PostgreSQL and Kafka loses and duplicates no acknowledged event, not even unread ones', async () => {
+test('switching between PostgreSQL and Kafka neither loses nor duplicates acknowledged events, even unread ones', async () => {
   const { prefix, topics } = names();
   const acknowledged: string[] = [];
   for (const [kind, read, remaining] of [

@@ -78,7 +78,7 @@ const manyProperties = (bytes: number, prefix: string) =>
     Array.from({ length: Math.floor(bytes / 16) }, (_, n) => [`${prefix}${String(n).padStart(6, '0')}`, 1000]),
   );
 
-test("rejects a group update that makes the group larger than 655,360 bytes with a warning, and keeps the group's properties", async () => {
+test("rejects a group update beyond 655,360 bytes with a warning, and keeps the group's properties", async () => {
   const update = (n: number, bytes: number) => ({
     event: '$groupidentify',
     properties: { $group_type: 'org', $group_key: 'g', $group_set: { [`k${n}`]: 'x'.repeat(bytes) } },

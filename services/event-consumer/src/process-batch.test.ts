@@ -89,7 +89,7 @@ describe('one batch', () => {
     });
   });
 
-  test('the same events in batches of any size result in the same persons, IDs and groups', async () => {
+  test('results in the same persons, IDs and groups as the same events in batches of any other size', async () => {
     const other = await fixture.createProject();
     const events = variedEvents(60);
     await run(logBatch(topic, 0, events));
@@ -139,7 +139,7 @@ describe('one batch', () => {
     ]);
   });
 
-  test('counts and reports an event that the rules drop, and stores its neighbors', async () => {
+  test('counts and reports an event that the rules drop, and stores the other events', async () => {
     const tooLong = 'k'.repeat(401);
     const bad = event({ event: '$groupidentify', properties: { $group_type: 'company', $group_key: tooLong } });
     const report = await run(logBatch(topic, 0, [event({}), bad, event({ distinct_id: 'd'.repeat(401) }), event({})]));
@@ -492,7 +492,7 @@ describe('properties as they were written', () => {
     expect(row?.text).toBe(stored);
   });
 
-  test('gives up only an invalid record, and stores its neighbors as they were written', async () => {
+  test('are stored for valid records even if another record becomes a dead letter', async () => {
     const uuids = [randomUUID(), randomUUID(), randomUUID()] as const;
     const [first, broken, last] = uuids;
     const records = [

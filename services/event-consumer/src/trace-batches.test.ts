@@ -45,7 +45,7 @@ const work = (batch: LogBatch) => ({ batch, group: 'group', deadLetterReason: nu
 const withoutLaps = (): Lap => (_step, result) => result;
 const stale = { outcome: 'stale', nextOffset: 1n } as const;
 
-test('each traced record has a span in its trace, and their batch has a span with the details', async () => {
+test('creates a span in the trace of each traced record, and a span with the details for the batch', async () => {
   const { tracing, ended } = tracingOf(10);
   const process = withBatchTracing(tracing, async (_work, startTimer) => startTimer()('commit', stale), withoutLaps);
 

@@ -134,7 +134,7 @@ describe('a session that reads the list of partitions while a month is attached'
     expect(await visibleCount()).toBe(2);
   });
 
-  test('finds the month after failing once, even if a process died while attaching it', async () => {
+  test('finds the month after failing once, even if a process crashed while attaching it', async () => {
     const month = '2017-05-01T00:00:00Z';
     await fixture.database.transaction(async (tx) => {
       await holdUpSession(tx);

@@ -38,7 +38,7 @@ async function includeMigrations(): Promise<void> {
 }
 
 describe('a historical migration that the gateway could not check', () => {
-  test('is dropped with one warning if the plan does not include migrations, without affecting the rest of the batch', async () => {
+  test('is dropped from its batch with one warning if the plan does not include migrations', async () => {
     const other = await fixture.createProject();
     const batch = [
       event(unchecked),

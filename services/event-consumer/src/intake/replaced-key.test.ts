@@ -63,7 +63,7 @@ test('counts dropped events of a deleted environment under a separate reason', a
   expect(await store(events)).toMatchObject({ stored: 0, dropped: ['environment_deleted', 'environment_deleted'] });
 });
 
-test('uses the environment ID instead of the key, for an event and a warning whose key now belongs to another project', async () => {
+test('uses the environment ID of an event or a warning whose key now belongs to another project', async () => {
   const other = await fixture.createProject();
   const event = capturedEvent(other.token, { environment_id: project.id });
   const warning: CapturedRecord = {

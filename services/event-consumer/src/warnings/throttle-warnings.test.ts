@@ -35,7 +35,7 @@ test('limits apply per project and kind, and rejected merges are always stored i
   expect(throttle(warnings(50, 1, 'cannot_merge_already_identified'))).toHaveLength(50);
 });
 
-test('stores all events of a flood of bad events, but only a few warnings', async () => {
+test('stores all of many invalid events, but only a few warnings about them', async () => {
   const fixture = await createConsumerFixture();
   try {
     const { id, token } = await fixture.createProject();
