@@ -19,7 +19,7 @@ test('a setting shared by several services keeps the default of each service', (
   ]);
 });
 
-test('a setting applies to all services that have it, or only to one service if it has the name of that service as prefix', () => {
+test("a setting applies to all services that have it, or to one service if the service's name is its prefix", () => {
   const { gateway, api, worker } = readAllConfig({
     ...least,
     DATABASE_POOL_SIZE: '20',
