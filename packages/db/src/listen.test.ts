@@ -133,10 +133,10 @@ test('the memory of a listener does not grow over time', async () => {
       },
     );
     await once(started, 'start');
-    const answers = async (number) => { for (let left = number; left > 0; left -= 1) await once(socket, 'data'); };
-    await answers(50);
+    const receiveResponses = async (number) => { for (let left = number; left > 0; left -= 1) await once(socket, 'data'); };
+    await receiveResponses(50);
     const before = queryObjects(Promise);
-    await answers(500);
+    await receiveResponses(500);
     console.log(queryObjects(Promise) - before);
     await listener.stop();
     await pool.end();`;

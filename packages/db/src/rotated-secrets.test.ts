@@ -58,8 +58,8 @@ async function whoAmI({ sql }: SqlDatabase): Promise<string | undefined> {
 }
 
 /** When a connection was terminated, the pool opens a new one for the next query. */
-const answers = (database: SqlDatabase, who: string) =>
-  eventually(async () => (await whoAmI(database)) === who, { what: `an answer to ${who}` });
+const waitForRole = (database: SqlDatabase, who: string) =>
+  eventually(async () => (await whoAmI(database)) === who, { what: `a query as ${who}` });
 
 test.each([
   [
@@ -82,7 +82,7 @@ test.each([
   secret = mountSecret(Object.fromEntries(Object.entries(entries('first')).map(([key, text]) => [key, `${text}\n`])));
   const database = open(settings());
   try {
-    await answers(database, one);
+    await waitForRole(database, one);
     await admin.query(`ALTER ROLE ${one} PASSWORD 'second'`);
     expect(await whoAmI(database)).toBe(one);
     await endConnections(one);
@@ -90,7 +90,7 @@ test.each([
       what: 'the authentication error',
     });
     secret.exchange(entries('second'));
-    await answers(database, one);
+    await waitForRole(database, one);
     await eventually(() => database.isHealthy(), { what: 'a healthy database' });
   } finally {
     await database.stop();
@@ -103,10 +103,10 @@ test('switching to a second database role causes no outage: the next connection 
   const [DATABASE_USER_FILE, DATABASE_PASSWORD_FILE] = [secret.file('username'), secret.file('password')];
   const database = open({ DATABASE_URL: placeOf(testDatabase.url), DATABASE_USER_FILE, DATABASE_PASSWORD_FILE });
   try {
-    await answers(database, one);
+    await waitForRole(database, one);
     secret.exchange({ username: two, password: 'first' });
     await endConnections(one);
-    await answers(database, two);
+    await waitForRole(database, two);
   } finally {
     await database.stop();
   }
@@ -130,7 +130,7 @@ test('applies changes of the certificate authority, and ignores an invalid file'
   try {
     await expect(whoAmI(database)).rejects.toMatchObject({ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' });
     secret.exchange({ 'ca.crt': readFileSync(authorityFile, 'utf8') });
-    await eventually(async () => (await whoAmI(database)) !== undefined, { what: 'an answer' });
+    await eventually(async () => (await whoAmI(database)) !== undefined, { what: 'a successful query' });
     const warner = createLogger('test', 'warn');
     const url = target.toString();
     const { logged } = await keepLogs(warner, async () => {

@@ -5,9 +5,9 @@ import { createMetrics } from './metrics.ts';
 
 const newHealth = () => createHealth(createMetrics({ withProcessMetrics: false }));
 
-async function ask(health: Health, path: string) {
-  const answer = await health.respond(path);
-  return answer && { status: answer.status, body: JSON.parse(answer.body) as unknown };
+async function request(health: Health, path: string) {
+  const response = await health.respond(path);
+  return response && { status: response.status, body: JSON.parse(response.body) as unknown };
 }
 
 test('health checks report ok while no check fails', async () => {
@@ -16,7 +16,7 @@ test('health checks report ok while no check fails', async () => {
   health.addLivenessCheck('consumer', () => null);
 
   for (const path of ['/_readiness', '/_liveness']) {
-    expect(await ask(health, path)).toEqual({ status: 200, body: { status: 'ok', failing: {} } });
+    expect(await request(health, path)).toEqual({ status: 200, body: { status: 'ok', failing: {} } });
   }
 });
 
@@ -26,32 +26,32 @@ test('a failing readiness check makes the process not ready but leaves it alive,
   health.addReadinessCheck('database', () => problem);
   health.addReadinessCheck('log', () => null);
 
-  expect(await ask(health, '/_readiness')).toEqual({
+  expect(await request(health, '/_readiness')).toEqual({
     status: 503,
     body: { status: 'failing', failing: { database: 'the database cannot be reached' } },
   });
-  expect(await ask(health, '/_liveness')).toMatchObject({ status: 200 });
+  expect(await request(health, '/_liveness')).toMatchObject({ status: 200 });
   problem = null;
-  expect(await ask(health, '/_readiness')).toMatchObject({ status: 200 });
+  expect(await request(health, '/_readiness')).toMatchObject({ status: 200 });
 });
 
 test('a failing liveness check requests a restart and does not affect readiness', async () => {
   const health = newHealth();
   health.addLivenessCheck('consumer', () => 'stuck for 60 s');
 
-  expect(await ask(health, '/_liveness')).toEqual({
+  expect(await request(health, '/_liveness')).toEqual({
     status: 500,
     body: { status: 'failing', failing: { consumer: 'stuck for 60 s' } },
   });
-  expect(await ask(health, '/_readiness')).toMatchObject({ status: 200 });
+  expect(await request(health, '/_readiness')).toMatchObject({ status: 200 });
 });
 
 test('runs each health check once per response, so that the response is consistent', async () => {
   const health = newHealth();
-  const answers: (string | null)[] = ['down', null];
-  health.addReadinessCheck('flapping', () => answers.shift() ?? null);
+  const results: (string | null)[] = ['down', null];
+  health.addReadinessCheck('flapping', () => results.shift() ?? null);
 
-  expect(await ask(health, '/_readiness')).toEqual({
+  expect(await request(health, '/_readiness')).toEqual({
     status: 503,
     body: { status: 'failing', failing: { flapping: 'down' } },
   });
@@ -62,7 +62,7 @@ test('treats a health check that throws as failed', async () => {
   health.addReadinessCheck('broken', () => {
     throw new Error('boom');
   });
-  expect(await ask(health, '/_readiness')).toEqual({
+  expect(await request(health, '/_readiness')).toEqual({
     status: 503,
     body: { status: 'failing', failing: { broken: 'the health check failed: boom' } },
   });
@@ -73,8 +73,8 @@ test('a process is alive but not ready while it stops', async () => {
   health.addReadinessCheck('database', () => null);
   health.setStopping();
 
-  expect(await ask(health, '/_readiness')).toEqual({ status: 503, body: { status: 'stopping', failing: {} } });
-  expect(await ask(health, '/_liveness')).toMatchObject({ status: 200 });
+  expect(await request(health, '/_readiness')).toEqual({ status: 503, body: { status: 'stopping', failing: {} } });
+  expect(await request(health, '/_liveness')).toMatchObject({ status: 200 });
 });
 
 test('returns null for paths that are not health checks', async () => {

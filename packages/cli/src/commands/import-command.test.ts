@@ -8,7 +8,7 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { runCli } from '../program.ts';
 
-interface Answer {
+interface HostResponse {
   status: number;
   body?: object;
   headers?: Record<string, string>;
@@ -24,8 +24,8 @@ interface SentEvent {
  */
 let host: Server;
 let batches: SentEvent[][];
-let answer: (events: SentEvent[], request: number) => Answer;
-let answerAfterMs: number;
+let respond: (events: SentEvent[], request: number) => HostResponse;
+let respondAfterMs: number;
 let directory: string;
 let file: string;
 
@@ -34,8 +34,8 @@ beforeAll(async () => {
     void readBody(request).then((body) => {
       batches.push(body.batch);
       expect([request.url, body.api_key, body.historical_migration]).toEqual(['/batch/', 'phc_k', true]);
-      const { status, body: text = { status: 'Ok' }, headers } = answer(body.batch, batches.length);
-      setTimeout(() => response.writeHead(status, headers).end(JSON.stringify(text)), answerAfterMs);
+      const { status, body: text = { status: 'Ok' }, headers } = respond(body.batch, batches.length);
+      setTimeout(() => response.writeHead(status, headers).end(JSON.stringify(text)), respondAfterMs);
     });
   });
   host.listen(0, '127.0.0.1');
@@ -44,8 +44,8 @@ beforeAll(async () => {
 afterAll(() => void host.close());
 beforeEach(() => {
   batches = [];
-  answer = () => ({ status: 200 });
-  answerAfterMs = 0;
+  respond = () => ({ status: 200 });
+  respondAfterMs = 0;
   directory = mkdtempSync(join(tmpdir(), 'millrace-import-test-'));
   file = join(directory, 'events.jsonl');
 });
@@ -147,7 +147,7 @@ describe('a file with invalid lines', () => {
 
 test('an import splits a batch that is too large, and names a single event that is too large', async () => {
   writeFileSync(file, lines(8));
-  answer = (events) => ({ status: events.length > 3 || events.some(({ event }) => event === 'e6') ? 413 : 200 });
+  respond = (events) => ({ status: events.length > 3 || events.some(({ event }) => event === 'e6') ? 413 : 200 });
   expect(await runJson(['--skip-invalid'])).toMatchObject({
     exitCode: 0,
     imported: 7,
@@ -168,14 +168,14 @@ test('an import sends a possibly too large event alone, so that the host rejects
 
 test('an import shows progress, rate and remaining time on a terminal', async () => {
   writeFileSync(file, lines(30));
-  answerAfterMs = 250;
+  respondAfterMs = 250;
   const { err } = await run(['--batch-size', '10'], { isTTY: true });
   expect(err).toMatch(/\r 3[23]\.\d% {2}10 of 30 events {2}[1-9]\d*\/s {2}\d+ s left/);
 });
 
 test.each([429, 503])('an import waits for the time in Retry-After after status %d', async (status) => {
   writeFileSync(file, lines(2));
-  answer = (_, request) =>
+  respond = (_, request) =>
     request === 1 ? { status, headers: { 'retry-after': '1' }, body: { detail: 'Busy.' } } : { status: 200 };
   expect(await run()).toMatchObject({
     exitCode: 0,
@@ -194,9 +194,9 @@ test.each([
   [{ status: 404 }, /responded with 404/],
   [{ status: 301, headers: { location: '/elsewhere' } }, /responded with 301/],
   [{ status: 200, body: { status: 'Ok', quota_limited: ['events'] } }, /quota/],
-])('status %j stops the import, which can be continued later', async (refusal: Answer, reason) => {
+])('status %j stops the import, which can be continued later', async (refusal: HostResponse, reason) => {
   writeFileSync(file, lines(4));
-  answer = (_, request) => (request === 2 ? refusal : { status: 200 });
+  respond = (_, request) => (request === 2 ? refusal : { status: 200 });
   const stopped = await runJson(['--batch-size', '2']);
   expect(stopped).toMatchObject({
     exitCode: 1,
@@ -214,7 +214,7 @@ test.each([
 
 test('continues the import of a gzip-compressed file with invalid lines after the last completed line', async () => {
   writeFileSync(file, gzipSync(`no JSON\n${lines(3)}\nno JSON\n${line(4)}\nno JSON\n${line(5)}`));
-  answer = (_, request) => ({ status: request === 3 ? 402 : 200 });
+  respond = (_, request) => ({ status: request === 3 ? 402 : 200 });
   const args = ['--skip-invalid', '--batch-size', '2'];
   const stopped = await runJson(args);
   expect(stopped).toMatchObject({ outcome: 'stopped', lines: 9, imported: 4, rejected: 3, lastLine: 7 });
@@ -287,7 +287,7 @@ describe('the import of a file that was imported before', () => {
 
   test('starts from the beginning for another project', async () => {
     const { port } = host.address() as AddressInfo;
-    answer = () => ({ status: 200 });
+    respond = () => ({ status: 200 });
     const output: string[] = [];
     await runCli(
       ['import', file, '--json', '--host', `http://127.0.0.1:${port}`, '--project-api-key', 'phc_k2', '--dry-run'],

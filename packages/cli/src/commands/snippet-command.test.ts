@@ -12,8 +12,8 @@ const versions = { '0.1.0': { 'array.js': { integrity } } };
 
 beforeAll(async () => {
   host = await startServer((request, response) => {
-    const isAsked = request.url === '/static/library.json';
-    response.writeHead(isAsked ? contents.status : 404).end(isAsked ? contents.text : '');
+    const isLibraryList = request.url === '/static/library.json';
+    response.writeHead(isLibraryList ? contents.status : 404).end(isLibraryList ? contents.text : '');
   });
 });
 afterAll(() => host.stop());
@@ -76,8 +76,8 @@ test.each([
   ],
   ['is not a gateway', { status: 200, text: '<html>' }, 'is not a Millrace gateway'],
   ['responds with an error', { status: 503, text: '{"detail":"later"}' }, 'responded with 503'],
-])('the snippet command reports a host that %s', async (_what, answer, text) => {
-  contents = answer;
+])('the snippet command reports a host that %s', async (_what, response, text) => {
+  contents = response;
   const { exitCode, err } = await run(['--host', host.url, '--project-api-key', 'phc_k']);
   expect([exitCode > 0, err]).toEqual([true, expect.stringContaining(text)]);
 });

@@ -63,7 +63,7 @@ test('detects idle connections that were lost at the same time together, not one
 });
 
 test('closes a connection that is lost before the response arrives or during COPY', async () => {
-  const answer = database.transaction(async (tx) => {
+  const result = database.transaction(async (tx) => {
     const adding = await direct.transaction(async (holder) => {
       await holder.query('SELECT pg_advisory_xact_lock(1)');
       const held = tx.query(`${add}, pg_advisory_xact_lock(1)`, [2]);
@@ -76,7 +76,7 @@ test('closes a connection that is lost before the response arrives or during COP
     });
     await adding.held;
   });
-  await expect(inTime(answer)).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+  await expect(inTime(result)).rejects.toMatchObject({ code: 'ETIMEDOUT' });
   const copy = database.transaction((tx) => {
     proxy.forget();
     return tx.copy('COPY counter FROM STDIN', [Buffer.from('3\t0\n')]);

@@ -10,7 +10,7 @@ import { type AppendTransport, defaultAppendSettings, type PartitionBatch } from
  * Creates a transport that fails in the given order. It replaces a real server, because a real server cannot be made to
  * fail at a chosen record. Other tests use the real transports and servers.
  */
-function createFailingServer(failures: ('ok' | 'refuse-one' | 'throw' | 'lose-the-answer')[]) {
+function createFailingServer(failures: ('ok' | 'refuse-one' | 'throw' | 'lose-the-response')[]) {
   const written = new Map<string, string[]>();
   const underWay = new Set<string>();
   const overlaps: string[] = [];
@@ -27,13 +27,13 @@ function createFailingServer(failures: ('ok' | 'refuse-one' | 'throw' | 'lose-th
       await new Promise((resolve) => setTimeout(resolve, 1));
       for (const name of names) underWay.delete(name);
       const failure = failures.shift() ?? 'ok';
-      if (failure === 'throw') throw new Error('told to');
-      if (failure === 'lose-the-answer') {
+      if (failure === 'throw') throw new Error('intentional failure');
+      if (failure === 'lose-the-response') {
         batches.forEach(write);
-        throw new Error('told to');
+        throw new Error('intentional failure');
       }
       return batches.map((batch, index) => {
-        if (failure === 'refuse-one' && index === 0) return { reason: 'not_now', error: new Error('told to') };
+        if (failure === 'refuse-one' && index === 0) return { reason: 'not_now', error: new Error('intentional failure') };
         write(batch);
         return null;
       });
@@ -59,7 +59,7 @@ function createPipeline(transport: AppendTransport, change: Partial<typeof defau
   return { ...pipeline, figures };
 }
 
-const failure = fc.constantFrom('ok', 'refuse-one', 'throw', 'lose-the-answer');
+const failure = fc.constantFrom('ok', 'refuse-one', 'throw', 'lose-the-response');
 
 test('keeps the order of each key, settles every call and sends one request per partition, whatever fails', async () => {
   await fc.assert(
@@ -155,7 +155,7 @@ test('a partition with a new leader does not wait for the former leader', async 
       requests += 1;
       if (requests === 1) {
         leaders = [1, 2];
-        return batches.map(() => ({ reason: 'not_now', error: new Error('told to') }));
+        return batches.map(() => ({ reason: 'not_now', error: new Error('intentional failure') }));
       }
       // From now on, the former leader is slow.
       if (batches.some(({ partition }) => partition === 0)) await new Promise((resolve) => setTimeout(resolve, 300));

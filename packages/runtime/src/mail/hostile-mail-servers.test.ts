@@ -23,21 +23,21 @@ const usual: Record<Step, string> = {
 const at =
   (badStep: Step | null, script: SocketScript = () => {}): SocketScript =>
   (socket) => {
-    const answer = (step: Step) => (step === badStep ? script(socket) : socket.write(usual[step]));
+    const respond = (step: Step) => (step === badStep ? script(socket) : socket.write(usual[step]));
     let isData = false;
     let received = '';
-    answer('greeting');
+    respond('greeting');
     socket.on('data', (chunk) => {
       received += chunk.toString('latin1');
       if (isData && received.includes('\r\n.\r\n')) {
         [isData, received] = [false, ''];
-        answer('end');
+        respond('end');
       }
       for (let end = received.indexOf('\r\n'); !isData && end >= 0; end = received.indexOf('\r\n')) {
         const command = received.slice(0, 4).toUpperCase();
         received = received.slice(end + 2);
         isData = command === 'DATA' && badStep !== 'DATA';
-        if (command in usual) answer(command as Step);
+        if (command in usual) respond(command as Step);
         else socket.write('250 ok\r\n');
       }
     });

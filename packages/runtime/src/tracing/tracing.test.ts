@@ -10,12 +10,12 @@ beforeEach(() => {
   warnings = [];
 });
 
-/** Sends traces to a collector that responds with 400 once `mayAnswer` resolves. */
-async function traceTo(mayAnswer: Promise<void>) {
+/** Sends traces to a collector that responds with 400 once `mayRespond` resolves. */
+async function traceTo(mayRespond: Promise<void>) {
   let requestCount = 0;
   const collector = await startServer(async (_request, response) => {
     requestCount += 1;
-    await mayAnswer;
+    await mayRespond;
     response.writeHead(400).end();
   });
   const metrics = createMetrics({ withProcessMetrics: false });
@@ -55,18 +55,18 @@ test('counts spans that the collector rejects, logs one warning, and stops witho
 });
 
 test('counts spans that do not fit into the queue, and logs one warning', async () => {
-  let answer = () => {};
-  const mayAnswer = new Promise<void>((resolve) => {
-    answer = resolve;
+  let respond = () => {};
+  const mayRespond = new Promise<void>((resolve) => {
+    respond = resolve;
   });
-  const { trace, lost, stop } = await traceTo(mayAnswer);
+  const { trace, lost, stop } = await traceTo(mayRespond);
   // 256 spans are in flight, and the next 2048 are queued.
   trace(256 + 2048 + 10);
   expect([warnings, await lost()]).toEqual([
     ['spans dropped: they are created faster than the trace collector accepts them'],
     [['queue_full', 10]],
   ]);
-  answer();
+  respond();
   await stop();
 });
 

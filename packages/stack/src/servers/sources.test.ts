@@ -49,6 +49,6 @@ test.each([
   ['127.0.0.1:1', false],
   ['127.0.0.1', false],
   ['://', false],
-])('respondsAt(%s) returns %p', async (address, answer) => {
-  expect(await respondsAt(address.replace('PORT', String(port)))).toBe(answer);
+])('respondsAt(%s) returns %p', async (address, expected) => {
+  expect(await respondsAt(address.replace('PORT', String(port)))).toBe(expected);
 });

@@ -44,20 +44,20 @@ async function tryReadme(connection: Connection): Promise<string[]> {
     .filter((line) => /^(curl|npx) /.test(line));
   // The tests set the address of a database. `millrace` would use that database instead of the running system's.
   const npx = `env -u DATABASE_URL -u KAFKA_BROKERS -u REDIS_URL MILLRACE_DATA_DIR='${directory.path()}' npx `;
-  const answers: string[] = [];
+  const outputs: string[] = [];
   for (const line of lines) {
     await eventually(
       async () => {
-        const answer = await pasteIntoTerminal(line.replace('curl ', 'curl -s ').replace('npx ', npx));
+        const output = await pasteIntoTerminal(line.replace('curl ', 'curl -s ').replace('npx ', npx));
         // An event or a flag becomes visible after a moment.
-        if (line.includes('/events/')) expect(answer).toContain('"distinct_id":"ada"');
-        if (line.includes('/flags/?')) expect(JSON.parse(answer).flags).toHaveProperty('new-checkout');
-        answers.push(answer);
+        if (line.includes('/events/')) expect(output).toContain('"distinct_id":"ada"');
+        if (line.includes('/flags/?')) expect(JSON.parse(output).flags).toHaveProperty('new-checkout');
+        outputs.push(output);
       },
       { what: `what the README promises of ${line}` },
     );
   }
-  return answers;
+  return outputs;
 }
 
 /** Returns the script that the demo shop loads. */
@@ -69,8 +69,8 @@ async function libraryOf({ shopUrl }: Connection): Promise<string> {
   return response.text();
 }
 
-const flagsOf = (answer: unknown) =>
-  (answer as { flags: Record<string, { enabled: boolean; variant?: string }> }).flags;
+const flagsOf = (output: unknown) =>
+  (output as { flags: Record<string, { enabled: boolean; variant?: string }> }).flags;
 
 test('npm start stores an event on a new machine even if its ports are in use, and leaves only data after Ctrl-C', async () => {
   const command = directory.start();

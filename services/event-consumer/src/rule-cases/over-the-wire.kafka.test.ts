@@ -153,7 +153,7 @@ async function post(token: string, { event, distinct_id, properties, uuid, times
       });
       expect([response.status, await response.json()]).toEqual([200, { status: 'Ok' }]);
     },
-    { what: 'An answer of 200' },
+    { what: 'A response with status 200' },
   );
 }
 

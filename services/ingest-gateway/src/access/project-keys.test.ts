@@ -151,19 +151,19 @@ test.each([
   const { token } = await createTestTenant(database);
   const { changes, announce } = announcedChanges();
   let respond = () => {};
-  const answered = new Promise<void>((resolve) => {
+  const released = new Promise<void>((resolve) => {
     respond = resolve;
   });
   const slow: Sql = {
     async query(text, values) {
       const found = await countingSql.query<never>(text, values);
-      await answered;
+      await released;
       return found;
     },
   };
   const keys = startKeys({ changes, sql: slow });
   const lookup = keys.find(token);
-  await eventually(() => queries === 1, { what: 'the question' });
+  await eventually(() => queries === 1, { what: 'the query' });
   announce(changed(token));
   respond();
   expect(await lookup).toMatchObject({ outcome: 'known' });
@@ -201,10 +201,10 @@ test('rejects every one of many unknown keys that are sent at the same time', as
 test('tells clients to retry if a slow database cannot look up all new keys', async () => {
   const metrics = createMetrics({ withProcessMetrics: false });
   let respond = () => {};
-  let answering = Promise.resolve();
+  let release = Promise.resolve();
   const slow: Sql = {
     async query(text, values) {
-      await answering;
+      await release;
       return database.sql.query(text, values);
     },
   };
@@ -212,14 +212,14 @@ test('tells clients to retry if a slow database cannot look up all new keys', as
   const keys = startKeys({ sql: slow, metrics, timeLimits });
   const { token } = await createTestTenant(database);
   expect(await keys.find(token)).toMatchObject({ outcome: 'known' });
-  answering = new Promise((resolve) => {
+  release = new Promise((resolve) => {
     respond = resolve;
   });
   const lookups = Array.from({ length: 200 }, (_, index) => keys.find(`phc_nobody_${index}`));
-  const [asked, waiting] = [lookups.slice(0, 3), lookups.slice(3)];
+  const [running, waiting] = [lookups.slice(0, 3), lookups.slice(3)];
   expect(new Set((await Promise.all(waiting)).map(({ outcome }) => outcome))).toEqual(new Set(['busy']));
   respond();
-  expect(new Set((await Promise.all(asked)).map(({ outcome }) => outcome))).toEqual(new Set(['unknown']));
+  expect(new Set((await Promise.all(running)).map(({ outcome }) => outcome))).toEqual(new Set(['unknown']));
   expect(await keys.find(token)).toMatchObject({ outcome: 'known' });
   expect((await countBySource(metrics)).busy).toBeGreaterThan(0);
   // A lookup that failed because the database was busy is not cached.

@@ -82,12 +82,12 @@ test('repairs invalid events, drops only those that cannot be stored, and report
   });
   expect(stored.find(({ event: name }) => name === 'n')?.distinct_id).toBe('12345678901234567890');
   const warnings = await reader.warnings(key, 3);
-  const told = warnings.map(({ type, count, details }) => [
+  const reported = warnings.map(({ type, count, details }) => [
     type,
     count,
     (details.samples as { index: number }[]).map(({ index }) => index),
   ]);
-  expect(told.sort()).toEqual([
+  expect(reported.sort()).toEqual([
     ['malformed_event_properties', 1, [600]],
     ['missing_distinct_id', 1, [300]],
     ['missing_event_name', 1, [301]],
@@ -171,24 +171,24 @@ test('a small lz64 body that decodes to megabytes does not delay other requests'
   const torn = lzString.compressToBase64(JSON.stringify(many)).slice(0, -12);
   const form = `data=${encodeURIComponent(torn)}&compression=LZ64`;
   expect(form.length).toBeLessThan(256 * 1024);
-  const answered: string[] = [];
+  const finished: string[] = [];
   const type = { 'content-type': 'application/x-www-form-urlencoded' };
-  const large = post(form, at, type).then(({ status, body }) => answered.push(`large ${status} ${body.code}`));
+  const large = post(form, at, type).then(({ status, body }) => finished.push(`large ${status} ${body.code}`));
   await eventually(async () => (await received()) === before + form.length, { what: 'its arrival', intervalMs: 1 });
   const small = post(JSON.stringify({ api_key: key, batch: [event(0)] }), at).then(({ status }) =>
-    answered.push(`small ${status}`),
+    finished.push(`small ${status}`),
   );
   await Promise.all([large, small]);
-  expect(answered).toEqual(['small 200', 'large 400 invalid_lz64']);
+  expect(finished).toEqual(['small 200', 'large 400 invalid_lz64']);
 });
 
 test('a gateway that is stopping finishes large bodies in progress', async () => {
   const key = await newKey();
   const stopped = await fixture.startGateway();
-  const answer = post(JSON.stringify({ api_key: key, batch: events() }), stopped);
+  const response = post(JSON.stringify({ api_key: key, batch: events() }), stopped);
   await new Promise((resolve) => stopped.server.once('request', resolve));
   await stopped.stop();
-  expect(await answer).toMatchObject({ status: 200 });
+  expect(await response).toMatchObject({ status: 200 });
   expect(await reader.events(key, 600)).toHaveLength(600);
 });
 

@@ -41,9 +41,9 @@ test.each<[string, (text: string) => V1Request]>([
 ])('stores a large batch %s completely and in order, with a result for each event', async (_how, encode) => {
   const { token } = await newTenant();
   const batch = events(() => ({ session_id: 's1', options: { process_person_profile: false } }));
-  const answer = await sendV1(gateway, token, encode(JSON.stringify(v1Batch(...batch))));
-  expect(answer.status).toBe(200);
-  expect(Object.entries(answer.json.results)).toEqual(batch.map(({ uuid }) => [uuid, ok]));
+  const response = await sendV1(gateway, token, encode(JSON.stringify(v1Batch(...batch))));
+  expect(response.status).toBe(200);
+  expect(Object.entries(response.json.results)).toEqual(batch.map(({ uuid }) => [uuid, ok]));
   const stored = await reader.events(token, batch.length);
   const restored = { $lib: 'posthog-test', $lib_version: '1.2.3', $session_id: 's1', $process_person_profile: false };
   expect(stored.map(({ properties }) => properties)).toEqual(
@@ -67,7 +67,7 @@ test('returns a result for each event, and reports the indexes to the project', 
     599: { options: { cookieless_mode: 'perhaps' } },
   };
   const batch = events((index) => faults[index] ?? {});
-  const answer = await sendV1(at, token, { body: v1Batch(...batch) });
+  const response = await sendV1(at, token, { body: v1Batch(...batch) });
   const expected: Record<number, object> = {
     0: dropped('missing_event_name'),
     7: dropped('performance_event'),
@@ -76,18 +76,18 @@ test('returns a result for each event, and reports the indexes to the project', 
     302: dropped('blocked_token'),
     599: dropped('invalid_options'),
   };
-  expect(Object.entries(answer.json.results)).toEqual(batch.map(({ uuid }, index) => [uuid, expected[index] ?? ok]));
+  expect(Object.entries(response.json.results)).toEqual(batch.map(({ uuid }, index) => [uuid, expected[index] ?? ok]));
   const stored = await reader.events(token, 594);
   expect(stored.find(({ properties }) => 'torn' in properties)?.properties).toMatchObject({
     torn: '\ufffd',
     "it's \ufffd": 1,
   });
   const warnings = await reader.warnings(token, 5);
-  const told = warnings.map(({ type, details }) => [
+  const reported = warnings.map(({ type, details }) => [
     type,
     (details.samples as { index: number }[]).map((s) => s.index),
   ]);
-  expect(told.sort()).toEqual([
+  expect(reported.sort()).toEqual([
     ['event_timestamp_in_future', [304]],
     ['invalid_distinct_id', [300]],
     ['invalid_options', [599]],
@@ -117,8 +117,8 @@ test.each([
   ];
   const faulty = kinds.map(([, fault]) => v1Event(fault));
   const [first, last] = [v1Event({ event: 'first' }), v1Event({ event: 'last' })];
-  const answer = await sendV1(at, token, { body: v1Batch(first, ...faulty, last) });
-  expect([answer.status, Object.entries(answer.json.results)]).toEqual([
+  const response = await sendV1(at, token, { body: v1Batch(first, ...faulty, last) });
+  expect([response.status, Object.entries(response.json.results)]).toEqual([
     200,
     [[first.uuid, ok], ...faulty.map(({ uuid }, number) => [uuid, dropped(kinds[number]?.[0] ?? '')]), [last.uuid, ok]],
   ]);
@@ -144,8 +144,8 @@ test.each([
 test('handles a large batch without valid events like a batch with valid ones', async () => {
   const { token } = await newTenant();
   const batch = events(() => ({ event: '' }));
-  const answer = await sendV1(gateway, token, { body: v1Batch(...batch) });
-  expect(Object.entries(answer.json.results)).toEqual(batch.map(({ uuid }) => [uuid, dropped('missing_event_name')]));
+  const response = await sendV1(gateway, token, { body: v1Batch(...batch) });
+  expect(Object.entries(response.json.results)).toEqual(batch.map(({ uuid }) => [uuid, dropped('missing_event_name')]));
   const [warning] = await reader.warnings(token, 1);
   expect(warning).toMatchObject({ type: 'missing_event_name', count: 600 });
   const samples = (warning?.details.samples ?? []) as { uuid: string }[];
@@ -184,8 +184,8 @@ test.each<[number, string, () => V1Request]>([
   [413, 'payload_too_large', () => ({ body: text(v1Event({ properties: { text: 'y'.repeat(1_100_000) } })) })],
 ])('rejects a large body like a small one: %i %s (%#)', async (status, error, sending) => {
   const { token } = await newTenant();
-  const answer = await sendV1(gateway, token, sending());
-  expect([answer.status, answer.json.error]).toEqual([status, error]);
+  const response = await sendV1(gateway, token, sending());
+  expect([response.status, response.json.error]).toEqual([status, error]);
   expect(await inFlightBytes(gateway)).toBe('0');
 });
 
@@ -199,8 +199,8 @@ test('counts the memory of a thread towards the byte budget, and a request can b
     [tight, zipped],
     [unlucky, ending],
   ] as const) {
-    const answer = await sendV1(at, token, { body });
-    expect([answer.status, answer.json.error, answer.headers.get('retry-after')]).toEqual([
+    const response = await sendV1(at, token, { body });
+    expect([response.status, response.json.error, response.headers.get('retry-after')]).toEqual([
       503,
       'service_unavailable',
       '1',
@@ -229,13 +229,13 @@ test('responds to a small request while an earlier large request is still in pro
   // The gateway rejects this body only after parsing all of it, so the response does not wait for the log.
   const many = Array(240_000).fill({ a: [1] });
   const body = text(v1Event({ properties: { many } }), v1Event({ uuid: 'one' }));
-  const answered: string[] = [];
-  const large = sendV1(at, token, { body }).then(({ status }) => answered.push(`large ${status}`));
+  const finished: string[] = [];
+  const large = sendV1(at, token, { body }).then(({ status }) => finished.push(`large ${status}`));
   await eventually(async () => (await received()) === before + Buffer.byteLength(body), {
     what: 'the large body having arrived',
     intervalMs: 1,
   });
-  const small = sendV1(at, token, { body: v1Batch(v1Event()) }).then(({ status }) => answered.push(`small ${status}`));
+  const small = sendV1(at, token, { body: v1Batch(v1Event()) }).then(({ status }) => finished.push(`small ${status}`));
   await Promise.all([large, small]);
-  expect(answered).toEqual(['small 200', 'large 400']);
+  expect(finished).toEqual(['small 200', 'large 400']);
 });

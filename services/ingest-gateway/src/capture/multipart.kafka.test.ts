@@ -61,8 +61,8 @@ async function send(body: Buffer, { at = gateway, path = '/i/v0/ai', key = null,
       ...headers,
     },
   });
-  const answer = (await response.json()) as { status?: string; code?: string; attr?: string; detail?: string };
-  return { status: response.status, headers: response.headers, answer };
+  const content = (await response.json()) as { status?: string; code?: string; attr?: string; detail?: string };
+  return { status: response.status, headers: response.headers, content };
 }
 const inFlightBytes = async ({ metrics }: TestGateway) =>
   /^millrace_capture_in_flight_bytes (\d+)/m.exec(await metrics.registry.metrics())?.[1];
@@ -80,8 +80,8 @@ test('stores an event that was sent as a multipart body', async () => {
     { name: 'event.properties.octets', body: '{"a":1}', type: 'application/octet-stream' },
     { name: 'something.else', body: 'x' },
   ];
-  const { status, answer, headers } = await send(toBody(parts), { key, path: '/i/v0/ai/' });
-  expect([status, answer]).toEqual([200, { status: 'Ok' }]);
+  const { status, content, headers } = await send(toBody(parts), { key, path: '/i/v0/ai/' });
+  expect([status, content]).toEqual([200, { status: 'Ok' }]);
   expect(headers.get('access-control-allow-origin')).toBe('https://app.example');
   const [stored] = await reader.events(key, 1);
   expect(stored).toMatchObject({ uuid, event: '$ai_generation', distinct_id: 'u-1', $set: { plan: 'pro' } });
@@ -298,28 +298,28 @@ test.each<[string, number, string, string | null, () => Buffer]>([
   ],
 ])('returns an error that names the invalid part: %s', async (_what, status, code, attr, body) => {
   const key = await newKey();
-  const { status: answered, answer, headers } = await send(body(), { key });
-  expect([answered, answer.code, answer.attr]).toEqual([status, code, attr]);
-  if (attr?.startsWith('event') && code !== 'invalid_payload') expect(answer.detail).toContain(`\`${attr}\``);
+  const { status: actualStatus, content, headers } = await send(body(), { key });
+  expect([actualStatus, content.code, content.attr]).toEqual([status, code, attr]);
+  if (attr?.startsWith('event') && code !== 'invalid_payload') expect(content.detail).toContain(`\`${attr}\``);
   expect(headers.get('access-control-allow-origin')).toBe('https://app.example');
   expect(await inFlightBytes(gateway)).toBe('0');
 });
 
 test('rejects a missing key, an unknown key and a missing boundary', async () => {
   const body = toBody([event]);
-  expect(await send(body, {})).toMatchObject({ status: 401, answer: { code: 'missing_api_key' } });
-  expect(await send(body, { key: 'phc_nobody' })).toMatchObject({ status: 401, answer: { code: 'invalid_api_key' } });
+  expect(await send(body, {})).toMatchObject({ status: 401, content: { code: 'missing_api_key' } });
+  expect(await send(body, { key: 'phc_nobody' })).toMatchObject({ status: 401, content: { code: 'invalid_api_key' } });
   const large = toBody([event, json('event.properties.a', 'x'.repeat(400_000))]);
   expect(await send(large, { key: 'phc_nobody' })).toMatchObject({ status: 401 });
   const key = await newKey();
   const headers = { 'content-type': 'multipart/form-data' };
-  expect(await send(body, { key, headers })).toMatchObject({ status: 400, answer: { code: 'invalid_multipart' } });
+  expect(await send(body, { key, headers })).toMatchObject({ status: 400, content: { code: 'invalid_multipart' } });
 });
 
 test('counts the memory of the parts towards the byte budget', async () => {
   const key = await newKey();
   const small = await fixture.startGateway({ config: { maxInFlightBytes: 1024 * 1024 } });
   const body = toBody([event, json('event.properties.a', 'x'.repeat(800_000))]);
-  expect(await send(body, { at: small, key })).toMatchObject({ status: 503, answer: { code: 'overloaded' } });
+  expect(await send(body, { at: small, key })).toMatchObject({ status: 503, content: { code: 'overloaded' } });
   expect(await inFlightBytes(small)).toBe('0');
 });

@@ -25,8 +25,8 @@ test('returns 200 over the quota with all events marked as limited, stores nothi
   const gateway = await fixture.startGateway({ config: { limitFlushMs: 10 } });
   const [stored, late, nameless] = [v1Event(), v1Event(), v1Event({ event: '' })];
   expect((await sendV1(gateway, token, { body: v1Batch(stored) })).json.results[stored.uuid]).toEqual({ result: 'ok' });
-  const answer = await sendV1(gateway, token, { body: v1Batch(late, nameless) });
-  expect([answer.status, answer.json]).toEqual([
+  const response = await sendV1(gateway, token, { body: v1Batch(late, nameless) });
+  expect([response.status, response.json]).toEqual([
     200,
     {
       results: {
@@ -52,8 +52,12 @@ test.each(['posthog-node/5.1.0', 'posthog-python/7.1.0'])(
     const headers = { 'user-agent': agent, origin: null };
     const many = Array.from({ length: 10 }, () => v1Event());
     expect((await sendV1(gateway, token, { headers, body: v1Batch(...many) })).status).toBe(200);
-    const answer = await sendV1(gateway, token, { headers, body: v1Batch(v1Event()) });
-    expect([answer.status, answer.json.error, answer.headers.get('retry-after')]).toEqual([503, 'rate_limited', '7']);
+    const response = await sendV1(gateway, token, { headers, body: v1Batch(v1Event()) });
+    expect([response.status, response.json.error, response.headers.get('retry-after')]).toEqual([
+      503,
+      'rate_limited',
+      '7',
+    ]);
   },
 );
 

@@ -38,15 +38,15 @@ describe('the response to a batch', () => {
   test.each(['/i/v1/analytics/events', '/i/v1/analytics/events/'])('%s accepts a batch', async (path) => {
     const { token } = await createTestTenant(fixture.database);
     const events = [event({ event: 'first' }), event({ event: 'second' })];
-    const answer = await send({ path, token, body: batchOf(...events) });
-    expect([answer.status, answer.json]).toEqual([
+    const response = await send({ path, token, body: batchOf(...events) });
+    expect([response.status, response.json]).toEqual([
       200,
       { results: Object.fromEntries(events.map(({ uuid }) => [uuid, { result: 'ok' }])) },
     ]);
-    expect(Object.keys(answer.json.results)).toEqual(events.map(({ uuid }) => uuid));
-    expect(answer.headers.get('posthog-request-id')).toBe(requestId);
-    expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
-    expect(answer.headers.get('retry-after')).toBeNull();
+    expect(Object.keys(response.json.results)).toEqual(events.map(({ uuid }) => uuid));
+    expect(response.headers.get('posthog-request-id')).toBe(requestId);
+    expect(response.headers.get('access-control-allow-origin')).toBe(origin);
+    expect(response.headers.get('retry-after')).toBeNull();
     expect((await reader.events(token, 2)).map(({ uuid }) => uuid)).toEqual(events.map(({ uuid }) => uuid));
   });
 
@@ -101,8 +101,8 @@ describe('the response to a batch', () => {
   ])('accepts Content-Encoding %s with a %s', async (encoding, _, encode) => {
     const sent = event();
     const body = encode(JSON.stringify(batchOf(sent)));
-    const answer = await send({ headers: { 'content-encoding': encoding }, body });
-    expect([answer.status, answer.json]).toEqual([200, { results: { [sent.uuid]: { result: 'ok' } } }]);
+    const response = await send({ headers: { 'content-encoding': encoding }, body });
+    expect([response.status, response.json]).toEqual([200, { results: { [sent.uuid]: { result: 'ok' } } }]);
   });
 });
 
@@ -142,8 +142,8 @@ describe('drops one event of a batch and stores the others', () => {
     const timestamp = (fault as { timestamp?: string }).timestamp ?? null;
     const { token } = await createTestTenant(fixture.database);
     const [before, faulty, after] = [event({ event: 'before' }), event(fault), event({ event: 'after' })];
-    const answer = await send({ token, body: batchOf(before, faulty, after) });
-    expect([answer.status, answer.json]).toEqual([
+    const response = await send({ token, body: batchOf(before, faulty, after) });
+    expect([response.status, response.json]).toEqual([
       200,
       {
         results: {
@@ -167,8 +167,8 @@ describe('drops one event of a batch and stores the others', () => {
   test('responds in the same way if all events are invalid, and records warnings for the project', async () => {
     const { token } = await createTestTenant(fixture.database);
     const faulty = event({ event: '' });
-    const answer = await send({ token, body: batchOf(faulty) });
-    expect([answer.status, answer.json]).toEqual([
+    const response = await send({ token, body: batchOf(faulty) });
+    expect([response.status, response.json]).toEqual([
       200,
       { results: { [faulty.uuid]: { result: 'drop', details: 'missing_event_name' } } },
     ]);
@@ -219,13 +219,13 @@ describe('rejects the whole request', () => {
       { body: batchOf(event({ uuid: twice.replaceAll('-', '') }), event({ uuid: twice.toUpperCase() })) },
     ],
   ])('%i %s (%#)', async (status, error, sending) => {
-    const answer = await send({ body: batchOf(event()), ...sending });
-    expect([answer.status, answer.json]).toEqual([
+    const response = await send({ body: batchOf(event()), ...sending });
+    expect([response.status, response.json]).toEqual([
       status,
       { error, error_description: expect.any(String), error_uri: 'about:blank' },
     ]);
-    expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
-    if (status === 405) expect(answer.headers.get('allow')).toBe('POST, OPTIONS');
+    expect(response.headers.get('access-control-allow-origin')).toBe(origin);
+    if (status === 405) expect(response.headers.get('allow')).toBe('POST, OPTIONS');
   });
 
   test('rejects GET', async () => {
@@ -283,9 +283,9 @@ describe('rejects the whole request', () => {
   test('returns 503 while the log cannot be reached', async () => {
     const away = () => Promise.reject(new AppError('unavailable', 'The event log does not respond.'));
     const cut = await fixture.startGateway({ log: { append: away } });
-    const answer = await send({ at: cut, body: batchOf(event()) });
-    expect([answer.status, answer.json.error]).toEqual([503, 'service_unavailable']);
-    expect(answer.headers.get('retry-after')).toBe('1');
+    const response = await send({ at: cut, body: batchOf(event()) });
+    expect([response.status, response.json.error]).toEqual([503, 'service_unavailable']);
+    expect(response.headers.get('retry-after')).toBe('1');
   });
 
   test('accepts zstd if Node.js supports it, and otherwise returns an error that names it', async () => {
@@ -294,10 +294,10 @@ describe('rejects the whole request', () => {
     const text = JSON.stringify(batchOf(event()));
     const bomb = Buffer.alloc(110 * 1024 * 1024);
     const isKnown = zstdCompressSync !== undefined;
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [text, bomb].map((body) => send({ headers, body: zstdCompressSync?.(body) ?? text })),
     );
-    expect(answers.map(({ status, json }) => [status, json.error])).toEqual([
+    expect(responses.map(({ status, json }) => [status, json.error])).toEqual([
       isKnown ? [200, undefined] : [415, 'unsupported_encoding'],
       isKnown ? [413, 'payload_too_large'] : [415, 'unsupported_encoding'],
     ]);

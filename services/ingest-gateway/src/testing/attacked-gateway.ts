@@ -108,16 +108,16 @@ export async function startAttackedGateway(settings: Record<string, string> = {}
 }
 
 function startNeighbours(url: string, token: string) {
-  const told = { succeeded: 0, failed: [] as string[], slowestMs: 0 };
+  const report = { succeeded: 0, failed: [] as string[], slowestMs: 0 };
   let isRunning = true;
   const loops = Array.from({ length: neighbours }, async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     while (isRunning) {
       const startedAt = performance.now();
       const outcome = await post(url, token, agent);
-      told.slowestMs = Math.max(told.slowestMs, performance.now() - startedAt);
-      if (outcome === '200') told.succeeded += 1;
-      else told.failed.push(outcome);
+      report.slowestMs = Math.max(report.slowestMs, performance.now() - startedAt);
+      if (outcome === '200') report.succeeded += 1;
+      else report.failed.push(outcome);
       await sleep(pauseMs);
     }
     agent.destroy();
@@ -126,7 +126,7 @@ function startNeighbours(url: string, token: string) {
     async stop() {
       isRunning = false;
       await Promise.all(loops);
-      return told;
+      return report;
     },
   };
 }
@@ -137,7 +137,7 @@ function post(url: string, token: string, agent: Agent | undefined): Promise<str
   return new Promise((resolve) => {
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
     const sending = request(`${url}/batch/`, { method: 'POST', headers, agent: agent ?? false, timeout: 30_000 });
-    sending.on('timeout', () => sending.destroy(new Error('no answer')));
+    sending.on('timeout', () => sending.destroy(new Error('no response')));
     sending.on('error', (error) => resolve(error.message));
     sending.on('response', (response) => {
       response.resume();

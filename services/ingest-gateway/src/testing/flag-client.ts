@@ -5,7 +5,7 @@ export interface FlagReply {
   status: number;
   headers: Headers;
   /** The response body as JSON, or null if the body is not valid JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every version
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every version
   body: any;
   /** For responses with details: `value` and `code:index` of each flag. */
   flags: Record<string, string>;

@@ -81,13 +81,13 @@ test('a request is written once, into memory that is reused after the response',
 
 test('returns the error of a single partition to the caller', async () => {
   const { response } = produce([wrapRecords(3, [record('one')])]);
-  const answer = { topics: [{ topicName: 'topic', partitions: [{ partition: 3, errorCode: messageTooLarge }] }] };
-  expect(await response.parse(answer)).toBe(answer);
+  const decoded = { topics: [{ topicName: 'topic', partitions: [{ partition: 3, errorCode: messageTooLarge }] }] };
+  expect(await response.parse(decoded)).toBe(decoded);
 });
 
 test('kafkajs encodes messages itself if we have not encoded them', async () => {
   const { request, response } = produce([{ key: null, value: Buffer.from('plain') }]);
   expect((await read(await frame(request))).values).toEqual(['plain']);
-  const answer = { topics: [{ topicName: 'topic', partitions: [{ partition: 3, errorCode: messageTooLarge }] }] };
-  await expect(response.parse(answer)).rejects.toThrow();
+  const decoded = { topics: [{ topicName: 'topic', partitions: [{ partition: 3, errorCode: messageTooLarge }] }] };
+  await expect(response.parse(decoded)).rejects.toThrow();
 });

@@ -33,7 +33,7 @@ test('reports the address of a broker that does not respond, and closes its conn
     await expect(admin.listTopics()).rejects.toThrow();
     await eventually(() => lost > lostAtFirst, { what: 'The end of the silent connection' });
     await proxy.pass();
-    await eventually(() => admin.listTopics(), { what: 'An answer over a new connection' });
+    await eventually(() => admin.listTopics(), { what: 'A response over a new connection' });
 
     const lostBefore = lost;
     sockets.retire('the client is given up');

@@ -181,9 +181,9 @@ function properties(
 function listens(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
-    const finish = (answer: boolean) => {
+    const finish = (isConnected: boolean) => {
       socket.destroy();
-      resolve(answer);
+      resolve(isConnected);
     };
     socket.once('connect', () => finish(true));
     socket.once('error', () => finish(false));
