@@ -10,7 +10,7 @@ import { type ConsumerConfig, configuredTopics } from './config.ts';
 import { createBatchHandler } from './consume.ts';
 import { describeFailure } from './failures.ts';
 import type { FormerLogReader } from './former-log.ts';
-import type { ConsumeMetrics, Lap } from './metrics.ts';
+import type { ConsumeMetrics, RecordStep } from './metrics.ts';
 import { type PublishTopicDeps, publishTopic } from './output/publish.ts';
 import { type ProcessBatchDeps, processBatch } from './process-batch.ts';
 import { traceIdOf, withBatchTracing } from './trace-batches.ts';
@@ -40,8 +40,9 @@ const maxYieldMs = 250;
 /** Returns the function that processes a batch. It traces batches if tracing is enabled. */
 function processWork({ process, tracing }: Pick<ConsumeTopicDeps, 'process' | 'tracing'>) {
   if (tracing === null) return { process: (work: BatchWork) => processBatch(work, process), traceIdOf: () => null };
-  const processTraced = (work: BatchWork, startTimer: () => Lap) => processBatch(work, { ...process, startTimer });
-  return { process: withBatchTracing(tracing, processTraced, process.startTimer), traceIdOf };
+  const processTraced = (work: BatchWork, startStepTimer: () => RecordStep) =>
+    processBatch(work, { ...process, startStepTimer });
+  return { process: withBatchTracing(tracing, processTraced, process.startStepTimer), traceIdOf };
 }
 
 /** Joins the consumer group of a topic, with its own stored offsets and one handler for all partitions. */

@@ -74,10 +74,10 @@ export function createConsumeMetrics(metrics: Metrics): (topic: string) => Consu
  * Returns the result of the step unchanged. Step names are constants (process-batch.ts), so the number of label values
  * is limited.
  */
-export type Lap = <Result>(step: string, result: Result) => Result;
+export type RecordStep = <Result>(step: string, result: Result) => Result;
 
 /** Creates a function that starts the measurement of a batch. */
-export function createStepTimer(metrics: Metrics): () => Lap {
+export function createStepTimer(metrics: Metrics): () => RecordStep {
   const seconds = metrics.histogram(
     'millrace_consumer_step_seconds',
     'Duration of one step in processing a batch, in seconds',

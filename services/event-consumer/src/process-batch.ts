@@ -20,7 +20,7 @@ import { saveLedger } from './ledger/save.ts';
 import { lockAndChangeGroups, saveGroups } from './ledger/save-groups.ts';
 import { findTouchedIdsOfBatch, type KnownIds } from './ledger/touched.ts';
 import { type Turns, withTurns } from './ledger/turns.ts';
-import type { Lap } from './metrics.ts';
+import type { RecordStep } from './metrics.ts';
 import type { Ledger } from './model/ledger.ts';
 import { insertWarnings } from './warnings/store.ts';
 import { toReusedUuidWarning, type WarningThrottle } from './warnings/warnings.ts';
@@ -37,7 +37,7 @@ export interface ProcessBatchDeps {
   throttle: WarningThrottle;
   definitions: Pick<Definitions, 'note'>;
   flagCalls: Pick<FlagCalls, 'note'>;
-  startTimer: () => Lap;
+  startStepTimer: () => RecordStep;
   now: () => number;
 }
 
@@ -51,50 +51,50 @@ export interface ProcessBatchDeps {
  */
 export async function processBatch(work: BatchWork, app: ProcessBatchDeps): Promise<BatchReport | StaleBatch> {
   const { batch, deadLetterReason, lockFirst } = work;
-  const lap = app.startTimer();
+  const step = app.startStepTimer();
 
   // Parse the records and determine their projects. Remove records that cannot be processed, with a reason.
-  const parsed = lap('parse_records', parseRecords(batch, deadLetterReason));
-  const projectOf = lap('resolve_projects', await app.projects.resolve(listOwners(parsed)));
-  const intake = lap('admit_records', admitRecords(parsed, projectOf, app.now()));
-  lap('replace_visitors', await replaceVisitors(intake.events, { projectOf, salts: app.salts, nowMs: app.now() }));
-  lap('ensure_partitions', await app.partitions.ensure(intake.events.map(({ timestampMs }) => timestampMs)));
+  const parsed = step('parse_records', parseRecords(batch, deadLetterReason));
+  const projectOf = step('resolve_projects', await app.projects.resolve(listOwners(parsed)));
+  const intake = step('admit_records', admitRecords(parsed, projectOf, app.now()));
+  step('replace_visitors', await replaceVisitors(intake.events, { projectOf, salts: app.salts, nowMs: app.now() }));
+  step('ensure_partitions', await app.partitions.ensure(intake.events.map(({ timestampMs }) => timestampMs)));
   const events = intake.events.map(toIncomingEvent);
 
   const effect = await withTurns(app.turns, (turns) =>
     app.database.transaction(async (tx) => {
-      const storedOffset = lap('lock_offset', await lockOffset(tx, offsetKey(work)));
+      const storedOffset = step('lock_offset', await lockOffset(tx, offsetKey(work)));
       if (storedOffset !== (batch.continuesFrom ?? 0n)) return { isStale: true, nextOffset: storedOffset } as const;
       // Dead letters must be durable before the offset advances past their records.
       const { deadLetters } = intake;
-      if (deadLetters.length > 0) lap('append_dead_letters', await app.deadLetters.append(deadLetters));
+      if (deadLetters.length > 0) step('append_dead_letters', await app.deadLetters.append(deadLetters));
 
       // Skip events that were decided before. A batch that has its turn no longer waits for the identity of an event.
-      const { fresh, reused } = lap('find_fresh', await findFreshEvents(tx, events));
-      lap('store_identities', await insertIdentities(tx, identitiesOf(fresh)));
+      const { fresh, reused } = step('find_fresh', await findFreshEvents(tx, events));
+      step('store_identities', await insertIdentities(tx, identitiesOf(fresh)));
 
       // Decide in memory, based on the decisions of earlier batches in this process.
       const touched = findTouchedIdsOfBatch(fresh, app.knownIds);
-      const turn = lap('take_turn', await turns.take(touched.contested, { untilEnded: lockFirst }));
-      const loaded = lap('load_ledger', await loadLedger(tx, touched, { lockFirst, before: turn.before }));
-      const decided = lap('decide_events', decideEvents(fresh, loaded.ledger));
+      const turn = step('take_turn', await turns.take(touched.contested, { untilEnded: lockFirst }));
+      const loaded = step('load_ledger', await loadLedger(tx, touched, { lockFirst, before: turn.before }));
+      const decided = step('decide_events', decideEvents(fresh, loaded.ledger));
       turn.decided(loaded.ledger);
 
       // Write in bulk. Persons are locked as early as possible. A batch that builds on others must wait for their
       // commit first, and stores its events meanwhile. Groups come last and together with the COMMIT, because many
       // batches need locks on the same groups.
       const buildsOnOthers = turn.before.length > 0;
-      if (!buildsOnOthers) lap('save_ledger', await saveLedger(tx, loaded));
-      lap('store_events', await insertEvents(tx, decided.rows, app.partitions));
+      if (!buildsOnOthers) step('save_ledger', await saveLedger(tx, loaded));
+      step('store_events', await insertEvents(tx, decided.rows, app.partitions));
       if (buildsOnOthers) {
-        lap('wait_for_earlier', await turn.untilCommitted());
-        lap('save_ledger', await saveLedger(tx, loaded));
+        step('wait_for_earlier', await turn.untilCommitted());
+        step('save_ledger', await saveLedger(tx, loaded));
       }
-      lap('mark_ingested', await markEventsIngested(tx, app.projects.withoutEvents(decided.projectIds)));
-      const groups = lap('lock_groups', await lockAndChangeGroups(tx, loaded.ledger));
+      step('mark_ingested', await markEventsIngested(tx, app.projects.withoutEvents(decided.projectIds)));
+      const groups = step('lock_groups', await lockAndChangeGroups(tx, loaded.ledger));
       const found = [...reused.map(toReusedUuidWarning), ...decided.warnings, ...groups.warnings];
       const warnings = [...intake.warnings, ...app.throttle(found)];
-      lap(
+      step(
         'commit',
         await tx.commitWith(() => [
           insertWarnings(tx, warnings),

@@ -207,7 +207,7 @@ function createProcessDeps(parts: ProcessParts): Omit<ProcessBatchDeps, 'definit
     turns: createTurns(),
     knownIds: createKnownIds(),
     throttle: createWarningThrottle(Date.now),
-    startTimer: createStepTimer(metrics),
+    startStepTimer: createStepTimer(metrics),
     now: Date.now,
   };
 }

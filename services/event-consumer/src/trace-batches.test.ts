@@ -1,6 +1,6 @@
 import type { LogBatch } from '@millrace/event-log';
 import type { TraceAttributes, Tracing } from '@millrace/runtime/tracing';
-import type { Lap } from './metrics.ts';
+import type { RecordStep } from './metrics.ts';
 import { withBatchTracing } from './trace-batches.ts';
 
 const traceIdOf = (digit: number) => String(digit).repeat(32);
@@ -42,12 +42,16 @@ function tracingOf(most: number) {
 }
 
 const work = (batch: LogBatch) => ({ batch, group: 'group', deadLetterReason: null, lockFirst: false });
-const withoutLaps = (): Lap => (_step, result) => result;
+const recordNoSteps = (): RecordStep => (_step, result) => result;
 const stale = { outcome: 'stale', nextOffset: 1n } as const;
 
 test('creates a span in the trace of each traced record, and a span with the details for the batch', async () => {
   const { tracing, ended } = tracingOf(10);
-  const process = withBatchTracing(tracing, async (_work, startTimer) => startTimer()('commit', stale), withoutLaps);
+  const process = withBatchTracing(
+    tracing,
+    async (_work, startStepTimer) => startStepTimer()('commit', stale),
+    recordNoSteps,
+  );
 
   expect(await process(work(batchOf(1, 2)))).toEqual(stale);
   expect(ended).toEqual([
@@ -70,11 +74,11 @@ test('the span of a failed batch contains the failure and how many records were 
   const { tracing, ended } = tracingOf(10);
   const process = withBatchTracing(
     tracing,
-    async (_work, startTimer) => {
-      startTimer()('parse', null);
+    async (_work, startStepTimer) => {
+      startStepTimer()('parse', null);
       throw new TypeError('no');
     },
-    withoutLaps,
+    recordNoSteps,
   );
 
   await expect(process(work(batchOf(1)))).rejects.toThrow('no');
@@ -96,7 +100,7 @@ test.each([
   ['creates no spans for a batch without traced records', 10, [], []],
 ])('%s', async (_, most, digits, spans) => {
   const { tracing, ended } = tracingOf(most);
-  const process = withBatchTracing(tracing, async () => stale, withoutLaps);
+  const process = withBatchTracing(tracing, async () => stale, recordNoSteps);
   expect(await process(work(batchOf(...digits)))).toEqual(stale);
   expect(ended.map(({ name }) => name)).toEqual(spans);
 });

@@ -10,10 +10,10 @@ import {
   type Tracing,
 } from '@millrace/runtime/tracing';
 import type { BatchReport, BatchWork, StaleBatch } from './batch.ts';
-import type { Lap } from './metrics.ts';
+import type { RecordStep } from './metrics.ts';
 
 type SpanContext = TraceSpan['context'];
-type ProcessBatch = (work: BatchWork, startTimer: () => Lap) => Promise<BatchReport | StaleBatch>;
+type ProcessBatch = (work: BatchWork, startStepTimer: () => RecordStep) => Promise<BatchReport | StaleBatch>;
 
 /** The maximum number of traced records per batch, because more would add no information. */
 const maxTracedRecords = 20;
@@ -26,11 +26,11 @@ const maxTracedRecords = 20;
 export function withBatchTracing(
   tracing: Tracing,
   process: ProcessBatch,
-  startTimer: () => Lap,
+  startStepTimer: () => RecordStep,
 ): (work: BatchWork) => ReturnType<ProcessBatch> {
   return async (work) => {
     const parents = tracedParents(work.batch.records).filter(() => tracing.shouldTrace(true));
-    if (parents.length === 0) return process(work, startTimer);
+    if (parents.length === 0) return process(work, startStepTimer);
     const { topic, partition, records } = work.batch;
     const batch = tracing.start('process a batch', {
       kind: 'consumer',
@@ -49,7 +49,7 @@ export function withBatchTracing(
       for (const span of [...events, batch]) span.end(ended);
     };
     try {
-      const result = await process(work, () => tracedSteps(steps, startTimer()));
+      const result = await process(work, () => tracedSteps(steps, startStepTimer()));
       endAll({ ...steps, 'millrace.outcome': result.outcome });
       return result;
     } catch (error) {
@@ -82,11 +82,11 @@ function tracedParents(records: readonly LogRecord[], most = maxTracedRecords): 
  * Records steps as attributes instead of spans, because a batch has about fifteen steps, and each span costs a tenth of
  * a millisecond.
  */
-function tracedSteps(steps: TraceAttributes, lap: Lap): Lap {
+function tracedSteps(steps: TraceAttributes, recordStep: RecordStep): RecordStep {
   let startedAt = performance.now();
   return (step, result) => {
     Object.assign(steps, stepAttribute(step, startedAt));
     startedAt = performance.now();
-    return lap(step, result);
+    return recordStep(step, result);
   };
 }

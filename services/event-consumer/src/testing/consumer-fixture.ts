@@ -11,7 +11,7 @@ import { createEventPartitions } from '../events/partitions.ts';
 import { createProjectResolver } from '../intake/projects.ts';
 import { createKnownIds } from '../ledger/touched.ts';
 import { createTurns } from '../ledger/turns.ts';
-import type { Lap } from '../metrics.ts';
+import type { RecordStep } from '../metrics.ts';
 import { type ProcessBatchDeps, processBatch } from '../process-batch.ts';
 import { createWarningThrottle } from '../warnings/warnings.ts';
 
@@ -64,7 +64,7 @@ export async function createConsumerFixture(): Promise<ConsumerFixture> {
       definitions: { note: () => {} },
       flagCalls: { note: () => {} },
       throttle: createWarningThrottle(Date.now),
-      startTimer: withoutLaps,
+      startStepTimer: recordNoSteps,
       now: Date.now,
       ...overrides,
     }),
@@ -77,7 +77,7 @@ export async function createConsumerFixture(): Promise<ConsumerFixture> {
   };
 }
 
-const withoutLaps = (): Lap => (_step, result) => result;
+const recordNoSteps = (): RecordStep => (_step, result) => result;
 
 async function createProject(database: Database): Promise<TestProject> {
   const token = `phc_${randomUUID().replaceAll('-', '')}`;
