@@ -19,7 +19,7 @@ import { loadLedger } from './ledger/load.ts';
 import { saveLedger } from './ledger/save.ts';
 import { lockAndChangeGroups, saveGroups } from './ledger/save-groups.ts';
 import { findTouchedIdsOfBatch, type KnownIds } from './ledger/touched.ts';
-import { type Turns, withTurns } from './ledger/turns.ts';
+import { runBatchInTurn, type Turns } from './ledger/turns.ts';
 import type { RecordStep } from './metrics.ts';
 import type { Ledger } from './model/ledger.ts';
 import { insertWarnings } from './warnings/store.ts';
@@ -61,7 +61,7 @@ export async function processBatch(work: BatchWork, app: ProcessBatchDeps): Prom
   step('ensure_partitions', await app.partitions.ensure(intake.events.map(({ timestampMs }) => timestampMs)));
   const events = intake.events.map(toIncomingEvent);
 
-  const effect = await withTurns(app.turns, (turns) =>
+  const effect = await runBatchInTurn(app.turns, (turns) =>
     app.database.transaction(async (tx) => {
       const storedOffset = step('lock_offset', await lockOffset(tx, offsetKey(work)));
       if (storedOffset !== (batch.continuesFrom ?? 0n)) return { isStale: true, nextOffset: storedOffset } as const;

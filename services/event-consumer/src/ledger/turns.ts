@@ -101,7 +101,7 @@ function overlap(some: ReadonlySet<string>, others: ReadonlySet<string>): boolea
  * Runs the work of a batch, and ends every turn it took: as committed if the work resolves, and as rolled back if it
  * rejects.
  */
-export async function withTurns<Outcome, Result>(
+export async function runBatchInTurn<Outcome, Result>(
   turns: Turns<Outcome>,
   work: (ofBatch: Turns<Outcome>) => Promise<Result>,
 ): Promise<Result> {
