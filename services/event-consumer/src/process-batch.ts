@@ -10,7 +10,13 @@ import { decideEvents } from './decide.ts';
 import type { Definitions } from './definitions/definitions.ts';
 import type { FlagCalls } from './definitions/flag-calls.ts';
 import type { EventPartitions } from './events/partitions.ts';
-import { findFreshEvents, identitiesOf, insertEvents, insertIdentities, markEventsIngested } from './events/store.ts';
+import {
+  findFreshEvents,
+  insertEvents,
+  insertIdentities,
+  markEventsIngested,
+  toEventIdentities,
+} from './events/store.ts';
 import { admitRecords } from './intake/admit.ts';
 import { toIncomingEvent } from './intake/incoming-event.ts';
 import { listOwners, parseRecords } from './intake/parse.ts';
@@ -71,7 +77,7 @@ export async function processBatch(work: BatchWork, app: ProcessBatchDeps): Prom
 
       // Skip events that were decided before. A batch that has its turn no longer waits for the identity of an event.
       const { fresh, reused } = step('find_fresh', await findFreshEvents(tx, events));
-      step('store_identities', await insertIdentities(tx, identitiesOf(fresh)));
+      step('store_identities', await insertIdentities(tx, toEventIdentities(fresh)));
 
       // Decide in memory, based on the decisions of earlier batches in this process.
       const touched = findTouchedIdsOfBatch(fresh, app.knownIds);

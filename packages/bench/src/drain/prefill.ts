@@ -2,7 +2,7 @@
 
 import { createDatabase } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
-import { createMonthPartition, monthOf } from '../../../../services/event-consumer/src/events/store.ts';
+import { createMonthPartition, findMonth } from '../../../../services/event-consumer/src/events/store.ts';
 import type { BenchDatabase } from '../harness/bench-database.ts';
 
 const eventsPerPerson = 3;
@@ -35,7 +35,7 @@ export async function createMonthPartitions(url: string, before = 0): Promise<vo
   const now = new Date();
   try {
     for (let back = before; back >= 0; back -= 1) {
-      const month = monthOf(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back));
+      const month = findMonth(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back));
       if (month !== null) await own.transaction((tx) => createMonthPartition(tx, month));
     }
   } finally {

@@ -9,7 +9,7 @@ import type { EventRow } from '../model/event.ts';
 import type { Ledger } from '../model/ledger.ts';
 import { flattenOverlay } from '../values/properties.ts';
 import { textHash53 } from '../values/text.ts';
-import { propertyType } from './property-type.ts';
+import { guessPropertyType } from './property-type.ts';
 import {
   definitionType,
   type EventDefinition,
@@ -183,7 +183,7 @@ function findDefinitions(
     for (const [name, value] of Object.entries(object)) {
       if (type === definitionType.event && notDescribed.has(name)) continue;
       if (!isDescribable(name)) continue;
-      const kind = propertyType(name, value, nowMs);
+      const kind = guessPropertyType(name, value, nowMs);
       found.push({ projectId, type, groupTypeIndex, name, propertyType: kind, seenAtMs: nowMs });
     }
   }

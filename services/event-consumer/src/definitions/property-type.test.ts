@@ -1,4 +1,4 @@
-import { propertyType } from './property-type.ts';
+import { guessPropertyType } from './property-type.ts';
 
 const now = Date.parse('2026-11-21T00:00:00Z');
 const recent = Math.floor(now / 1000) - 86_400;
@@ -40,5 +40,5 @@ test.each<[string, unknown, string | null]>([
   ['a', {}, null],
   ['a', ['x'], null],
 ])('the type of the property %s with the value %j is %s', (name, value, type) => {
-  expect(propertyType(name, value, now)).toBe(type);
+  expect(guessPropertyType(name, value, now)).toBe(type);
 });

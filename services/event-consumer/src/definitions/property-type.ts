@@ -16,7 +16,7 @@ const yearLast = /^[0-2]\d([-/])[0-3]\d\1\d{4}( \d\d:\d\d(:\d\d)?)?$/;
  * rule (docs/ingestion-rules.md#definitions). A name can determine the type, whatever the value.
  * @param nowMs current time. Integers from the last half year on can be times in seconds.
  */
-export function propertyType(name: string, value: unknown, nowMs: number): PropertyType | null {
+export function guessPropertyType(name: string, value: unknown, nowMs: number): PropertyType | null {
   if (isAlwaysText(name)) return 'String';
   if (timeWords.test(name.toLowerCase()) && isTime(value, nowMs)) return 'DateTime';
   switch (typeof value) {

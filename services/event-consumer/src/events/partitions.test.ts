@@ -4,7 +4,7 @@ import { eventually } from '@millrace/testing';
 import { type ConsumerFixture, createConsumerFixture } from '../testing/consumer-fixture.ts';
 import { watchedDatabase } from '../testing/watched-database.ts';
 import { createEventPartitions } from './partitions.ts';
-import { createMonthPartition, type Month, monthOf } from './store.ts';
+import { createMonthPartition, findMonth, type Month } from './store.ts';
 
 let fixture: ConsumerFixture;
 beforeAll(async () => {
@@ -21,7 +21,7 @@ async function partitions(): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-describe('monthOf', () => {
+describe('findMonth', () => {
   test.each([
     ['2014-12-31T23:59:59.999Z', null],
     ['0001-01-01T00:00:00.000Z', null],
@@ -30,11 +30,11 @@ describe('monthOf', () => {
     ['2026-12-31T23:59:59.999Z', 'event_2026_12'],
     ['2027-01-01T00:00:00.000Z', 'event_2027_01'],
   ])('%s is in %s', (iso, table) => {
-    expect(monthOf(at(iso))?.table ?? null).toBe(table);
+    expect(findMonth(at(iso))?.table ?? null).toBe(table);
   });
 
   test('a month ends when the next one starts', () => {
-    expect(monthOf(at('2026-12-15T00:00:00Z'))).toMatchObject({
+    expect(findMonth(at('2026-12-15T00:00:00Z'))).toMatchObject({
       fromMs: at('2026-12-01T00:00:00Z'),
       toMs: at('2027-01-01T00:00:00Z'),
     });
@@ -138,7 +138,7 @@ describe('a session that reads the list of partitions while a month is attached'
     const month = '2017-05-01T00:00:00Z';
     await fixture.database.transaction(async (tx) => {
       await holdUpSession(tx);
-      await createMonthPartition(tx, monthOf(at(month)) as Month);
+      await createMonthPartition(tx, findMonth(at(month)) as Month);
     });
     const partitions = createEventPartitions(fixture.database);
     await partitions.ensure([at(month)]);

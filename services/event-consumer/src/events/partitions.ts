@@ -1,7 +1,7 @@
 // Creates the monthly partitions of the event table before events of a new month are stored.
 
 import type { SqlDatabase } from '@millrace/db/sql';
-import { announcePartitions, createMonthPartition, type Month, monthOf } from './store.ts';
+import { announcePartitions, createMonthPartition, findMonth, type Month } from './store.ts';
 
 export interface EventPartitions {
   /** Ensures that a partition exists for each time. Runs no statement for months that are already known. */
@@ -57,7 +57,7 @@ export function createEventPartitions(database: Pick<SqlDatabase, 'transaction'>
       for (const timestampMs of timestampsMs) {
         // Most events of a batch are from the same month, so this avoids most calendar computations.
         if (month !== null && timestampMs >= month.fromMs && timestampMs < month.toMs) continue;
-        month = monthOf(timestampMs);
+        month = findMonth(timestampMs);
         if (month !== null && !known.has(month.table)) missing.set(month.table, month);
       }
       if (missing.size === 0 && !isInDoubt) return;

@@ -104,7 +104,7 @@ export async function findFreshEvents(tx: Sql, received: IncomingEvent[]): Promi
     if (!firsts.has(key)) firsts.set(key, one);
   }
   const events = [...firsts.values()];
-  const decided = await readIdentities(tx, identitiesOf(events));
+  const decided = await readIdentities(tx, toEventIdentities(events));
   if (decided.size === 0 && events.length === received.length) return { fresh: events, reused: [] };
   const [fresh, before] = [new Map<string, IncomingEvent>(), new Map<string, IncomingEvent>()];
   for (const [key, one] of firsts) (decided.has(key) ? before : fresh).set(key, one);
@@ -151,7 +151,7 @@ async function readUuidOwners(tx: Sql, events: readonly IncomingEvent[]): Promis
 }
 
 /** Returns the identities to store, so that each event is decided only once. */
-export function identitiesOf(events: readonly IncomingEvent[]): EventIdentity[] {
+export function toEventIdentities(events: readonly IncomingEvent[]): EventIdentity[] {
   return events.map(({ project, uuid, timestampMs }) => ({
     projectId: project.id,
     uuid,
@@ -219,7 +219,7 @@ export interface Month {
 const firstMonthMs = Date.UTC(2015, 0, 1);
 
 /** Returns the month that contains a time, or null if it is older than the first month. */
-export function monthOf(timestampMs: number): Month | null {
+export function findMonth(timestampMs: number): Month | null {
   if (timestampMs < firstMonthMs) return null;
   const time = new Date(timestampMs);
   const year = time.getUTCFullYear();
@@ -244,7 +244,7 @@ export async function createMonthPartition(tx: Transaction, month: Month): Promi
     [month.table],
   );
   if (attached !== undefined) return false;
-  // Names and limits come only from `monthOf`, so they contain only digits, dashes and a fixed prefix. Tables that only
+  // Names and limits come only from `findMonth`, so they contain only digits, dashes and a fixed prefix. Tables that only
   // grow are vacuumed early, so that queries can use index-only scans.
   await tx.query(
     `CREATE TABLE IF NOT EXISTS "${month.table}" (LIKE event INCLUDING ALL) WITH (autovacuum_vacuum_insert_scale_factor = 0.02)`,

@@ -54,7 +54,7 @@ export async function readDeletedIds(
  * progress.
  * @throws LedgerConflict if one of the persons was deleted
  */
-export async function refuseDeletedPersons(tx: Transaction, mappings: StoredMapping[]): Promise<void> {
+export async function assertPersonsNotDeleted(tx: Transaction, mappings: StoredMapping[]): Promise<void> {
   if (mappings.length === 0) return;
   const rows = await tx.query(
     `SELECT 1 FROM unnest($1::int[], $2::text[], $3::uuid[]) AS added (project_id, distinct_id, person_uuid)

@@ -2,7 +2,7 @@
 
 import type { Transaction } from '@millrace/db/sql';
 import type { ProjectLedger } from '../model/ledger.ts';
-import { refuseDeletedPersons } from './deleted-id-store.ts';
+import { assertPersonsNotDeleted } from './deleted-id-store.ts';
 import { insertGroupTypes, type StoredGroupType } from './group-store.ts';
 import { type LoadedLedger, toStoredPersonKey } from './load.ts';
 import {
@@ -38,7 +38,7 @@ export async function saveLedger(tx: Transaction, loaded: LoadedLedger): Promise
     moveCohortMembers(tx, changes.mergedPersons),
     moveFlagHashKeys(tx, changes.mergedPersons),
     insertMappings(tx, changes.newMappings),
-    refuseDeletedPersons(tx, changes.newMappings),
+    assertPersonsNotDeleted(tx, changes.newMappings),
     insertGroupTypes(tx, changes.newGroupTypes),
   ]);
 }
