@@ -33,7 +33,7 @@ export function decodeBase64(bytes: Buffer): Buffer | null {
 }
 
 /** Converts spaces back to `+`. Form decoding replaces `+` with a space, but base64 contains no spaces (body-012). */
-export function restorePlus(text: string): string {
+export function restorePlusSigns(text: string): string {
   return text.includes(' ') && !/[^A-Za-z0-9+/=_ -]/.test(text.slice(0, inspectedBytes))
     ? text.replaceAll(' ', '+')
     : text;

@@ -9,7 +9,7 @@ import {
   looksLikeBase64,
   looksLikeJson,
   parseForm,
-  restorePlus,
+  restorePlusSigns,
 } from './base64-and-forms.ts';
 import type { ByteLease } from './byte-budget.ts';
 import {
@@ -74,7 +74,7 @@ export async function decodeBody(
   if (isForm(bytes, hints.contentType)) {
     const form = parseForm(bytes.toString('utf8'));
     if (form === null) throw missingDataError();
-    bytes = Buffer.from(restorePlus(form.data), 'utf8');
+    bytes = Buffer.from(restorePlusSigns(form.data), 'utf8');
     apiKey = form.apiKey;
     formCompression = form.compression;
   }
@@ -137,7 +137,7 @@ export async function findKeyAtStart({ raw, hints }: ReceivedBody): Promise<stri
     // The last percent-encoded character may be incomplete.
     const form = parseForm(bytes.toString('utf8').replace(/%.?$/, ''));
     if (form === null || form.apiKey !== null) return form?.apiKey ?? null;
-    bytes = Buffer.from(restorePlus(form.data), 'utf8');
+    bytes = Buffer.from(restorePlusSigns(form.data), 'utf8');
   }
   bytes = unwrapBase64(bytes);
   if (hasGzipMagic(bytes)) bytes = unwrapBase64(await gunzipStart(bytes, startBytes));

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { AppError } from '@millrace/runtime';
 import type { CaptureLimits } from '../config.ts';
 import type { CaptureQuery } from '../request-head.ts';
-import { restorePlus } from './base64-and-forms.ts';
+import { restorePlusSigns } from './base64-and-forms.ts';
 import { type ByteLease, overloadedError } from './byte-budget.ts';
 import { missingDataError, type ReceivedBody } from './decode.ts';
 import type { Uploads } from './uploads.ts';
@@ -32,7 +32,7 @@ export async function receiveBody(
   const { maxBodyBytes, bodyTimeoutMs } = limits;
   // Do not spread `limits`. It is the complete frozen config, and spreading it costs 12 µs per request.
   const body = await receiveBytes(request, { maxBodyBytes, bodyTimeoutMs, lease, uploads });
-  const raw = query.data === null ? body : Buffer.from(restorePlus(query.data), 'utf8');
+  const raw = query.data === null ? body : Buffer.from(restorePlusSigns(query.data), 'utf8');
   onReceived(raw.length);
   if (raw.length === 0) throw missingDataError();
   // The headers describe the body, not the query parameter.

@@ -12,11 +12,11 @@ import type { CaptureThreads, ScannedEvents } from './body-jobs.ts';
 import type { CaptureMetrics } from './capture-metrics.ts';
 import {
   type ClientEvent,
-  cutDistinctId,
   findOverlongOtherId,
   readDistinctId,
   readName,
   readUuid,
+  truncateDistinctId,
 } from './client-event.ts';
 import type { DropSample, DropTally } from './drops.ts';
 import { formatUtc, readEventTime, readTimestampText } from './event-time.ts';
@@ -186,7 +186,7 @@ export function toCapturedEvents(
       continue;
     }
     const uuid = readUuid(event) ?? context.createUuid();
-    const distinctId = cutDistinctId(sentId);
+    const distinctId = truncateDistinctId(sentId);
     const time = readEventTime(event, sentAtMs, receivedAtMs);
     const fields = fieldsToCopy(event, name);
     const sample = { index, uuid, event: name };
@@ -243,7 +243,7 @@ function fieldsToCopy(event: ClientEvent, name: string): CopiedFields {
   const overlong = findOverlongOtherId(name, properties);
   const fields = { $set, $set_once, $unset, properties };
   if (overlong === null) return { event: fields, raw, cut: undefined };
-  const id = cutDistinctId(String(properties[overlong]));
+  const id = truncateDistinctId(String(properties[overlong]));
   const complete = raw === undefined ? fields : parseRawFields(raw);
   return {
     event: { ...complete, properties: { ...complete.properties, [overlong]: id } },

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { type ClientEvent, cutDistinctId, readDistinctId } from './client-event.ts';
+import { type ClientEvent, readDistinctId, truncateDistinctId } from './client-event.ts';
 
 const storedId = (event: ClientEvent) => {
   const id = readDistinctId(event);
-  return id === null ? null : cutDistinctId(id);
+  return id === null ? null : truncateDistinctId(id);
 };
 
 describe('the distinct ID of an event', () => {

@@ -89,7 +89,7 @@ export function readDistinctId(event: ClientEvent): string | null {
 }
 
 /** Returns a distinct ID as it is stored: truncated to 200 code points (case field-008). */
-export function cutDistinctId(id: string): string {
+export function truncateDistinctId(id: string): string {
   return cutToCodePoints(id, maxCodePoints);
 }
 
@@ -114,7 +114,7 @@ export function readRawOtherId({ event, properties }: ClientEvent): unknown {
 export function findOverlongOtherId(name: string, properties: Record<string, unknown>): string | null {
   const property = otherIdProperty.get(name);
   const id = property === undefined ? undefined : properties[property];
-  if (property === undefined || typeof id !== 'string' || cutDistinctId(id) === id) return null;
+  if (property === undefined || typeof id !== 'string' || truncateDistinctId(id) === id) return null;
   return property;
 }
 

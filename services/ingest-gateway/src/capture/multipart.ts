@@ -9,7 +9,7 @@ import { gunzip, hasGzipMagic } from '../body/inflate.ts';
 import { outlineJson } from '../body/outline.ts';
 import { repairEmptyObjects } from '../json/event-fields.ts';
 import { describeJsonFault, tryParseJson } from '../json/parse.ts';
-import { requireParsable } from '../json/parse-limit.ts';
+import { requireParsableLength } from '../json/parse-limit.ts';
 
 export interface MultipartBody {
   raw: Buffer;
@@ -254,7 +254,7 @@ function readObject(part: Part): JsonObject {
 function readJson({ name, bytes }: Part): unknown {
   if (hasGzipMagic(bytes)) throw refused('invalid_part', name, 'is compressed. Compress the complete body instead');
   if (!isUtf8(bytes)) throw refused('invalid_part', name, 'is not UTF-8 text');
-  requireParsable(bytes.length);
+  requireParsableLength(bytes.length);
   const text = bytes.toString('utf8');
   const value = tryParseJson(text);
   if (value === undefined) throw refused('invalid_part', name, `is not valid JSON: ${describeJsonFault(text)}`);

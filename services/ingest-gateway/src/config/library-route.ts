@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { AppError } from '@millrace/runtime';
 import { type Request, type Response, Router } from 'express';
 import { readConfigForKey, renderRemoteConfigScript } from './config-route.ts';
-import { type BrowserLibrary, joinGzip, type LibraryFile } from './library.ts';
+import { type BrowserLibrary, type LibraryFile, prependToGzip } from './library.ts';
 import { rejectOtherMethods } from './only-methods-route.ts';
 import type { SdkConfigDependencies } from './settings.ts';
 
@@ -128,7 +128,7 @@ function libraryWithConfigRoutes(router: Router, deps: SdkConfigDependencies, li
       const digest = createHash('sha256').update(script).digest('base64url').slice(0, 16);
       sendScript(request, response, {
         etag: `${file.etag.slice(0, -1)}-${digest}"`,
-        forms: [['gzip', () => joinGzip(script, file.gzip, file.plain)]],
+        forms: [['gzip', () => prependToGzip(script, file.gzip, file.plain)]],
         plain: () => Buffer.concat([Buffer.from(script), file.plain]),
         cacheControl,
       });

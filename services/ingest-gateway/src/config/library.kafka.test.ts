@@ -8,7 +8,7 @@ import { writeLibrary } from '@millrace/browser/bundle';
 import { createTestTenant } from '@millrace/testing';
 import fc from 'fast-check';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
-import { type BrowserLibrary, joinGzip, readBrowserLibrary } from './library.ts';
+import { type BrowserLibrary, prependToGzip, readBrowserLibrary } from './library.ts';
 
 const origin = 'https://app.example';
 /** The version of an earlier build whose folder still exists. */
@@ -212,7 +212,7 @@ test('combining two compressed streams gives both texts, for any texts', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.uint8Array({ minLength: 1, maxLength: 70_000 }), (text, bytes) => {
       const plain = Buffer.from(bytes);
-      const joined = joinGzip(text, gzipSync(plain, { level: 9 }), plain);
+      const joined = prependToGzip(text, gzipSync(plain, { level: 9 }), plain);
       expect(gunzipSync(joined)).toEqual(Buffer.concat([Buffer.from(text), plain]));
     }),
   );

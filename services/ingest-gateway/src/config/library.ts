@@ -65,7 +65,7 @@ const trailerBytes = 8;
  * only the first one.
  * @param gzipped a stream without a name or a comment in its header, as zlib creates it
  */
-export function joinGzip(text: string, gzipped: Buffer, plain: Buffer): Buffer {
+export function prependToGzip(text: string, gzipped: Buffer, plain: Buffer): Buffer {
   const start = Buffer.from(text);
   // With this flush mode, the compressed text ends at a byte boundary and has no final block.
   const blocks = deflateRawSync(start, { finishFlush: zlib.Z_SYNC_FLUSH });

@@ -13,7 +13,7 @@ import { findSecretKeyOwner } from './key-store.ts';
  * Returns the key in an `Authorization: Bearer` header.
  * @throws AppError `unauthenticated` if the header contains no key
  */
-export function requireBearer({ headers }: IncomingMessage): string {
+export function requireBearerKey({ headers }: IncomingMessage): string {
   const [, bearer] = /^Bearer\s+(\S.*)$/i.exec(headers.authorization?.trim() ?? '') ?? [];
   if (bearer !== undefined) return bearer.trim();
   throw new AppError(
@@ -28,7 +28,11 @@ export function requireBearer({ headers }: IncomingMessage): string {
  * Rejects a key that has no permission to read the definitions of an environment.
  * @throws AppError `unauthenticated` for an unknown key, `forbidden` for a key without access, or `unavailable`
  */
-export async function requireRights(bearer: string, environmentId: number, rights: BearerRights): Promise<void> {
+export async function requireDefinitionAccess(
+  bearer: string,
+  environmentId: number,
+  rights: BearerRights,
+): Promise<void> {
   const refusal = refusalOf(await rights.find(bearer, environmentId), bearer);
   if (refusal !== null) throw refusal;
 }

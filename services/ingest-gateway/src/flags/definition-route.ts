@@ -12,10 +12,10 @@ import { type FlagDatabase, findFlagProject } from '../flag-data.ts';
 import { readRequestId } from '../request-head.ts';
 import { createPreflightHeaders, type GatewayResponse } from '../response/send-response.ts';
 import { type RequestScope, serveRequest } from '../response/serve-request.ts';
-import { type BearerRights, requireBearer, requireRights } from './definition-rights.ts';
+import { type BearerRights, requireBearerKey, requireDefinitionAccess } from './definition-rights.ts';
 import type { DecryptPayload, FlagDependencies } from './dependencies.ts';
 import { toFlagRefusal } from './flag-response.ts';
-import { findKeyOfEnvironment } from './key-store.ts';
+import { findKeyByEnvironmentId } from './key-store.ts';
 
 export interface DefinitionDependencies extends FlagDependencies {
   rights: BearerRights;
@@ -144,17 +144,17 @@ async function requireDefinitionProject(
   { target, query }: { target: DefinitionTarget; query: string },
   { rights, projectKeys, database }: DefinitionAccess,
 ): Promise<KnownProject> {
-  const bearer = requireBearer(request);
+  const bearer = requireBearerKey(request);
   const token = new URLSearchParams(query).get('token') ?? request.headers['x-posthog-project-api-key'];
   const numbered = token === undefined ? numberIn(target) : null;
   if (numbered === null) {
     if (token === undefined) throw noProjectKey();
     const project = await findFlagProject(findProjectApiKey({ token }, [], null), projectKeys);
-    await requireRights(bearer, project.environmentId, rights);
+    await requireDefinitionAccess(bearer, project.environmentId, rights);
     return project;
   }
   // Check the permission before all other lookups, so that unauthorized clients learn nothing about the environment.
-  await requireRights(bearer, numbered, rights);
+  await requireDefinitionAccess(bearer, numbered, rights);
   return findFlagProject(await keyOf(numbered, database), projectKeys);
 }
 
@@ -175,7 +175,7 @@ function numberIn({ environment }: DefinitionTarget): number | null {
 }
 
 async function keyOf(environmentId: number, { requests }: DefinitionAccess['database']): Promise<string> {
-  const key = await findKeyOfEnvironment(requests, environmentId).catch((cause: unknown) => {
+  const key = await findKeyByEnvironmentId(requests, environmentId).catch((cause: unknown) => {
     throw new AppError('unavailable', 'Could not look up the project. Try again in a moment.', { cause });
   });
   if (key === null) throw new AppError('forbidden', 'API key does not have access to the requested project.');

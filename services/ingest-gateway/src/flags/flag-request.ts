@@ -11,7 +11,7 @@ import type { ByteLease } from '../body/byte-budget.ts';
 import { decodeBody } from '../body/decode.ts';
 import { receiveBody } from '../body/receive.ts';
 import type { Uploads } from '../body/uploads.ts';
-import { cutDistinctId, invalidFieldError } from '../capture/client-event.ts';
+import { invalidFieldError, truncateDistinctId } from '../capture/client-event.ts';
 import { findProjectApiKey } from '../capture/project-api-key.ts';
 import type { CaptureLimits } from '../config.ts';
 import { cleanValue, mayNeedCleaning, parseJson, quoteLongNumericIds } from '../json/parse.ts';
@@ -124,7 +124,7 @@ function contextOf(fields: Fields, distinctId: string): FlagRequest['context'] {
   const deviceId = textOrNumber(fields.$device_id ?? fields.device_id ?? personProperties.$device_id);
   return {
     distinctId,
-    ...(anonymousDistinctId === null ? {} : { anonymousDistinctId: cutDistinctId(anonymousDistinctId) }),
+    ...(anonymousDistinctId === null ? {} : { anonymousDistinctId: truncateDistinctId(anonymousDistinctId) }),
     ...(deviceId === null ? {} : { deviceId }),
     groups: objectIn(fields, 'groups', '$groups'),
     personProperties,
@@ -141,7 +141,7 @@ function readDistinctId(sent: unknown): string | null {
   const text = textOrNumber(sent);
   if (text === null)
     throw invalidFieldError(['distinct_id'], 'The field `distinct_id` must be a string or a number', sent);
-  return cutDistinctId(text);
+  return truncateDistinctId(text);
 }
 
 function textOrNumber(value: unknown): string | null {

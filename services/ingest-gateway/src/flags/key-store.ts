@@ -15,7 +15,7 @@ export async function findSecretKeyOwner(sql: Sql, secureValue: string): Promise
 }
 
 /** Returns the project API key of an environment, or null if the environment does not exist. */
-export async function findKeyOfEnvironment(sql: Sql, environmentId: number): Promise<string | null> {
+export async function findKeyByEnvironmentId(sql: Sql, environmentId: number): Promise<string | null> {
   const [row] = await sql.query<{ api_token: string }>('SELECT api_token FROM environment WHERE id = $1', [
     environmentId,
   ]);

@@ -1,7 +1,7 @@
 // The event fields that the gateway reads, and functions that read them from scanned JSON.
 
 import { isObject, type JsonObject } from '@millrace/contracts';
-import { requireParsable } from './parse-limit.ts';
+import { requireParsableLength } from './parse-limit.ts';
 
 /**
  * PHP, and therefore every SDK written in PHP, encodes an empty object as `[]`. In these fields, `[]` therefore means
@@ -77,7 +77,7 @@ const slotByProperty = new Map<string, number>(
 );
 
 /** Returns the index of the field's numbers within the numbers of its event. */
-export function positionIndexOf(name: EventField): number {
+export function getPositionIndex(name: EventField): number {
   return slotByField.get(name) ?? 0;
 }
 
@@ -103,7 +103,7 @@ export const propertyNames = tableOf(
   new Map([...slotByProperty, ...objectProperties.map((name) => [name, objectProperty] as const)]),
 );
 
-const objectSlots = new Set(objectFields.map(positionIndexOf));
+const objectSlots = new Set(objectFields.map(getPositionIndex));
 
 /** Returns whether the value of this field must be an object (see `repairEmptyObjects`). */
 export function isObjectField(names: NameTable, slot: number): boolean {
@@ -143,19 +143,19 @@ export interface RawValue {
 }
 
 const slots = {
-  properties: positionIndexOf('properties'),
-  $set: positionIndexOf('$set'),
-  $set_once: positionIndexOf('$set_once'),
-  $unset: positionIndexOf('$unset'),
-  event: positionIndexOf('event'),
-  distinct_id: positionIndexOf('distinct_id'),
-  $distinct_id: positionIndexOf('$distinct_id'),
-  uuid: positionIndexOf('uuid'),
-  timestamp: positionIndexOf('timestamp'),
-  offset: positionIndexOf('offset'),
-  api_key: positionIndexOf('api_key'),
-  token: positionIndexOf('token'),
-  $token: positionIndexOf('$token'),
+  properties: getPositionIndex('properties'),
+  $set: getPositionIndex('$set'),
+  $set_once: getPositionIndex('$set_once'),
+  $unset: getPositionIndex('$unset'),
+  event: getPositionIndex('event'),
+  distinct_id: getPositionIndex('distinct_id'),
+  $distinct_id: getPositionIndex('$distinct_id'),
+  uuid: getPositionIndex('uuid'),
+  timestamp: getPositionIndex('timestamp'),
+  offset: getPositionIndex('offset'),
+  api_key: getPositionIndex('api_key'),
+  token: getPositionIndex('token'),
+  $token: getPositionIndex('$token'),
 };
 
 function readRawFields(json: Buffer, from: Int32Array, base: number): RawFields {
@@ -218,7 +218,7 @@ export function readScannedEvent(json: Buffer, from: Int32Array, base: number) {
 
 /** Reads the object that contains a batch. */
 export function readScannedEnvelope(json: Buffer, from: Int32Array): Fields {
-  const read = (name: EventField) => readValue(json, from, positionIndexOf(name));
+  const read = (name: EventField) => readValue(json, from, getPositionIndex(name));
   return {
     api_key: read('api_key'),
     token: read('token'),
@@ -247,13 +247,13 @@ function isObjectAt(json: Buffer, from: Int32Array, at: number): boolean {
 
 /**
  * Reads the value of a field. Returns undefined if the field is missing.
- * @throws AppError see `requireParsable`.
+ * @throws AppError see `requireParsableLength`.
  */
 function readValue(json: Buffer, from: Int32Array, at: number): unknown {
   const start = from[at] ?? 0;
   if (start === 0) return undefined;
   const end = from[at + 1] ?? 0;
-  requireParsable(end - start);
+  requireParsableLength(end - start);
   if (json[start] === 0x22) {
     const text = json.toString('utf8', start + 1, end - 1);
     if (!text.includes('\\')) return text;

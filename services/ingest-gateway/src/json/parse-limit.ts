@@ -20,7 +20,7 @@ const maxLength = heapMb === undefined ? Number.POSITIVE_INFINITY : (heapMb * 10
  * @param length length of the JSON text, in characters or bytes
  * @throws AppError `too_large` (`request_too_large`) if the text may need more memory than this thread has.
  */
-export function requireParsable(length: number): void {
+export function requireParsableLength(length: number): void {
   if (length <= maxLength) return;
   const limit = Math.floor(maxLength);
   const message = `The gateway cannot parse ${length} characters of JSON at once, only ${limit}. Send smaller batches.`;

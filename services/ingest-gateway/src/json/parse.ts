@@ -3,17 +3,17 @@
 import type { JsonObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 import { findJsonFault } from './fault.ts';
-import { requireParsable } from './parse-limit.ts';
+import { requireParsableLength } from './parse-limit.ts';
 
 /**
  * Like `JSON.parse`, but with an error message that is helpful and does not repeat parts of the text. A key `__proto__`
  * becomes an own property, so callers must not copy fields by assignment.
  *
  * @param expected description of valid JSON for the error message.
- * @throws AppError `invalid` (`invalid_json`), `too_large` see `requireParsable`.
+ * @throws AppError `invalid` (`invalid_json`), `too_large` see `requireParsableLength`.
  */
 export function parseJson(text: string, expected = 'an object or an array of events'): unknown {
-  requireParsable(text.length);
+  requireParsableLength(text.length);
   const parsed = tryParseJson(text);
   if (parsed !== undefined) return parsed;
   const advice = /^\s*[[{]/.test(text) ? '' : ` Send ${expected}.`;

@@ -3,13 +3,13 @@
 import {
   fieldNames,
   findPositionIndex,
+  getPositionIndex,
   isObjectField,
   type NameTable,
-  positionIndexOf,
   positionsPerEvent,
   propertyNames,
 } from './event-fields.ts';
-import { skipColon, skipPlain, skipSpace, skipText, skipValue } from './skip-json.ts';
+import { skipColon, skipPlainBytes, skipSpace, skipText, skipValue } from './skip-json.ts';
 
 /** The maximum number of nested objects and arrays in an event, including the event itself. */
 export const maxNesting = 64;
@@ -25,8 +25,8 @@ export interface Scan {
   slots: Int32Array;
 }
 
-const batchSlot = positionIndexOf('batch');
-const propertiesSlot = positionIndexOf('properties');
+const batchSlot = getPositionIndex('batch');
+const propertiesSlot = getPositionIndex('properties');
 
 /**
  * Creates a function that scans a request in one pass over its bytes, without creating values. The function returns
@@ -66,7 +66,7 @@ class Scanner {
     if (json[at] === 0x7d) return at + 1;
     for (;;) {
       if (json[at] !== 0x22) return -1;
-      const plainEnd = skipPlain(json, at + 1);
+      const plainEnd = skipPlainBytes(json, at + 1);
       const isWhole = json[plainEnd] === 0x22;
       const nameEnd = isWhole ? plainEnd + 1 : skipText(json, at);
       if (nameEnd < 0) return -1;

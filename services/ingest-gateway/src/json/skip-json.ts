@@ -57,7 +57,7 @@ isPlain[backslash] = 0;
 export function skipText(bytes: Buffer, start: number): number {
   let at = start + 1;
   for (;;) {
-    at = skipPlain(bytes, at);
+    at = skipPlainBytes(bytes, at);
     if (bytes[at] === quote) return at + 1;
     if (bytes[at] !== backslash) return -1;
     at = skipEscape(bytes, at);
@@ -69,7 +69,7 @@ export function skipText(bytes: Buffer, start: number): number {
  * Skips the bytes of a string that need no decoding.
  * @returns the position of the first byte that needs decoding, or the end
  */
-export function skipPlain(bytes: Buffer, start: number): number {
+export function skipPlainBytes(bytes: Buffer, start: number): number {
   const { length } = bytes;
   let at = start;
   while (at + 3 < length && arePlain(bytes, at)) at += 4;
