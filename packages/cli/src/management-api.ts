@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander';
 import { Refusal, UsageError } from './failures.ts';
 import { describeBody, describeNetworkError } from './http.ts';
-import { requireAddress } from './options.ts';
+import { requireServerUrl } from './options.ts';
 import type { Terminal } from './output.ts';
 import type { GlobalOptions } from './session.ts';
 
@@ -48,8 +48,8 @@ export function addHostOptions(command: Command, scopes: string): Command {
 const timeoutMs = 60_000;
 
 /** Connects to the project in the options. @throws UsageError that names the missing option. */
-export function connectApi(options: ApiOptions, terminal: Terminal): Api {
-  return connectBelow(`/api/projects/${encodeURIComponent(options.project)}/`, options, terminal);
+export function createProjectApiClient(options: ApiOptions, terminal: Terminal): Api {
+  return createApiClient(`/api/projects/${encodeURIComponent(options.project)}/`, options, terminal);
 }
 
 /**
@@ -57,8 +57,8 @@ export function connectApi(options: ApiOptions, terminal: Terminal): Api {
  * @param base path that ends with a slash
  * @throws UsageError that names the missing option
  */
-export function connectBelow(base: string, options: HostOptions, terminal: Terminal): Api {
-  const host = requireAddress(options.apiUrl || terminal.env.API_URL, {
+export function createApiClient(base: string, options: HostOptions, terminal: Terminal): Api {
+  const host = requireServerUrl(options.apiUrl || terminal.env.API_URL, {
     option: '--api-url',
     missing:
       'Pass the URL of the management API, or set API_URL. Neither is needed in a clone where `npm start` is running.',

@@ -37,7 +37,7 @@ export function requireConfirmation(isConfirmed: boolean | undefined, what: stri
  * Validates a server URL and removes the slash at its end, so that paths can be appended.
  * @throws UsageError that names the option.
  */
-export function requireAddress(
+export function requireServerUrl(
   text: string | undefined,
   { option, missing, example }: { option: string; missing: string; example: string },
 ): string {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type ApiOptions, addApiOptions, connectApi } from '../management-api.ts';
+import { type ApiOptions, addApiOptions, createProjectApiClient } from '../management-api.ts';
 import { createPrinter, type Terminal } from '../output.ts';
 
 interface Annotation {
@@ -25,7 +25,9 @@ export function addAnnotationCommands(program: Command, terminal: Terminal): voi
     .description('list project annotations, latest first')
     .action(async (_options: unknown, command: Command) => {
       const options = command.optsWithGlobals<ApiOptions>();
-      const page = (await connectApi(options, terminal).call('GET', 'annotations/')) as { results: Annotation[] };
+      const page = (await createProjectApiClient(options, terminal).call('GET', 'annotations/')) as {
+        results: Annotation[];
+      };
       createPrinter(terminal, options.json === true).table(page.results.map(toRow));
     });
   addApiOptions(list, 'the scope annotation:read');
@@ -43,7 +45,11 @@ export function addAnnotationCommands(program: Command, terminal: Terminal): voi
         scope: organization === true ? 'organization' : 'project',
         creation_type: 'GIT',
       };
-      const created = (await connectApi(options, terminal).call('POST', 'annotations/', body)) as Annotation;
+      const created = (await createProjectApiClient(options, terminal).call(
+        'POST',
+        'annotations/',
+        body,
+      )) as Annotation;
       createPrinter(terminal, options.json === true).record(toRow(created));
     });
   addApiOptions(create, 'the scope annotation:write');

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { createUnknownFlagError, type Explanation, type Reason } from '../flag-api.ts';
-import { type ApiOptions, addApiOptions, connectApi } from '../management-api.ts';
+import { type ApiOptions, addApiOptions, createProjectApiClient } from '../management-api.ts';
 import { createPrinter, type Terminal } from '../output.ts';
 
 interface EvaluateOptions extends ApiOptions {
@@ -63,7 +63,7 @@ async function requestReason(key: string, options: EvaluateOptions, terminal: Te
     groups: JSON.stringify(options.group),
     person_properties: JSON.stringify(options.property),
   });
-  const reasons = (await connectApi(options, terminal).call(
+  const reasons = (await createProjectApiClient(options, terminal).call(
     'GET',
     `feature_flags/evaluation_reasons/?${query}`,
   )) as Record<string, Reason>;

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '../failures.ts';
 import { type Condition, type Filters, type Flag, getFlag, listFlags } from '../flag-api.ts';
-import { type Api, type ApiOptions, addApiOptions, connectApi } from '../management-api.ts';
+import { type Api, type ApiOptions, addApiOptions, createProjectApiClient } from '../management-api.ts';
 import { createPrinter, type Row, type Terminal } from '../output.ts';
 import { addEvaluateCommand } from './evaluate-flag-command.ts';
 
@@ -89,7 +89,7 @@ function addToggle(commands: Command, terminal: Terminal): void {
 
 function opened(command: Command, terminal: Terminal): { api: Api; isJson: boolean } {
   const options = command.optsWithGlobals<ApiOptions>();
-  return { api: connectApi(options, terminal), isJson: options.json === true };
+  return { api: createProjectApiClient(options, terminal), isJson: options.json === true };
 }
 
 function print(terminal: Terminal, flag: Flag, isJson: boolean): void {

@@ -1,7 +1,7 @@
 // `millrace health`: shows whether the events of a project are being stored, and how long they are delayed.
 
 import type { Command } from 'commander';
-import { type ApiOptions, addApiOptions, connectApi } from '../management-api.ts';
+import { type ApiOptions, addApiOptions, createProjectApiClient } from '../management-api.ts';
 import { createPrinter, type Terminal } from '../output.ts';
 
 /**
@@ -41,7 +41,7 @@ export function addHealthCommand(program: Command, terminal: Terminal): void {
     'the scope event:read',
   ).action(async (_options: unknown, command: Command) => {
     const options = command.optsWithGlobals<ApiOptions>();
-    const health = (await connectApi(options, terminal).call('GET', 'health/')) as Health;
+    const health = (await createProjectApiClient(options, terminal).call('GET', 'health/')) as Health;
     if (options.json === true) terminal.out.write(`${JSON.stringify(health, null, 2)}\n`);
     else print(terminal, health);
     if (health.alarm !== null) throw new Error(health.alarm.detail);

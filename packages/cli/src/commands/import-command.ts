@@ -6,8 +6,8 @@ import { type ImportSummary, importFile } from '../import/import-file.ts';
 import { describeFault } from '../import/lines.ts';
 import { createProgress } from '../import/progress.ts';
 import { openSource } from '../import/source.ts';
-import { stateFile } from '../import/state.ts';
-import { requireAddress } from '../options.ts';
+import { createStateFile } from '../import/state.ts';
+import { requireServerUrl } from '../options.ts';
 import { createPrinter, type Terminal } from '../output.ts';
 import type { GlobalOptions } from '../session.ts';
 
@@ -75,7 +75,7 @@ export function addImportCommand(program: Command, terminal: Terminal): void {
 }
 
 async function run(file: string, options: ImportCommandOptions, terminal: Terminal): Promise<ImportSummary> {
-  const host = requireAddress(options.host || terminal.env.INGEST_URL, {
+  const host = requireServerUrl(options.host || terminal.env.INGEST_URL, {
     option: '--host',
     missing: 'Pass the URL of the ingest host, or set INGEST_URL.',
     example: 'https://events.example.com',
@@ -99,7 +99,7 @@ async function run(file: string, options: ImportCommandOptions, terminal: Termin
       skipInvalid: options.skipInvalid === true,
       isDryRun: options.dryRun === true,
       patienceMs: options.patience * 1000,
-      stateFile: statePath === null ? null : stateFile(statePath, { host, projectApiKey }),
+      stateFile: statePath === null ? null : createStateFile(statePath, { host, projectApiKey }),
       isRestart: options.restart === true,
       progress: createProgress(terminal.err),
       signal: interrupted,

@@ -6,7 +6,7 @@ import { formatCsv } from '@millrace/contracts/csv';
 import { type ResultTable, toResultTable } from '@millrace/contracts/result-table';
 import type { Command } from 'commander';
 import { UsageError } from '../failures.ts';
-import { type ApiOptions, addApiOptions, connectApi } from '../management-api.ts';
+import { type ApiOptions, addApiOptions, createProjectApiClient } from '../management-api.ts';
 import { createPrinter, type Terminal } from '../output.ts';
 
 interface QueryResponse {
@@ -57,7 +57,9 @@ export function addInsightCommands(program: Command, terminal: Terminal): void {
     .action(async (id: string, _options: object, command: Command) => {
       const options = command.optsWithGlobals<ResultOptions>();
       const path = `insights/${encodeURIComponent(id)}/?refresh=${options.new === true ? 'force_blocking' : 'blocking'}`;
-      const insight = (await connectApi(options, terminal).call('GET', path)) as QueryResponse & { result: unknown };
+      const insight = (await createProjectApiClient(options, terminal).call('GET', path)) as QueryResponse & {
+        result: unknown;
+      };
       show({ ...insight, results: insight.result }, options, terminal);
     });
   addResultOptions(run, 'the scope insight:read');
@@ -71,7 +73,11 @@ function addResultOptions(command: Command, scope: string): void {
 
 async function runQuery(query: unknown, options: ResultOptions, terminal: Terminal): Promise<void> {
   const body = { query, ...(options.new === true && { refresh: 'force_blocking' }) };
-  show((await connectApi(options, terminal).call('POST', 'query/', body)) as QueryResponse, options, terminal);
+  show(
+    (await createProjectApiClient(options, terminal).call('POST', 'query/', body)) as QueryResponse,
+    options,
+    terminal,
+  );
 }
 
 /**

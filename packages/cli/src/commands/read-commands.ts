@@ -1,7 +1,13 @@
 // Commands that read a project's data through the management API, so that its scopes, limits and time zones apply.
 
 import type { Command } from 'commander';
-import { type ApiOptions, addApiOptions, addHostOptions, connectApi, connectBelow } from '../management-api.ts';
+import {
+  type ApiOptions,
+  addApiOptions,
+  addHostOptions,
+  createApiClient,
+  createProjectApiClient,
+} from '../management-api.ts';
 import { createPrinter, type Row, type Terminal } from '../output.ts';
 
 interface ReadCommand {
@@ -200,7 +206,8 @@ async function runReadCommand(definition: ReadCommand, command: Command, termina
   const { method = 'GET', path, base, parameters, toRows } = definition;
   const options = command.optsWithGlobals<ApiOptions>();
   const given = command.opts<Given>();
-  const api = base === undefined ? connectApi(options, terminal) : connectBelow(base(given), options, terminal);
+  const api =
+    base === undefined ? createProjectApiClient(options, terminal) : createApiClient(base(given), options, terminal);
   const sent = Object.entries(parameters).flatMap(([name, option]): [string, string][] => {
     const value = given[option];
     return value === undefined ? [] : [[name, value]];

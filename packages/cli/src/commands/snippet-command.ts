@@ -4,7 +4,7 @@ import { pageSnippet } from '@millrace/browser/page-snippet';
 import type { Command } from 'commander';
 import { Refusal, UsageError } from '../failures.ts';
 import { describeBody, describeNetworkError } from '../http.ts';
-import { requireAddress } from '../options.ts';
+import { requireServerUrl } from '../options.ts';
 import type { Terminal } from '../output.ts';
 import type { GlobalOptions } from '../session.ts';
 
@@ -33,7 +33,7 @@ export function addSnippetCommand(program: Command, terminal: Terminal): void {
       'pin the current version of the library and include its digest, which browsers verify. Settings are loaded separately',
     )
     .action(async (options: SnippetOptions, command: Command) => {
-      const host = requireAddress(options.host || terminal.env.INGEST_URL, {
+      const host = requireServerUrl(options.host || terminal.env.INGEST_URL, {
         option: '--host',
         missing: 'Pass the URL of the gateway, or set INGEST_URL.',
         example: 'https://events.example.com',

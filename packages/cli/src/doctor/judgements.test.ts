@@ -6,7 +6,7 @@ import { checkConsumers } from './kafka.ts';
 import { checkDisks, checkReplicas } from './kafka-brokers.ts';
 import { checkRecordSize, checkRetention } from './kafka-topics.ts';
 import { checkClock, judgeConnections, judgeServer } from './postgres.ts';
-import { judgeArchiver, judgeCleaning, judgeReplication } from './postgres-storage.ts';
+import { judgeArchiver, judgeReplication, judgeVacuum } from './postgres-storage.ts';
 import { checkRedis } from './redis.ts';
 
 // Tests findings that cannot occur with the shared test servers.
@@ -86,14 +86,14 @@ test.each<[string, () => Finding[] | Promise<Finding[]>, Finding['state'], strin
     'ok',
     'archived until 2001',
   ],
-  ['rows that should be frozen', () => judgeCleaning({ unfrozen: 1.2e9, autovacuum: 'on' }), 'warning', '1200 million'],
+  ['rows that should be frozen', () => judgeVacuum({ unfrozen: 1.2e9, autovacuum: 'on' }), 'warning', '1200 million'],
   [
     'rows that must be frozen immediately',
-    () => judgeCleaning({ unfrozen: 1.9e9, autovacuum: 'on' }),
+    () => judgeVacuum({ unfrozen: 1.9e9, autovacuum: 'on' }),
     'problem',
     '1900 million',
   ],
-  ['disabled autovacuum', () => judgeCleaning({ unfrozen: 1, autovacuum: 'off' }), 'warning', 'autovacuum is off'],
+  ['disabled autovacuum', () => judgeVacuum({ unfrozen: 1, autovacuum: 'off' }), 'warning', 'autovacuum is off'],
   ['few available connections', () => [judgeConnections({ used: 85, most: 97 })], 'warning', '85 of 97'],
   ['a clock that is ahead', () => checkClock(sql, () => Date.now() + 10_000), 'warning', '10 s ahead of'],
   ['a clock that is far behind', () => checkClock(sql, () => Date.now() - 100_000), 'problem', '100 s behind'],

@@ -4,11 +4,11 @@ import type { Sql } from '@millrace/db';
 import { type Finding, findingsOrOk, formatBytes, ok, problem, warning } from './checks.ts';
 import {
   type Archiver,
-  readArchiver,
-  readServer,
+  readArchiverStatistics,
+  readReplicationSlots,
+  readServerState,
   readSetting,
   readSizes,
-  readSlots,
   readStandbys,
   readUnfrozenTransactions,
   type Slot,
@@ -23,8 +23,8 @@ const farBehindBytes = 1024 ** 3;
  */
 export async function checkReplication(sql: Sql): Promise<Finding[]> {
   // A standby cannot see other standbys. `checkVersion` already reports that this server is a standby.
-  if ((await readServer(sql)).isStandby) return [];
-  return judgeReplication(await readStandbys(sql), await readSlots(sql));
+  if ((await readServerState(sql)).isStandby) return [];
+  return judgeReplication(await readStandbys(sql), await readReplicationSlots(sql));
 }
 
 export function judgeReplication(standbys: readonly Standby[], slots: readonly Slot[]): Finding[] {
@@ -100,8 +100,8 @@ export async function checkStorage(sql: Sql): Promise<Finding[]> {
     `the database has ${formatBytes(databaseBytes)} (${tables}). PostgreSQL cannot report the free space on its disk`,
   );
   // A standby archives the write-ahead log only if it is configured to do so.
-  if ((await readServer(sql)).isStandby) return [size];
-  return [size, ...judgeArchiver(await readArchiver(sql))];
+  if ((await readServerState(sql)).isStandby) return [size];
+  return [size, ...judgeArchiver(await readArchiverStatistics(sql))];
 }
 
 export function judgeArchiver(archiver: Archiver | null): Finding[] {
@@ -127,12 +127,12 @@ const nearlyStopsAt = 1_800_000_000;
 /**
  * Checks that autovacuum keeps up. Otherwise, tables grow without limit, and in the end PostgreSQL rejects all writes.
  */
-export async function checkCleaning(sql: Sql): Promise<Finding[]> {
+export async function checkVacuum(sql: Sql): Promise<Finding[]> {
   const unfrozen = await readUnfrozenTransactions(sql);
-  return judgeCleaning({ unfrozen, autovacuum: await readSetting(sql, 'autovacuum') });
+  return judgeVacuum({ unfrozen, autovacuum: await readSetting(sql, 'autovacuum') });
 }
 
-export function judgeCleaning({ unfrozen, autovacuum }: { unfrozen: number; autovacuum: string }): Finding[] {
+export function judgeVacuum({ unfrozen, autovacuum }: { unfrozen: number; autovacuum: string }): Finding[] {
   const shown = `${Math.round(unfrozen / 1_000_000)} million transactions since the oldest row was frozen`;
   const advice =
     'End old transactions, drop unused replication slots, then run VACUUM (FREEZE) in the affected database.';

@@ -4,7 +4,7 @@ import type { Sql } from '@millrace/db';
 
 /** Returns the server's version, and whether the server is a standby or read-only. */
 
-export async function readServer(sql: Sql) {
+export async function readServerState(sql: Sql) {
   const [row] = await sql.query<{ version: number; shown: string; isStandby: boolean; isReadOnly: boolean }>(
     `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS shown,
             pg_is_in_recovery() AS "isStandby",
@@ -180,7 +180,7 @@ export interface Archiver extends Record<string, unknown> {
   lastArchived: Date | null;
 }
 
-export async function readArchiver(sql: Sql): Promise<Archiver | null> {
+export async function readArchiverStatistics(sql: Sql): Promise<Archiver | null> {
   const [row] = await sql.query<Archiver>(
     `SELECT failed_count::int AS failures, last_failed_time AS "lastFailed", last_archived_time AS "lastArchived"
        FROM pg_stat_archiver WHERE current_setting('archive_mode') <> 'off'`,
@@ -201,7 +201,7 @@ export interface Slot extends Record<string, unknown> {
   safeBytes: number | null;
 }
 
-export async function readSlots(sql: Sql): Promise<Slot[]> {
+export async function readReplicationSlots(sql: Sql): Promise<Slot[]> {
   return sql.query<Slot>(
     `SELECT slot_name AS name, active AS "isActive", wal_status AS status, safe_wal_size::float8 AS "safeBytes",
             pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)::float8 AS "keptBytes"

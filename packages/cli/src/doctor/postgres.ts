@@ -21,7 +21,7 @@ import {
   runChecks,
   warning,
 } from './checks.ts';
-import { checkCleaning, checkReplication, checkStorage } from './postgres-storage.ts';
+import { checkReplication, checkStorage, checkVacuum } from './postgres-storage.ts';
 import {
   countPlainSecrets,
   readActiveFlags,
@@ -31,8 +31,8 @@ import {
   readHiddenServices,
   readMissingPrivileges,
   readOpenTransactions,
-  readServer,
   readServerSdks,
+  readServerState,
   readUnsafeSettings,
 } from './postgres-store.ts';
 import type { DoctorSettings } from './settings.ts';
@@ -90,7 +90,7 @@ function postgresChecks(
     { name: 'postgresql durability', look: () => checkDurability(sql) },
     { name: 'postgresql replication', look: () => checkReplication(sql) },
     { name: 'postgresql storage', look: () => checkStorage(sql) },
-    { name: 'postgresql cleaning', look: () => checkCleaning(sql) },
+    { name: 'postgresql cleaning', look: () => checkVacuum(sql) },
     { name: 'clock', look: () => checkClock(sql) },
     { name: 'secrets', look: () => checkStoredSecrets(sql, settings) },
     { name: 'flags', look: () => checkFlags(sql) },
@@ -101,10 +101,10 @@ const oldest = 15;
 
 /** Checks that the server accepts writes, and that its version supports the queries of the other checks. */
 async function checkVersion(sql: Sql): Promise<Finding[]> {
-  return judgeServer(await readServer(sql));
+  return judgeServer(await readServerState(sql));
 }
 
-export function judgeServer({ version, shown, isStandby, isReadOnly }: Awaited<ReturnType<typeof readServer>>) {
+export function judgeServer({ version, shown, isStandby, isReadOnly }: Awaited<ReturnType<typeof readServerState>>) {
   const findings: Finding[] = [];
   if (version < oldest * 10_000) {
     findings.push(problem(`PostgreSQL ${shown} is too old for Millrace`, `Upgrade it to version ${oldest} or later.`));

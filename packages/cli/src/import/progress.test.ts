@@ -1,4 +1,4 @@
-import { createProgress, describeSending } from './progress.ts';
+import { createProgress, describeSendProgress } from './progress.ts';
 
 const totals = { from: { events: 100, offset: 1000 }, totalEvents: 2100, totalBytes: 21_000 };
 
@@ -9,7 +9,7 @@ test.each([
   [{ events: 100, offset: 1000 }, 0, '  4.8%  100 of 2,100 events  0/s'],
   [{ events: 2100, offset: 21_000 }, 10_000, '100.0%  2,100 of 2,100 events  200/s  0 s left'],
 ])('describes the progress %j after %d ms', (sent, elapsedMs, expected) => {
-  expect(describeSending(totals, sent, elapsedMs)).toBe(expected);
+  expect(describeSendProgress(totals, sent, elapsedMs)).toBe(expected);
 });
 
 function watch(isTTY: boolean) {

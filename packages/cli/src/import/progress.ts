@@ -57,7 +57,7 @@ export function createProgress(output: Output, now: () => number = Date.now): Pr
     sent(sent) {
       if (!sending) return;
       const { totals, startedAt } = sending;
-      show(() => describeSending(totals, sent, now() - startedAt));
+      show(() => describeSendProgress(totals, sent, now() - startedAt));
     },
     note(sentence) {
       clear();
@@ -71,7 +71,7 @@ export function createProgress(output: Output, now: () => number = Date.now): Pr
  * Formats progress as ` 42.1%  1,234 of 2,930 events  850/s  2 min left`. The rate and the remaining time are based on
  * this run only.
  */
-export function describeSending(
+export function describeSendProgress(
   { from, totalEvents, totalBytes }: ImportTotals,
   sent: SentCounts,
   elapsedMs: number,

@@ -34,7 +34,7 @@ export interface StateFile {
   save(progress: Omit<ImportState, 'version' | 'project' | 'updatedAt'>): void;
 }
 
-export function stateFile(path: string, target: { host: string; projectApiKey: string }): StateFile {
+export function createStateFile(path: string, target: { host: string; projectApiKey: string }): StateFile {
   const project = createHash('sha256').update(`${target.host} ${target.projectApiKey}`).digest('hex').slice(0, 16);
   return {
     path,
