@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
 import { endConnection } from './pg-internals/end-connection.ts';
-import { guardMessages } from './pg-internals/guard-messages.ts';
+import { filterServerMessages } from './pg-internals/guard-messages.ts';
 
 export interface ExternalConnectionOptions {
   /** The host name of the server, which its certificate must match. */
@@ -71,7 +71,7 @@ async function connect(
   });
   // Without a listener, a connection error between two statements would crash the process.
   client.on('error', () => {});
-  const { begin } = guardMessages(client, maxResponseBytes);
+  const { begin } = filterServerMessages(client, maxResponseBytes);
   try {
     await client.connect();
   } catch (error) {

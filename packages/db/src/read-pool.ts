@@ -2,7 +2,7 @@
 
 import pg from 'pg';
 import { createConfigReader, openPool, type PoolOptions } from './open-pool.ts';
-import { beginUserSqlStatement, sqlRole, type UserSqlSafeguards, userSqlSafeguardsQuery } from './sql-role.ts';
+import { buildUserSqlBegin, sqlRole, type UserSqlSafeguards, userSqlSafeguardsQuery } from './sql-role.ts';
 
 /** The limits of one query: time, and size of the result. */
 export interface ReadLimits {
@@ -74,7 +74,7 @@ export function createReadPool(options: Omit<PoolOptions, 'settings' | 'queryTim
       signal.addEventListener('abort', onAbort, { once: true });
       if (signal.aborted) onAbort();
       try {
-        if (limits.isUserSql) await client.query(beginUserSqlStatement(await barriers(client)));
+        if (limits.isUserSql) await client.query(buildUserSqlBegin(await barriers(client)));
         await readRows(client, { text, values, maxBytes: limits.maxBytes, each, stop });
         if (stopped.why !== null) throw new Error('Stopped.');
         if (limits.isUserSql) await client.query('COMMIT');

@@ -44,7 +44,7 @@ export const userSqlSafeguardsQuery = `SELECT
 const maxTemporaryFiles = '1GB';
 
 /** Begins a read-only transaction, with the role and the limits that the server allows. */
-export function beginUserSqlStatement({ hasRole, canLimitFiles }: UserSqlSafeguards): string {
+export function buildUserSqlBegin({ hasRole, canLimitFiles }: UserSqlSafeguards): string {
   return [
     'BEGIN READ ONLY',
     'SET LOCAL max_parallel_workers_per_gather = 0',

@@ -1,6 +1,6 @@
 // Local times of events near the changes of a time zone's UTC offset.
 
-import { createTimeZone, offsetSpans } from '@millrace/schedule';
+import { createTimeZone, listOffsetSpans } from '@millrace/schedule';
 import { createTestTenant } from '@millrace/testing';
 import type { ProjectSettings } from '../src/index.ts';
 import { readProjectSettings } from '../src/records-store.ts';
@@ -15,7 +15,7 @@ const year = new Date().getUTCFullYear();
 /** Times in this year and ten years ago, near the changes of the time zone's UTC offset. */
 const times = zones.flatMap((zone) =>
   [year, year - 10].flatMap((one) =>
-    offsetSpans(zone, { from: Date.UTC(one, 0, 1), to: Date.UTC(one + 1, 0, 1) }).flatMap(({ from }) =>
+    listOffsetSpans(zone, { from: Date.UTC(one, 0, 1), to: Date.UTC(one + 1, 0, 1) }).flatMap(({ from }) =>
       [-day, -hour, -1, 0, 1, 45 * minute, 3 * hour, 23 * hour, 30 * hour].map((shift) => from + shift),
     ),
   ),

@@ -1,11 +1,11 @@
-import { type ExportInterval, type ExportRhythm, exportIntervalAt, exportIntervals } from './export-interval.ts';
+import { type ExportInterval, type ExportRhythm, exportIntervals, findExportInterval } from './export-interval.ts';
 
 const at = (
   interval: ExportInterval,
   moment: string,
   { timezone = 'UTC', offset_day = null, offset_hour = null }: Partial<ExportRhythm> = {},
 ) => {
-  const { start, end } = exportIntervalAt({ interval, timezone, offset_day, offset_hour }, new Date(moment));
+  const { start, end } = findExportInterval({ interval, timezone, offset_day, offset_hour }, new Date(moment));
   return [start.toISOString(), end.toISOString()].map((text) => text.replace(':00.000Z', 'Z'));
 };
 
@@ -50,11 +50,11 @@ test.each(rhythms)(
   (rhythm) => {
     let moment = new Date('2026-03-01T00:00Z');
     for (let step = 0; step < 400; step += 1) {
-      const { start, end } = exportIntervalAt(rhythm, moment);
+      const { start, end } = findExportInterval(rhythm, moment);
       expect(start.getTime()).toBeLessThanOrEqual(moment.getTime());
       expect(end.getTime()).toBeGreaterThan(moment.getTime());
-      expect(exportIntervalAt(rhythm, end).start).toEqual(end);
-      expect(exportIntervalAt(rhythm, new Date(end.getTime() - 1))).toEqual({ start, end });
+      expect(findExportInterval(rhythm, end).start).toEqual(end);
+      expect(findExportInterval(rhythm, new Date(end.getTime() - 1))).toEqual({ start, end });
       moment = end;
     }
   },

@@ -40,7 +40,7 @@ export interface ExportRhythm {
  * year has 23 hours and another has 25. The next interval is the one that contains `end`.
  * @param rhythm `timezone` is an IANA name
  */
-export function exportIntervalAt(rhythm: ExportRhythm, moment: Date): TimeSpan {
+export function findExportInterval(rhythm: ExportRhythm, moment: Date): TimeSpan {
   const { interval, timezone, offset_day, offset_hour } = rhythm;
   const lengthMs = fixedMs[interval];
   if (lengthMs !== undefined) {
@@ -78,7 +78,7 @@ export function nextExportInterval(
 ): TimeSpan | null {
   const { start_at, end_at } = schedule;
   const moment = start_at !== null && start_at > from ? start_at : from;
-  const { start, end } = exportIntervalAt(schedule, moment);
+  const { start, end } = findExportInterval(schedule, moment);
   if (end_at !== null && end > end_at) return null;
   const isWithin = exportedUntil !== null && exportedUntil > start && exportedUntil < end;
   return { start: isWithin ? exportedUntil : start, end };
@@ -88,9 +88,12 @@ export function nextExportInterval(
  * Splits a range into the time spans of export runs. Each run covers one interval. The first and the last span are
  * trimmed to the range.
  */
-export function* exportSpans({ start: from, end: until }: TimeSpan, rhythm: ExportRhythm): Generator<TimeSpan> {
+export function* splitIntoExportSpans(
+  { start: from, end: until }: TimeSpan,
+  rhythm: ExportRhythm,
+): Generator<TimeSpan> {
   for (let start = from; start < until; ) {
-    const whole = exportIntervalAt(rhythm, start);
+    const whole = findExportInterval(rhythm, start);
     const end = whole.end < until ? whole.end : until;
     yield { start, end };
     start = end;

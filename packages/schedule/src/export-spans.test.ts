@@ -1,8 +1,8 @@
-import { type ExportInterval, exportSpans } from './export-interval.ts';
+import { type ExportInterval, splitIntoExportSpans } from './export-interval.ts';
 
 const spans = (interval: ExportInterval, start: string, end: string, timezone = 'UTC') =>
   [
-    ...exportSpans(
+    ...splitIntoExportSpans(
       { start: new Date(start), end: new Date(end) },
       { interval, timezone, offset_day: null, offset_hour: null },
     ),

@@ -2,10 +2,10 @@ export {
   type ExportInterval,
   type ExportRhythm,
   type ExportSchedule,
-  exportIntervalAt,
   exportIntervals,
-  exportSpans,
+  findExportInterval,
   nextExportInterval,
+  splitIntoExportSpans,
   type TimeSpan,
 } from './export-interval.ts';
 export {
@@ -17,4 +17,4 @@ export {
   type Weekday,
   weekdays,
 } from './rule.ts';
-export { createTimeZone, isTimeZone, type OffsetSpan, offsetSpans, type TimeZone } from './time-zone.ts';
+export { createTimeZone, isTimeZone, listOffsetSpans, type OffsetSpan, type TimeZone } from './time-zone.ts';

@@ -68,7 +68,7 @@ export interface OffsetSpan {
  * Returns the offsets of a time zone within a time range, in chronological order.
  * @param name see `createTimeZone`
  */
-export function offsetSpans(name: string, { from, to }: { from: number; to: number }): OffsetSpan[] {
+export function listOffsetSpans(name: string, { from, to }: { from: number; to: number }): OffsetSpan[] {
   const { toWallTime } = createTimeZone(name);
   const offsetAt = (instant: number) => toWallTime(instant) - instant;
   let span: OffsetSpan = { from, to, offset: offsetAt(from) };

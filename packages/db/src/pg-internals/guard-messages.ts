@@ -25,7 +25,7 @@ const headerBytes = 5;
  * unexpected or too long. Drops rows, because none are requested from such a server. Call it before connecting.
  * @param maxBytes limit for all messages of one statement, and for all messages before the first statement
  */
-export function guardMessages(client: pg.Client, maxBytes: number): { begin(): void } {
+export function filterServerMessages(client: pg.Client, maxBytes: number): { begin(): void } {
   const inside = (client as unknown as Inside).connection;
   const attach = inside.attachListeners.bind(inside);
   let bytes = 0;

@@ -2,7 +2,7 @@
 
 import { maxBackfillRuns } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
-import { exportSpans, nextExportInterval } from '@millrace/schedule';
+import { nextExportInterval, splitIntoExportSpans } from '@millrace/schedule';
 import type { SettledUntil } from './read.ts';
 import { insertRuns, lockDueExport, lockOpenBackfill, setNextInterval, updateBackfill } from './store.ts';
 
@@ -44,7 +44,7 @@ export async function planBackfill(database: Database): Promise<boolean> {
       await updateBackfill(tx, id, { status: has_failed_run ? 'Failed' : 'Completed', nextStart: null });
       return true;
     }
-    const spans = firstOf(exportSpans({ start, end }, backfill), maxBackfillRuns);
+    const spans = firstOf(splitIntoExportSpans({ start, end }, backfill), maxBackfillRuns);
     await insertRuns(tx, { exportId: backfill.batch_export_id, backfillId: id }, spans);
     const reached = spans.at(-1)?.end ?? end;
     await updateBackfill(tx, id, { status: 'Running', nextStart: reached < end ? reached : null });

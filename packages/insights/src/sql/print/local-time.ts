@@ -2,7 +2,7 @@
 // zone for each row, which takes ten times as long as adding an offset. The statement therefore contains the offsets of
 // some years, and calls the functions only for times outside of these years.
 
-import { type OffsetSpan, offsetSpans } from '@millrace/schedule';
+import { listOffsetSpans, type OffsetSpan } from '@millrace/schedule';
 import { type Fragment, sql } from '../../event-store/sql.ts';
 import type { Expression } from '../tree.ts';
 import type { Printing } from './context.ts';
@@ -103,7 +103,7 @@ function spansOf(zone: string): OffsetSpan[] {
   const year = new Date().getUTCFullYear();
   const found = known.get(zone);
   if (found?.year === year) return found.spans;
-  const spans = offsetSpans(zone, { from: Date.UTC(year - 3, 0, 1), to: Date.UTC(year + 2, 0, 1) });
+  const spans = listOffsetSpans(zone, { from: Date.UTC(year - 3, 0, 1), to: Date.UTC(year + 2, 0, 1) });
   known.set(zone, { year, spans });
   return spans;
 }

@@ -4,7 +4,7 @@ import { maxBackfillRuns } from '@millrace/contracts';
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { formatDateTime, parseDateTime } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
-import { type ExportRhythm, exportIntervalAt, exportSpans, type TimeSpan } from '@millrace/schedule';
+import { type ExportRhythm, findExportInterval, splitIntoExportSpans, type TimeSpan } from '@millrace/schedule';
 import { type BatchExportRow, buildOrder } from './store.ts';
 
 export interface Range {
@@ -53,7 +53,7 @@ export function parseRange(
   if (start_at == null || end_at == null) throw refusal("Both 'start_at' and 'end_at' must be specified");
   const [start, end] = [parseTime(start_at), parseTime(end_at)];
   if (start >= end) throw refusal("The initial backfill datetime 'start_at' happens after 'end_at'");
-  const current = exportIntervalAt(rhythm, now);
+  const current = findExportInterval(rhythm, now);
   if (end.getTime() - now.getTime() > current.end.getTime() - current.start.getTime()) {
     throw refusal(
       `The provided 'end_at' (${formatDateTime(end)}) is too far into the future. Cannot backfill beyond 1 batch period into the future.`,
@@ -68,7 +68,7 @@ export function parseRange(
  */
 export function listRunRanges(range: Range, rhythm: ExportRhythm): TimeSpan[] {
   const spans: TimeSpan[] = [];
-  for (const span of exportSpans(range, rhythm)) {
+  for (const span of splitIntoExportSpans(range, rhythm)) {
     if (spans.push(span) <= maxBackfillRuns) continue;
     throw refusal(
       `A backfill can have at most ${maxBackfillRuns} runs. The range from ${formatDateTime(range.start)} to ` +

@@ -6,7 +6,7 @@ import type { ExportModel } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import { type ExportQuery, readEventFilters, readExportQuery, type SqlParser } from '@millrace/insights';
 import { AppError, isAppError } from '@millrace/runtime';
-import { exportIntervalAt, isTimeZone, nextExportInterval } from '@millrace/schedule';
+import { findExportInterval, isTimeZone, nextExportInterval } from '@millrace/schedule';
 import type { Static } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
 import { requireNamedRecords } from '../../access/named-records.ts';
@@ -180,7 +180,7 @@ async function startMissedBackfill(
   now: Date,
 ): Promise<void> {
   const start = before.next_interval_start;
-  const until = after.next_interval_start ?? exportIntervalAt(after, now).start;
+  const until = after.next_interval_start ?? findExportInterval(after, now).start;
   const end = after.end_at !== null && after.end_at < until ? after.end_at : until;
   if (start !== null && start < end) await startBackfill(tx, after, { start, end, byStoredTime: true });
 }
