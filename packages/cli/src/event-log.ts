@@ -144,7 +144,7 @@ export async function overrideOffset(
  * Deletes all offsets of a log, so that its consumers start at its beginning.
  * @returns the number of deleted rows
  */
-export async function forgetLog(client: Client, log: string): Promise<number> {
+export async function deleteLogOffsets(client: Client, log: string): Promise<number> {
   const { count } = await client.consumer_offset.deleteMany({ where: { log } });
   return count;
 }

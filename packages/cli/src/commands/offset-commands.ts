@@ -1,7 +1,7 @@
 // `millrace offsets …`: commands that show and set the offsets from which consumers continue to read the event log.
 
 import { type Command, InvalidArgumentError } from 'commander';
-import { forgetLog, overrideOffset, type ReadOffset, readStoredOffsets, withLog } from '../event-log.ts';
+import { deleteLogOffsets, overrideOffset, type ReadOffset, readStoredOffsets, withLog } from '../event-log.ts';
 import { Refusal, UsageError } from '../failures.ts';
 import type { Row, Terminal } from '../output.ts';
 import { type Session, withSession } from '../session.ts';
@@ -58,7 +58,7 @@ export function addOffsetCommands(program: Command, terminal: Terminal): void {
     .argument('<log>', 'name of the log, as shown by `offsets list`')
     .action((log: string, _options: object, command: Command) =>
       withSession(command, terminal, async ({ prisma, printer }) => {
-        const forgotten = await forgetLog(prisma, log);
+        const forgotten = await deleteLogOffsets(prisma, log);
         if (forgotten === 0) throw new Refusal(`<log>: No offsets are stored for ${log}.`);
         printer.record({ forgotten });
       }),

@@ -33,7 +33,8 @@ function createFailingServer(failures: ('ok' | 'refuse-one' | 'throw' | 'lose-th
         throw new Error('intentional failure');
       }
       return batches.map((batch, index) => {
-        if (failure === 'refuse-one' && index === 0) return { reason: 'not_now', error: new Error('intentional failure') };
+        if (failure === 'refuse-one' && index === 0)
+          return { reason: 'not_now', error: new Error('intentional failure') };
         write(batch);
         return null;
       });

@@ -14,7 +14,7 @@ import { Type } from 'typebox';
 import { defaultBrokerRecordBytes } from '../append/transport.ts';
 import type { AppendRecord, EventLog } from '../log.ts';
 import { createPostgresLog } from '../postgres/log.ts';
-import { assertOpen } from './store.ts';
+import { assertFallbackOpen } from './store.ts';
 import { createFallbackSwitch, type FallbackSwitch } from './switch.ts';
 
 interface FallbackLogOptions {
@@ -79,7 +79,7 @@ const longestAppendMs = 2900;
  */
 export function createFallbackLog(options: FallbackLogOptions): EventLog {
   const { kafka, topic, logger, database } = options;
-  const postgres = createPostgresLog({ database, logger, guard: (tx) => assertOpen(tx, topic) });
+  const postgres = createPostgresLog({ database, logger, guard: (tx) => assertFallbackOpen(tx, topic) });
   const outage = createKafkaOutage(kafka.isHealthy);
   const taken = options.metrics?.counter(
     'millrace_log_fallback_records_total',

@@ -1,4 +1,4 @@
-import { type FallbackPhase, type FallbackView, nextPhase } from './store.ts';
+import { chooseNextPhase, type FallbackPhase, type FallbackView } from './store.ts';
 
 const calm: FallbackView = {
   ...{ phase: 'closed', epoch: 3n, ageMs: 60_000, isSettled: true, allReachKafka: true, backlog: 0 },
@@ -40,5 +40,5 @@ const cases: [string, Partial<FallbackView>, boolean, FallbackPhase][] = [
 ];
 
 test.each(cases)('%s', (_, view, wantsOpen, expected) => {
-  expect(nextPhase({ ...calm, ...view }, wantsOpen)).toBe(expected);
+  expect(chooseNextPhase({ ...calm, ...view }, wantsOpen)).toBe(expected);
 });

@@ -77,13 +77,13 @@ export async function readFallback(tx: Transaction, topic: string): Promise<Fall
   };
 }
 
-/** Waits for appends in flight (see `assertOpen`), and blocks new ones until the transaction ends. */
+/** Waits for appends in flight (see `assertFallbackOpen`), and blocks new ones until the transaction ends. */
 export async function lockFallback(tx: Transaction, topic: string): Promise<void> {
   await tx.query('SELECT 1 FROM event_log_fallback WHERE topic = $1 FOR UPDATE', [topic]);
 }
 
 /** Changes the phase. Does nothing if another process has changed it in the meantime. */
-export async function changePhase(
+export async function changeFallbackPhase(
   tx: Transaction,
   topic: string,
   from: FallbackView,
@@ -101,7 +101,7 @@ export async function changePhase(
  * lock guarantees that the fallback closes only after the append is committed and visible, or rolled back.
  * @throws AppendRejected if the fallback is closed
  */
-export async function assertOpen(tx: Transaction, topic: string): Promise<void> {
+export async function assertFallbackOpen(tx: Transaction, topic: string): Promise<void> {
   const [row] = await tx.query<{ phase: FallbackPhase }>(
     'SELECT phase FROM event_log_fallback WHERE topic = $1 FOR SHARE',
     [topic],
@@ -150,7 +150,7 @@ const longestClosingMs = 2000;
  * Returns the next phase, or the current one if nothing changes.
  * @param wantsOpen true if this process has been without Kafka for long enough
  */
-export function nextPhase(view: FallbackView, wantsOpen: boolean): FallbackPhase {
+export function chooseNextPhase(view: FallbackView, wantsOpen: boolean): FallbackPhase {
   switch (view.phase) {
     case 'closed':
       return wantsOpen ? 'opening' : 'closed';

@@ -1,5 +1,5 @@
 /**
- * The phase of the Kafka fallback in one process. The database stores the phase, and `nextPhase` in store.ts decides
+ * The phase of the Kafka fallback in one process. The database stores the phase, and `chooseNextPhase` in store.ts decides
  * when it changes:
  *
  * | Phase | Appends go to | Next phase | When |
@@ -14,11 +14,11 @@ import type { SqlDatabase } from '@millrace/db/sql';
 import { type Logger, sleep, withDeadline } from '@millrace/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import {
-  changePhase,
+  changeFallbackPhase,
+  chooseNextPhase,
   type FallbackPhase,
   type FallbackView,
   lockFallback,
-  nextPhase,
   readFallback,
   removeAppender,
   storeAppenderHeartbeat,
@@ -138,16 +138,16 @@ function heartbeat(
     const reachesKafka = deps.reachesKafka();
     await storeAppenderHeartbeat(tx, { topic, appenderId, reachesKafka, settledEpoch, leaseMs });
     let view = await readFallback(tx, topic);
-    let to = nextPhase(view, deps.kafkaOutageMs() >= deps.openAfterMs);
+    let to = chooseNextPhase(view, deps.kafkaOutageMs() >= deps.openAfterMs);
     if (to === 'closed' && view.phase === 'closing') {
       // Another append may have been committed since the view was read. The backlog is reliable only while the lock is
       // held.
       await lockFallback(tx, topic);
       view = await readFallback(tx, topic);
-      to = nextPhase(view, false);
+      to = chooseNextPhase(view, false);
     }
     if (to === view.phase) return view;
-    await changePhase(tx, topic, view, to);
+    await changeFallbackPhase(tx, topic, view, to);
     return readFallback(tx, topic);
   });
 }

@@ -13,12 +13,12 @@ import {
 } from './leased-partition.ts';
 import {
   type GroupState,
-  heartbeat,
   leaveGroup,
   type Member,
   type MembershipState,
   readGroupState,
   releaseLeases,
+  renewMembership,
 } from './membership-store.ts';
 
 interface PostgresConsumerDeps {
@@ -241,7 +241,7 @@ function createMembership({ database, member, leaseMs }: { database: SqlDatabase
     isExpired: () => performance.now() - lastHeartbeatAt >= leaseMs,
     async heartbeat(): Promise<MembershipState> {
       const beganAt = performance.now();
-      const state = await bounded(database.transaction((tx) => heartbeat(tx, member, leaseMs)));
+      const state = await bounded(database.transaction((tx) => renewMembership(tx, member, leaseMs)));
       lastHeartbeatAt = beganAt;
       return state;
     },

@@ -21,7 +21,7 @@ export interface MembershipState {
  * to its share. An advisory lock makes the members of a group run this function one after the other, so that no member
  * decides based on outdated data. All times are those of the database, because the members' clocks may differ.
  */
-export async function heartbeat(tx: Transaction, member: Member, leaseMs: number): Promise<MembershipState> {
+export async function renewMembership(tx: Transaction, member: Member, leaseMs: number): Promise<MembershipState> {
   const { topic, group, memberId } = member;
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('millrace event log group ' || $1 || ' ' || $2, 0))`, [
     topic,
