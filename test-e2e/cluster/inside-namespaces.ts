@@ -4,7 +4,7 @@ import { cpus } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readEnvironment } from '@millrace/runtime';
-import { kubectlAndHelm } from '@millrace/stack/fetched-programs';
+import { ensureKubectlAndHelm } from '@millrace/stack/fetched-programs';
 import { type Cluster, startCluster } from './cluster.ts';
 import type { ClusterCommandOptions } from './command-options.ts';
 import { kubernetesVersion } from './parts/go-program.ts';
@@ -41,7 +41,7 @@ export async function insideNamespaces(options: ClusterCommandOptions & { inside
 }
 
 async function runShell(command: string, { kubeconfig }: Cluster): Promise<number> {
-  const { kubectl } = await kubectlAndHelm();
+  const { kubectl } = await ensureKubectlAndHelm();
   const { PATH = '', ...rest } = readEnvironment();
   const env = { ...rest, KUBECONFIG: kubeconfig, PATH: `${dirname(kubectl)}:${PATH}` };
   return spawnSync('sh', ['-c', command], { stdio: 'inherit', env }).status ?? 1;

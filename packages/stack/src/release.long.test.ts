@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { parse, parseAllDocuments } from 'yaml';
-import { kubectlAndHelm } from './fetched-programs.ts';
+import { ensureKubectlAndHelm } from './fetched-programs.ts';
 import { detectPlatform } from './image/base.ts';
 import { publish } from './release.ts';
 import { runProgram } from './run-program.ts';
@@ -54,7 +54,7 @@ test('an application can install and import the npm packages', async () => {
 });
 
 test('Helm can show and render the chart', async () => {
-  const { helm } = await kubectlAndHelm();
+  const { helm } = await ensureKubectlAndHelm();
   const file = join(made, `millrace-${version}.tgz`);
   const { stdout: about } = await run(helm, ['show', 'chart', file]);
   expect(parse(about)).toMatchObject({ name: 'millrace', version, appVersion: version });

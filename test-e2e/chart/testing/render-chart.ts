@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { kubectlAndHelm } from '@millrace/stack/fetched-programs';
+import { ensureKubectlAndHelm } from '@millrace/stack/fetched-programs';
 import { runProgram } from '@millrace/stack/run-program';
 import { parseAllDocuments } from 'yaml';
 import type { Manifest } from './manifest.ts';
@@ -28,7 +28,7 @@ export interface RenderOptions {
 /** Returns Helm's exit status and output, even if Helm fails. */
 export async function helmTemplate(options: RenderOptions): Promise<{ status: number; output: string }> {
   const { release = 'm', chart = chartDirectory, examples = [], values = {}, words = [] } = options;
-  const { helm } = await kubectlAndHelm();
+  const { helm } = await ensureKubectlAndHelm();
   const files = examples.flatMap((name) => ['--values', join(examplesDirectory, `${name}.yaml`)]);
   const own = Object.entries(values).flatMap(([name, value]) => ['--set-json', `${name}=${JSON.stringify(value)}`]);
   return runProgram(helm, ['template', release, chart, '--namespace', 'prod', ...files, ...own, ...words]);

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { join } from 'node:path';
 import {
-  freePort,
+  findFreePort,
   type Reaper,
   type RunningServer,
   startServerProcess,
@@ -47,7 +47,7 @@ export async function runApiServer(options: ApiServerOptions): Promise<RunningAp
   const token = randomBytes(24).toString('base64url');
   const tokens = join(directory, 'tokens.csv');
   writeFileSync(tokens, `${token},admin,admin,system:masters\n`, { mode: 0o600 });
-  const port = await freePort();
+  const port = await findFreePort();
   const server = startServerProcess({
     name: 'kube-apiserver',
     command: program,

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readEnvironment } from '@millrace/runtime';
-import { kubectlAndHelm } from '@millrace/stack/fetched-programs';
+import { ensureKubectlAndHelm } from '@millrace/stack/fetched-programs';
 import { hasProgram, type ProgramResult, runProgram } from '@millrace/stack/run-program';
 import { createReaper } from '@millrace/stack/servers/server-process';
 import { runApiServer } from './run-api-server.ts';
@@ -61,7 +61,7 @@ export interface KubernetesTools {
  * @param directory directory for Helm's files, so that the user's Helm settings have no effect
  */
 export async function kubernetesTools(kubeconfig: string, directory: string): Promise<KubernetesTools> {
-  const files = await kubectlAndHelm();
+  const files = await ensureKubectlAndHelm();
   const env = {
     ...readEnvironment(),
     KUBECONFIG: kubeconfig,

@@ -2,17 +2,17 @@ import { mkdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import {
-  freePort,
+  findFreePort,
   type Reaper,
   type RunningServer,
   startServerProcess,
   waitUntilReady,
 } from '@millrace/stack/servers/server-process';
-import { debianFiles } from '../parts/debian-files.ts';
+import { readDebianFiles } from '../parts/debian-files.ts';
 
 /** Returns the directory of the unpacked Debian package. */
 export function etcdFiles(): Promise<string> {
-  return debianFiles('etcd', ['etcd-server']);
+  return readDebianFiles('etcd', ['etcd-server']);
 }
 
 /** Starts etcd, the API server's database, only on loopback. */
@@ -20,9 +20,9 @@ export async function startEtcd(directory: string, reaper: Reaper): Promise<Runn
   const program = join(await etcdFiles(), 'usr/bin/etcd');
   const data = join(directory, 'etcd');
   mkdirSync(data, { recursive: true, mode: 0o700 });
-  const port = await freePort();
+  const port = await findFreePort();
   const address = `http://127.0.0.1:${port}`;
-  const peers = `http://127.0.0.1:${await freePort(0, new Set([port]))}`;
+  const peers = `http://127.0.0.1:${await findFreePort(0, new Set([port]))}`;
   const server = startServerProcess({
     name: 'etcd',
     command: program,

@@ -1,7 +1,7 @@
 // Records a running cluster's connections, as reported by the kernel, and its pods and policies over time.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { kubectlAndHelm } from '@millrace/stack/fetched-programs';
+import { ensureKubectlAndHelm } from '@millrace/stack/fetched-programs';
 import type { ServerProcess } from '@millrace/stack/servers/server-process';
 import { type PartOptions, startPart } from '../control-plane.ts';
 import type { NetworkPolicy, PodParty } from '../network-policies.ts';
@@ -33,7 +33,7 @@ done`;
 
 /** Starts recording connections. All nodes share one network namespace, in which the kernel tracks each connection. */
 export async function watchConnections(kubeconfig: string, options: PartOptions): Promise<ConnectionWatch> {
-  const { kubectl } = await kubectlAndHelm();
+  const { kubectl } = await ensureKubectlAndHelm();
   const watch = (name: string, kind: string) => {
     const words = ['get', kind, '--all-namespaces', '--watch', '--output-watch-events', '-o', watchEventLine];
     const flags = ['-c', stamped, 'bash', kubectl, '--kubeconfig', kubeconfig, ...words];

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { readEnvironment } from '@millrace/runtime';
-import { debianFiles } from '../parts/debian-files.ts';
+import { readDebianFiles } from '../parts/debian-files.ts';
 
 /** A node's programs from Debian packages, without the kubelet. */
 export interface NodePrograms {
@@ -23,7 +23,7 @@ const packages = [
 
 /** Returns the directory of the unpacked Debian packages. */
 export function nodeFiles(): Promise<string> {
-  return debianFiles('node', packages);
+  return readDebianFiles('node', packages);
 }
 
 /**

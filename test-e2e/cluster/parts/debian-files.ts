@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SetupProblem } from '@millrace/stack/command';
-import { keepInCache } from '@millrace/stack/fetched-programs';
+import { findOrCreateCacheDirectory } from '@millrace/stack/fetched-programs';
 import { runProgram } from '@millrace/stack/run-program';
 import { runOrExplain } from './run-or-explain.ts';
 
@@ -12,9 +12,9 @@ import { runOrExplain } from './run-or-explain.ts';
  * @param name name of the directory in the cache
  * @throws SetupProblem if apt is missing, or with apt's output
  */
-export function debianFiles(name: string, packages: readonly string[]): Promise<string> {
+export function readDebianFiles(name: string, packages: readonly string[]): Promise<string> {
   const mark = createHash('sha256').update(packages.join(' ')).digest('hex').slice(0, 8);
-  return keepInCache(`cluster/debian-${name}-${mark}`, async (directory) => {
+  return findOrCreateCacheDirectory(`cluster/debian-${name}-${mark}`, async (directory) => {
     if (!existsSync('/usr/bin/apt-get') || !existsSync('/usr/bin/dpkg')) {
       throw new SetupProblem(`${packages.join(', ')} come from Debian's packages, and this is no Debian.`);
     }

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readEnvironment } from '@millrace/runtime';
 import { SetupProblem } from '@millrace/stack/command';
-import { keepInCache } from '@millrace/stack/fetched-programs';
+import { findOrCreateCacheDirectory } from '@millrace/stack/fetched-programs';
 import { runProgram } from '@millrace/stack/run-program';
 import { runOrExplain } from './run-or-explain.ts';
 
@@ -28,7 +28,7 @@ export interface GoProgram {
 export async function goProgram(program: GoProgram): Promise<string> {
   const { module, path, name = basename(path), variables = {} } = program;
   const source = moduleDirectory(module);
-  const directory = await keepInCache(`cluster/${name}-${moduleMark(module)}`, async (temporary) => {
+  const directory = await findOrCreateCacheDirectory(`cluster/${name}-${moduleMark(module)}`, async (temporary) => {
     const flags = ['-s', '-w', ...Object.entries(variables).map(([key, value]) => `-X ${key}=${value}`)].join(' ');
     const build = ['go', 'build', '-p', '2', '-trimpath', '-ldflags', flags, '-o', join(temporary, name), path];
     // Build one program at a time, because parallel builds would compile the same packages.

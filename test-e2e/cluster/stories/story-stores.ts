@@ -5,7 +5,7 @@ import { unprivilegedUser } from '@millrace/stack/run-program';
 import { startKafka } from '@millrace/stack/servers/kafka';
 import { startPostgres } from '@millrace/stack/servers/postgres';
 import { startRedis } from '@millrace/stack/servers/redis';
-import { createReaper, freePort } from '@millrace/stack/servers/server-process';
+import { createReaper, findFreePort } from '@millrace/stack/servers/server-process';
 import { type BreakableServer, startBreakableServer } from '@millrace/testing';
 import pg from 'pg';
 import { hostAddress } from '../node/cluster-network.ts';
@@ -47,13 +47,13 @@ export async function startStores(directory: string): Promise<StoryStores> {
     startBreakableServer({
       ...{ directory: place(name), killSignal },
       start: async (port) =>
-        start({ directory: place(name), host: hostAddress, preferredPort: port || (await freePort()), reaper }),
+        start({ directory: place(name), host: hostAddress, preferredPort: port || (await findFreePort()), reaper }),
     });
   const { key, certificate } = certificates.postgres;
   const tls = { ssl: 'on', ssl_cert_file: certificate, ssl_key_file: key };
   // A commit must survive a PostgreSQL crash, but not a machine crash.
   const settings = { fsync: 'off', full_page_writes: 'off', ...tls };
-  const secured = { port: await freePort(), keyStore: certificates.kafka.keyAndCertificate };
+  const secured = { port: await findFreePort(), keyStore: certificates.kafka.keyAndCertificate };
   const [postgres, kafka, redis] = await Promise.all([
     own('postgres', 'SIGQUIT', (options) => startPostgres({ ...options, settings })),
     own('kafka', 'SIGKILL', (options) => startKafka({ ...options, secured })),

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { readEnvironment } from '@millrace/runtime';
-import { freePort } from '@millrace/stack/servers/server-process';
+import { findFreePort } from '@millrace/stack/servers/server-process';
 import { eventually } from '../eventually.ts';
 import { findWebKitDriver } from '../find-browser.ts';
 import { type DrivenBrowser, type Driver, openTab } from './tab.ts';
@@ -22,7 +22,7 @@ export async function openWebKit(): Promise<DrivenBrowser> {
     // The machine may not have a graphics card or an accessibility service.
     ...{ WEBKIT_DISABLE_DMABUF_RENDERER: '1', LIBGL_ALWAYS_SOFTWARE: '1', NO_AT_BRIDGE: '1' },
   };
-  const port = await freePort();
+  const port = await findFreePort();
   const program = spawn(path, [`--port=${port}`], { stdio: 'ignore', env });
   const driver = await connect(`http://127.0.0.1:${port}`);
   const [first] = await driver.send<string[]>('WebDriver:GetWindowHandles');

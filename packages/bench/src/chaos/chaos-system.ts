@@ -7,7 +7,7 @@ import { migrate } from '@millrace/db';
 import { startKafka } from '@millrace/stack/servers/kafka';
 import { removePostgresFiles, startPostgres } from '@millrace/stack/servers/postgres';
 import { startRedis } from '@millrace/stack/servers/redis';
-import { createReaper, freePort } from '@millrace/stack/servers/server-process';
+import { createReaper, findFreePort } from '@millrace/stack/servers/server-process';
 import {
   type BreakableServer,
   compilePrograms,
@@ -82,7 +82,7 @@ export async function withChaosSystem<Result>(
         directory,
         killSignal,
         // The port must not be 0, because Kafka also uses the next port and needs both ports again after a restart.
-        start: async (port) => start({ directory, preferredPort: port || (await freePort()), reaper }),
+        start: async (port) => start({ directory, preferredPort: port || (await findFreePort()), reaper }),
       });
       onEnd(server.stop);
       return server;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '@millrace/db';
 import { removePostgresFiles, startPostgres } from '@millrace/stack/servers/postgres';
-import { createReaper, freePort } from '@millrace/stack/servers/server-process';
+import { createReaper, findFreePort } from '@millrace/stack/servers/server-process';
 import {
   type BreakableServer,
   compilePrograms,
@@ -47,7 +47,8 @@ beforeAll(async () => {
   postgres = await startBreakableServer({
     directory,
     killSignal: 'SIGQUIT',
-    start: async (port) => startPostgres({ directory, preferredPort: port || (await freePort()), settings, reaper }),
+    start: async (port) =>
+      startPostgres({ directory, preferredPort: port || (await findFreePort()), settings, reaper }),
   });
   ends.push(() => postgres.stop());
   await migrate(postgres.address, prismaDirectory);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '@millrace/runtime';
 import { runProgram } from '@millrace/stack/run-program';
-import { findJava, kafkaJars } from '@millrace/stack/servers/kafka';
+import { ensureKafkaJars, findJava } from '@millrace/stack/servers/kafka';
 import { eventually, mountSecret, testCertificates } from '@millrace/testing';
 import { Kafka } from 'kafkajs';
 import { Type } from 'typebox';
@@ -189,7 +189,7 @@ describeWithJava('a broker with SASL over TLS', () => {
     const { status, output } = await runProgram(java, [
       ...[
         '-cp',
-        `${await kafkaJars()}/*`,
+        `${await ensureKafkaJars()}/*`,
         'kafka.admin.ConfigCommand',
         '--bootstrap-server',
         cluster.brokers.join(','),

@@ -1,4 +1,4 @@
-import { freePort } from '@millrace/stack/servers/server-process';
+import { findFreePort } from '@millrace/stack/servers/server-process';
 import { createFaultProxy, eventually, keepLogs } from '@millrace/testing';
 import { createLogger } from '../logger.ts';
 import type { KeyValueStore } from './key-value.ts';
@@ -142,7 +142,7 @@ itWithRedis('follows the sentinels to their server, and to the new one after a f
 
 itWithRedis('logs once that one of the sentinels is not responding', async () => {
   const { sentinel } = await startWatchedPair();
-  const unusedPort = await freePort(0);
+  const unusedPort = await findFreePort(0);
   const { logged } = await keepLogs(talkative, async () => {
     const both = `redis://127.0.0.1:${unusedPort},127.0.0.1:${sentinel.port}`;
     const store = await open({ ...bySentinel(sentinel.port), redisUrl: both }, talkative);

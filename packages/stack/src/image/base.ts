@@ -131,7 +131,7 @@ export const sha256 = (content: Buffer | string): string => createHash('sha256')
  * Returns the pinned files by path. Each file is verified by its hash, so it can be read from the cache, from this
  * machine if the same package is installed, or otherwise from Debian's archive.
  */
-export async function debianFiles(
+export async function readDebianFiles(
   packages: readonly DebianPackage[],
   platform: Platform,
 ): Promise<Map<string, Buffer>> {
@@ -269,7 +269,7 @@ const debianRelease = '12';
 const debianNames = ['libc6', 'libgcc-s1', 'libstdc++6', 'libatomic1', 'gcc-12-base'];
 
 /** Pins the newest Node.js release of its major version and the newest libraries for all platforms. */
-export async function updateBase(root: string): Promise<BaseLock> {
+export async function updateBaseLock(root: string): Promise<BaseLock> {
   const platforms = parsePlatforms('linux/amd64,linux/arm64');
   const version = await findNewestNodeRelease(nodeLine, platforms.map(nodeName));
   const bases = await Promise.all(

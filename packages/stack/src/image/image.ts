@@ -12,11 +12,11 @@ import {
   parsePlatforms,
   readBaseLock,
   readLockfile,
-  updateBase,
+  updateBaseLock,
 } from './base.ts';
 import { nodeLayer, packagesLayer, programsLayer, systemLayer, type Tree, writeTree } from './layers.ts';
 import { type Labels, platformImage, writeArchive, writeLayer } from './oci-image.ts';
-import { bundledPackages, sbom, thirdPartyLicenses } from './sbom.ts';
+import { bundledPackages, createSbom, thirdPartyLicenses } from './sbom.ts';
 
 export const usualRepository = 'docker.io/millrace/millrace';
 
@@ -40,7 +40,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   } as const;
   const options = parseOptions('npm run image', programArguments, known);
   if (options['update-base']) {
-    const { amd64 } = await progress.step('Looking for the newest Node.js and libraries', () => updateBase(root));
+    const { amd64 } = await progress.step('Looking for the newest Node.js and libraries', () => updateBaseLock(root));
     progress.print(`  Node ${amd64.node.version}: ${baseLockFile}`);
     return 0;
   }
@@ -145,7 +145,7 @@ export async function buildImageTrees(
         { title: 'packages that the programs load', tree: await packagesLayer(root, lockfile, platform) },
         {
           title: 'programs',
-          tree: await programsLayer(dist, { ...documents, [sbomPath]: sbom(contents, labels) }),
+          tree: await programsLayer(dist, { ...documents, [sbomPath]: createSbom(contents, labels) }),
         },
       ];
       return { platform, layers };

@@ -4,8 +4,8 @@ import { chmod, mkdir, readFile, readlink, stat, symlink, utimes, writeFile } fr
 import { dirname, join } from 'node:path';
 import { listFilesBelow } from '../../bin/prepare/files-below.mjs';
 import { platformBuilds, unbundledPackages } from '../build/build.ts';
-import { npmPackage } from '../fetched-programs.ts';
-import { type Base, type BaseLock, debianFiles, type Lockfile, type Platform } from './base.ts';
+import { ensureNpmPackage } from '../fetched-programs.ts';
+import { type Base, type BaseLock, type Lockfile, type Platform, readDebianFiles } from './base.ts';
 
 /**
  * The user that runs in the image, with the ID that is common in images without a shell. The image can also run as any
@@ -33,7 +33,7 @@ export async function systemLayer(lock: BaseLock, platform: Platform): Promise<T
     ['etc/os-release', file(osRelease(lock.debianRelease))],
   ]);
   if (platform.loader.startsWith('usr/lib64/')) tree.set('lib64', link('usr/lib64'));
-  for (const [path, content] of await debianFiles(debian, platform)) {
+  for (const [path, content] of await readDebianFiles(debian, platform)) {
     tree.set(path, file(content, path.startsWith('usr/lib/') ? 0o755 : 0o644));
   }
   for (const { name, version, source } of debian) {
@@ -58,7 +58,7 @@ function packageStatus(
 
 /** Creates the layer of Node.js, without npm. */
 export async function nodeLayer({ node }: Base): Promise<Tree> {
-  const folder = await npmPackage(node);
+  const folder = await ensureNpmPackage(node);
   return new Map([
     ['usr/bin/node', file(await readFile(join(folder, 'bin/node')), 0o755)],
     ['usr/share/doc/node/LICENSE', file(await readFile(join(folder, 'LICENSE')))],
@@ -71,7 +71,7 @@ export async function packagesLayer(root: string, lockfile: Lockfile, platform: 
   for (const [name, source] of unbundledPackages(root)) {
     await addFolder(tree, `app/node_modules/${name}`, { folder: source });
     for (const build of lockfile.forPlatform(await platformBuilds(source), platform)) {
-      await addFolder(tree, `app/node_modules/${build.name}`, { folder: await npmPackage(build) });
+      await addFolder(tree, `app/node_modules/${build.name}`, { folder: await ensureNpmPackage(build) });
     }
   }
   return tree;
@@ -132,7 +132,7 @@ export async function addFolder(
 }
 
 /** Orders entries by path and adds missing parent directories, so that equal trees result in equal archives. */
-export function inOrder(tree: Tree): [path: string, entry: Entry][] {
+export function sortEntries(tree: Tree): [path: string, entry: Entry][] {
   const whole: Tree = new Map(tree);
   for (const path of tree.keys()) {
     for (const parent of parentsOf(path)) if (!whole.has(parent)) whole.set(parent, directory());
@@ -147,7 +147,7 @@ function parentsOf(path: string): string[] {
 
 export async function writeTree(folder: string, tree: Tree): Promise<void> {
   await mkdir(folder, { recursive: true });
-  const entries = inOrder(tree);
+  const entries = sortEntries(tree);
   for (const [path, entry] of entries) {
     const target = join(folder, path);
     await mkdir(dirname(target), { recursive: true });

@@ -7,7 +7,7 @@ import { Gzip } from 'fflate';
 import { type Header, pack } from 'tar-stream';
 import { cacheDirectory } from '../fetched-programs.ts';
 import type { Platform } from './base.ts';
-import { type Entry, inOrder, nonroot, type Tree } from './layers.ts';
+import { type Entry, nonroot, sortEntries, type Tree } from './layers.ts';
 
 interface ImageName {
   /** The name including the registry: `docker.io/millrace/millrace`. */
@@ -153,7 +153,7 @@ const digestOf = (content: Uint8Array | string): string =>
  */
 export async function writeLayer(tree: Tree): Promise<Layer> {
   const tar = await tarOf(
-    inOrder(tree).map(([path, entry]) => ({ ...headerOf(entry), name: path, content: contentOf(entry) })),
+    sortEntries(tree).map(([path, entry]) => ({ ...headerOf(entry), name: path, content: contentOf(entry) })),
   );
   const diffId = digestOf(tar);
   const content = await compressed(tar, diffId);

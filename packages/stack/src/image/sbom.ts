@@ -18,7 +18,7 @@ export interface ImageContents {
  * Creates the bill of materials in CycloneDX 1.6. It lists the packages in the programs and next to them, instead of
  * the whole lockfile, which mostly contains test tools.
  */
-export function sbom({ platform, base, debianRelease, packages }: ImageContents, labels: Labels): string {
+export function createSbom({ platform, base, debianRelease, packages }: ImageContents, labels: Labels): string {
   const { node, debian } = base;
   const components = [
     ...packages.map((one) => ({

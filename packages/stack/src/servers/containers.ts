@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import type { StartedTestContainer } from 'testcontainers';
 import { kafkaVersion } from './kafka.ts';
-import { freePort, type RunningServer } from './server-process.ts';
+import { findFreePort, type RunningServer } from './server-process.ts';
 
 // Starts test servers in containers if a Docker daemon is available.
 /** Imported only when needed, because the library takes a second to load. */
@@ -36,7 +36,7 @@ export async function startKafkaContainer(): Promise<RunningServer> {
   const { GenericContainer, getContainerRuntimeClient, Wait } = await testcontainers();
   // A broker advertises its address to clients, so the port must be known before the broker starts.
   const { host } = (await getContainerRuntimeClient()).info.containerRuntime;
-  const port = await freePort();
+  const port = await findFreePort();
   const container = await new GenericContainer(`apache/kafka:${kafkaVersion}`)
     .withEnvironment({
       KAFKA_PROCESS_ROLES: 'broker,controller',

@@ -7,10 +7,10 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { Kafka, logLevel } from 'kafkajs';
 import { SetupProblem } from '../command.ts';
-import { cacheDirectory, cachedJava, fetchJava, keepInCache } from '../fetched-programs.ts';
+import { cacheDirectory, fetchJava, findCachedJava, findOrCreateCacheDirectory } from '../fetched-programs.ts';
 import { canWriteIn, runProgram } from '../run-program.ts';
 import {
-  freePort,
+  findFreePort,
   type Reaper,
   type RunningServer,
   startOnFreePort,
@@ -51,13 +51,13 @@ export async function startKafka({
   isShortLived = false,
 }: KafkaOptions): Promise<RunningServer> {
   const java = await ensureJava();
-  const classPath = `${await kafkaJars()}/*`;
+  const classPath = `${await ensureKafkaJars()}/*`;
   mkdirSync(directory, { recursive: true });
   const recordFile = join(directory, 'process.json');
   await stopRecordedProcess(recordFile, 'SIGTERM', 30_000);
   return startOnFreePort('Kafka', 90_000, async () => {
-    const port = await freePort(preferredPort);
-    const controllerPort = await freePort(preferredPort === 0 ? 0 : port + 1, new Set([port]));
+    const port = await findFreePort(preferredPort);
+    const controllerPort = await findFreePort(preferredPort === 0 ? 0 : port + 1, new Set([port]));
     const config = join(directory, 'server.properties');
     writeFileSync(config, serverProperties(host, port, controllerPort, secured));
     if (!existsSync(join(directory, 'data/meta.properties'))) await format(java, classPath, { directory, config });
@@ -186,13 +186,13 @@ export function hasKafkaJars(): boolean {
  * clones share them.
  * @throws SetupProblem with Maven's output if the download fails
  */
-export async function kafkaJars(): Promise<string> {
+export async function ensureKafkaJars(): Promise<string> {
   if (!hasKafkaJars()) await fetchJars();
   return join(directory(), 'lib');
 }
 
 async function fetchJars(): Promise<void> {
-  await keepInCache(directoryName, async (temporary) => {
+  await findOrCreateCacheDirectory(directoryName, async (temporary) => {
     await writeFile(join(temporary, 'pom.xml'), pom);
     const { status, output } = await runProgram(
       'mvn',
@@ -230,7 +230,7 @@ const oldest = 17;
  */
 export async function findJava(): Promise<string | null> {
   const { JAVA_HOME } = process.env;
-  for (const java of [...(JAVA_HOME ? [join(JAVA_HOME, 'bin/java')] : []), 'java', cachedJava() ?? []].flat()) {
+  for (const java of [...(JAVA_HOME ? [join(JAVA_HOME, 'bin/java')] : []), 'java', findCachedJava() ?? []].flat()) {
     const { status, output } = await runProgram(java, ['-version'], { timeoutMs: 20_000 });
     // Matches `openjdk version "17.0.15"`. In old versions such as 1.8, the first number is 1.
     const version = /version "(\d+)/.exec(output)?.[1];

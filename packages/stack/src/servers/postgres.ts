@@ -23,7 +23,7 @@ import { cacheDirectory } from '../fetched-programs.ts';
 import { canWriteIn, runProgram, type SystemUser, unprivilegedUser } from '../run-program.ts';
 import {
   endProcess,
-  freePort,
+  findFreePort,
   type Reaper,
   type RunningServer,
   type ServerProcess,
@@ -55,7 +55,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningSe
     await initialize(programs, files, { password, isThrowaway: options.settings?.fsync === 'off' });
   }
   return startOnFreePort('PostgreSQL', 60_000, async () => {
-    const port = await freePort(options.preferredPort);
+    const port = await findFreePort(options.preferredPort);
     const server = launch(options, { programs, files, port });
     const url = `postgresql://postgres:${password}@${options.host ?? '127.0.0.1'}:${port}/postgres`;
     return { server, address: url, isReady: () => doesRespond(url) };

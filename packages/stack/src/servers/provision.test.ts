@@ -1,5 +1,5 @@
-import { provide, ServerUnavailable, type Source } from './provision.ts';
-import { serverAt } from './server-process.ts';
+import { provideServer, ServerUnavailable, type Source } from './provision.ts';
+import { describeRunningServer } from './server-process.ts';
 
 const started: string[] = [];
 
@@ -8,7 +8,7 @@ const works = (name: string): Source => ({
   unavailable: async () => null,
   start: async () => {
     started.push(name);
-    return serverAt(`${name}:1`);
+    return describeRunningServer(`${name}:1`);
   },
 });
 const isMissing = (name: string): Source => ({ ...works(name), unavailable: async () => 'not here' });
@@ -29,14 +29,14 @@ describe('provide', () => {
     { sources: [isMissing('given'), works('local'), works('installed')], from: 'local' },
     { sources: [isMissing('given'), breaks('docker'), works('local')], from: 'local' },
   ])('uses the first source that works: $from', async ({ sources, from }) => {
-    const { server, source } = await provide('Kafka', sources);
+    const { server, source } = await provideServer('Kafka', sources);
     expect(source).toBe(from);
     expect(server.address).toBe(`${from}:1`);
     expect(started).toEqual([from]);
   });
 
   test('reports for each source why it failed', async () => {
-    const attempt = provide('Kafka', [isMissing('given'), breaks('docker')]);
+    const attempt = provideServer('Kafka', [isMissing('given'), breaks('docker')]);
     await expect(attempt).rejects.toThrow(ServerUnavailable);
     await expect(attempt).rejects.toThrow(
       'Could not start Kafka. Tried:\n  - given: not here\n  - docker: broke while starting',

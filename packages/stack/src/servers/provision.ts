@@ -13,10 +13,10 @@ import {
 } from '../fetched-programs.ts';
 import { hasProgram, runProgram } from '../run-program.ts';
 import { isDockerRunning, startKafkaContainer, startPostgresContainer, startRedisContainer } from './containers.ts';
-import { ensureJava, findJava, hasKafkaJars, kafkaJars, startKafka } from './kafka.ts';
+import { ensureJava, ensureKafkaJars, findJava, hasKafkaJars, startKafka } from './kafka.ts';
 import { startPostgres } from './postgres.ts';
 import { findRedisServer, startRedis } from './redis.ts';
-import { type Reaper, type RunningServer, serverAt } from './server-process.ts';
+import { describeRunningServer, type Reaper, type RunningServer } from './server-process.ts';
 
 /** A way to obtain a server. */
 export interface Source {
@@ -44,7 +44,7 @@ export class ServerUnavailable extends SetupProblem {
  * Returns the server from the first source that works.
  * @throws ServerUnavailable if no source works
  */
-export async function provide(server: string, sources: readonly Source[]): Promise<Provisioned> {
+export async function provideServer(server: string, sources: readonly Source[]): Promise<Provisioned> {
   const reasons: string[] = [];
   for (const source of sources) {
     const reason = await source.unavailable();
@@ -149,7 +149,7 @@ export function kafkaSources(options: SourceOptions): Source[] {
 export function kafkaProgramSources(options: SourceOptions): Source[] {
   return kafkaPrograms(options, 'JAVA_HOME', async () => {
     await ensureJava();
-    return serverAt(await kafkaJars());
+    return describeRunningServer(await ensureKafkaJars());
   });
 }
 
@@ -190,7 +190,7 @@ export function redisSources(options: SourceOptions): Source[] {
 export function redisProgramSources(options: SourceOptions): Source[] {
   // Redis 7 introduced `cluster-port` and ADDSLOTSRANGE, which the cluster tests need.
   const oldest = 7;
-  const start = async () => serverAt((await findRedisServer(oldest)) ?? (await fetchValkey()));
+  const start = async () => describeRunningServer((await findRedisServer(oldest)) ?? (await fetchValkey()));
   return redisPrograms(options, { variable: 'REDIS_SERVER_PATH', oldest, start });
 }
 
@@ -231,7 +231,7 @@ export function chromiumSources(options: SourceOptions): Source[] {
   const windowless: Source = {
     name: 'the @sparticuz/chromium package',
     unavailable: async () => findChromiumProblem(),
-    start: async () => serverAt(await fetchChromium()),
+    start: async () => describeRunningServer(await fetchChromium()),
   };
   return [path, windowless, local, debian];
 }
@@ -284,7 +284,7 @@ function browserSources(
     }
     return '';
   };
-  const start = async () => serverAt(await findLocal());
+  const start = async () => describeRunningServer(await findLocal());
   return [
     {
       name: variable,
@@ -292,7 +292,7 @@ function browserSources(
         if (path === '') return 'not set';
         return (await hasProgram(path)) ? null : 'the program does not exist';
       },
-      start: async () => serverAt(path),
+      start: async () => describeRunningServer(path),
     },
     {
       name: 'a local program',
@@ -310,9 +310,9 @@ function given(variable: string): Source {
     name: variable,
     async unavailable() {
       if (address === '') return 'not set';
-      return (await respondsAt(address)) ? null : 'no server responds at this address';
+      return (await isServerListening(address)) ? null : 'no server responds at this address';
     },
-    start: async () => serverAt(address),
+    start: async () => describeRunningServer(address),
   };
 }
 
@@ -361,7 +361,7 @@ const standardPorts: Record<string, number> = {
  * Returns whether a server listens at an address in the format of DATABASE_URL, REDIS_URL or KAFKA_BROKERS. Of several
  * brokers, checks only the first.
  */
-export async function respondsAt(address: string): Promise<boolean> {
+export async function isServerListening(address: string): Promise<boolean> {
   const target = parse(address);
   if (!target) return false;
   return new Promise((resolve) => {

@@ -3,10 +3,10 @@
 import { mkdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { cachedValkey, fetchValkey } from '../fetched-programs.ts';
+import { fetchValkey, findCachedValkey } from '../fetched-programs.ts';
 import { runProgram } from '../run-program.ts';
 import {
-  freePort,
+  findFreePort,
   type Reaper,
   type RunningServer,
   startOnFreePort,
@@ -33,7 +33,7 @@ export async function findRedisServer(oldest = 6): Promise<string | null> {
     process.env.REDIS_SERVER_PATH || [],
     'redis-server',
     'valkey-server',
-    cachedValkey() ?? [],
+    findCachedValkey() ?? [],
   ].flat()) {
     const { status, output } = await runProgram(program, ['--version'], { timeoutMs: 20_000 });
     // Matches `Redis server v=7.0.15 sha=…`.
@@ -57,7 +57,7 @@ export async function startRedis({
   const recordFile = join(directory, 'process.json');
   await stopRecordedProcess(recordFile, 'SIGTERM');
   return startOnFreePort('Redis', 20_000, async () => {
-    const port = await freePort(preferredPort);
+    const port = await findFreePort(preferredPort);
     const server = startServerProcess({
       name: 'Redis',
       command,

@@ -145,7 +145,7 @@ export interface RunningServer {
 }
 
 /** Describes a server that already runs and will not be stopped. */
-export function serverAt(address: string): RunningServer {
+export function describeRunningServer(address: string): RunningServer {
   return { address, ended: new Promise(() => {}), lastLog: () => '', stop: async () => {} };
 }
 
@@ -292,10 +292,10 @@ export function createReaper(): Reaper {
 }
 
 /** Returns a free port: `preferred`, or otherwise the next free port. 0 chooses a random port. */
-export async function freePort(preferred = 0, taken: ReadonlySet<number> = new Set()): Promise<number> {
+export async function findFreePort(preferred = 0, taken: ReadonlySet<number> = new Set()): Promise<number> {
   if (preferred === 0) return anyPort();
   for (let port = preferred; port <= 65_535; port++) {
-    if (!taken.has(port) && (await isFree(port))) return port;
+    if (!taken.has(port) && (await isPortFree(port))) return port;
   }
   return anyPort();
 }
@@ -304,7 +304,7 @@ export async function freePort(preferred = 0, taken: ReadonlySet<number> = new S
  * Returns whether a port is free on all addresses. If the port were in use on only one address, the server could open
  * it on another address, and clients would connect to the wrong server.
  */
-export async function isFree(port: number): Promise<boolean> {
+export async function isPortFree(port: number): Promise<boolean> {
   for (const host of ['127.0.0.1', '0.0.0.0', '::1', '::']) {
     if (!(await canListen(port, host))) return false;
   }
@@ -333,6 +333,6 @@ const anyPortRange = { first: 15_000, last: 32_767 };
 async function anyPort(): Promise<number> {
   for (;;) {
     const port = randomInt(anyPortRange.first, anyPortRange.last + 1);
-    if (await isFree(port)) return port;
+    if (await isPortFree(port)) return port;
   }
 }

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:net';
 import * as from from './provision.ts';
-import { respondsAt } from './provision.ts';
+import { isServerListening } from './provision.ts';
 import { createReaper } from './server-process.ts';
 
 const reaper = createReaper();
@@ -49,6 +49,6 @@ test.each([
   ['127.0.0.1:1', false],
   ['127.0.0.1', false],
   ['://', false],
-])('respondsAt(%s) returns %p', async (address, expected) => {
-  expect(await respondsAt(address.replace('PORT', String(port)))).toBe(expected);
+])('isServerListening(%s) returns %p', async (address, expected) => {
+  expect(await isServerListening(address.replace('PORT', String(port)))).toBe(expected);
 });

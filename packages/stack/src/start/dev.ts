@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { type Command, dataDirectory, SetupProblem } from '../command.ts';
 import { connectionFile } from './connection-file.ts';
-import { freeServicePorts, readPorts } from './ports.ts';
+import { findFreeServicePorts, readPorts } from './ports.ts';
 import { serviceEnvironment, serviceUrl, toServiceSettings } from './service-environment.ts';
 
 const services: Record<string, { directory: string; address: 'ingest' | 'api' | 'health' }> = {
@@ -28,7 +28,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   }
   const connection = connectionFile(dataDirectory(root)).read();
   if (connection === null) throw new SetupProblem('Run `npm start` in another terminal first.');
-  const ports = await freeServicePorts(readPorts(process.env));
+  const ports = await findFreeServicePorts(readPorts(process.env));
   const env = serviceEnvironment(
     { ...process.env, INGEST_URL: process.env.INGEST_URL || connection.ingestUrl },
     toServiceSettings(connection.settings),

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '@millrace/testing';
-import { npmPackage } from '../fetched-programs.ts';
+import { ensureNpmPackage } from '../fetched-programs.ts';
 import { findNewestNodeRelease, pinPackage } from '../image/base.ts';
 import { removePostgresFiles } from '../servers/postgres.ts';
 import { runStartCommand, type StartCommand } from '../testing/start-command.ts';
@@ -28,7 +28,7 @@ afterEach(async () => {
  */
 async function fetchNode(line: number): Promise<string> {
   const name = `node-${process.platform}-${process.arch}`;
-  return join(await npmPackage(await pinPackage(name, await findNewestNodeRelease(line, [name]))), 'bin/node');
+  return join(await ensureNpmPackage(await pinPackage(name, await findNewestNodeRelease(line, [name]))), 'bin/node');
 }
 
 test.each([20, 22, 24, 26])(

@@ -1,4 +1,4 @@
-import { freeServicePorts, readPorts } from './ports.ts';
+import { findFreeServicePorts, readPorts } from './ports.ts';
 
 test('reads the ports from INGEST_PORT and API_PORT, and treats an empty value as the default', () => {
   expect(readPorts({ INGEST_PORT: '9000', API_PORT: '' })).toMatchObject({
@@ -12,6 +12,6 @@ test.each(['x', '-1', '65536', '80.5'])('rejects the port %p and names its varia
 });
 
 test('finds three different ports for services that prefer the same one', async () => {
-  const { ingest, api, health } = await freeServicePorts({ ingest: 18_400, api: 18_400, health: 18_400 });
+  const { ingest, api, health } = await findFreeServicePorts({ ingest: 18_400, api: 18_400, health: 18_400 });
   expect(new Set([ingest, api, health]).size).toBe(3);
 });

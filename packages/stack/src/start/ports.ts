@@ -1,7 +1,7 @@
 // Chooses the ports of the services and servers that `npm start` runs.
 
 import { SetupProblem } from '../command.ts';
-import { freePort } from '../servers/server-process.ts';
+import { findFreePort } from '../servers/server-process.ts';
 
 /** Preferred ports. If one is in use, the next free one is used. */
 export type Ports = Record<keyof ServicePorts | 'shop' | 'postgres' | 'kafka' | 'redis', number>;
@@ -41,8 +41,8 @@ function readPort(env: Record<string, string | undefined>, name: string, standar
 }
 
 /** Returns a different free port for each service, which is the preferred port if possible. */
-export async function freeServicePorts(wanted: ServicePorts): Promise<ServicePorts> {
-  const ingest = await freePort(wanted.ingest);
-  const api = await freePort(wanted.api, new Set([ingest]));
-  return { ingest, api, health: await freePort(wanted.health, new Set([ingest, api])) };
+export async function findFreeServicePorts(wanted: ServicePorts): Promise<ServicePorts> {
+  const ingest = await findFreePort(wanted.ingest);
+  const api = await findFreePort(wanted.api, new Set([ingest]));
+  return { ingest, api, health: await findFreePort(wanted.health, new Set([ingest, api])) };
 }

@@ -9,7 +9,7 @@ import { allInOne } from '../build/programs.ts';
 import { type Progress, SetupProblem } from '../command.ts';
 import { startPostgres } from '../servers/postgres.ts';
 import type { Source } from '../servers/provision.ts';
-import { freePort, type Reaper, type RunningServer } from '../servers/server-process.ts';
+import { findFreePort, type Reaper, type RunningServer } from '../servers/server-process.ts';
 import type { Connection } from './connection-file.ts';
 import { createConsoleLink, type Demo, ensureDemo } from './demo.ts';
 import { ensureDemoFlags } from './demo-flags.ts';
@@ -24,7 +24,7 @@ import {
   storageSettings,
 } from './service-environment.ts';
 import type { StopRequest } from './stop-request.ts';
-import { type SupervisedServices, supervise } from './supervise.ts';
+import { type SupervisedServices, superviseServices } from './supervise.ts';
 
 export interface SystemOptions {
   root: string;
@@ -131,7 +131,7 @@ async function migrateOrOfferFresh(databaseUrl: string, prismaDirectory: string)
 }
 
 async function startShop(ingestUrl: string, projectApiKey: string): Promise<DemoShop> {
-  return serveDemo({ ingestUrl, projectApiKey, port: await freePort(readPorts(process.env).shop) });
+  return serveDemo({ ingestUrl, projectApiKey, port: await findFreePort(readPorts(process.env).shop) });
 }
 
 async function prepareDemo(url: string, directory: string): Promise<{ demo: Demo; consoleSecret: string }> {
@@ -146,10 +146,10 @@ async function prepareDemo(url: string, directory: string): Promise<{ demo: Demo
 
 async function startBroker({ directory, reaper, progress }: SystemOptions, own: Own) {
   // Imported only when needed, because it loads libraries that nothing else here uses.
-  const { kafkaSources, provide, redisSources } = await import('../servers/provision.ts');
+  const { kafkaSources, provideServer, redisSources } = await import('../servers/provision.ts');
   const options = { directory, reaper, ports: readPorts(process.env), say: progress.print };
   const start = (name: string, sources: Source[]) =>
-    progress.step(name, async () => own(name, (await provide(name, sources)).server));
+    progress.step(name, async () => own(name, (await provideServer(name, sources)).server));
   const [kafka, redis] = await all([start('Kafka', kafkaSources(options)), start('Redis', redisSources(options))]);
   return { kafkaBrokers: kafka.address, redisUrl: redis.address };
 }
@@ -158,7 +158,7 @@ function startServices(settings: ServiceSettings, options: SystemOptions): Promi
   const { directory, reaper, progress, stopRequest, logDirectory } = options;
   const logFile = join(logDirectory, 'services.log');
   const start = () =>
-    supervise({
+    superviseServices({
       file: join(directory, 'build', `${allInOne}.mjs`),
       logFile,
       preferredPorts: readPorts(process.env),

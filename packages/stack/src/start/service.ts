@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { SetupProblem } from '../command.ts';
-import { shortLogLine } from './short-log-line.ts';
+import { shortenLogLine } from './short-log-line.ts';
 
 export interface ServiceOptions {
   /** The path of the built program that runs all services. */
@@ -84,7 +84,7 @@ function followOutput(child: ChildProcess, log: WriteStream, { tell }: ServiceOp
     createInterface({ input: stream }).on('line', (line) => {
       end = `${end}${line}\n`.slice(-8000);
       log.write(`${line}\n`);
-      const short = shortLogLine(line);
+      const short = shortenLogLine(line);
       if (short !== null) tell(`  ${short}`);
     });
   }

@@ -1,4 +1,4 @@
-import { shortLogLine } from './short-log-line.ts';
+import { shortenLogLine } from './short-log-line.ts';
 
 test.each([
   ['{"level":"info","message":"listening"}', null],
@@ -8,5 +8,5 @@ test.each([
   ['null', 'null'],
   ['  ', null],
 ])('shortens the log line %p to %p', (line, short) => {
-  expect(shortLogLine(line)).toBe(short);
+  expect(shortenLogLine(line)).toBe(short);
 });

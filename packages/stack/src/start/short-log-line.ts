@@ -2,7 +2,7 @@
  * Shortens a line of the services' log for the terminal. Returns null for log lines that are neither warnings nor
  * errors. Returns other lines, such as a crash of Node.js, unchanged.
  */
-export function shortLogLine(line: string): string | null {
+export function shortenLogLine(line: string): string | null {
   if (line.trim() === '') return null;
   const entry = parse(line);
   if (!entry) return line;

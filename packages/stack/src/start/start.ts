@@ -7,7 +7,7 @@ import { exampleShopFile } from './example-shop.ts';
 import { lockInstance } from './instance-lock.ts';
 import { runSystem } from './run-system.ts';
 import { createStopRequest } from './stop-request.ts';
-import { welcome } from './welcome.ts';
+import { formatWelcome } from './welcome.ts';
 
 /**
  * `npm start [-- --kafka] [-- --fresh]`: runs the whole system on this machine until it is stopped. With `--fresh`, it
@@ -35,7 +35,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
         const log = withKafka ? 'Kafka and Redis' : 'PostgreSQL only';
         const { consoleUrl, exampleUrl } = system;
         console.log(
-          welcome(system.connection, {
+          formatWelcome(system.connection, {
             root,
             connectionPath: connection.path,
             logDirectory,

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupProblem } from '../command.ts';
 import type { Reaper } from '../servers/server-process.ts';
-import { freeServicePorts, type ServicePorts } from './ports.ts';
+import { findFreeServicePorts, type ServicePorts } from './ports.ts';
 import { PortTaken, type ServiceOptions, type ServiceRun, startService } from './service.ts';
 
 export interface SupervisedOptions extends Omit<ServiceOptions, 'env' | 'healthUrl'> {
@@ -30,7 +30,7 @@ const crashMemoryMs = 60_000;
  * Starts the services, and restarts them on the same ports if their process crashes: immediately, and then after 1, 2
  * and 4 s.
  */
-export async function supervise(options: SupervisedOptions): Promise<SupervisedServices> {
+export async function superviseServices(options: SupervisedOptions): Promise<SupervisedServices> {
   const { reaper, tell } = options;
   let isStopping = false;
   let { run, ports } = await startOnFreePorts(options);
@@ -79,7 +79,7 @@ const withPorts = (options: SupervisedOptions, ports: ServicePorts): ServiceOpti
 
 async function startOnFreePorts(options: SupervisedOptions): Promise<{ run: ServiceRun; ports: ServicePorts }> {
   for (let attempt = 1; attempt <= 10; attempt++) {
-    const ports = await freeServicePorts(options.preferredPorts);
+    const ports = await findFreeServicePorts(options.preferredPorts);
     try {
       return { run: await startService(withPorts(options, ports)), ports };
     } catch (error) {

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import type { Connection } from './connection-file.ts';
 
 /** Returns the text that is printed once everything is ready: URLs, and commands to paste. */
-export function welcome(
+export function formatWelcome(
   connection: Connection,
   facts: {
     root: string;

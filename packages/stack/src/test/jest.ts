@@ -6,7 +6,7 @@ import { dirname, join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { SetupProblem } from '../command.ts';
-import { cacheDirectory, npmPackage } from '../fetched-programs.ts';
+import { cacheDirectory, ensureNpmPackage } from '../fetched-programs.ts';
 import { detectPlatform, readBaseLock } from '../image/base.ts';
 import type { TestServerSet } from './test-servers.ts';
 
@@ -190,7 +190,7 @@ export async function jestRuns(root: string, suite: Suite, jestArguments: readon
     {
       suite: 'quick',
       title: `Sampled tests with all their cases, and tests that depend on Node.js, on Node.js ${node.version} as in the image`,
-      node: join(await npmPackage(node), 'bin/node'),
+      node: join(await ensureNpmPackage(node), 'bin/node'),
       isAtLength: true,
       jestArguments: ['--runTestsByPath', ...again],
     },

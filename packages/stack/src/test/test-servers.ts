@@ -8,7 +8,7 @@ import {
   kafkaProgramSources,
   kafkaSources,
   postgresSources,
-  provide,
+  provideServer,
   redisProgramSources,
   redisSources,
   ServerUnavailable,
@@ -59,7 +59,7 @@ async function provideTestServers(
     [...needed].map(async (variable) => {
       const [name, sources] = known[variable];
       try {
-        const { server, source, passedOver } = await progress.step(name, async () => provide(name, sources));
+        const { server, source, passedOver } = await progress.step(name, async () => provideServer(name, sources));
         running.push(server);
         addresses[variable] = server.address;
         const notable = passedOver.filter((reason) => !reason.endsWith(': not set'));

@@ -5,8 +5,8 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hasProgram, runProgram } from '@millrace/stack/run-program';
-import { findJava, hasKafkaJars, kafkaJars } from '@millrace/stack/servers/kafka';
-import { freePort } from '@millrace/stack/servers/server-process';
+import { ensureKafkaJars, findJava, hasKafkaJars } from '@millrace/stack/servers/kafka';
+import { findFreePort } from '@millrace/stack/servers/server-process';
 import { eventually } from '@millrace/testing';
 
 export interface KafkaClusterOptions {
@@ -53,7 +53,7 @@ interface Node {
 /** Starts brokers from Apache Kafka's own jars on localhost. Each broker is also a controller. */
 export async function startKafkaCluster(options: KafkaClusterOptions): Promise<KafkaCluster> {
   const java = (await findJava()) ?? 'java';
-  const classPath = `${await kafkaJars()}/*`;
+  const classPath = `${await ensureKafkaJars()}/*`;
   const root = mkdtempSync(join(tmpdir(), 'millrace-kafka-'));
   // The highest bit is cleared, because Kafka's tool would treat an ID that starts with a dash as an option.
   const clusterId = Buffer.concat([Buffer.from([randomInt(128)]), randomBytes(15)]).toString('base64url');
@@ -128,8 +128,8 @@ export async function startKafkaCluster(options: KafkaClusterOptions): Promise<K
 async function freePorts(nodes: number): Promise<{ client: number; internal: number; controller: number }[]> {
   const taken = new Set<number>();
   const take = async () => {
-    let port = await freePort();
-    while (taken.has(port)) port = await freePort();
+    let port = await findFreePort();
+    while (taken.has(port)) port = await findFreePort();
     taken.add(port);
     return port;
   };

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findRedisServer } from '@millrace/stack/servers/redis';
-import { freePort } from '@millrace/stack/servers/server-process';
+import { findFreePort } from '@millrace/stack/servers/server-process';
 import { eventually } from '@millrace/testing';
 import { Redis } from 'ioredis';
 
@@ -30,10 +30,12 @@ export interface OwnRedisOptions {
 
 export async function startOwnRedis({ password, settings = [], isSentinel }: OwnRedisOptions): Promise<OwnRedis> {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-redis-'));
-  const port = await freePort(0);
+  const port = await findFreePort(0);
   const file = join(directory, 'redis.conf');
   // Cluster nodes communicate on a second port. The default of port + 10000 could exceed 65535.
-  const bus = settings.some((line) => line.startsWith('cluster-enabled')) ? [`cluster-port ${await freePort(0)}`] : [];
+  const bus = settings.some((line) => line.startsWith('cluster-enabled'))
+    ? [`cluster-port ${await findFreePort(0)}`]
+    : [];
   const always = [`port ${port}`, 'bind 127.0.0.1', 'save ""', `dir ${directory}`, `requirepass ${password}`];
   writeFileSync(file, [...always, ...bus, ...settings, ''].join('\n'));
   const program = (await findRedisServer(7)) ?? 'redis-server';
