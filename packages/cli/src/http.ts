@@ -8,7 +8,7 @@ export function describeBody(text: string): string {
   return ` ${typeof attr === 'string' ? `${attr}: ` : ''}${detail.slice(0, 300)}`;
 }
 
-/** Parses a JSON object. Returns an empty object if the text is not one. */
+/** Parses a JSON object. Returns an empty object if the text is not a JSON object. */
 export function parseObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);

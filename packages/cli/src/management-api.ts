@@ -44,7 +44,10 @@ export function addHostOptions(command: Command, scopes: string): Command {
     .option('--personal-api-key <key>', `personal API key with ${scopes} (default: PERSONAL_API_KEY)`);
 }
 
-/** This is longer than the API's time limit for queries, so that the API's own error is reported. */
+/**
+ * The time limit of a request. It is longer than the API's time limit for queries, so that the API's own error is
+ * reported.
+ */
 const timeoutMs = 60_000;
 
 /** Connects to the project in the options. @throws UsageError that names the missing option. */

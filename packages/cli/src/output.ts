@@ -11,7 +11,7 @@ export interface Terminal {
   input?: NodeJS.ReadableStream;
   /**
    * This signal is aborted when the user interrupts the command. Only commands that run until they are interrupted use
-   * it.
+   * this signal.
    */
   readonly interrupted?: AbortSignal;
 }
@@ -30,7 +30,7 @@ export interface Printer {
 
 /**
  * Creates the printer of a command.
- * @param isJson true to print results as JSON for programs. Times are ISO 8601 in UTC in both cases.
+ * @param isJson true to print results as JSON for programs. Times are ISO 8601 in UTC in both formats.
  */
 export function createPrinter(terminal: Terminal, isJson: boolean): Printer {
   const line = (text: string) => void terminal.out.write(`${text}\n`);

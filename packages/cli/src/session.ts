@@ -90,8 +90,8 @@ export function readDatabaseUrl(options: GlobalOptions, terminal: Terminal): str
 }
 
 /**
- * Returns the database URL in the environment. Commands read the same settings as the services, so that one environment
- * serves both.
+ * Returns the database URL in the environment. Commands read the same settings as the services, so that the same
+ * environment variables work for both.
  */
 function addressIn(env: Terminal['env']): string | undefined {
   if (!env.DATABASE_URL && !env.DATABASE_URL_FILE) return undefined;

@@ -22,7 +22,7 @@ export interface Finding {
   state: 'ok' | 'warning' | 'problem';
   /** One line that describes the state. It never contains a secret. */
   found: string;
-  /** The recommended action, in one line. It is null if no action is needed. */
+  /** The recommended action, in one line, or null if no action is needed. */
   advice: string | null;
 }
 

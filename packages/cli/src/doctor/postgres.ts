@@ -192,8 +192,8 @@ export function judgeConnections({ used, most }: { used: number; most: number },
 }
 
 /**
- * Reports transactions that have been open for long. They block migrations and batch exports, and vacuuming must keep
- * rows that they may still read.
+ * Reports transactions that have been open for long. Such transactions block migrations and batch exports, and
+ * vacuuming must keep rows that they may still read.
  */
 export async function checkOpenTransactions(sql: Sql, { longerThanSeconds = 300 } = {}): Promise<Finding[]> {
   const open = await readOpenTransactions(sql, longerThanSeconds);

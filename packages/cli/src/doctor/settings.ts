@@ -48,8 +48,8 @@ export const doctorSettingsSchema = Type.Object({
     { min: 1 },
   ),
   /**
-   * The pool size of the management API and the delivery workers. It has no default here, because the two services have
-   * different ones.
+   * The pool size of the management API and the delivery workers. The setting has no default here, because the two
+   * services have different defaults.
    */
   databasePoolSize: Type.Optional(Type.Integer({ minimum: 1 })),
   kafkaSessionTimeoutMs: integerSetting(
@@ -107,7 +107,7 @@ export function checkSettings(settings: DoctorSettings, env: Env): Finding[] {
 
 /**
  * Returns whether this is the Kubernetes pod of a service that has one of these settings. A pod contains only the
- * settings of its own service, so others may be missing.
+ * settings of its own service, so other settings may be missing.
  */
 function isPodOf(names: string[], env: Env): boolean {
   const isSet = (name: string) => Boolean(env[name]?.trim());

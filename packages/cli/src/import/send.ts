@@ -8,8 +8,8 @@ import { addUuid, checkLine, describeFault, type Fault, type Line, type Rejectio
 import type { ImportSource } from './source.ts';
 
 /**
- * An event that may be larger than this is sent separately. In a batch, the ingest host would drop an event that is too
- * large for the log with only a warning. It rejects such an event if it is sent alone, so the import can report it.
+ * An event that may be larger than this is sent separately. The ingest host rejects a single event that is too large
+ * for the log, so the import can report it. From a batch, the host would drop the event with only a warning.
  */
 const largeEventBytes = 256_000;
 
@@ -20,7 +20,7 @@ interface SendOptions {
   batchBytes: number;
   maxLineBytes: number;
   envelope: Envelope;
-  /** Whether to skip events that the host rejects. Otherwise, the first one ends the import. */
+  /** Whether to skip events that the host rejects. Otherwise, the first rejected event ends the import. */
   skipInvalid: boolean;
   rejections: Rejections;
   /** Called after every batch and at the end. Everything before this point is imported. */
@@ -99,8 +99,8 @@ interface Envelope {
 }
 
 /**
- * Sends events in order. If a batch is rejected, splits it in half until the rejected event is found, so that all
- * others are accepted. This works for any size limit of the host.
+ * Sends events in order. If a batch is rejected, splits it in half until the rejected event is found, so that all other
+ * events are accepted. This works for any size limit of the host.
  * @returns the events that the host rejected individually
  */
 async function sendBatch(items: readonly Item[], envelope: Envelope): Promise<Fault[]> {

@@ -10,7 +10,7 @@ import { createGunzip } from 'node:zlib';
 import { UsageError } from '../failures.ts';
 import type { Terminal } from '../output.ts';
 
-/** The data to import. It is read twice, because all of it is checked before any of it is sent. */
+/** The data to import. All of it is checked before any of it is sent, so it is read twice. */
 export interface ImportSource {
   /** The name for messages: the path, or `standard input`. */
   name: string;
