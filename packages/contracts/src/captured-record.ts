@@ -132,9 +132,9 @@ export function encodeCapturedRecord(record: CapturedRecord): Buffer {
 }
 
 /**
- * Returns the partition key for an event's topic (docs/architecture.md#the-log). It contains the key as it was sent and
- * not the environment ID. While the database is unreachable, the environment is unknown, and events accepted in that
- * time must stay in order with all others.
+ * Returns the partition key for an event's topic (docs/architecture.md#the-log). The partition key contains the project
+ * API key as it was sent, and not the environment ID. While the database is unreachable, the environment is unknown,
+ * and events accepted in that time must stay in order with all other events.
  */
 export function recordKey(topic: 'live' | 'historical' | 'overflow', token: string, distinctId: string): string {
   return topic === 'historical' ? token : `${token}:${distinctId}`;

@@ -13,7 +13,7 @@ export const otherColor = { light: '#8b969e', dark: '#7d8a92' } as const;
 
 export const maxColors = seriesColors.light.length;
 
-/** An index into `seriesColors`, the color for negative values, or the color for all others. */
+/** An index into `seriesColors`, the color for negative values, or the color for all other series. */
 export type SeriesColor = number | 'bad' | 'other';
 
 /** Lifecycle series have fixed colors, because each status has a meaning. */

@@ -173,7 +173,7 @@ export interface SeriesTotals {
   data?: readonly number[] | null;
   count?: number;
   aggregated_value?: number;
-  /** What the series counts. It is null for a formula. */
+  /** What the series counts, or null for a formula. */
   action?: { math?: string | null } | null;
 }
 

@@ -26,12 +26,11 @@ export interface ProcessedEvent {
   elements_chain: string;
   /**
    * The person at the time of ingestion. If the person is merged later, the table `person_distinct_id` contains the
-   * current one.
+   * current person.
    */
   person_id: string;
   /**
-   * The time when the person was created. It is null for an anonymous event, whose person does not exist in the
-   * database.
+   * The time when the person was created, or null for an anonymous event, whose person does not exist in the database.
    */
   person_created_at: string | null;
   person_properties: JsonObject;

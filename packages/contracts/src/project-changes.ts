@@ -8,7 +8,7 @@ export const projectChangeChannel = 'millrace_project_changes';
 export interface ProjectChange {
   /** The environment whose data changed, or null if only keys are affected. */
   environmentId: number | null;
-  /** The affected project API keys. If a key was replaced, these are the old and the new one. */
+  /** The affected project API keys: the old and the new key if a key was replaced. */
   tokens: string[];
   /**
    * Whether flags, cohorts, group types or secret keys of the environment changed. Project API keys are not affected in

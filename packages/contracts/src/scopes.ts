@@ -68,8 +68,8 @@ export function isScopeName(text: string): text is ScopeName {
 }
 
 /**
- * Returns whether the granted scopes include the required one. `x:write` includes `x:read`, but not the other way
- * around. An empty list grants nothing.
+ * Returns whether the granted scopes include the required scope. `x:write` includes `x:read`, but `x:read` does not
+ * include `x:write`. An empty list grants nothing.
  */
 export function includesScope(granted: readonly string[], needed: ScopeName): boolean {
   if (granted.includes('*') || granted.includes(needed)) return true;
