@@ -131,7 +131,7 @@ interface DatabaseTls {
 export function readDatabaseTls(address: string): DatabaseTls | null {
   const { ssl, sslnegotiation, ...config } = toClientConfig(address);
   if (ssl === undefined || typeof ssl === 'boolean') return null;
-  // This client never connects. It is only used to parse the host and the port.
+  // This client never connects. It only parses the host and the port.
   const { host, port } = new pg.Client(config);
   if (host.startsWith('/')) return null;
   return {

@@ -115,8 +115,8 @@ const year2000Ms = Date.UTC(2000, 0, 1);
 const twoTo32 = 2 ** 32;
 
 /**
- * Writes microseconds since 2000 as 64 bits. They are written in two halves, because a JavaScript number cannot
- * represent them exactly.
+ * Writes microseconds since 2000 as 64 bits, in two halves, because a JavaScript number cannot represent the value
+ * exactly.
  */
 function writeTime(ms: number, buffer: Buffer, at: number): number {
   const since2000 = ms - year2000Ms;

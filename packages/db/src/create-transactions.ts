@@ -88,8 +88,8 @@ function transactionOn(
 }
 
 /**
- * Up to this size, all chunks are collected and sent together. Larger copies are streamed as fast as the server accepts
- * them.
+ * The maximum size of a copy whose chunks are collected and sent together. Larger copies are streamed as fast as the
+ * server accepts them.
  */
 const maxBytesAtOnce = 8 * 1024 * 1024;
 

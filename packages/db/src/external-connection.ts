@@ -42,8 +42,8 @@ const maxResponseBytes = 2 * 1024 * 1024;
  */
 export async function connectExternalDatabase(options: ExternalConnectionOptions): Promise<ExternalConnection> {
   const { host, acceptsAnyCertificate } = options;
-  // TLS does not allow an IP address as server name, and Node.js 26 throws for one. The certificate is still checked
-  // against `host`.
+  // TLS does not allow an IP address as server name, and Node.js 26 throws for an IP address. The certificate is still
+  // checked against `host`.
   const server = isIP(host) === 0 ? { servername: host } : { host };
   try {
     return await connect(options, { rejectUnauthorized: !acceptsAnyCertificate, ...server });

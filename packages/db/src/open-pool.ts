@@ -21,7 +21,7 @@ export interface PoolOptions {
   queryTimeoutMs?: number;
   /**
    * The server rolls back a transaction if this process sends nothing for this long. The process may be stopped or
-   * unreachable while others wait for its locks. By default, the server's own setting applies.
+   * unreachable while other processes wait for its locks. By default, the server's own setting applies.
    */
   idleInTransactionTimeoutMs?: number;
   /** A statement that waits longer than this for a lock fails. By default, the server's own setting applies. */

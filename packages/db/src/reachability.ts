@@ -16,12 +16,12 @@ export interface Reachability {
 }
 
 /**
- * Tracks whether the server can be reached, without querying it while all is well.
+ * Tracks whether the server can be reached, without querying it while no errors occur.
  *
- * A connection error is only a hint, because a single backend may have been terminated on purpose. It starts pings on a
- * separate connection. The first ping that fails marks the database as unreachable, and the next one that succeeds
- * marks it as reachable. Readiness therefore recovers automatically, although a service that is not ready gets no
- * queries.
+ * A connection error is only a hint, because a single backend may have been terminated on purpose. The error starts
+ * pings on a separate connection. The first ping that fails marks the database as unreachable, and the next ping that
+ * succeeds marks it as reachable. Readiness therefore recovers automatically, although a service that is not ready gets
+ * no queries.
  *
  * @param pool watched for connections that break or cannot be opened
  */

@@ -38,7 +38,7 @@ export class ReadLimitExceeded extends Error {
   }
 }
 
-/** SQLSTATEs for a query that was cancelled or too slow, and for one that used up temporary files or memory. */
+/** SQLSTATEs for a query that was cancelled or too slow, and for a query that used up temporary files or memory. */
 const outOfTime = '57014';
 const outOfMemory = new Set(['53400', '53200', '53100']);
 

@@ -12,7 +12,7 @@ export interface SqlDatabase {
   /** Runs single statements outside a transaction, on the same pool. */
   sql: Sql;
   /**
-   * Runs `work` in one READ COMMITTED transaction. Commits if it resolves, and rolls back if it throws. Discards a
+   * Runs `work` in one READ COMMITTED transaction. Commits if `work` resolves, and rolls back if it throws. Discards a
    * connection that breaks. Errors are thrown unchanged (see `isTransientError`).
    */
   transaction: RunTransaction;

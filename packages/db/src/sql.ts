@@ -1,4 +1,7 @@
-/** The database API for services on the event path. It does not include the typed client, which they do not need. */
+/**
+ * The database API for services on the event path. The typed client is not included, because these services do not need
+ * it.
+ */
 export { deleteExpiredSalts, findOrInsertSalt } from './cookieless-salts.ts';
 export { type CopyRow, copyRows, releaseChunks, takeChunks } from './copy-format.ts';
 export { databaseConfigFields, type WithDatabaseAddress, withDatabaseAddress } from './database-config.ts';

@@ -10,8 +10,8 @@
 const maxPrepared = 300;
 
 /**
- * Marks a statement that is built for one request and rarely repeated, for example with a caller's filters. It is sent
- * unprepared. Otherwise, a caller with varying filters would use up the names of prepared statements.
+ * Marks a statement that is built for one request and rarely repeated, for example with a caller's filters. Such a
+ * statement is sent unprepared. Otherwise, a caller with varying filters would use up the names of prepared statements.
  */
 export const unpreparedPrefix = '/* unprepared */';
 

@@ -38,7 +38,7 @@ export async function storeDeadLetterDecisions(
 
 /**
  * The decision about the dead letter at a position, and the time of the decision. If the record becomes a dead letter
- * again after that time, it counts as a new one.
+ * again after that time, the decision does not apply to it.
  */
 export interface DecidedDeadLetter {
   decision: DeadLetterDecision;

@@ -66,8 +66,8 @@ async function buildOnTable(pool: pg.Pool, { name, table, create, definition }: 
 
 /**
  * Builds an index on a partitioned table. PostgreSQL cannot do this concurrently, so the index is first created only on
- * the parent table, which takes a moment. New partitions get it automatically from then on. It becomes valid when an
- * index of each existing partition is attached.
+ * the parent table, which takes a moment. From then on, new partitions get the index automatically. The index becomes
+ * valid when an index of each existing partition is attached.
  */
 async function buildOnPartitions(pool: pg.Pool, index: Index, patience: LockTimeouts): Promise<void> {
   const { name, table, create, definition } = index;

@@ -17,11 +17,12 @@ export const noSchemaFilter = { externalTables: [], externalEnums: [] };
 
 /**
  * Applies the migrations that the database does not have yet, in the order of their names, and records them in
- * `_prisma_migrations`. This works without a native engine.
+ * `_prisma_migrations`. Does not need a native engine.
  *
- * Several processes can do this at the same time: one works and the others wait. Each migration is sent as one script
- * together with its record. PostgreSQL therefore commits both or neither, and a later run can continue after a process
- * was killed. Migrations do not block running services (see `applyScript`).
+ * Several processes can call this function at the same time: one process applies the migrations, and the other
+ * processes wait. Each migration is sent as one script together with its record. PostgreSQL therefore commits both or
+ * neither, and a later run can continue after a process was killed. Migrations do not block running services (see
+ * `applyScript`).
  *
  * @param prismaDirectory the repository's `prisma/` folder
  * @returns the names of the migrations that this call applied

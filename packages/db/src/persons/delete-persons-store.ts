@@ -76,8 +76,8 @@ export async function deleteLockedPersons(tx: Sql, projectId: number, uuids: str
 }
 
 /**
- * Inserts one activity record for each deletion. It has the same ID as the deletion, so that the worker finds it when
- * it records progress.
+ * Inserts one activity record for each deletion. The record has the same ID as the deletion, so that the worker finds
+ * it when it records progress.
  */
 export async function insertDeletionActivity(
   tx: Sql,

@@ -39,7 +39,8 @@ function personNotFound(): AppError {
 }
 
 /**
- * Finds the persons with an ID. PostgreSQL cannot store NUL characters, so an ID that contains one matches no person.
+ * Finds the persons with an ID. PostgreSQL cannot store NUL characters, so an ID with a NUL character matches no
+ * person.
  */
 async function candidates(sql: Sql, projectId: number, id: string): Promise<FoundPerson[]> {
   return id.includes('\u0000') ? [] : findPersons(sql, projectId, id);
@@ -55,7 +56,7 @@ export interface PersonDetails {
 }
 
 /**
- * Returns a person with all distinct IDs, starting with the main one.
+ * Returns a person with all distinct IDs, starting with the main ID.
  * @throws AppError `not_found`
  */
 export async function readPersonDetails(sql: Sql, projectId: number, id: string): Promise<PersonDetails> {
@@ -73,8 +74,8 @@ export async function readPersonDetails(sql: Sql, projectId: number, id: string)
 }
 
 /**
- * Returns the persons that an ID may refer to, in order of priority: by UUID, by number, by distinct ID. There are at
- * most two, because no ID is both a UUID and a number.
+ * Returns the persons that an ID may refer to, in order of priority: by UUID, by number, by distinct ID. The result has
+ * at most two persons, because no ID is both a UUID and a number.
  */
 async function findPersons(sql: Sql, projectId: number, text: string): Promise<FoundPerson[]> {
   const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);

@@ -27,14 +27,14 @@ export type SplitSelection = { distinctIdsToSplit: string[] } | { mainDistinctId
 /**
  * Reverts merges: each selected distinct ID gets a new person without properties. The original person keeps its UUID,
  * its properties and its other distinct IDs. The new persons have random UUIDs, because the UUID derived from a
- * distinct ID may belong to the original person or to a deleted one.
+ * distinct ID may belong to the original person or to a deleted person.
  *
  * Locks the person, the new persons and their distinct IDs in the same order as the consumer
  * (services/event-consumer/src/ledger/store.ts). Waits for a merge in progress. A consumer batch that read the person
  * before the split starts over, because the version of the person increases.
  *
  * @param tx the transaction of the change
- * @returns the moved distinct IDs. Empty if the person has only the main one.
+ * @returns the moved distinct IDs, or an empty array if the person has only the main ID
  * @throws AppError `not_found` if the person no longer exists, or `invalid` for distinct IDs of other persons
  */
 export async function splitPerson(

@@ -3,12 +3,12 @@ import type { Duplex } from 'node:stream';
 import type pg from 'pg';
 
 /**
- * Reason: `pg` trusts its server. It parses and handles messages in a socket listener, outside of every try block, so
- * an exception there ends the process. An error message without its last byte causes an endless loop. It holds a
- * message of any length in memory until it is complete, and a row of seven bytes can make it allocate an object for
- * each announced field. Relies on: `attachListeners` of a connection in `pg` 8.23, which its types do not declare. It
- * is called with the stream of messages and only listens to its data. Test: hostile-databases.test.ts. Remove it when
- * `pg` turns whatever a server sends into an error of the query.
+ * Reason: `pg` trusts its server. `pg` parses and handles messages in a socket listener, outside of every try block, so
+ * an exception there crashes the process. An error message without its last byte causes an endless loop. `pg` holds a
+ * message of any length in memory until the message is complete, and a row of seven bytes can make it allocate an
+ * object for each announced field. Relies on: `attachListeners` of a connection in `pg` 8.23, which its types do not
+ * declare, and which is called with the stream of messages and only listens to its data. Test:
+ * hostile-databases.test.ts. Remove it when `pg` turns whatever a server sends into an error of the query.
  */
 interface Inside {
   connection: { attachListeners(stream: EventEmitter): void };

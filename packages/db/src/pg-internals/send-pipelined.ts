@@ -23,12 +23,12 @@ interface Pipelining {
 export type Statements<Results extends unknown[]> = () => { [Index in keyof Results]: Promise<Results[Index]> };
 
 /**
- * Sends the statements that `send` starts in one write, without waiting for responses between them. They run in order.
- * Resolves with their results once all have run, or rejects with the error of the first one that failed. In a
- * transaction, PostgreSQL rejects all statements after it.
+ * Sends the statements that `send` starts in one write, without waiting for responses between them. The statements run
+ * in order. Resolves with their results once all statements have run, or rejects with the error of the first statement
+ * that failed. In a transaction, PostgreSQL rejects all statements after a failed one.
  *
- * @param send returns the original promise of each statement. Their positions show which one failed first, because the
- *   errors of all later statements arrive at the same time. COPY is not possible (`pg` rejects it).
+ * @param send returns the original promise of each statement. The position of a promise shows which statement failed
+ * first, because the errors of all later statements arrive at the same time. COPY is not possible (`pg` rejects it).
  */
 export async function sendPipelined<Results extends unknown[]>(
   client: pg.ClientBase,

@@ -37,14 +37,14 @@ interface Inside {
 
 /**
  * Finds dead connections, on which this process waits for a response that the server will never send. Otherwise, the
- * process would notice only when its query times out half a minute later. The server would notice after hours, and hold
- * the locks of the transaction until then.
+ * process would notice a dead connection only when its query times out half a minute later. The server would notice
+ * after hours, and hold the locks of the transaction until then.
  *
  * A connection that transfers nothing is not necessarily dead, because statements can take long or wait for locks.
- * Another connection therefore asks the server about it. A connection is closed on both sides if the server does not
- * know it in two consecutive checks, or if it was waiting for the client in the same state in both. Idle connections
- * that have transferred nothing for even longer are closed too, because otherwise the next statements would discover
- * them one by one.
+ * Another connection therefore asks the server about it. A connection is closed on both sides if, in two consecutive
+ * checks, the server does not have it, or was waiting for the client in the same state. Idle connections that have
+ * transferred nothing for even longer are closed too, because otherwise the next statements would discover them one by
+ * one.
  */
 export function watchSilentConnections(
   pool: pg.Pool,
