@@ -115,7 +115,7 @@ export interface PartitionEnd {
 }
 
 export interface EventLog {
-  /** Creates missing topics, and leaves existing ones unchanged. */
+  /** Creates missing topics, and leaves existing topics unchanged. */
   ensureTopics(topics: { topic: string; partitions: number }[]): Promise<void>;
   /**
    * Appends records. Resolves when all of them are durable. Rejects with an AppError:

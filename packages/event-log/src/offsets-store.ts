@@ -35,7 +35,7 @@ export async function readOffset(sql: Sql, key: OffsetKey): Promise<StoredOffset
 /**
  * Locks the offset row until the transaction ends, and returns the offset. If the row is missing, inserts it with
  * offset 0, which has the same meaning. This is the first lock of every batch. If two members both assume that they own
- * a partition, the second one waits here and then finds that the offset has changed.
+ * a partition, the second member waits here and then finds that the offset has changed.
  */
 export async function lockOffset(tx: Sql, key: OffsetKey): Promise<bigint> {
   const values = valuesOf(key);

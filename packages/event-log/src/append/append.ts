@@ -8,8 +8,8 @@ import { Sender } from './sender.ts';
 import { type AppendSettings, type AppendTransport, type OutgoingRecord, recordSize } from './transport.ts';
 
 /**
- * Appends records to the log. Both adapters use it. A call is either accepted completely or rejected immediately. The
- * sender batches and retries its records. The call settles when all its records are acknowledged, when one is
+ * Appends records to the log, for both adapters. A call is either accepted completely or rejected immediately. The
+ * sender batches and retries its records. The call settles when all its records are acknowledged, when one of them is
  * permanently rejected, or at the time limit.
  */
 export function createAppender(options: {
@@ -92,7 +92,9 @@ export function createAppender(options: {
     sender.forgetSettled();
   }
 
-  /** Sends the waiting records and rejects new ones. Rejects records that are not acknowledged within `timeoutMs`. */
+  /**
+   * Sends the waiting records and rejects new records. Rejects records that are not acknowledged within `timeoutMs`.
+   */
   async function close(timeoutMs: number): Promise<void> {
     isClosed = true;
     sender.close();

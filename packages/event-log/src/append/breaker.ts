@@ -8,9 +8,12 @@ export interface AppendBreakerOptions {
   metrics?: Metrics;
   /** The breaker opens after appends have failed for this long without an acknowledgement. */
   openAfterMs?: number;
-  /** The number of failures that are required in that time, so that one failed append does not count as an outage. */
+  /**
+   * The number of failures within `openAfterMs` that open the breaker, so that one failed append does not count as an
+   * outage.
+   */
   openAfterFailures?: number;
-  /** The time between a failed probe and the next one. */
+  /** The time between a failed probe and the next probe. */
   probeIntervalMs?: number;
 }
 

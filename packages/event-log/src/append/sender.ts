@@ -37,7 +37,10 @@ interface Topic {
   unrouted: QueuedRecord[];
   isLoading: boolean;
   loadedAt: number;
-  /** Increases with each record without a key. Modulo the number of partitions, it is the partition of the next one. */
+  /**
+   * A counter that increases with each record without a key. Modulo the number of partitions, it is the partition of
+   * the next such record.
+   */
   nextSpread: number;
 }
 

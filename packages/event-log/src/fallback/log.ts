@@ -46,10 +46,10 @@ const longestAppendMs = 2900;
  * Creates a log that appends to PostgreSQL while Kafka is unavailable, and keeps the order of each key when it switches
  * to PostgreSQL and back.
  *
- * **Order.** All gateways of an installation append to the same log at a time. A row in PostgreSQL contains which one,
- * and each gateway reads it twice a second. A gateway that has been without Kafka for `openAfterMs` announces the
- * fallback. The fallback opens once every live gateway has confirmed that it has no append to Kafka in flight.
- * Everything that Kafka has acknowledged was therefore appended before the first record of the fallback.
+ * **Order.** At any time, all gateways of an installation append to the same log. A row in PostgreSQL says to which
+ * log, and each gateway reads this row twice a second. A gateway that has been without Kafka for `openAfterMs`
+ * announces the fallback. The fallback opens once every live gateway has confirmed that it has no append to Kafka in
+ * flight. Everything that Kafka has acknowledged was therefore appended before the first record of the fallback.
  *
  * Consumers copy the fallback to Kafka, partition by partition and in order, as soon as Kafka accepts records
  * (`drainFallback`). When little is left to copy, new appends wait until the rest is copied. Only then does the
@@ -57,25 +57,26 @@ const longestAppendMs = 2900;
  * checks in its own transaction that the fallback is open, under a lock that closing waits for. A gateway that has not
  * noticed a phase change therefore cannot append.
  *
- * The rules of consumers do not depend on the fallback. They read one log, Kafka, which contains the records of each
- * key in order.
+ * Consumers apply the same rules with and without the fallback. They read only Kafka, which contains the records of
+ * each key in order.
  *
- * **Duplicates.** A record can be copied twice, for example if a consumer dies after Kafka's acknowledgement and before
- * it stores its offset. The consumer drops the duplicate because the event has the same identity. The first copy is in
- * the right place.
+ * **Duplicates.** A record can be copied twice, for example if a consumer crashes after Kafka's acknowledgement and
+ * before it stores its offset. The consumer drops the duplicate, because it has the same event identity as the first
+ * copy. The first copy is in the right place.
  *
- * **Why events are not processed from PostgreSQL directly.** Kafka may hold acknowledged events that no consumer has
- * read. This cannot be determined while Kafka is unavailable, and all later events of the same keys have to wait for
- * them.
+ * **Why events are not processed from PostgreSQL directly.** Kafka may contain acknowledged events that no consumer has
+ * read. Whether it does cannot be determined while Kafka is unavailable, and all later events of the same keys have to
+ * wait for these events.
  *
  * **Limits.** Events accepted during an outage are durable immediately, but become visible only when Kafka is available
  * again. Until the fallback is open (after `openAfterMs`, plus up to 3 s for in-flight requests), clients get 503. A
  * single gateway that cannot reach Kafka moves all gateways to PostgreSQL for as long as its outage lasts.
  *
- * The other gateways do not wait for a gateway that is frozen for more than 3 s when they open the fallback, or for one
- * that can reach Kafka but has not reached PostgreSQL for that long. Until such a gateway notices the change, events of
- * the same key that are sent through it and through another gateway at the same time can be reordered. If PostgreSQL is
- * down too, there is no fallback. Either all gateways or none must use the fallback.
+ * When the fallback opens, the other gateways do not wait for a gateway that is frozen for more than 3 s, or for a
+ * gateway that can reach Kafka but has not reached PostgreSQL for more than 3 s. Until such a gateway notices the
+ * change, events of the same key that are sent through it and through another gateway at the same time can be
+ * reordered. If PostgreSQL is down too, the fallback is not available. Either all gateways or none must use the
+ * fallback.
  */
 export function createFallbackLog(options: FallbackLogOptions): EventLog {
   const { kafka, topic, logger, database } = options;
@@ -144,8 +145,8 @@ export function createFallbackLog(options: FallbackLogOptions): EventLog {
       taken?.inc({}, records.length);
       return;
     }
-    // It is unknown whether the records are in the fallback. If they are, they will be copied, and a second copy has no
-    // effect.
+    // It is unknown whether the records are in the fallback. If so, they will be copied to Kafka, and records that the
+    // client sends again have no effect.
     appending.catch(() => {});
     return appendToKafka(records);
   }

@@ -77,7 +77,7 @@ export async function readFallback(tx: Transaction, topic: string): Promise<Fall
   };
 }
 
-/** Waits for appends in flight (see `assertFallbackOpen`), and blocks new ones until the transaction ends. */
+/** Waits for appends in flight (see `assertFallbackOpen`), and blocks new appends until the transaction ends. */
 export async function lockFallback(tx: Transaction, topic: string): Promise<void> {
   await tx.query('SELECT 1 FROM event_log_fallback WHERE topic = $1 FOR UPDATE', [topic]);
 }
@@ -147,7 +147,7 @@ const closingBacklog = 1000;
 const longestClosingMs = 2000;
 
 /**
- * Returns the next phase, or the current one if nothing changes.
+ * Returns the next phase, or the current phase if nothing changes.
  * @param wantsOpen true if this process has been without Kafka for long enough
  */
 export function chooseNextPhase(view: FallbackView, wantsOpen: boolean): FallbackPhase {

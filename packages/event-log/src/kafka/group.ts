@@ -150,7 +150,7 @@ export function createAssignment({ consume, logger, metrics, topics, waiting, po
 
   /**
    * Looks up the stored offsets again, because a broker that became available again may have lost records or may be a
-   * different one.
+   * different broker.
    */
   function restartAll(): void {
     for (const partition of partitions.values()) void positions.resumeFromStored(partition, 0);

@@ -15,7 +15,7 @@ export interface InspectedPartition {
   /** The configured number of replicas, and the number of replicas that are in sync. */
   replicas: number;
   inSync: number;
-  /** The first offset in the partition, and the offset that the next record will get. */
+  /** The offset of the first record in the partition, and the offset that the next record will get. */
   low: bigint;
   high: bigint;
 }

@@ -20,7 +20,7 @@ export interface AssignedPartition {
   lastRecordFingerprint: string | null;
   /** The fingerprint of a record that the log no longer contains. Another record has its offset. */
   missingRecord: string | null;
-  /** The leader epoch of the last records that were fetched. A new leader may lack records of a former one. */
+  /** The leader epoch of the last records that were fetched. A new leader may lack records that a former leader had. */
   leaderEpoch: number | null;
   /** Records that were fetched but not handled yet, in order. */
   waiting: LogRecord[];
@@ -76,8 +76,8 @@ const recordOverheadBytes = 256;
 const mebibyte = 1024 * 1024;
 /**
  * If the waiting records of a partition are larger than this, fetching from it pauses, so that a slow partition leaves
- * memory for the others. With twice as much, the consumer would spend a tenth of its CPU time on garbage collection of
- * records that wait for long.
+ * memory for other partitions. With twice this size, the consumer would spend a tenth of its CPU time on garbage
+ * collection of records that wait for long.
  */
 const partitionLimitBytes = mebibyte / 2;
 /** If the waiting records of all partitions together are larger than this, nothing is fetched. */
@@ -149,8 +149,8 @@ export function createRecordBuffer(consumer: Pick<Consumer, 'pause' | 'resume'>,
 export type RecordBuffer = ReturnType<typeof createRecordBuffer>;
 
 /**
- * Returns whether no more records should be fetched. A single record is never too much, so that the next one is fetched
- * while a large one is being handled.
+ * Returns whether no more records should be fetched. A single record is never too much, so that the next record is
+ * fetched while a large one is being handled.
  */
 function isFull({ waiting, waitingBytes }: AssignedPartition): boolean {
   return waitingBytes >= partitionLimitBytes && waiting.length > 1;
@@ -164,8 +164,8 @@ const intervalMs = 1000;
 const lastCommitTimeoutMs = 2000;
 
 /**
- * Commits the group's offsets to Kafka, at most once a second. Only tools that monitor lag use them. Millrace itself
- * does not read them. If a commit fails, the next one replaces it.
+ * Commits the group's offsets to Kafka, at most once a second. Only tools that monitor lag use these offsets. Millrace
+ * itself does not read them. If a commit fails, the next commit replaces it.
  */
 export function createOffsetCommitter(consumer: Pick<Consumer, 'commitOffsets'>, topic: string, logger: Logger) {
   const reached = new Map<number, bigint>();

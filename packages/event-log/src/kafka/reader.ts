@@ -153,7 +153,8 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
     const records = batch.messages.map(toLogRecord).filter(({ offset }) => offset >= fetchPosition);
     const first = records[0];
     if (first === undefined && batch.messages.length > 0) {
-      // If the log ends before the requested offset, kafkajs starts again from the oldest record.
+      // If the log ends before the requested offset, kafkajs starts again from the oldest record. Start again from the
+      // stored offset instead.
       void positions.resumeFromStored(partition, beginAgainMs);
       return null;
     }
@@ -167,7 +168,7 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
 
   /**
    * Returns whether the partition has a new leader. If so, restarts the partition, because the new leader may lack
-   * records that the former one had.
+   * records that the former leader had.
    */
   function hasNewLeader(partition: AssignedPartition, epoch: number | null): boolean {
     if (epoch === null || partition.leaderEpoch === null || epoch <= partition.leaderEpoch) return false;
@@ -176,9 +177,9 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
   }
 
   /**
-   * Removes the record before the start position, which is also fetched after a start. It must be the last record whose
-   * effects were stored.
-   * @returns the other records, or null if the record is a different one
+   * Removes the record before the start position, which is also fetched after a start. That record must be the last one
+   * whose effects were stored.
+   * @returns the other records, or null if the removed record is a different one
    */
   function skipLastRecord(partition: AssignedPartition, records: LogRecord[]): LogRecord[] | null {
     const { lastRecordFingerprint, continuesFrom, fetchPosition } = partition;

@@ -23,8 +23,8 @@ interface OpenSession extends KafkaSession {
 }
 
 /**
- * Manages one producer and one admin client. When their connections seem broken, both are discarded and created again
- * at the next use. kafkajs has broken states from which nothing else recovers reliably.
+ * Manages one producer and one admin client. When their connections seem broken, both clients are discarded, and
+ * created again at the next use. kafkajs can get into broken states from which nothing else recovers reliably.
  */
 export function createKafkaSessions(options: KafkaLogOptions, requestTimeoutMs: number) {
   let current: Promise<OpenSession> | undefined;
@@ -66,7 +66,7 @@ export function createKafkaSessions(options: KafkaLogOptions, requestTimeoutMs: 
     reportTo(target: Reachability): void {
       reachability = target;
     },
-    /** Discards the session, so that the next use creates a new one. */
+    /** Discards the session, so that the next use creates a new session. */
     renew(reason: string): void {
       if (current !== undefined) drop(current, reason);
     },

@@ -6,7 +6,10 @@ import { isLeaderMissing } from './kafkajs-internals/errors.ts';
 import { topicIdentityOf } from './kafkajs-internals/metadata.ts';
 import type { KafkaSessions } from './session.ts';
 
-/** The offsets of a partition: `low` is the oldest one, and `high` is the next one to be written. */
+/**
+ * The offsets of a partition: `low` is the offset of the oldest record, and `high` is the offset of the next record to
+ * be written.
+ */
 export interface PartitionBounds {
   partition: number;
   low: bigint;

@@ -60,7 +60,7 @@ export function startLeasedPartitionReader(deps: LeasedPartitionReaderDeps): Lea
     }
   }
 
-  /** Delivers one batch. @returns how long to wait before the next one, in milliseconds. */
+  /** Delivers one batch. @returns how long to wait before the next batch, in milliseconds */
   const step = async (from: LeasedStart) => accept(from.log, await handOver(deps, from, signal));
 
   /** Makes the next step read the stored offset again, from which the next batch must continue. */

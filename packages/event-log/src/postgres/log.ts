@@ -12,7 +12,7 @@ import { AppendRejected, appendBatches, createTopic, readConsumedOffsets, readEn
 
 export interface PostgresLogOptions extends Partial<AppendSettings> {
   /**
-   * The database. It must have a `queryTimeoutMs`, because the pool would otherwise lose connections that get no
+   * The database. Its pool must have a `queryTimeoutMs`, because it would otherwise lose connections that get no
    * response.
    */
   database: SqlDatabase;
@@ -34,8 +34,8 @@ export interface PostgresLogOptions extends Partial<AppendSettings> {
 const lookUpTimeoutMs = 5000;
 
 /**
- * Creates the log in PostgreSQL. It uses tables in the same database and needs no broker. It is made for a single
- * machine or a small installation.
+ * Creates the log in PostgreSQL, for a single machine or a small installation. The log uses tables in the same database
+ * and needs no broker.
  */
 export function createPostgresLog(options: PostgresLogOptions): EventLog {
   const { database, logger } = options;

@@ -6,7 +6,7 @@ import type { LogRecord, PartitionEnd } from '../log.ts';
 
 /** Creates the partitions of a new topic. An existing topic keeps its number of partitions. */
 export async function createTopic(tx: Transaction, topic: string, partitions: number): Promise<void> {
-  // Without the lock, two processes could both find no topic, and create its partitions at the same time.
+  // Without the lock, two processes could both find no topic, and both create its partitions.
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('millrace event log topic ' || $1, 0))`, [topic]);
   await tx.query(
     `INSERT INTO event_log_partition (topic, partition)

@@ -17,11 +17,11 @@ import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 interface TrackedSockets {
   socketFactory: ISocketFactory;
   /**
-   * Closes all connections, or those to one `host:port`. To kafkajs, this is a connection error, after which it
+   * Closes all connections, or only the connections to one `host:port`. kafkajs treats this as a connection error and
    * reconnects.
    */
   destroy(reason: string, broker?: string): void;
-  /** Closes all connections and prevents new ones, so that retries of kafkajs fail. */
+  /** Closes all connections and prevents new connections, so that retries of kafkajs fail. */
   retire(reason: string): void;
 }
 
@@ -116,12 +116,12 @@ export function resetConnectionBuffers(): void {
 }
 
 /**
- * Reason: after the first response on a connection, kafkajs 2.2.4 keeps a timer running on it that has nothing to do.
- * It sets the timer with a negative delay, that is every millisecond. A process with a few idle connections spends
- * several percent of a core on it, and newer Node versions warn about the delay. The timer is only needed while
- * requests wait to be sent, or for the end of throttling. This patches the class accordingly, once per process. Relies
- * on: the request queue's `pending` and `scheduleCheckPendingRequests`. Test: request-queue-timer.test.ts. If
- * kafkajs changes, `stopIdleRequestQueueTimer` throws at start. Remove it when kafkajs fixes it
+ * Reason: after the first response on a connection, kafkajs 2.2.4 keeps a timer running that has nothing to do, with a
+ * negative delay, that is every millisecond. A process with a few idle connections spends several percent of a core on
+ * these timers, and newer Node versions warn about the delay. The timer is only needed while requests wait to be sent,
+ * or for the end of throttling. This function patches the class accordingly, once per process. Relies on: the request
+ * queue's `pending` and `scheduleCheckPendingRequests`. Test: request-queue-timer.test.ts. If kafkajs changes,
+ * `stopIdleRequestQueueTimer` throws at start. Remove it when kafkajs fixes it
  * (https://github.com/tulios/kafkajs/issues/1751).
  */
 
@@ -129,7 +129,7 @@ let isTimerCorrected = false;
 
 /**
  * Installs the correction, once per process.
- * @throws Error when the kafkajs version is not the supported one
+ * @throws Error if the version of kafkajs is not supported
  */
 export function stopIdleRequestQueueTimer(): void {
   if (isTimerCorrected) return;

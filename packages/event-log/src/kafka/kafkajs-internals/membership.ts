@@ -24,8 +24,8 @@ interface Coordinator {
 const joinGroupKey = 11;
 
 /**
- * Creates an assigner factory for one consumer. It assigns partitions as usual, and makes the consumer keep its group
- * membership.
+ * Creates an assigner factory for one consumer. The assigner assigns partitions as usual, and makes the consumer keep
+ * its group membership.
  * @param stopping aborted before the consumer stops permanently
  * @throws Error if the version of kafkajs is not 2.2.4
  */
