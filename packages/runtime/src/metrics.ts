@@ -35,7 +35,7 @@ export interface Metrics {
 interface MetricsOptions {
   /** Whether to include metrics about memory, CPU and the event loop, once per process. Tests turn them off. */
   withProcessMetrics?: boolean;
-  /** Whether to serve metrics in the OpenMetrics format, the only one that supports exemplars. */
+  /** Whether to serve metrics in the OpenMetrics format, which is the only format that supports exemplars. */
   hasExemplars?: boolean;
   /** A label for all metrics, so that several services in one process can use the same names. */
   service?: string;

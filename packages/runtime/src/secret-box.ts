@@ -40,8 +40,8 @@ export interface SecretBox {
   requireKeys(used: readonly string[]): void;
   /**
    * Encrypts a secret.
-   * @param context where the secret belongs, for example the ID of its row. It cannot be decrypted with another
-   *   context.
+   * @param context where the secret belongs, for example the ID of its row. The secret cannot be decrypted with another
+   * context.
    * @throws Error if no key is configured
    */
   seal(secret: Record<string, unknown>, context: string): SealedSecret;

@@ -14,8 +14,8 @@ export interface CounterChange {
 }
 
 /**
- * A key-value store: Redis in production, or a map in this process for the embedded system. It contains only copies and
- * counters, so losing it costs time but no data.
+ * A key-value store: Redis in production, or a map in this process for the embedded system. The store contains only
+ * copies and counters, so losing its content costs time but loses no data.
  */
 export interface KeyValueStore {
   /**

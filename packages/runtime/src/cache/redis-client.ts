@@ -36,8 +36,8 @@ export function createRedisClient(connection: RedisConnection, options: ClientOp
         // Use the failover messages of the sentinels in addition to broken connections.
         failoverDetector: true,
         sentinelRetryStrategy: retryStrategy,
-        // The driver's other limits apply only to the server. Without this one, a sentinel that does not respond would
-        // block indefinitely.
+        // The driver's other limits apply only to the server. Without this limit, a sentinel that does not respond
+        // would block indefinitely.
         sentinelCommandTimeout: options.connectTimeout,
         ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: tls }),
       })

@@ -141,7 +141,7 @@ function createSubscriber(connection: RedisConnection, options: ClientOptions): 
     autoResubscribe: false,
   });
   const disconnect = keepConnected(client, firstRetryMs);
-  // The number of subscriptions is not limited, and each one adds a listener.
+  // The number of subscriptions is not limited, and each subscription adds a listener.
   client.setMaxListeners(0);
   // The connection for commands already reports these errors.
   client.on('error', () => {});
