@@ -36,8 +36,9 @@ export interface ExportRhythm {
 
 /**
  * Returns the interval that contains a moment. Intervals follow each other without a gap or an overlap. Intervals of
- * hours and minutes begin at UTC boundaries. Intervals of days and weeks begin at an hour of local time, so one day a
- * year has 23 hours and another has 25. The next interval is the one that contains `end`.
+ * hours and minutes begin at UTC boundaries. Intervals of days and weeks begin at an hour of local time, so with
+ * daylight saving time, one day a year has 23 hours and another has 25. The next interval is the one that contains
+ * `end`.
  * @param rhythm `timezone` is an IANA name
  */
 export function findExportInterval(rhythm: ExportRhythm, moment: Date): TimeSpan {
