@@ -21,8 +21,8 @@ import { fileURLToPath } from 'node:url';
 import { createProgress } from './progress.mjs';
 
 /**
- * Installs packages and generates the database client. Does nothing and prints nothing if both are up to date.
- *
+ * Installs packages and generates the database client. Does nothing and prints nothing if the packages and the client
+ * are up to date.
  * @param {{ isQuiet: boolean }} options isQuiet: print only problems
  */
 export async function prepare({ isQuiet }) {

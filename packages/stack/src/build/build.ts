@@ -110,8 +110,8 @@ await import('./${serviceFile(name)}.mjs');
 }
 
 /**
- * Packages that cannot be bundled because they contain native code or WebAssembly files, or are found by path at run
- * time, and the packages that depend on them. They are copied to `node_modules/`.
+ * Packages that cannot be bundled, and the packages that depend on them. A package cannot be bundled if it contains
+ * native code or WebAssembly files, or is found by path at run time. These packages are copied to `node_modules/`.
  */
 const carried: Record<string, string> = {
   // packages/event-log replaces its produce request (kafka/kafkajs-internals).
@@ -122,7 +122,7 @@ const carried: Record<string, string> = {
   '@posthog/hogql-parser': 'packages/insights',
 };
 
-/** Patterns for esbuild. It does not bundle these packages and their builds for single platforms. */
+/** Patterns for esbuild of packages that are not bundled, and of their builds for single platforms. */
 export const unbundledPatterns = Object.keys(carried).flatMap((name) => [name, `${name}/*`, `${name}-*`]);
 
 /** Returns the installed directory of each copied package, by name. */

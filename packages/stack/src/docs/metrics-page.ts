@@ -6,7 +6,7 @@ export async function generateMetricsPage(root: string): Promise<string> {
   const files = await sourceFiles(root, ['services', 'packages'], ['.ts']);
   const byOwner = new Map<string, Registration[]>();
   for (const { path, text } of files) {
-    // The subdirectories of packages/runtime are used by different services, so each one gets its own section.
+    // Different services use different subdirectories of packages/runtime, so each subdirectory gets its own section.
     const owner = path
       .split('/')
       .slice(0, /^packages\/runtime\/src\/\w+\//.test(path) ? 4 : 2)

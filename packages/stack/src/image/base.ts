@@ -262,8 +262,8 @@ export async function readUnpackedFile(folder: string, path: string): Promise<Bu
 const nodeLine = 26;
 
 /**
- * The Debian release of the libraries. This machine's apt must use the same release. The last package contains the
- * license of two others.
+ * The Debian release of the libraries. This machine's apt must use the same release. The last package in the list
+ * contains the license of two other packages.
  */
 const debianRelease = '12';
 const debianNames = ['libc6', 'libgcc-s1', 'libstdc++6', 'libatomic1', 'gcc-12-base'];

@@ -38,8 +38,8 @@ export default class NativeEnvironment {
   }
 
   async setup() {
-    // Without this, jest would translate each line of each stack trace with source maps. That is not necessary, because
-    // stripping types changes no lines or columns.
+    // Without this line, jest would translate each line of each stack trace with source maps. That is not necessary,
+    // because stripping types changes no lines or columns.
     Error.prepareStackTrace = undefined;
     this.#before = processState();
     for (const variable of hiddenFrom(this.#testPath)) delete process.env[variable];

@@ -35,7 +35,7 @@ import {
 export interface PostgresOptions {
   /** The directory for all files of the server, e.g. `.millrace/postgres`. */
   directory: string;
-  /** The port to use if it is free. Otherwise, the next free one is used. 0 chooses any free port. */
+  /** The port to use if it is free. Otherwise, the next free port is used. 0 chooses any free port. */
   preferredPort: number;
   /** The address on which to listen. The default is loopback. */
   host?: string;
@@ -287,7 +287,7 @@ export function removePostgresFiles(directory: string): void {
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** Returns the files of existing data. They keep their owner, because PostgreSQL requires it. */
+/** Returns the files of existing data. The files keep their owner, because PostgreSQL requires it. */
 function existing(data: string, user: SystemUser | undefined): PostgresFiles {
   const { uid, gid } = statSync(data);
   if (!user) {

@@ -114,7 +114,7 @@ export interface SourceOptions {
   /** The directory for files of servers that are started here. */
   directory: string;
   reaper: Reaper;
-  /** Preferred ports. If one is in use, the next free one is used. 0 chooses any free port. */
+  /** Preferred ports. If a port is in use, the next free port is used. 0 chooses any free port. */
   ports: { kafka: number; redis: number };
   /** Prints a line about a change that will be made to the machine. */
   say(line: string): void;

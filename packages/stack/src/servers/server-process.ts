@@ -19,7 +19,7 @@ export interface ServerProcessOptions {
   user?: SystemUser | undefined;
   cwd?: string;
   logFile: string;
-  /** The file in which the process is recorded, so that a later run finds the process if this one crashes. */
+  /** The file in which the process is recorded, so that a later run finds the process if this run crashes. */
   recordFile: string;
   reaper: Reaper;
   stopSignal: NodeJS.Signals;
@@ -75,7 +75,7 @@ export function startServerProcess(options: ServerProcessOptions): ServerProcess
     async stop() {
       if (hasEnded) return;
       child.kill(options.stopSignal);
-      // This timer also keeps the process running, because an unreferenced child process does not.
+      // The timer also keeps the process running, because an unreferenced child process does not.
       const killTimer = setTimeout(() => child.kill('SIGKILL'), options.stopPatienceMs);
       await ended;
       clearTimeout(killTimer);
@@ -151,7 +151,7 @@ export function describeRunningServer(address: string): RunningServer {
 
 // Records of processes that a later run must find. A record includes a part of the command line, because the process ID
 // may have been reused by then.
-/** A process that a later run should find if this one crashes. */
+/** A process that a later run should find if this run crashes. */
 export interface ProcessRecord {
   pid: number;
   /** A part of the command line that no other process has, which identifies the process. */
@@ -325,8 +325,8 @@ function canListen(port: number, host: string): Promise<boolean> {
 }
 
 /**
- * This range is below the ports that Linux (from 32768) and macOS (from 49152) use for outgoing connections. Otherwise,
- * a server that is restarted could find that a connection uses its port.
+ * The range of ports to choose from. It is below the ports that Linux (from 32768) and macOS (from 49152) use for
+ * outgoing connections. Otherwise, a server that is restarted could find its port used by an outgoing connection.
  */
 const anyPortRange = { first: 15_000, last: 32_767 };
 

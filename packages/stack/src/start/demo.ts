@@ -41,8 +41,8 @@ const keyLabel = 'npm start';
 const actor = { command: 'npm start' };
 
 /**
- * Returns the demo organization of this data directory. The first start creates it. Later starts return the same one,
- * and create only files and rows that are missing.
+ * Returns the demo organization of this data directory. The first start creates the organization. Later starts return
+ * the same organization, and create only files and rows that are missing.
  * @param directory directory of `demo.json`, which only its owner can read
  */
 export async function ensureDemo(database: Pick<SqlDatabase, 'transaction'>, directory: string): Promise<Demo> {

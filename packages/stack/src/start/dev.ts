@@ -18,7 +18,8 @@ const services: Record<string, { directory: string; address: 'ingest' | 'api' | 
 
 /**
  * `npm run dev -- <service>`: runs another process of one service in addition to the system that `npm start` runs, with
- * the same database and event log. It runs from the sources, accepts a debugger, and restarts when a file changes.
+ * the same database and event log. The process runs from the sources, accepts a debugger, and restarts when a file
+ * changes.
  */
 export const main: Command = async ({ progress, root, programArguments }) => {
   const [name = '', ...others] = programArguments;

@@ -193,7 +193,7 @@ const products = [
 function shopEvents(end: number): ShopEvent[] {
   const random = seeded(7);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
-  // These numbers come from a separate generator, so that the behavior of visitors does not depend on them.
+  // Use a separate generator for these numbers, so that the behavior of visitors does not depend on them.
   const chance = seeded(11);
   const events: ShopEvent[] = [];
   const begin = end - days * dayMs;

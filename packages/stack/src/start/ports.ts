@@ -3,7 +3,7 @@
 import { SetupProblem } from '../command.ts';
 import { findFreePort } from '../servers/server-process.ts';
 
-/** Preferred ports. If one is in use, the next free one is used. */
+/** Preferred ports. If a port is in use, the next free port is used. */
 export type Ports = Record<keyof ServicePorts | 'shop' | 'postgres' | 'kafka' | 'redis', number>;
 
 /**

@@ -23,8 +23,8 @@ export function serviceUrl(env: Record<string, string | undefined>, name: keyof 
 }
 
 /**
- * Returns the URL of the console, on which passkeys and sign-in providers depend. It contains a host name, because a
- * passkey cannot belong to an IP address. Returns undefined if the API also listens on other addresses, because only
+ * Returns the URL of the console, on which passkeys and sign-in providers depend. The URL contains a host name, because
+ * a passkey cannot belong to an IP address. Returns undefined if the API also listens on other addresses, because only
  * the operator knows its public URL.
  */
 export function publicApiUrl(env: Record<string, string | undefined>, port: number): string | undefined {

@@ -42,8 +42,8 @@ export class PortTaken extends Error {}
  */
 export async function startService(options: ServiceOptions): Promise<ServiceRun> {
   const { file, env, logFile, healthUrl } = options;
-  // Ctrl-C reaches the services directly, because they are in the same process group, and each one shuts down. The
-  // servers that they use are stopped afterwards, in order.
+  // Ctrl-C reaches the services directly, because they are in the same process group. Each service then shuts down. The
+  // servers that the services use are stopped afterwards, in order.
   const child = spawn(process.execPath, ['--enable-source-maps', '--import', endWithParent, file], {
     env: { ...env, MILLRACE_PARENT: String(process.pid) },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -22,7 +22,7 @@ export interface SupervisedServices {
   stop(): Promise<void>;
 }
 
-/** After this number of crashes within a minute, the services are not restarted. */
+/** The maximum number of crashes within a minute. After more crashes, the services are not restarted. */
 const maxCrashes = 5;
 const crashMemoryMs = 60_000;
 

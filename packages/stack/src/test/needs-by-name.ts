@@ -13,7 +13,7 @@ export type Need =
 /** Every test gets PostgreSQL. A test file that needs more has a suffix in its name, such as `live.kafka.test.ts`. */
 const bySuffix: Readonly<Record<string, readonly Need[]>> = {
   kafka: ['KAFKA_BROKERS', 'REDIS_URL'],
-  // This includes Kafka's programs, for brokers that the test itself starts and stops.
+  // Includes Kafka's programs, for brokers that the test itself starts and stops.
   'kafka-cluster': ['KAFKA_BROKERS', 'KAFKA_JARS', 'REDIS_URL'],
   redis: ['REDIS_URL'],
   // The path of the Redis program, for servers that the test starts and stops.

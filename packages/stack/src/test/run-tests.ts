@@ -136,7 +136,7 @@ function report(outcomes: readonly Outcome[]): number {
 type Interruption = ReturnType<typeof watchForInterruption>;
 
 /**
- * Watches for signals. The first one ends jest and then stops everything in order. A second one ends this process
+ * Watches for signals. The first signal ends jest and then stops everything in order. A second signal ends this process
  * immediately, and the reaper ends the servers.
  */
 function watchForInterruption() {

@@ -106,7 +106,7 @@ function packedManifests(
       },
       ...(peerDependencies && { peerDependencies }),
     },
-    // With this file, Node.js treats the others as CommonJS.
+    // With this file, Node.js treats the other files in the folder as CommonJS.
     'umd/package.json': { type: 'commonjs' },
     // Resolvers that do not support `exports` look for a directory with the name of the entry.
     ...Object.fromEntries(
@@ -324,8 +324,8 @@ const contextOfMainEntry: Plugin = {
 };
 
 /**
- * Returns code that is added after the module and never runs. It declares the exports for tools that only parse the
- * file, such as Node.js and TypeScript.
+ * Returns code that is added after the module. The code never runs. It declares the exports for tools that only parse
+ * the file, such as Node.js and TypeScript.
  */
 function umdFoot(names: string[]): string {
   const exports = names.map((name) => `exports.${name} = 0;`).join(' ');
