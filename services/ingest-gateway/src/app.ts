@@ -275,8 +275,8 @@ function refuse(request: Request, response: Response, error: unknown): Promise<v
 const headersTooLarge = { code: 'HPE_HEADER_OVERFLOW' };
 
 /**
- * Responds to input that is not HTTP or takes too long. There is no response object for it, so the response is written
- * to the socket.
+ * Responds to input that is not HTTP or takes too long. Node.js provides no response object in this case, so the
+ * response is written to the socket.
  */
 function respondToBrokenRequest(error: Pick<NodeJS.ErrnoException, 'code'>, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();

@@ -165,8 +165,8 @@ function firstAddress(candidates: readonly string[]): string | null {
 }
 
 /**
- * The last value of the header, and the address in it. Consecutive requests often come through the same connection or
- * proxy.
+ * The last value of the header, and the address in it. They are cached, because consecutive requests often come through
+ * the same connection or proxy.
  */
 let lastText = '';
 let lastAddress: string | null = null;

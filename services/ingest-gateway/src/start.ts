@@ -71,8 +71,8 @@ const logPool = {
   idleInTransactionTimeoutMs: 5000,
 };
 /**
- * After this time, the gateway accepts requests even if it has not reached the log yet. A 503 is more useful to clients
- * than a refused connection.
+ * How long the gateway waits for the log before it accepts requests. Without the log, it responds with 503, which is
+ * more useful to clients than a refused connection.
  */
 const waitForLogMs = 15_000;
 

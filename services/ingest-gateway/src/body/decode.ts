@@ -134,7 +134,7 @@ export async function findKeyAtStart({ raw, hints }: ReceivedBody): Promise<stri
   const { contentType } = hints;
   let bytes = raw.subarray(0, startBytes);
   if (isForm(bytes, contentType)) {
-    // The last percent-encoded character may be incomplete.
+    // Remove the last percent-encoded character, because it may be incomplete.
     const form = parseForm(bytes.toString('utf8').replace(/%.?$/, ''));
     if (form === null || form.apiKey !== null) return form?.apiKey ?? null;
     bytes = Buffer.from(restorePlusSigns(form.data), 'utf8');
@@ -144,10 +144,13 @@ export async function findKeyAtStart({ raw, hints }: ReceivedBody): Promise<stri
   return keyField.exec(bytes.toString('utf8'))?.[1] ?? null;
 }
 
-/** This number of bytes decodes to at most a million characters, which takes a few milliseconds. */
+/**
+ * The maximum size of an lz64 body that is decoded in this thread. It decodes to at most a million characters, which
+ * takes a few milliseconds.
+ */
 const shortLz64Bytes = 2048;
 
-/** Parsing a body smaller than this is faster than scanning it first. */
+/** The smallest body that is scanned first. Parsing a smaller body is faster than scanning it. */
 const largeBytes = 128 * 1024;
 
 /**

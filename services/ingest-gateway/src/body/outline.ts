@@ -16,12 +16,13 @@ interface JsonOutline {
 }
 
 /**
- * Real events in a body of the maximum size have fewer values than this. Parsing this many takes a quarter of a second.
+ * The maximum number of values in a body. Real events in a body of the maximum size have fewer values. Parsing this
+ * many values takes a quarter of a second.
  */
 const maxValues = 1_000_000;
 /** The approximate memory of a parsed value, in addition to its text. */
 const bytesPerValue = 48;
-/** After scanning this number of bytes, the gateway serves other requests. */
+/** The number of bytes to scan before the gateway serves other requests again. */
 const sliceBytes = 2 * 1024 * 1024;
 const longestKeyBytes = 200;
 const keyNames = ['api_key', 'token', '$token'];

@@ -91,7 +91,7 @@ export interface ReaderDependencies {
   metrics: CaptureMetrics;
 }
 
-/** Processing this number of events takes a few milliseconds. */
+/** The number of events per slice. Processing a slice takes a few milliseconds. */
 const eventsPerSlice = 128;
 
 /**

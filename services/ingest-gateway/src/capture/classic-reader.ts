@@ -17,8 +17,9 @@ import { decodeMultipart } from './multipart.ts';
 
 const accepted = { status: 200, body: '{"status":"Ok"}', headers: {} };
 /**
- * After this response, browsers stop sending for a minute (docs/wire-rules.md#how-sdks-react-to-responses). The status
- * is never 204, because the body would be lost.
+ * The response to a request over the quota, after which browsers stop sending for a minute
+ * (docs/wire-rules.md#how-sdks-react-to-responses). The status is never 204, because a response with that status cannot
+ * have a body.
  */
 const quotaLimited = { status: 200, body: '{"status":"Ok","quota_limited":["events"]}', headers: {} };
 const acceptedBeacon = { status: 204, body: '', headers: {} };

@@ -140,7 +140,7 @@ export interface ValidatedEvents {
 export interface EventDrop {
   cause: EventFault['cause'];
   count: number;
-  /** The first of these events, up to `maxSamples`. */
+  /** The first of the dropped events, up to `maxSamples`. */
   samples: DropSample[];
 }
 

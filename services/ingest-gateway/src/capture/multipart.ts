@@ -19,7 +19,7 @@ export interface MultipartBody {
   bearer: string | null;
 }
 
-/** Parsing a part smaller than this is faster than scanning it first. */
+/** The smallest part that is scanned first. Parsing a smaller part is faster than scanning it. */
 const largeBytes = 128 * 1024;
 
 /**
@@ -303,7 +303,7 @@ function setAtPath(properties: JsonObject, path: PropertyPath, value: unknown): 
     const existing: unknown = Object.hasOwn(at, key) ? (at as Record<string | number, unknown>)[key] : undefined;
     if (isLast || existing === undefined || existing === null) {
       const next: unknown = isLast ? value : typeof path[depth + 1] === 'number' ? [] : {};
-      // The first value that was created is inserted at the end, when it is known that the complete path is valid.
+      // Insert the first created value at the end, when it is known that the complete path is valid.
       if (created === undefined) created = { in: at, key, value: next };
       else put(at, key, next);
       at = next;

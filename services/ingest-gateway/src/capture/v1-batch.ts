@@ -26,7 +26,7 @@ interface V1Drop {
   reason: V1DropReason;
   /** The indexes of the events in the batch. */
   indexes: number[];
-  /** The first of these events, up to `maxSamples`. */
+  /** The first of the dropped events, up to `maxSamples`. */
   samples: DropSample[];
 }
 

@@ -20,7 +20,7 @@ export interface V1Results {
 
 const ok = '{"result":"ok"}';
 const limited = '{"result":"limited","details":"billing_limit_exceeded"}';
-/** Writing this number of results takes a few milliseconds. */
+/** The number of results per slice. Writing a slice takes a few milliseconds. */
 const resultsPerSlice = 8192;
 
 /**

@@ -85,7 +85,7 @@ test("a page with PostHog's snippet loads the library, which sends the calls mad
   const byName = Object.fromEntries(events.map((event) => [event.event, event]));
   expect(byName).toMatchObject({
     $identify: { distinct_id: 'ada', $set: { plan: 'pro' } },
-    // This is about the visitor before `identify`. Person properties are sent first, like in posthog-js.
+    // The event is about the visitor before `identify`. Person properties are sent first, like in posthog-js.
     $set: { properties: { $set: { email: 'ada@example.com' } } },
     'before the library': { distinct_id: 'ada', properties: { total: 42, shop: 'demo', $lib: 'web' } },
     'flags are there': { distinct_id: 'ada' },

@@ -109,8 +109,8 @@ function sendScript(request: Request, response: Response, { etag, forms, plain, 
 }
 
 /**
- * The first line of the library, because it has an effect only in the first line of a file. See
- * https://v8.dev/blog/explicit-compile-hints.
+ * The first line of the library, repeated at the start of this script because it has an effect only in the first line
+ * of a file. See https://v8.dev/blog/explicit-compile-hints.
  */
 const compileHint = '//# allFunctionsCalledOnLoad\n';
 

@@ -35,7 +35,8 @@ function earlyAccessFeatureRoutes(router: Router, { projectKeys, features }: Sdk
       const { token, api_key, stage } = request.query;
       const lookup = await projectKeys.find(findProjectApiKey({ token: token ?? api_key }, [], null));
       rejectUnusableLookup(lookup.outcome, 'token');
-      // After an error, a client keeps its features. After an empty response, it would delete them.
+      // Return an error, after which a client keeps its features. After an empty response, the client would delete
+      // them.
       if (lookup.outcome !== 'known') {
         throw new AppError('unavailable', 'Could not check the API key. Try again in a moment.');
       }

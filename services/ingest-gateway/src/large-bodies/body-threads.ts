@@ -74,7 +74,7 @@ export function createBodyThreads<Result>({
 
   function startWorker(thread: BodyThread<Result>): Worker {
     const worker = new Worker(program, {
-      // Pass no arguments on, because those of the parent load modules for the main thread.
+      // Pass no Node.js options to the thread. The parent's options load modules that only the main thread needs.
       execArgv: [],
       workerData: { shares: budget.threads, thread: thread.number },
       resourceLimits: { maxOldGenerationSizeMb: heapMb },

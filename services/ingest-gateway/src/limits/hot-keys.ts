@@ -59,7 +59,7 @@ export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
   const candidates = new LRUCache<string, Candidate>({ max: maxCandidates });
   const candidateEvents = Math.max(1, Math.floor(hotEvents * candidateFrom));
   let window = 0;
-  /** The token of the last request. The next request often has the same token. */
+  /** The token of the last request, which is cached because the next request often has the same token. */
   let last = { token: '', prefix: sketch.prefix(':') };
 
   function prefixOf(token: string): SketchPrefix {
@@ -114,7 +114,7 @@ function digestOf(key: string): string {
   return createHash('sha256').update(key).digest('base64url').slice(0, 22);
 }
 
-/** The hot keys and the times when they expire. They are the same in all gateways. */
+/** The hot keys and the times when they expire. All gateways have the same hot keys. */
 interface HotKeyTable {
   has(key: string): boolean;
   hasAny(): boolean;

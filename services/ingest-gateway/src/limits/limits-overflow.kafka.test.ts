@@ -41,8 +41,8 @@ async function routes(token: string, count: number): Promise<string[]> {
     });
 }
 
-// This differs from PostHog: the record keeps its key, so that the events of one person stay in order
-// (docs/architecture.md#the-log). All events of the request are sent to the overflow topic, like in PostHog's consumer
+// Unlike in PostHog, the record keeps its key, so that the events of one person stay in order
+// (docs/architecture.md#the-log). As in PostHog's consumer, all events of the request are sent to the overflow topic
 // (docs/wire-rules.md#topics).
 test('topic-006 E130 sends the third event of a key with a limit of two to the overflow topic, with its key', async () => {
   const token = await newToken();
@@ -83,8 +83,7 @@ test('E132 a distinct ID that is hot with one API key is not hot with another', 
   expect(new Set(await routes(other, 2))).toEqual(new Set(['live K:same']));
 });
 
-// This differs from PostHog, where events in the overflow topic extend the hold. Here, the gateways extend it while the
-// key stays hot.
+// In PostHog, events in the overflow topic extend the hold. Here, the gateways extend the hold while the key stays hot.
 test("E134-135 sends a hot key's events to the overflow topic until the hold ends, and then to the live topic", async () => {
   const token = await newToken();
   const gateway = await start({ config: { overflowHoldMs: 3000 } });

@@ -88,8 +88,8 @@ describe('topic-015 a plan with a quota', () => {
   });
 });
 
-// This differs from PostHog: a plan has one limit for all events. `$exception` and similar events count too, so a mixed
-// batch is dropped or stored as a whole.
+// Unlike in PostHog, a plan has one limit for all events. `$exception` and similar events count too, so a mixed batch
+// is dropped or stored as a whole.
 test('topic-016 exception events have no separate quota', async () => {
   const { token } = await limitedTenant(1);
   const gateway = await start();

@@ -106,8 +106,8 @@ describe.each(['settings', 'table'] as const)('restrictions by the %s', (source)
     expect(record?.value).not.toHaveProperty('force_disable_person_processing');
   });
 
-  // This differs from PostHog: an event without a person keeps its key on the live topic, which costs nothing and keeps
-  // the order.
+  // Unlike in PostHog, an event without a person keeps its key on the live topic, which costs nothing and keeps the
+  // order.
   test('topic-022 skip list: writes the events without a person, but to the usual topic with the usual key', async () => {
     const token = await newToken();
     const gateway = await startWith('skip_person_processing', [[token, 'a']]);

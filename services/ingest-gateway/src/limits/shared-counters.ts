@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache';
 export interface SharedCounters {
   /**
    * Adds to a counter in this process.
-   * @param by 0 requests the count of a new counter from the store
+   * @param by the number to add. 0 requests the count of a new counter from the store.
    * @param expiresAtMs when the counter can be deleted, in milliseconds since the epoch
    * @returns the total of all gateways, as far as it is known
    */

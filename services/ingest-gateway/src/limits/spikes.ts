@@ -125,6 +125,6 @@ export interface TrafficSpike {
   baselineEvents: number;
   /** The minimum number of events with which the window counts as a spike. */
   thresholdEvents: number;
-  /** The number of the window since the epoch. It is the same on all gateways. */
+  /** The number of the window since the epoch, which is the same on all gateways. */
   window: number;
 }

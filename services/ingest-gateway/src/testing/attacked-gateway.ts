@@ -69,7 +69,7 @@ export async function startAttackedGateway(settings: Record<string, string> = {}
   }
   const rssMib = async () => (await figure('process_resident_memory_bytes')) / 1024 / 1024;
 
-  /** The first requests allocate memory that every process needs. */
+  /** Send some requests first, because the first requests allocate memory that every process needs. */
   for (let i = 0; i < 100; i++) await post(url, token, undefined);
 
   return {
