@@ -30,7 +30,9 @@ export interface BatchReport {
   deadLettered: DeadLetterReason[];
 }
 
-/** Returned if the stored offset is not the one from which the batch continues. Nothing was written. */
+/**
+ * Returned if the stored offset is not the offset from which the batch continues. In that case, nothing was written.
+ */
 export interface StaleBatch {
   outcome: 'stale';
   nextOffset: bigint;

@@ -220,7 +220,7 @@ export function createLiveLoadTracker(): LiveLoadTracker {
     async untilIdle(maxMs, signal) {
       if (inHand === 0) return;
       const over = new AbortController();
-      // This does not use `AbortSignal.any`, which would leak memory, because the signal exists for a long time.
+      // Do not use `AbortSignal.any`, which would leak memory, because the signal exists for a long time.
       const stop = () => over.abort();
       signal.addEventListener('abort', stop);
       if (signal.aborted) stop();

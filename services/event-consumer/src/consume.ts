@@ -148,8 +148,8 @@ async function afterFailure(
       return { kind: 'retry', failure: 'moved' };
     case 'slow':
       failures.slow += 1;
-      // Writing a dead letter requires a similar transaction, so no record is given up while the server is too slow for
-      // one.
+      // Retry the record a few times. Writing a dead letter requires a similar transaction, which also fails while the
+      // server is this slow.
       if (batch.records.length === 1 && failures.slow < maxSlowAttempts) return { kind: 'retry', failure: 'slow' };
       return { kind: 'split', partCount: 2, reason: 'timed_out', error };
     case 'transient':

@@ -100,7 +100,8 @@ async function begin(config: ConsumerConfig, host: ServiceHost, lifecycle: Lifec
     releaseLocks: createLockReleaser({ sql: database.sql, logger, silentMs, now: Date.now }),
   };
   changes.subscribe((change) => {
-    // After an interruption, the database may have been restored, or it may be a standby without the latest data.
+    // After an interruption, the database may have been restored, or it may be a standby without the latest data, so
+    // clear the caches.
     if (change === null) for (const one of [definitions, flagCalls, readerDeps.process.salts]) one.forgetAll();
   });
   const readers = createTopicReaders(config, { read: log, chosen: log }, readerDeps);

@@ -10,7 +10,7 @@ export interface CookielessSalts {
   find(day: LocalDay): Promise<Buffer>;
   /**
    * Clears the cache. Called when stored salts may have been lost, because another consumer may then have created a
-   * different one.
+   * different salt.
    */
   forgetAll(): void;
 }

@@ -17,9 +17,9 @@ export interface EventPartitions {
 const againMs = 1000;
 
 /**
- * Creates monthly partitions of the `event` table when they are needed, and caches which ones exist. Creates them
- * outside of the batch's transaction. Otherwise, all other batches that need the partition would wait until this batch
- * ends.
+ * Creates monthly partitions of the `event` table when they are needed, and caches which partitions exist. A partition
+ * is created outside of the batch's transaction. Otherwise, all other batches that need the partition would wait until
+ * this batch ends.
  */
 export function createEventPartitions(database: Pick<SqlDatabase, 'transaction'>): EventPartitions {
   const known = new Set<string>();

@@ -104,7 +104,7 @@ function addSurveyShownDate(event: IncomingEvent, properties: Overlay): void {
 }
 
 /**
- * Event properties that also describe the person (docs/ingestion-rules.md#person-properties). Each one is added to
+ * Event properties that also describe the person (docs/ingestion-rules.md#person-properties). Each property is added to
  * `$set` under its own name and to `$set_once` as `$initial_…`. `$os_name` is not listed, because it is another name
  * for `$os`.
  */

@@ -22,7 +22,7 @@ export async function insertEvents(
   if (rows.length === 0) return;
   const personTexts = new Map<JsonObject, string>();
   const written = copyRows(columns.length, rows, (fields, row) => writeEvent(fields, row, personTexts));
-  // If there are more rows, PostgreSQL receives the first ones while later ones are still being encoded.
+  // If the rows are larger than this, PostgreSQL receives the first rows while later rows are still being encoded.
   const { taken, isAll } = takeChunks(written, maxWrittenBytes);
   try {
     await tx.copy(copyStatement, isAll ? taken : oneAfterTheOther(taken, written));
@@ -213,8 +213,8 @@ export interface Month {
 }
 
 /**
- * The first month with a partition of its own. Older events are in the partition `event_before_2015`, which the
- * migration creates.
+ * The first month with a separate partition. Older events are in the partition `event_before_2015`, which the migration
+ * creates.
  */
 const firstMonthMs = Date.UTC(2015, 0, 1);
 

@@ -90,7 +90,10 @@ interface InvalidRecord {
 
 type ParsedRecord = ReceivedEvent | CapturedWarning | InvalidRecord;
 
-/** This text always marks the start of the properties, because quotes within a string are escaped. */
+/**
+ * The text before the properties of an event. In a valid record, it cannot occur within a string, because quotes within
+ * a string are escaped.
+ */
 const beforeProperties = Buffer.from(',"properties":');
 
 /**

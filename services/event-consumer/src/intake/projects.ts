@@ -86,7 +86,7 @@ export function createProjectResolver({
     }
   }
 
-  /** Looks up unknown keys among the replaced ones, which may still have been valid when the record was captured. */
+  /** Looks up unknown keys among the replaced keys, which may still have been valid when the record was captured. */
   async function askFormer(found: Found, tokens: string[]): Promise<void> {
     const unknown = tokens.filter((token) => !found.byToken.has(token));
     if (unknown.length === 0) return;

@@ -1,12 +1,13 @@
 /**
- * SQL for persons and their distinct IDs. Each function sends one statement, however large the batch, or none for an
- * empty list.
+ * SQL for persons and their distinct IDs. Each function sends one statement, however large the batch, or no statement
+ * for an empty list.
  *
  * **Optimistic reads.** Reading takes no locks, because most events do not change a person, and two batches that only
  * read the same persons must not wait for each other. Writes are checked instead: right before writing, `lockVersions`
- * locks every person that the batch changes, merges away or gives an ID to, and compares its version with the one read.
- * A difference means that another batch was faster (LedgerConflict). This batch is then rolled back and repeated, the
- * second time with `lockPersonsOf` before reading, so that it waits and does not lose again.
+ * locks every person that the batch changes, merges away or gives an ID to, and compares the person's version with the
+ * version that was read. If they differ, another batch was faster (LedgerConflict). The batch is then rolled back and
+ * repeated. The second time, `lockPersonsOf` locks the persons before they are read, so that the batch waits and has no
+ * conflict again.
  *
  * **Lock order.** All batches, in any topic, partition or process, take their locks in this order, so they can wait for
  * each other but never deadlock:
@@ -26,23 +27,24 @@
  * | 10 | stored groups in the order of (project, type index, key) | ledger/save-groups.ts |
  * | 10 | warnings in the order of (project, ID), then new groups in the order of stored ones | ledger/save-groups.ts |
  *
- * Event rows never wait once their identities are stored, so they may be written before or after steps 5 to 8. Turns
- * (steps 3 and 4) are waited for outside of the database, which cannot detect a deadlock that involves them. There is
- * none: a batch that holds a lock of steps 5 to 10 never waits for an earlier step, and a turn only waits for batches
- * that took theirs before. (A batch that locks first takes step 5 when it loads; it does not build on others.)
+ * Event rows never wait once their identities are stored, so they may be written before or after steps 5 to 8. Batches
+ * wait for turns (steps 3 and 4) outside of the database, which cannot detect a deadlock that involves turns. Such a
+ * deadlock is not possible: a batch that holds a lock of steps 5 to 10 never waits for an earlier step, and a turn only
+ * waits for batches that took their turns before. A batch that locks persons before reading them takes step 5 when it
+ * loads the ledger, and does not build on other batches.
  *
  * Deleting a person (packages/db, delete-persons.ts) takes step 5, then the mappings, memberships and hash keys of the
- * persons it holds, and nothing else. Splitting a person (packages/db, split-person.ts) takes step 5 for that person,
- * then steps 6 and 7 for the new ones.
+ * locked persons, and nothing else. Splitting a person (packages/db, split-person.ts) takes step 5 for that person,
+ * then steps 6 and 7 for the new persons.
  *
- * If a batch that locks first reads a person it has not locked, because a mapping moved in between, it releases its
- * locks and starts over: it must not take another lock out of order.
+ * If a batch that locks persons before reading them reads a person that it has not locked, because a mapping moved in
+ * between, it releases its locks and starts over. It must not take another lock out of order.
  *
  * **Invariants.** A mapping is only added, moved or deleted while holding the row lock of its person, and every change
- * of a person increases its version. So a locked person whose version is the one read still has the properties and IDs
- * that were read. Rows that do not exist cannot be locked. When two batches create the same person, mapping, group
- * type, group or event, the unique index makes the second wait for the first, fail, and start over. (ON CONFLICT would
- * do the same at twice the cost, because it writes a token before each row.)
+ * of a person increases its version. A locked person with the version that was read therefore still has the properties
+ * and IDs that were read. Rows that do not exist cannot be locked. When two batches create the same person, mapping,
+ * group type, group or event, the unique index makes the second batch wait for the first, fail, and start over. ON
+ * CONFLICT would do the same at twice the cost, because it writes a token before each row.
  *
  * FOR NO KEY UPDATE is sufficient, because keys never change, and does not block statements that only require the row
  * to exist.

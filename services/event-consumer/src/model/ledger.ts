@@ -23,7 +23,10 @@ export interface ProjectLedger {
   distinctIds: Map<string, DistinctIdState>;
   /** The persons by uuid. A person that is merged into another is removed, and listed in `mergedPersons`. */
   persons: Map<string, PersonState>;
-  /** The stored persons that this batch merged into others. Maps the UUID of each to that of the surviving person. */
+  /**
+   * The stored persons that this batch merged into others. Maps the UUID of each merged person to the UUID of the
+   * surviving person.
+   */
   mergedPersons: ReadonlyMap<string, string>;
   /**
    * How often the distinct IDs of each merged person have moved in this batch: once, or twice if the surviving person

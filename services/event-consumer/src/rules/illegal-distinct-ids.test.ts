@@ -1,6 +1,6 @@
 import { isIllegalDistinctId } from './merge.ts';
 
-// This is the list in docs/ingestion-rules.md#illegal-distinct-ids.
+// The list in docs/ingestion-rules.md#illegal-distinct-ids.
 const anyCase = [
   'anonymous',
   'guest',

@@ -27,7 +27,7 @@ export function readMergeRequest(event: IncomingEvent): MergeRequest | null {
 }
 
 /**
- * A request to merge the persons of two distinct IDs. If both have a person, the person of `targetId` survives, its
+ * A request to merge the persons of two distinct IDs. If both IDs have a person, the person of `targetId` survives, its
  * properties take precedence, and `targetId` becomes the main ID.
  */
 export interface MergeRequest {

@@ -32,7 +32,7 @@ export function personProfileWarnings(event: IncomingEvent): RuleWarning[] {
   return [{ type: 'invalid_process_person_profile', details }];
 }
 
-/** Events up to this long after the creation of the person count as part of the same visit. */
+/** An event up to this long after the creation of the person counts as part of the same visit. */
 const upgradeAfterMs = 60_000;
 
 /**

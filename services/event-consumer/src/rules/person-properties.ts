@@ -15,7 +15,7 @@ export interface PersonChange {
 }
 
 interface PersonUpdate extends PropertyChange {
-  /** Whether something is set or removed. */
+  /** Whether the event sets or removes any property. */
   isChange: boolean;
   /** Whether to write the change. A change only to existing properties in `filteredKeys` is not written. */
   isWorthWriting: boolean;

@@ -99,7 +99,7 @@ export function moveDistinctIds(from: PersonState, to: PersonState, ledger: Proj
   ledger.persons.delete(from.uuid);
 }
 
-/** The namespace of person uuids. It is the same in every installation, so that exports can be joined. */
+/** The namespace of person UUIDs, which is the same in every installation, so that exports can be joined. */
 const namespace = Buffer.from('932979b465c3442484670b66ec27bc22', 'hex');
 
 /**
