@@ -65,7 +65,8 @@ await runProcess(logger, stopWithinMs, async (lifecycle, fail) => {
 
 /** Creates the logger, metrics and health checks of each service, and combines them for the process. */
 function createServices(fail: (error: Error) => void) {
-  // Exemplars require the OpenMetrics format, and all metrics in a response must have the same format.
+  // Exemplars require the OpenMetrics format, and all metrics in a response must have the same format. If one service
+  // needs exemplars, all services therefore use OpenMetrics.
   const hasExemplars = isTraced(configs.gateway) || isTraced(configs.consumer);
   const processMetrics = createMetrics({ hasExemplars });
   exportCertificateExpiry(
