@@ -152,7 +152,7 @@ test('`project create` sets the default test account filters and rejects an inva
   expect((await historyOf(...of, '--timezone', 'europe/vienna')).exitCode).toBe(1);
 });
 
-test('a command that fails records nothing', async () => {
+test('records nothing for a command that fails', async () => {
   const { exitCode, rows } = await historyOf(
     'member',
     'add',

@@ -10,7 +10,7 @@ test.each([
   expect(recordKey(topic, 'phc_a', 'user-1')).toBe(expected);
 });
 
-test('the key of a record contains the distinct ID unchanged', () => {
+test('keeps the distinct ID unchanged in the key of a record', () => {
   expect(recordKey('live', 'phc_a', 'a:b ü👍')).toBe('phc_a:a:b ü👍');
 });
 

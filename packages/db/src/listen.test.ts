@@ -113,7 +113,7 @@ test('does not treat an unread message as missing when the process itself was bl
   expect(errors).toEqual([]);
 });
 
-test('the memory of a listener does not grow over time', async () => {
+test('keeps the memory of a listener constant over time', async () => {
   // Count the objects in a separate process, because tests in jest use a different `Promise` object.
   const script = `
     import { once } from 'node:events';

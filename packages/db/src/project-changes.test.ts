@@ -131,7 +131,7 @@ describe('the version of flag definitions', () => {
   });
 });
 
-test('a change that does not fit into a notification is announced as "anything may have changed"', async () => {
+test('announces a change that does not fit into a notification as "anything may have changed"', async () => {
   const long = 'x'.repeat(8000);
   expect(await announcedBy(`UPDATE environment SET api_token = '${long}' WHERE id = :id`)).toEqual([null]);
 });

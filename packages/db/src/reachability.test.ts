@@ -45,7 +45,7 @@ async function startWithoutGoodByes({ hostname, port }: URL) {
   };
 }
 
-test('a ping whose closing message is lost delays neither the next ping nor stopping', async () => {
+test('delays neither the next ping nor stopping if the closing message of a ping is lost', async () => {
   const testDatabase = await createTestDatabase({ isMigrated: false });
   const url = new URL(testDatabase.url);
   const proxy = await startWithoutGoodByes(url);
@@ -73,7 +73,7 @@ test('a ping whose closing message is lost delays neither the next ping nor stop
   }
 });
 
-test('a pool and its process stop even if closing messages are lost', async () => {
+test('stops a pool and its process even if closing messages are lost', async () => {
   const testDatabase = await createTestDatabase({ isMigrated: false });
   const url = new URL(testDatabase.url);
   const proxy = await startWithoutGoodByes(url);

@@ -40,7 +40,7 @@ test('reads back an advanced offset and its fingerprint only for the same partit
   }
 });
 
-test('a manually set offset has no fingerprint of the record before it', async () => {
+test('returns no fingerprint for a manually set offset', async () => {
   await database.transaction(async (tx) => {
     await lockOffset(tx, key('set'));
     await advanceOffset(tx, key('set'), record(6n));
@@ -49,7 +49,7 @@ test('a manually set offset has no fingerprint of the record before it', async (
   expect(await readOffset(database.sql, key('set'))).toEqual({ nextOffset: 3n, lastRecordFingerprint: null });
 });
 
-test('a second member waits for the first one, and then sees the offset that it stored', async () => {
+test('makes a second member wait for the first, and then return the offset that the first stored', async () => {
   const seen: bigint[] = [];
   const member = async () =>
     database.transaction(async (tx) => {

@@ -33,7 +33,7 @@ test('the logger omits messages below the level', () => {
   expect(lineOf((logger) => logger.info('ready'), 'warn')).toEqual({});
 });
 
-test('an error is logged with its name, code, stack and chain of causes', () => {
+test('logs an error with its name, code, stack and chain of causes', () => {
   const root = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
   const middle = new TypeError('cannot load', { cause: root });
   const error = new AppError('unavailable', 'Not now.', { cause: middle, details: { partition: 3 } });
@@ -53,7 +53,7 @@ test('an error is logged with its name, code, stack and chain of causes', () => 
   });
 });
 
-test('an error that may quote user input is logged with its location and without its message', () => {
+test('logs an error that may quote user input with its location and without its message', () => {
   const secret = 'somebody@example.com';
   const refusal = (code: string) =>
     Object.assign(new Error(`Key (email)=(${secret}) exists`), {
@@ -102,7 +102,7 @@ test.each([
   expect(line).toHaveProperty(path, 'boom');
 });
 
-test('an error given as the message or as the metadata is logged', () => {
+test('logs an error given as the message or as the metadata', () => {
   expect(lineOf((logger) => logger.error(new Error('boom')))).toMatchObject({ message: 'boom' });
   expect(lineOf((logger) => logger.error('failed:', new Error('boom')))).toMatchObject({ message: 'failed: boom' });
 });

@@ -6,7 +6,7 @@ import { createSecretBox, SecretBoxError, secretsKeyConfigFields } from './secre
 const newKey = () => randomBytes(32).toString('base64');
 const secret = { user: 'u', password: 'Ω hunter2' };
 
-test('a sealed secret can be opened in its context, and its sealed form reveals nothing', () => {
+test('opens a sealed secret in its context, and reveals nothing in the sealed form', () => {
   const box = createSecretBox(newKey());
   const stored = box.seal(secret, 'row 1');
   expect(JSON.stringify(stored)).not.toContain('hunter2');

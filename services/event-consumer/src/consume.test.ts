@@ -153,7 +153,7 @@ describe('invalid records', () => {
     expect(fixture.deadLetters[0]?.headers?.dlq_reason).toBe('ledger_conflict');
   });
 
-  test('an ID whose mapping was deleted manually is mapped to its person again', async () => {
+  test('maps an ID to its person again if its mapping was deleted manually', async () => {
     const { handle } = createHandlerFixture(fixture, fixture.createDeps());
     await handle(logBatch(topic, 0, [event({ distinct_id: 'torn', properties: { $set: { kept: 1 } } })]));
     await fixture.database.sql.query('DELETE FROM person_distinct_id WHERE project_id = $1', [project.id]);
@@ -362,7 +362,7 @@ describe('when statements take too long', () => {
   });
 });
 
-test('a batch that hits a lock timeout frees its slot for other partitions immediately', async () => {
+test('frees the slot for other partitions immediately when a batch hits a lock timeout', async () => {
   const { handle, pauses, counted } = createHandlerFixture(fixture, fixture.createDeps(), () => {
     throw Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' });
   });
@@ -407,7 +407,7 @@ describe('isolating the invalid records of a failed batch', () => {
     expect(fixture.deadLetters).toEqual([]);
   });
 
-  test('finishes the current part and starts no other one when this member stops', async () => {
+  test('finishes the current part and starts no further part when this member stops', async () => {
     const events = [event(), event({ event: 'poison' }), event(), event()];
     const stopping = new AbortController();
     const { handle } = createHandlerFixture(fixture, fixture.createDeps(), async (work, run) => {

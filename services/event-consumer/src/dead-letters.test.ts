@@ -36,7 +36,7 @@ function limitedLog(maxBytes: number) {
 
 const offsets = (appended: AppendRecord[]) => appended.map(({ headers }) => headers?.dlq_offset);
 
-test('a retried batch does not write its dead letters twice', async () => {
+test('does not write dead letters twice when a batch is retried', async () => {
   const log = limitedLog(100);
   const deadLetters = createDeadLetterLog({ log, topic: 'dead', logger, now: Date.now });
   await deadLetters.append([deadLetter(1), deadLetter(2)]);
@@ -62,7 +62,7 @@ test('writes a dead letter again if it was not acknowledged', async () => {
   expect(offsets(log.appended)).toEqual(['1']);
 });
 
-test('a dead letter that is too large is written without its value and does not block others', async () => {
+test('writes a dead letter that is too large without its value, and does not block other dead letters', async () => {
   const log = limitedLog(10);
   const deadLetters = createDeadLetterLog({ log, topic: 'dead', logger, now: () => 0 });
   await deadLetters.append([deadLetter(1), deadLetter(2, 'x'.repeat(11)), deadLetter(3)]);

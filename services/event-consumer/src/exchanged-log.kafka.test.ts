@@ -133,7 +133,7 @@ test('switching between PostgreSQL and Kafka neither loses nor duplicates acknow
   expect((await storedUuids()).sort()).toEqual([...acknowledged].sort());
 });
 
-test('a topic that is deleted and created again under load is read from its start', async () => {
+test('reads a topic that is deleted and created again under load from its start', async () => {
   const { prefix, topics } = names();
   await withLog('kafka', async (log) => {
     await log.ensureTopics([{ topic: topics.live, partitions: 2 }]);
@@ -157,7 +157,7 @@ test('a topic that is deleted and created again under load is read from its star
   expect(new Set(rows.map(({ log }) => log)).size).toBe(2);
 });
 
-test('a PostgreSQL log that was emptied and filled again is read from its start', async () => {
+test('reads a PostgreSQL log that was emptied and filled again from its start', async () => {
   const { prefix, topics } = names();
   await withLog('postgres', async (log) => {
     await log.ensureTopics([{ topic: topics.live, partitions: 2 }]);

@@ -63,7 +63,7 @@ test.each<[string, string, (tx: Transaction) => Promise<void>]>([
       await copied;
     },
   ],
-])('a process that stopped %s loses its transaction, and its locks are released', async (_, state, stop) => {
+])('releases the locks of a process that stopped %s, which loses its transaction', async (_, state, stop) => {
   const outcome = others
     .transaction(async (tx) => {
       await tx.query(take);

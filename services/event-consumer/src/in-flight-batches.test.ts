@@ -156,7 +156,7 @@ test.each(cases)('a batch continues from %s', async (_, before, first, second) =
 });
 
 test.each(cases)(
-  'a batch that continued from %s is repeated when the earlier change is rolled back',
+  'repeats a batch that continued from %s when the earlier change is rolled back',
   async (_, before, first, second) => {
     const member = createHandlerFixture(fixture, deps);
     for (const [index, events] of before.entries()) await member.handle(batchOf(10 + index, events));

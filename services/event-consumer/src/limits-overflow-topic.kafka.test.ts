@@ -39,7 +39,7 @@ function openLog(kind: 'kafka' | 'postgres'): { log: EventLog; close(): Promise<
 }
 
 describe.each(['kafka', 'postgres'] as const)('with the %s log', (kind) => {
-  test('E131 stores overflow events in the order of each key, and events without a key without persons', async () => {
+  test('E131 stores overflow events in the order of each key, and keyless events without persons', async () => {
     const prefix = `t-${randomUUID()}.`;
     const topics = topicNames(prefix);
     const { log, close } = openLog(kind);

@@ -45,7 +45,7 @@ test('waits at most for the given time, and returns when aborted', async () => {
   await end();
 });
 
-test('a failed live batch counts as ended', async () => {
+test('counts a failed live batch as ended', async () => {
   const load = createLiveLoadTracker();
   await expect(load.during(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
   await load.untilIdle(longMs, never);

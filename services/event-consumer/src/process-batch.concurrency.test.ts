@@ -145,6 +145,6 @@ test.each([
   },
 );
 
-test('batches collided in the cases above', () => {
+test('the cases above caused collisions between batches', () => {
   expect(collisions).toBeGreaterThan(0);
 });

@@ -162,7 +162,7 @@ describe('exactly once', () => {
     expect(await checksums()).toEqual(before);
   });
 
-  test('a batch that continues from an older or newer offset than the stored one is stale', async () => {
+  test('treats a batch that continues from an older or newer offset than the stored one as stale', async () => {
     const events = variedEvents();
     await run(logBatch(topic, 0, events.slice(0, 6)));
     expect(await run(logBatch(topic, 4, events.slice(4)))).toEqual({ outcome: 'stale', nextOffset: 6n });
@@ -176,7 +176,7 @@ describe('exactly once', () => {
     expect(await run(batch)).toMatchObject({ outcome: 'done', nextOffset: 6n });
   });
 
-  test('only one of several members that process the same batch stores it', async () => {
+  test('stores a batch only once if several members process it', async () => {
     await run(logBatch(topic, 0, [event({ distinct_id: 'before' })]));
     const batch = logBatch(topic, 1, variedEvents());
     const outcomes = await Promise.all(
@@ -200,7 +200,7 @@ describe('exactly once', () => {
     expect(await storedOffset()).toBe(60n);
   });
 
-  test('a repeated uuid with another time and other properties has no effect', async () => {
+  test('ignores a repeated uuid with another time and other properties', async () => {
     const first = event({ properties: { $set: { a: 1 } } });
     const again = { ...first, timestamp: '2019-01-01T00:00:00.000Z', properties: { $set: { a: 2 } } };
     const report = await run(logBatch(topic, 0, [first, again]));
@@ -244,14 +244,14 @@ describe('exactly once', () => {
     expect(warnings).toHaveLength(2);
   });
 
-  test('the same uuid in another project is another event', async () => {
+  test('treats the same uuid in another project as another event', async () => {
     const other = await fixture.createProject();
     const mine = event({});
     const report = await run(logBatch(topic, 0, [mine, { ...mine, token: other.token }]));
     expect(report).toMatchObject({ stored: 2, duplicates: 0 });
   });
 
-  test('a failure before any statement of the transaction changes nothing, and a retry stores everything', async () => {
+  test('changes nothing if any statement of the transaction fails, and stores everything in a retry', async () => {
     const batch = logBatch(topic, 0, variedEvents());
     // First create everything that is cached outside of the transaction.
     await deps.partitions.ensure([Date.now(), Date.now() + 600_000]);
@@ -423,7 +423,7 @@ describe('statements', () => {
     expect([...texts].filter((text) => !written.includes(`${text};`))).toEqual([]);
   });
 
-  test('a batch of plain events of known persons sends seven statements', async () => {
+  test('are seven for a batch of plain events of known persons', async () => {
     await run(logBatch(topic, 0, [event({}), event({})]));
     const statements: string[] = [];
     const counting = fixture.createDeps({
@@ -597,7 +597,7 @@ describe('dead letters', () => {
     expect(await run(logBatch(topic, 2, events))).toMatchObject({ stored: 2, duplicates: 0 });
   });
 
-  test('the offset does not advance when the dead letter cannot be written', async () => {
+  test('stop the offset from advancing if they cannot be written', async () => {
     const refusing = fixture.createDeps({
       deadLetters: {
         append: async () => {
@@ -611,7 +611,7 @@ describe('dead letters', () => {
     expect(await eventRows()).toHaveLength(0);
   });
 
-  test('a stale batch writes no dead letters', async () => {
+  test('are not written for a stale batch', async () => {
     const batch = logBatch(topic, 0, [Buffer.from('garbage')]);
     await run(batch);
     fixture.deadLetters.length = 0;

@@ -70,7 +70,7 @@ test('creates a span in the trace of each traced record, and a span with the det
   ]);
 });
 
-test('the span of a failed batch contains the failure and how many records were processed', async () => {
+test('adds the failure and the number of processed records to the span of a failed batch', async () => {
   const { tracing, ended } = tracingOf(10);
   const process = withBatchTracing(
     tracing,

@@ -58,14 +58,14 @@ test.each<[string, number, (token: string) => Promise<number>]>([
     },
   ],
   ['an event in parts', 1, postParts],
-])('the records of %s contain the environment ID', async (_name, count, send) => {
+])('writes the environment ID to the records of %s', async (_name, count, send) => {
   const { token, environmentId } = await createTestTenant(fixture.database, { plan: 'full' });
   expect(await send(token)).toBe(200);
   const records = await reader.records(token, count);
   expect(new Set(records.map(({ value }) => value.environment_id))).toEqual(new Set([environmentId]));
 });
 
-test('the warnings about limits contain the environment ID', async () => {
+test('writes the environment ID to the warnings about limits', async () => {
   const { token, environmentId } = await createTestTenant(fixture.database);
   const config = { dropEventsByTokenDistinctId: token, trafficReportMs: 100 };
   const blocking = await fixture.startGateway({ config });

@@ -66,7 +66,7 @@ test('statements after a pipeline are sent one after the other again', async () 
   expect(before.bytes).toBeLessThan(all.bytes);
 });
 
-test('a COPY is sent with its rows and its end in one packet', async () => {
+test('sends a COPY with its rows and its end in one packet', async () => {
   const rows = [Buffer.from('1\n2\n'), Buffer.from('3\n')];
   const { before, all } = await sent(() => copyPipelined(client, 'COPY note FROM STDIN', rows));
   expect(before).toEqual(all);

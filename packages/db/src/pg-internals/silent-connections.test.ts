@@ -45,7 +45,7 @@ function inTime<T>(work: Promise<T>): Promise<T> {
   return Promise.race([work, tooLong]);
 }
 
-test('a transaction whose connection is lost while it waits for a response fails and leaves no lock', async () => {
+test('fails a transaction whose connection is lost while it waits for a response, and leaves no lock', async () => {
   const work = database.transaction(async (tx) => {
     await tx.query(add, [1]);
     proxy.forget();

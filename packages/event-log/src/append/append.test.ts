@@ -114,7 +114,7 @@ test('many append calls share one request', async () => {
   expect(figures.millrace_log_append_seconds_count).toBe(500);
 });
 
-test('a call to a server that never responds fails at its time limit and frees its memory', async () => {
+test('fails a call at its time limit and frees its memory if the server never responds', async () => {
   const pipeline = createPipeline(
     { leadersOf: async () => [0], send: () => new Promise((_, reject) => setTimeout(reject, 150, new Error('late'))) },
     { appendTimeoutMs: 100, maxInFlightBytes: 200 },
@@ -133,7 +133,7 @@ test('a call to a server that never responds fails at its time limit and frees i
   });
 });
 
-test('a topic whose partition leaders cannot be looked up does not delay other topics', async () => {
+test('does not delay other topics if the partition leaders of one topic cannot be looked up', async () => {
   const { transport, written } = createFailingServer([]);
   const pipeline = createPipeline(
     { ...transport, leadersOf: async (topic) => (topic === 'bad' ? Promise.reject(new Error('no such topic')) : [0]) },
@@ -146,7 +146,7 @@ test('a topic whose partition leaders cannot be looked up does not delay other t
   expect(isAppError(error, 'unavailable') && error.cause).toMatchObject({ message: 'no such topic' });
 });
 
-test('a partition with a new leader does not wait for the former leader', async () => {
+test('sends to a new partition leader without waiting for the former leader', async () => {
   const written: number[] = [];
   let leaders = [1, 1];
   let requests = 0;

@@ -107,7 +107,7 @@ describeWithJava('a broker with SASL over TLS', () => {
     }
   });
 
-  test('a user without permission to describe the cluster can read everything except the log directories', async () => {
+  test('reads everything except the log directories without permission to describe the cluster', async () => {
     const asked = (user: string) => createKafkaInspector(optionsOf('plain', 'right', caFile, user), 10_000);
     const [owner, guest] = [asked('millrace'), asked('guest')];
     try {
@@ -121,7 +121,7 @@ describeWithJava('a broker with SASL over TLS', () => {
     }
   });
 
-  test('a changed password and a changed CA are used by the next connection of the same log', async () => {
+  test('uses a changed password and a changed CA for the next connection of the same log', async () => {
     const secret = mountSecret({ password: 'right', 'ca.crt': readFileSync(caFile, 'utf8') });
     const log = createKafkaLog({
       ...toKafkaConnection(

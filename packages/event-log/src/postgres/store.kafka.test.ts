@@ -35,7 +35,7 @@ test('concurrent writers to the same partitions all succeed, even if they list t
   }
 });
 
-test('an append to a missing partition fails the whole transaction', async () => {
+test('fails the whole transaction if one of the partitions is missing', async () => {
   const topic = await fixture.createTopic(1);
   const batches = [batch(topic, 0, 1), batch(topic, 7, 1)];
   await expect(fixture.database.transaction((tx) => appendBatches(tx, batches, 1000))).rejects.toThrow('partition 7');

@@ -114,7 +114,7 @@ test('deletes nothing from a partition for which a known group has not stored an
   expect((await readAll(fixture.log, topic, 10)).every(({ partition }) => partition === 1)).toBe(true);
 });
 
-test('a reader continues after deleted records, even if no records are left, and offsets keep increasing', async () => {
+test('continues after deleted records, even if no records are left, and keeps increasing the offsets', async () => {
   const topic = await fixture.createTopic(1);
   await fixture.log.append(numbered(topic, 'k', 0, 10));
   await storeOffset(topic, 0, 'group', 10);

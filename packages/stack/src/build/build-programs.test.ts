@@ -22,7 +22,7 @@ async function untilReading({ stdout }: ChildProcess): Promise<void> {
   if (stdout !== null) await once(stdout, 'data');
 }
 
-test('a service that receives SIGTERM while it is still loading exits immediately', async () => {
+test('exits immediately on SIGTERM while a service is still loading', async () => {
   const child = spawn(program[0], program.slice(1));
   await untilReading(child);
   child.kill('SIGTERM');
@@ -31,7 +31,7 @@ test('a service that receives SIGTERM while it is still loading exits immediatel
 
 /** The kernel delivers a signal to process 1 only if the process has a handler for it. */
 (mayBeProcessOne ? test : test.skip)(
-  'a loading service that is process 1 of a container exits immediately on SIGTERM',
+  'exits immediately on SIGTERM while a service is loading as process 1 of a container',
   async () => {
     const child = spawn('unshare', ['--pid', '--fork', '--kill-child', ...program]);
     await untilReading(child);

@@ -68,7 +68,7 @@ async function idsOf(...events: CapturedEvent[]): Promise<unknown[]> {
   return events.map(({ uuid }) => rows.find((row) => row.uuid === uuid)?.distinct_id);
 }
 
-test('a cookieless visitor has the same ID on all hosts of a site, and another visitor has a different ID', async () => {
+test('gives a cookieless visitor the same ID on all hosts of a site, and another visitor a different ID', async () => {
   const other = await newProject();
   const [id, ...ids] = await idsOf(
     visit(),
@@ -142,7 +142,7 @@ test.each([false, true])(
   },
 );
 
-test('a cookieless visitor has one session per day', async () => {
+test('gives a cookieless visitor one session per day', async () => {
   const events = [visit(), visit({ $session_id: 'of the client' })];
   await store(...events);
   const rows = await sql(

@@ -154,7 +154,7 @@ test('events do not overwrite what users edited, and set the times of a definiti
   ]);
 });
 
-test("an event in the next hour creates a deleted definition again, without the users' edits", async () => {
+test("creates a deleted definition again with an event in the next hour, without the users' edits", async () => {
   await send({ event: 'e', properties: { x: 1 } });
   await definitions.flush();
   const { sql } = fixture.database;
@@ -221,7 +221,7 @@ test('writes a definition that could not be written again with the next event', 
   expect(await eventDefinitions()).toHaveLength(1);
 });
 
-test('a batch that is rolled back records no definitions', async () => {
+test('records no definitions from a batch that is rolled back', async () => {
   const deps = fixture.createDeps({ definitions });
   const batch = logBatch(topic, 0, [capturedEvent(project.token, { event: 'undone' })]);
   const database: Pick<Database, 'transaction'> = {

@@ -116,7 +116,7 @@ test.each([[undefined], [null], [7], [''], ['x'.repeat(401)], [['beta']], [{ key
   },
 );
 
-test('a hundred thousand made-up flag keys take bounded memory and write nothing', async () => {
+test('uses bounded memory and writes nothing for a hundred thousand made-up flag keys', async () => {
   const rows = Array.from({ length: 100_000 }, (_, index) => ({
     projectId: project.id,
     event: '$feature_flag_called',

@@ -39,6 +39,6 @@ test.each<[string, unknown, string | null]>([
   ['a', null, null],
   ['a', {}, null],
   ['a', ['x'], null],
-])('the type of the property %s with the value %j is %s', (name, value, type) => {
+])('determines the type of the property %s with the value %j as %s', (name, value, type) => {
   expect(guessPropertyType(name, value, now)).toBe(type);
 });

@@ -71,7 +71,7 @@ test('returns the same object with an unchanged $set if no property is copied to
   expect(lift(properties)).toBe(properties);
 });
 
-test('a value that the client sets on the person takes precedence over a copied one', () => {
+test('prefers a value that the client sets on the person to a copied value', () => {
   const sent = { $browser: 'a', $set: { $browser: 'b' }, $set_once: { $initial_browser: 'c', x: 1 } };
   expect(lift(sent)).toEqual(sent);
 });

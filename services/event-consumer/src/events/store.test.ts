@@ -39,7 +39,7 @@ function row(overrides: Partial<EventRow> = {}): EventRow {
 
 const unwatched = { forget: () => {} };
 
-test('an event is read back as it was written', async () => {
+test('reads an event back as it was written', async () => {
   await createEventPartitions(fixture.database).ensure([timestampMs]);
   const full = row();
   const personless = row({ personCreatedAtMs: null, personProperties: {}, isHistorical: false, personMode: 1 });

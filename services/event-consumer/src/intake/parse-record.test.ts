@@ -43,7 +43,7 @@ test('parses complete events and warnings unchanged', () => {
   expect(parseRecord(encodeCapturedRecord(warning))).toEqual(warning);
 });
 
-test('an event with only the required fields gets no other fields', () => {
+test('adds no fields to an event with only the required fields', () => {
   const { kind, uuid, token, distinct_id, event: name, timestamp, now, properties } = event;
   const bare = { kind, uuid, token, distinct_id, event: name, timestamp, now, ip: null, properties };
   expect(parse(bare)).toEqual(bare);
@@ -103,7 +103,7 @@ test.each<[string, Record<string, unknown>]>([
   expect(parse({ ...warning, ...change })).toMatchObject({ kind: 'invalid', reason: 'failed_parse_message' });
 });
 
-test('an error message names the field, but never its value', () => {
+test('names the field in an error message, but never its value', () => {
   const secret = 'someone@example.com';
   for (const field of ['kind', 'uuid', 'token', 'now', 'event', 'distinct_id', 'properties']) {
     const parsed = parse({ ...event, [field]: [secret] });

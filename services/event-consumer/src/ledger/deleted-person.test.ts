@@ -80,7 +80,7 @@ test('drops and counts events captured before the deletion of their person', asy
   ).toEqual([]);
 });
 
-test('an ID of a deleted person gets a new person when it is used again, repeatedly', async () => {
+test('creates a new person each time an ID of a deleted person is used again', async () => {
   const uuids = new Set<unknown>();
   for (let life = 0; life < 3; life += 1) {
     await consume({ distinct_id: 'ada', now: at(1000 * life), properties: { $set: { [`life_${life}`]: life } } });
@@ -99,7 +99,7 @@ test('an ID of a deleted person gets a new person when it is used again, repeate
   expect(uuids.size).toBe(3);
 });
 
-test('an event without a person profile gets the person UUID that its ID would get now', async () => {
+test('gives an event without a person profile the person UUID that its ID would get now', async () => {
   await consume({ distinct_id: 'ada' });
   const before = await personOf('ada');
   await deletePersonOf('ada');
@@ -123,7 +123,7 @@ test('deletes all IDs of a merged person, and each ID then gets a new person of 
   expect(phone?.uuid).not.toBe(ada?.uuid);
 });
 
-test('a batch that read a person before its deletion does not write it back', async () => {
+test('does not write a deleted person back if a batch read the person before the deletion', async () => {
   await consume({ distinct_id: 'ada', properties: { $set: { email: 'ada@example.com' } } });
   let isDeleted = false;
   const racing: ProcessBatchDeps = {
@@ -141,7 +141,7 @@ test('a batch that read a person before its deletion does not write it back', as
   expect(await personOf('ada')).toBeUndefined();
 });
 
-test('a batch that found no person does not create it if it was created and deleted in the meantime', async () => {
+test('does not create a person that was created and deleted after the batch had found no person', async () => {
   // Use another process, because within one process the second batch would wait for the first.
   const otherDeps = fixture.createDeps({ partitions: deps.partitions });
   const events = () => [capturedEvent(project.token, { distinct_id: 'ada', now: at(5000) })];

@@ -71,7 +71,7 @@ test('writes all columns of changed groups, and writes no other groups', async (
   expect(await inTransaction((tx) => lockGroups(tx, [a, b]))).toEqual(expect.arrayContaining([changed, b]));
 });
 
-test('a transaction that locks a group makes other transactions wait', async () => {
+test('makes other transactions wait while a group is locked', async () => {
   await inTransaction((tx) => insertGroups(tx, [group(0, 'k')]));
   await inTransaction(async (tx) => {
     await lockGroups(tx, [group(0, 'k')]);

@@ -100,7 +100,7 @@ test('merges several persons into a new one, through another person, in one batc
   expect(await buckets()).toEqual([{ person_uuid, flag_key: 'beta', hash_key: expect.stringMatching(/^[abc]$/) }]);
 });
 
-test('a rejected merge moves no memberships or hash keys', async () => {
+test('moves no memberships or hash keys in a rejected merge', async () => {
   await consume({ distinct_id: 'user' }, identify('known', 'some-anon'));
   await join(1, 'known');
   await consume(identify('user', 'known'));

@@ -72,7 +72,7 @@ async function createMerged(): Promise<Owner> {
   return ownerOf('ada');
 }
 
-test('both earlier and later events of a split ID belong to the new person', async () => {
+test('assigns both earlier and later events of a split ID to the new person', async () => {
   const person = await createMerged();
   expect(await split(person.uuid)).toEqual([{ distinct_id: 'phone', uuid: expect.any(String) }]);
   const fresh = await ownerOf('phone');
@@ -90,7 +90,7 @@ test('both earlier and later events of a split ID belong to the new person', asy
   expect(await ownerOf('phone')).toMatchObject({ properties: { plan: 'free' } });
 });
 
-test('an ID can be merged and split repeatedly', async () => {
+test('merges and splits an ID repeatedly', async () => {
   const person = await createMerged();
   const uuids = new Set([person.uuid]);
   for (let round = 0; round < 3; round += 1) {
@@ -103,7 +103,7 @@ test('an ID can be merged and split repeatedly', async () => {
   expect(await personsOfEvents()).toEqual({ phone: [person.uuid], ada: [person.uuid] });
 });
 
-test('a batch that read the person before the split is processed again', async () => {
+test('processes a batch again if it read the person before the split', async () => {
   const person = await createMerged();
   let isSplit = false;
   const racing: ProcessBatchDeps = {
@@ -127,7 +127,7 @@ test('a batch that read the person before the split is processed again', async (
   expect((await ownerOf('ada')).properties).toEqual({ plan: 'pro' });
 });
 
-test('a split ID whose new person is deleted and forgotten does not return to the original person', async () => {
+test('does not return a split ID to the original person after its new person is deleted and forgotten', async () => {
   const person = await createMerged();
   await split(person.uuid);
   const fresh = await ownerOf('phone');

@@ -48,7 +48,7 @@ const mapping = (distinctId: string, personUuid: string, version = 0) => ({
 });
 const ids = (...distinctIds: string[]) => distinctIds.map((distinctId) => ({ projectId, distinctId }));
 
-test('a person is read back as it was written', async () => {
+test('reads a person back as it was written', async () => {
   const written = person({
     mainDistinctId: 'naïve "id" \\ \'x\' 🦊',
     properties: { text: 'a\n"b"', number: 1.5e-7, big: 9007199254740991, list: [1, { deep: null }], empty: {} },
@@ -72,7 +72,7 @@ test('a person is read back as it was written', async () => {
   expect(read.persons).toEqual([written]);
 });
 
-test('the same IDs in another project belong to a different person', async () => {
+test('treats the same IDs in another project as a different person', async () => {
   const mine = person();
   await inTransaction(async (tx) => {
     await insertPersons(tx, [mine, person({ projectId: projectId + 500_000 })]);
@@ -98,7 +98,7 @@ test('inserting an existing row is reported as a lost race and changes nothing',
   expect(read.mappings.map(({ distinctId, personUuid }) => [distinctId, personUuid])).toEqual([['taken', first.uuid]]);
 });
 
-test('a person that is missing or has a different version than the one that was read is reported as a lost race', async () => {
+test('reports a lost race for a person that is missing or has another version than the one read', async () => {
   const [a, b] = [person({ version: 4 }), person({ version: 9 })];
   await inTransaction((tx) => insertPersons(tx, [a, b]));
   await inTransaction((tx) => lockVersions(tx, [a, b]));

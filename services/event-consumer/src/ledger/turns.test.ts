@@ -38,7 +38,7 @@ test('batches that share a key decide in the order of their requests, each based
   expect((await c).before).toEqual(['what a says', 'what b says']);
 });
 
-test('a batch that builds on others is written after all of them are committed', async () => {
+test('writes a batch that builds on others after all of them are committed', async () => {
   const a = await request('a', ['1']);
   a.decided('a');
   const b = await request('b', ['2']);
@@ -52,7 +52,7 @@ test('a batch that builds on others is written after all of them are committed',
   await written;
 });
 
-test('a batch that builds on a batch that is rolled back is repeated', async () => {
+test('repeats a batch that builds on a batch that is rolled back', async () => {
   const a = await request('a', ['1']);
   a.decided('a');
   const b = await request('b', ['1']);
@@ -60,7 +60,7 @@ test('a batch that builds on a batch that is rolled back is repeated', async () 
   await expect(b.untilCommitted()).rejects.toBeInstanceOf(LedgerConflict);
 });
 
-test('a batch does not build on one that has ended', async () => {
+test('does not build on a batch that has ended', async () => {
   const a = await request('a', ['1']);
   const b = request('b', ['1']);
   a.end(false);
@@ -72,7 +72,7 @@ test('a batch does not build on one that has ended', async () => {
   expect((await request('c', ['1'])).before).toEqual([]);
 });
 
-test('a batch that waits for the end of others builds on none', async () => {
+test('builds on no batch after waiting for the end of other batches', async () => {
   const a = await request('a', ['1']);
   a.decided('a');
   const b = request('b', ['1'], true);

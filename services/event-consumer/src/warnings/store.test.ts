@@ -36,7 +36,7 @@ test('stores a warning once, with its severity, even if it is reported repeatedl
   ]);
 });
 
-test('a warning from the gateway keeps its ID and count', async () => {
+test('keeps the ID and the count of a warning from the gateway', async () => {
   const uuid = randomUUID();
   const details = { samples: [{ index: 3, event: 'x', uuid: null }] };
   const warning = toGatewayWarning(

@@ -127,7 +127,7 @@ test('counts the memory of a thread towards the byte budget, and releases it', a
   expect(await inFlightBytes(small)).toBe('0');
 });
 
-test('a crashed thread fails only its own request, which can be retried, and is replaced', async () => {
+test('fails only the request of a crashed thread, which can be retried, and replaces the thread', async () => {
   const key = await newKey();
   const unlucky = await fixture.startGateway({ config: { largeBodyThreads: 1 }, exitsOn: 'end of the thread' });
   const ending = JSON.stringify({ api_key: key, batch: [event(0, { uuid: 'end of the thread' }), ...events()] });
@@ -156,7 +156,7 @@ test.each<[string, (text: string) => object]>([
   expect(await post(JSON.stringify({ api_key: key, batch: events() }), small)).toMatchObject({ status: 200 });
 });
 
-test('a small lz64 body that decodes to megabytes does not delay other requests', async () => {
+test('does not delay other requests for a small lz64 body that decodes to megabytes', async () => {
   const key = await newKey();
   const at = await fixture.startGateway();
   // Start the thread by sending a large body.
@@ -182,7 +182,7 @@ test('a small lz64 body that decodes to megabytes does not delay other requests'
   expect(finished).toEqual(['small 200', 'large 400 invalid_lz64']);
 });
 
-test('a gateway that is stopping finishes large bodies in progress', async () => {
+test('finishes large bodies in progress while the gateway stops', async () => {
   const key = await newKey();
   const stopped = await fixture.startGateway();
   const response = post(JSON.stringify({ api_key: key, batch: events() }), stopped);

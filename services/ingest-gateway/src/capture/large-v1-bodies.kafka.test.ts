@@ -189,7 +189,7 @@ test.each<[number, string, () => V1Request]>([
   expect(await inFlightBytes(gateway)).toBe('0');
 });
 
-test('counts the memory of a thread towards the byte budget, and a request can be retried after its thread crashed', async () => {
+test("counts a thread's memory towards the byte budget, and allows a retry after a thread has crashed", async () => {
   const { token } = await newTenant();
   const tight = await fixture.startGateway({ config: { maxInFlightBytes: 1024 * 1024 } });
   const zipped = gzipSync(text(...events(), ...events()));

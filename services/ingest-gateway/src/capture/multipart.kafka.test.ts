@@ -115,7 +115,7 @@ test('accepts a gzip-compressed multipart body, whether or not the encoding is d
   expect(await reader.events(key, 2)).toHaveLength(2);
 });
 
-test('the key in the header takes precedence over a key in the event', async () => {
+test('prefers the key in the header to a key in the event', async () => {
   const key = await newKey();
   const body = toBody([json('event', { ...generation, api_key: 'phc_nobody', properties: { token: 'phc_other' } })]);
   expect(await send(body, { key })).toMatchObject({ status: 200 });

@@ -60,7 +60,7 @@ test('stores everything that the Node SDK sends in its v1 mode', async () => {
   expect(named('last')?.properties).toMatchObject({ $process_person_profile: false, $session_id: 's1' });
 });
 
-test('the response tells the SDK which event was dropped', async () => {
+test('tells the SDK which event was dropped', async () => {
   const { token } = await createTestTenant(fixture.database);
   const [error, ...more] = await withClient(token, (client) => {
     client.capture({ distinctId: 'user-1', event: 'x'.repeat(300) });

@@ -71,7 +71,7 @@ test('returns the features of the project, and none for an unknown key', async (
   expect(await ask('')).toMatchObject({ status: 401 });
 });
 
-test('a change to an early access feature takes effect immediately', async () => {
+test('applies a change to an early access feature immediately', async () => {
   expect(await stagesOf('')).toEqual([]);
   await feature('beta');
   await eventually(async () => (await stagesOf('')).length === 1, { what: 'The new feature' });

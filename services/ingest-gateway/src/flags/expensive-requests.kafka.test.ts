@@ -37,7 +37,7 @@ const counted = async () => {
 
 const long = 'x'.repeat(200_000);
 
-test('an address that sends too many expensive requests gets 429, but cheap requests and other addresses are served', async () => {
+test('returns 429 to an address that sends too many expensive requests, but serves cheap and other requests', async () => {
   const tenant = await tenantWith([contains('y')]);
   const other = await tenantWith([contains('y')]);
   const evaluated = { status: 200, flags: { f: 'false no_condition_match:0', simple: 'true condition_match:0' } };

@@ -393,7 +393,7 @@ describe('the roles of a gateway', () => {
   });
 });
 
-test('two gateways and the browser config apply a change of a flag', async () => {
+test('applies a change of a flag in two gateways and in the browser config', async () => {
   const { token, environmentId } = await tenant();
   const other = await fixture.startGateway();
   const hasFlags = async (of: TestGateway) =>

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { createKeySketch } from './hot-keys.ts';
 
-test('the estimated count of a key is never less than the exact count', () => {
+test('never estimates less than the exact count of a key', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ maxLength: 3 }), { maxLength: 300 }), fc.nat(), (texts, seed) => {
       const sketch = createKeySketch({ width: 16, seed });
@@ -16,7 +16,7 @@ test('the estimated count of a key is never less than the exact count', () => {
   );
 });
 
-test('the sketch does not confuse a frequent key with a hundred thousand similar keys', () => {
+test('does not confuse a frequent key with a hundred thousand similar keys', () => {
   const sketch = createKeySketch({ seed: 7 });
   const prefix = sketch.prefix('phc_token:');
   let highestOfOthers = 0;

@@ -145,7 +145,7 @@ test("the table of SDK reactions contains all rows of PostHog's table", () => {
   expect(sdkRows.map(({ row }) => row)).toEqual(Array.from({ length: 13 }, (_, index) => index + 1));
 });
 
-test('a gateway whose log is unavailable stays ready, and releases the memory of rejected requests', async () => {
+test('stays ready while the log is unavailable, and releases the memory of rejected requests', async () => {
   const { token } = await createTestTenant(fixture.database);
   const [browser] = sdkRows;
   if (browser === undefined) throw new Error('there are rows');

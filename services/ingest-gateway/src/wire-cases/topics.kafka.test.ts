@@ -52,7 +52,7 @@ describe('topics and unusual events', () => {
     expect(new Set(records.map((record) => record.key))).toEqual(new Set([key]));
   });
 
-  test("topic-020 the record contains the time computed from the client's clock", async () => {
+  test("topic-020 writes the time computed from the client's clock to the record", async () => {
     const { token } = await createTestTenant(fixture.database, { plan: 'full' });
     const timestamp = new Date(Date.now() - dayMs).toISOString();
     const body = JSON.stringify({ api_key: token, ...of('a', { timestamp }) });
@@ -60,7 +60,7 @@ describe('topics and unusual events', () => {
     expect(await reader.events(token, 1)).toMatchObject([{ timestamp }]);
   });
 
-  test('topic-019 the request fails if the log fails on the third of five writes, and later writes are not attempted', async () => {
+  test('topic-019 fails the request if the log fails on the third of five writes, and attempts no later writes', async () => {
     const { token } = await createTestTenant(fixture.database, { plan: 'full' });
     let calls = 0;
     const append: typeof fixture.log.append = async (records) => {

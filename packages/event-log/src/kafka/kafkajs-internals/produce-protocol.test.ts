@@ -60,7 +60,7 @@ test('kafkajs sends our encoding as a complete request', async () => {
   });
 });
 
-test('a request is written once, into memory that is reused after the response', async () => {
+test('writes a request once, into memory that is reused after the response', async () => {
   const first = produce([wrapRecords(3, [record('first')])]);
   const memory = (await frame(first.request)).buffer;
   const meanwhile = await frame(produce([wrapRecords(3, [record('meanwhile')])]).request);

@@ -65,7 +65,7 @@ test('a record batch decodes to the same records, with the right checksum', asyn
   );
 });
 
-test('a record never takes more bytes than its estimated size', () => {
+test('never needs more bytes for a record than the estimated size', () => {
   fc.assert(
     fc.property(records, (generated) => {
       const written = generated.map(toOutgoing);
