@@ -2,7 +2,7 @@
 // loaded.
 
 import { isDeepStrictEqual } from 'node:util';
-import { hiddenFrom } from '../test/needs-by-name.ts';
+import { findHiddenVariables } from '../test/needs-by-name.ts';
 import { workerFixtures } from './worker-fixtures.cjs';
 
 /**
@@ -42,7 +42,7 @@ export default class NativeEnvironment {
     // because stripping types changes no lines or columns.
     Error.prepareStackTrace = undefined;
     this.#before = processState();
-    for (const variable of hiddenFrom(this.#testPath)) delete process.env[variable];
+    for (const variable of findHiddenVariables(this.#testPath)) delete process.env[variable];
     this.#visible = { ...process.env };
   }
 

@@ -1,4 +1,4 @@
-import { hiddenFrom, needsOf } from './needs-by-name.ts';
+import { findHiddenVariables, findTestServerVariables } from './needs-by-name.ts';
 
 test.each([
   ['a/b.test.ts', ['DATABASE_URL']],
@@ -6,15 +6,15 @@ test.each([
   ['a/visits.chromium.kafka.sampled.test.ts', ['CHROMIUM_PATH', 'DATABASE_URL', 'KAFKA_BROKERS', 'REDIS_URL']],
   ['kafka/a.test.ts', ['DATABASE_URL']],
 ])('a test file named %s needs %j', (file, needs) => {
-  expect([...needsOf([file])].sort()).toEqual(needs);
+  expect([...findTestServerVariables([file])].sort()).toEqual(needs);
 });
 
 it('a run without files needs no servers', () => {
-  expect(needsOf([]).size).toBe(0);
+  expect(findTestServerVariables([]).size).toBe(0);
 });
 
 it('hides servers from a test file whose name does not mention them', () => {
-  expect(hiddenFrom('a/live.kafka.test.ts')).toContain('CHROMIUM_PATH');
-  expect(hiddenFrom('a/live.kafka.test.ts')).not.toContain('KAFKA_BROKERS');
+  expect(findHiddenVariables('a/live.kafka.test.ts')).toContain('CHROMIUM_PATH');
+  expect(findHiddenVariables('a/live.kafka.test.ts')).not.toContain('KAFKA_BROKERS');
   expect(process.env.KAFKA_BROKERS).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 /** A server or program that tests need, named by the environment variable that contains its address or path. */
-export type Need =
+export type TestServerVariable =
   | 'DATABASE_URL'
   | 'KAFKA_BROKERS'
   | 'KAFKA_JARS'
@@ -11,7 +11,7 @@ export type Need =
   | 'WEBKIT_DRIVER_PATH';
 
 /** Every test gets PostgreSQL. A test file that needs more has a suffix in its name, such as `live.kafka.test.ts`. */
-const bySuffix: Readonly<Record<string, readonly Need[]>> = {
+const bySuffix: Readonly<Record<string, readonly TestServerVariable[]>> = {
   kafka: ['KAFKA_BROKERS', 'REDIS_URL'],
   // Includes Kafka's programs, for brokers that the test itself starts and stops.
   'kafka-cluster': ['KAFKA_BROKERS', 'KAFKA_JARS', 'REDIS_URL'],
@@ -26,9 +26,9 @@ const bySuffix: Readonly<Record<string, readonly Need[]>> = {
 };
 
 /** Returns what the test files need, according to their names. */
-export function needsOf(testFiles: readonly string[]): Set<Need> {
+export function findTestServerVariables(testFiles: readonly string[]): Set<TestServerVariable> {
   const suffixes = testFiles.flatMap((file) => (file.split('/').at(-1) ?? '').split('.').slice(1));
-  const base: Need[] = testFiles.length > 0 ? ['DATABASE_URL'] : [];
+  const base: TestServerVariable[] = testFiles.length > 0 ? ['DATABASE_URL'] : [];
   return new Set([...base, ...suffixes.flatMap((suffix) => bySuffix[suffix] ?? [])]);
 }
 
@@ -36,7 +36,7 @@ export function needsOf(testFiles: readonly string[]): Set<Need> {
  * Returns the variables that are hidden from a test file. A test without the necessary suffix therefore fails
  * everywhere.
  */
-export function hiddenFrom(testFile: string): Need[] {
-  const needs = needsOf([testFile]);
+export function findHiddenVariables(testFile: string): TestServerVariable[] {
+  const needs = findTestServerVariables([testFile]);
   return [...new Set(Object.values(bySuffix).flat())].filter((need) => !needs.has(need));
 }

@@ -14,7 +14,7 @@ import {
   type TestCounts,
   withRerun,
 } from './jest.ts';
-import { needsOf } from './needs-by-name.ts';
+import { findTestServerVariables } from './needs-by-name.ts';
 import { type TestServerSet, withTestServers } from './test-servers.ts';
 
 /**
@@ -36,7 +36,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   const runs = await jestRuns(root, suite, jestArguments);
   const files = (await Promise.all(runs.map((run) => listTests(root, run)))).flat();
   if (files.length === 0) await suggestOtherSuite(root, runs[0] as JestRun, progress);
-  await withTestServers(needsOf(files), { root, progress }, async (servers, directory) => {
+  await withTestServers(findTestServerVariables(files), { root, progress }, async (servers, directory) => {
     for (const [index, run] of runs.entries()) {
       if (interruption.signal()) break;
       if (run.title) progress.print(`\n${run.title}`);

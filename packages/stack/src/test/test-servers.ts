@@ -25,7 +25,7 @@ import {
   stopRecordedProcess,
   writeProcessRecord,
 } from '../servers/server-process.ts';
-import type { Need } from './needs-by-name.ts';
+import type { TestServerVariable } from './needs-by-name.ts';
 
 export interface TestServerSet {
   /** The addresses of the needed servers that are available, by variable. */
@@ -37,11 +37,11 @@ export interface TestServerSet {
 
 /** Starts the required servers in parallel. Reports unavailable servers and leaves them out. */
 async function provideTestServers(
-  needed: ReadonlySet<Need>,
+  needed: ReadonlySet<TestServerVariable>,
   { directory, reaper, progress }: { directory: string; reaper: Reaper; progress: Progress },
 ): Promise<TestServerSet> {
   const options = { directory, reaper, ports: { kafka: 0, redis: 0 }, say: progress.print, isShortLived: true };
-  const known: Record<Need, [name: string, sources: Source[]]> = {
+  const known: Record<TestServerVariable, [name: string, sources: Source[]]> = {
     DATABASE_URL: ['PostgreSQL', postgresSources(options)],
     KAFKA_BROKERS: ['Kafka', kafkaSources(options)],
     REDIS_URL: ['Redis', redisSources(options)],
@@ -91,7 +91,7 @@ const servers: Record<string, NodeJS.Signals> = { postgres: 'SIGINT', kafka: 'SI
  * servers, and the next run deletes their files.
  */
 export async function withTestServers<Result>(
-  needed: ReadonlySet<Need>,
+  needed: ReadonlySet<TestServerVariable>,
   { root, progress }: { root: string; progress: Progress },
   work: (servers: TestServerSet, directory: string) => Promise<Result>,
 ): Promise<Result> {
