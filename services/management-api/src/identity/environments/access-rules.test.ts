@@ -1,17 +1,17 @@
-import { createItemFixture, type ItemFixture, pathFamilies } from '../../testing/item-fixture.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+import { createTenantWithKeys, pathFamilies, type TenantWithKeys } from '../../testing/tenant-with-keys.ts';
 
 /**
  * Tests that the API returns access rules in the form in which they were set, and that the rules determine access
  * (docs/api/access.md#access-to-an-environment).
  */
 let api: TestApi;
-let fixture: ItemFixture;
+let fixture: TenantWithKeys;
 beforeAll(async () => {
   api = await startTestApi();
 });
 beforeEach(async () => {
-  fixture = await createItemFixture(api);
+  fixture = await createTenantWithKeys(api);
 });
 afterAll(() => api.stop());
 

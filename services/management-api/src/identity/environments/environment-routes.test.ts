@@ -2,22 +2,22 @@ import { createHmac } from 'node:crypto';
 import { recordActivity } from '@millrace/accounts';
 import { collectAnnouncedKeys, createTestProject, createTestTenant, eventually, keepLogs } from '@millrace/testing';
 import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
-import { createItemFixture, type ItemFixture, pathFamilies } from '../../testing/item-fixture.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+import { createTenantWithKeys, pathFamilies, type TenantWithKeys } from '../../testing/tenant-with-keys.ts';
 
 /**
  * Tests cases project-001 to project-022, project-049 to project-073 and environment-001 to environment-007
  * (docs/cases.md#the-rest-api).
  */
 let api: TestApi;
-let fixture: ItemFixture;
+let fixture: TenantWithKeys;
 let announced: Awaited<ReturnType<typeof collectAnnouncedKeys>>;
 beforeAll(async () => {
   api = await startTestApi();
   announced = await collectAnnouncedKeys(api.database);
 });
 beforeEach(async () => {
-  fixture = await createItemFixture(api);
+  fixture = await createTenantWithKeys(api);
 });
 afterAll(async () => {
   await announced.stop();
@@ -352,7 +352,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
       400,
     );
     expect((await put({ access_level: 'admin' }, fixture.keys.stranger)).status).toBe(404);
-    const foreign = await createItemFixture(api);
+    const foreign = await createTenantWithKeys(api);
     expect(await put({ access_level: 'admin', organization_member: foreign.membershipId })).toMatchObject(
       VE('does_not_exist', 'organization_member', `Invalid pk "${foreign.membershipId}" - object does not exist.`),
     );

@@ -1,12 +1,12 @@
-import { createItemFixture, type ItemFixture, pathFamilies } from '../../testing/item-fixture.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+import { createTenantWithKeys, pathFamilies, type TenantWithKeys } from '../../testing/tenant-with-keys.ts';
 
 /**
  * Tests cases project-023 to project-048, project-064, project-068 and project-069 (docs/cases.md#the-rest-api), which
  * cover each setting and its rules.
  */
 let api: TestApi;
-let fixture: ItemFixture;
+let fixture: TenantWithKeys;
 beforeAll(async () => {
   api = await startTestApi();
 });
@@ -263,7 +263,7 @@ const taken: [string, Record<string, unknown>, Record<string, unknown>][] = [
 
 describe.each(pathFamilies)('%s', (_family, pathOf) => {
   beforeAll(async () => {
-    fixture = await createItemFixture(api);
+    fixture = await createTenantWithKeys(api);
   });
   const patch = (body: unknown, key = fixture.keys.A) => api.send('PATCH', pathOf(fixture.tenant), { key, body });
 
@@ -320,7 +320,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
   });
 
   test('project-023: records a change once, and records nothing when nothing changes', async () => {
-    fixture = await createItemFixture(api);
+    fixture = await createTenantWithKeys(api);
     const { tenant } = fixture;
     await patch({ timezone: 'Europe/Lisbon' });
     await patch({ timezone: 'Europe/Lisbon' });
@@ -343,7 +343,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
   // In project-034, PostHog records "0.4" as the client sent it. Millrace records the stored value, which all responses
   // show.
   test('project-034: records a change of an empty setting as its creation', async () => {
-    fixture = await createItemFixture(api);
+    fixture = await createTenantWithKeys(api);
     const { tenant } = fixture;
     await patch({ [rate]: 0.4 });
     const rows = await api.database.sql.query<{ detail: { changes: unknown[] } }>(
@@ -356,7 +356,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
   });
 
   test('records a change of a secret setting without its value', async () => {
-    fixture = await createItemFixture(api);
+    fixture = await createTenantWithKeys(api);
     const { tenant } = fixture;
     await patch({ slack_incoming_webhook: 'https://hooks.example.com/secret-part' });
     const rows = await api.database.sql.query('SELECT detail FROM activity_log WHERE item_id = $1', [
@@ -367,7 +367,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
   });
 
   test('keeps concurrent changes of different settings', async () => {
-    fixture = await createItemFixture(api);
+    fixture = await createTenantWithKeys(api);
     const changes: Record<string, unknown>[] = [
       { name: 'Renamed' },
       { timezone: 'Asia/Tokyo' },
@@ -391,7 +391,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
   });
 
   test('project-059: returns 403 for `access_control` unless the caller is an administrator of the organization', async () => {
-    fixture = await createItemFixture(api);
+    fixture = await createTenantWithKeys(api);
     const { tenant, keys, membershipId } = fixture;
     const detail = 'Your organization access level is insufficient to configure project access restrictions.';
     for (const value of [true, false]) {
@@ -408,7 +408,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
 });
 
 test('accepts `off`, stateless and undecided as cookieless mode, and rejects an unknown mode', async () => {
-  const { tenant, keys } = await createItemFixture(api);
+  const { tenant, keys } = await createTenantWithKeys(api);
   const path = `/api/environments/${tenant.environmentId}/`;
   const patch = (mode: unknown) =>
     api.send('PATCH', path, { key: keys.A, body: { cookieless_server_hash_mode: mode } });

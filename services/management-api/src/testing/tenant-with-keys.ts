@@ -13,7 +13,7 @@ export const pathFamilies = [
   ['project', (_tenant: TestTenant, id: number | string = _tenant.projectId) => `/api/projects/${id}/`],
 ] as const;
 
-export interface ItemFixture {
+export interface TenantWithKeys {
   /** The tenant's user is an owner, and its plan is `full`. */
   tenant: TestTenant;
   /** Keys of a member, an administrator and an owner of the organization, and of a user outside the organization. */
@@ -22,7 +22,7 @@ export interface ItemFixture {
   membershipId: string;
 }
 
-export async function createItemFixture(api: TestApi): Promise<ItemFixture> {
+export async function createTenantWithKeys(api: TestApi): Promise<TenantWithKeys> {
   const tenant = await createTestTenant(api.database);
   const stranger = await createTestTenant(api.database);
   const keyOf = async (level: MembershipLevel) => {
