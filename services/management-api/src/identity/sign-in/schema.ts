@@ -140,7 +140,7 @@ export const backupCodes = Type.Object(
   { title: 'BackupCodes' },
 );
 export const backupCodesExample = { success: true, backup_codes: ['k3f9q-x7mp2', 'w8ndt-4hjr6'] };
-export const factorStatus = Type.Object(
+export const secondFactorStatus = Type.Object(
   {
     is_enabled: Type.Boolean({ description: 'Whether a second factor is required after the password.' }),
     method: Type.Union([Type.Enum(['TOTP', 'passkey']), Type.Null()], {
@@ -154,7 +154,7 @@ export const factorStatus = Type.Object(
   },
   { title: 'SecondFactorStatus' },
 );
-export const factorStatusExample = {
+export const secondFactorStatusExample = {
   is_enabled: true,
   method: 'TOTP' as const,
   backup_codes_remaining: 10,

@@ -22,13 +22,13 @@ import {
   backupCodes,
   backupCodesExample,
   done,
-  factorStatus,
-  factorStatusExample,
   passkeyChanges,
   passkeyExample,
   passkeyOptions,
   passkeyRegistration,
   passkey as passkeySchema,
+  secondFactorStatus,
+  secondFactorStatusExample,
   totpCode,
   totpSetup,
 } from './schema.ts';
@@ -104,9 +104,9 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       operationId: 'users_two_factor_status_retrieve',
       summary: 'Show your second factors',
       description: 'Returns your second factors, and whether they are required at sign-in. Requires a session.',
-      responses: { 200: { description: 'The second factors.', schema: factorStatus } },
-      examples: { response: factorStatusExample },
-      handler: async ({ caller }): Promise<Static<typeof factorStatus>> => {
+      responses: { 200: { description: 'The second factors.', schema: secondFactorStatus } },
+      examples: { response: secondFactorStatusExample },
+      handler: async ({ caller }): Promise<Static<typeof secondFactorStatus>> => {
         const factors = await findSecondFactors(sql, caller.userId);
         const isEnabled = requiresSecondFactor(factors);
         return {
