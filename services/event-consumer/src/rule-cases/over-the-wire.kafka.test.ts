@@ -29,7 +29,7 @@ import { ruleCases, titleOf } from './all-cases.ts';
 import { decidedState, storedState } from './end-state.ts';
 import type { RuleCase } from './rule-case.ts';
 import { createRuleWorld, eventTime, type SentEvent } from './rule-world.ts';
-import { storeStart } from './store-start.ts';
+import { storeInitialState } from './store-initial-state.ts';
 
 /**
  * Runs every rule case again through the gateway, Kafka, the consumer and PostgreSQL. The columns in the tables must
@@ -97,7 +97,7 @@ beforeAll(async () => {
   );
   for (const [, ruleCase] of cases) {
     const project = await fixture.createProject();
-    await storeStart(fixture.database, project.id, ruleCase.start ?? {});
+    await storeInitialState(fixture.database, project.id, ruleCase.start ?? {});
     played.set(ruleCase, { ruleCase, project, uuids: ruleCase.send.map(({ uuid }) => uuid ?? randomUUID()) });
   }
   const rounds = Math.max(...cases.map(([, { send }]) => send.length));

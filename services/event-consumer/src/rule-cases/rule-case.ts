@@ -1,7 +1,7 @@
 import type { JsonObject } from '@millrace/contracts';
 import type { DropReason, EventRow } from '../model/event.ts';
 import type { WarningType } from '../model/warning.ts';
-import type { RuleWorld, SentEvent, WorldStart } from './rule-world.ts';
+import type { InitialState, RuleWorld, SentEvent } from './rule-world.ts';
 
 /** Formats a case number like in docs/cases.md#ingestion. */
 export const caseNumber = (no: number) => `ingest-${String(no).padStart(3, '0')}`;
@@ -43,7 +43,7 @@ export interface ExpectedOutcome {
 export interface RuleCase {
   no?: number[];
   is: string;
-  start?: WorldStart;
+  start?: InitialState;
   send: SentEvent[];
   /** All persons that must exist afterwards. */
   persons?: ExpectedPerson[];

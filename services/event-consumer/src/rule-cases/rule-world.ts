@@ -36,7 +36,7 @@ export interface StoredGroup {
   createdAt?: string;
 }
 
-export interface WorldStart {
+export interface InitialState {
   project?: Partial<IngestProject>;
   persons?: StoredPerson[];
   groupTypes?: string[];
@@ -62,7 +62,7 @@ export interface RuleWorld {
 export const eventTime = '2026-03-01T12:00:00.000Z';
 
 /** Creates a project in memory that accepts events as log records and returns their outcomes. */
-export function createRuleWorld(start: WorldStart = {}): RuleWorld {
+export function createRuleWorld(start: InitialState = {}): RuleWorld {
   const project: IngestProject = {
     id: 1,
     token: 'phc_test',
@@ -131,7 +131,7 @@ function freeze(value: unknown): void {
   for (const child of Object.values(value)) freeze(child);
 }
 
-function storedLedger(projectId: number, start: WorldStart): ProjectLedger {
+function storedLedger(projectId: number, start: InitialState): ProjectLedger {
   const ledger = createProjectLedger(projectId);
   for (const stored of start.persons ?? []) {
     const mainDistinctId = stored.ids[0] ?? '';
@@ -154,7 +154,7 @@ function storedLedger(projectId: number, start: WorldStart): ProjectLedger {
   return ledger;
 }
 
-function storedGroups(start: WorldStart): GroupStates {
+function storedGroups(start: InitialState): GroupStates {
   const groups: GroupStates = new Map();
   for (const { index, key, properties = {}, version = 1, createdAt = eventTime } of start.groups ?? []) {
     const createdAtMs = Date.parse(createdAt);
