@@ -99,7 +99,7 @@ export class LedgerConflict extends Error {
  * Waits for the insert of rows that do not exist according to the ledger.
  * @throws LedgerConflict if one of the rows exists
  */
-export async function insertNew(what: string, insert: Promise<unknown>): Promise<void> {
+export async function insertOrThrowConflict(what: string, insert: Promise<unknown>): Promise<void> {
   try {
     await insert;
   } catch (error) {

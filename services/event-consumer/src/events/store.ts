@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '@millrace/contracts';
 import { type CopyRow, copyRows, releaseChunks, type Sql, type Transaction, takeChunks } from '@millrace/db/sql';
-import { insertNew, PartitionMissing } from '../failures.ts';
+import { insertOrThrowConflict, PartitionMissing } from '../failures.ts';
 import type { EventRow, IncomingEvent, ReusedUuid, UuidOwner } from '../model/event.ts';
 import { writeProperties } from '../values/properties.ts';
 
@@ -188,7 +188,7 @@ export async function readIdentities(tx: Sql, identities: EventIdentity[]): Prom
 export async function insertIdentities(tx: Transaction, identities: EventIdentity[]): Promise<void> {
   if (identities.length === 0) return;
   const inOrder = identities.toSorted((a, b) => a.projectId - b.projectId || (a.uuid < b.uuid ? -1 : 1));
-  await insertNew('an event', tx.copy(copyIdentities, copyRows(3, inOrder, writeIdentity)));
+  await insertOrThrowConflict('an event', tx.copy(copyIdentities, copyRows(3, inOrder, writeIdentity)));
 }
 
 const copyIdentities = 'COPY event_identity (project_id, uuid, timestamp) FROM STDIN (FORMAT binary)';

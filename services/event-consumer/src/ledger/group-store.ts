@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db/sql';
-import { checkLoadedSize, insertNew, maxLoadedBytes } from '../failures.ts';
+import { checkLoadedSize, insertOrThrowConflict, maxLoadedBytes } from '../failures.ts';
 
 export interface StoredGroupType {
   projectId: number;
@@ -92,7 +92,7 @@ export async function lockGroups(tx: Transaction, keys: GroupKey[]): Promise<Sto
  */
 export async function insertGroupTypes(tx: Transaction, types: StoredGroupType[]): Promise<void> {
   if (types.length === 0) return;
-  await insertNew(
+  await insertOrThrowConflict(
     'a group type',
     tx.query(
       `INSERT INTO group_type_mapping (project_id, group_type, group_type_index, created_at)
@@ -116,7 +116,7 @@ export async function insertGroupTypes(tx: Transaction, types: StoredGroupType[]
  */
 export async function insertGroups(tx: Transaction, groups: StoredGroup[]): Promise<void> {
   if (groups.length === 0) return;
-  await insertNew(
+  await insertOrThrowConflict(
     'a group',
     tx.query(
       `INSERT INTO "group" (project_id, group_type_index, group_key, group_properties, version, created_at)

@@ -52,7 +52,7 @@
 
 import type { JsonObject } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db/sql';
-import { checkLoadedSize, insertNew, LedgerConflict, maxLoadedBytes } from '../failures.ts';
+import { checkLoadedSize, insertOrThrowConflict, LedgerConflict, maxLoadedBytes } from '../failures.ts';
 
 /**
  * Locks the current persons of the IDs, so that they cannot change until they are written. Also locks the persons in
@@ -168,7 +168,7 @@ export async function lockVersions(tx: Transaction, persons: PersonVersion[]): P
  */
 export async function insertPersons(tx: Transaction, persons: StoredPerson[]): Promise<void> {
   if (persons.length === 0) return;
-  await insertNew(
+  await insertOrThrowConflict(
     'a person',
     tx.query(
       `INSERT INTO person (id, project_id, uuid, main_distinct_id, properties, is_identified, version, created_at)
@@ -229,7 +229,7 @@ export async function moveMappings(tx: Transaction, merged: MergedPerson[]): Pro
  */
 export async function insertMappings(tx: Transaction, mappings: StoredMapping[]): Promise<void> {
   if (mappings.length === 0) return;
-  await insertNew(
+  await insertOrThrowConflict(
     'a distinct id',
     tx.query(
       `INSERT INTO person_distinct_id (id, project_id, distinct_id, person_uuid, version)
