@@ -19,7 +19,7 @@ export {
   type AcceptedInvite,
   acceptInvite,
   findInvite,
-  isolateUnverifiedAccount,
+  restrictUnverifiedAccount,
   signUpByInvite,
 } from './invites/accept-invite.ts';
 export { createInvites, type Inviter, type NewInvite, type ProjectGrant } from './invites/create-invites.ts';
@@ -45,14 +45,14 @@ export {
   updatePersonalApiKey,
 } from './keys/personal-api-keys.ts';
 export { blockAddress, listBlockedAddresses, unblockAddress } from './members/blocked-addresses.ts';
-export { refuseEditing } from './members/member-rules.ts';
+export { requireMayEditMember } from './members/member-rules.ts';
 export { findMember as findMembership } from './members/member-store.ts';
 export { addMember, listMembers, removeMember, setMemberLevel, withdrawInvites } from './members/members.ts';
 export {
   type LockedOrganization,
   lockOrganization,
   type Organization,
-  reserveMails,
+  reserveEmailQuota,
 } from './organizations/organization-store.ts';
 export {
   changeOrganization,
@@ -75,7 +75,7 @@ export {
   changeEnvironment,
   changeProject,
   requireLevelForSettings,
-  resetToken,
+  resetProjectToken,
 } from './projects/change-environment.ts';
 export { createEnvironment, createProject } from './projects/create-project.ts';
 export {
@@ -95,10 +95,10 @@ export {
 export { countEnvironments, countProjects, findIsDemo } from './projects/project-store.ts';
 export {
   getEnvironment,
+  getOrganizationOfEnvironment,
   getProject,
   listEnvironments,
   listProjects,
-  organizationOfEnvironment,
 } from './projects/projects.ts';
 export { removeEnvironment, removeProject } from './projects/remove-environment.ts';
 export { type SettingField, settingFields } from './projects/setting-fields.ts';
@@ -111,15 +111,15 @@ export {
   listRoleHolders,
   listScimUsers,
   provisionUser,
-  refuseSharedRole,
   removeProvisionedUser,
+  requireRoleWithinDomain,
   type ScimDomain,
   type ScimUser,
   type ScimUserFields,
   type ScimUserFilter,
 } from './scim/provisioning.ts';
 export { changePassword } from './sign-in/change-password.ts';
-export { deviceDays, isKnownDevice, rememberDevice, renewDevice } from './sign-in/known-devices.ts';
+export { createKnownDevice, deviceDays, isKnownDevice, renewKnownDevice } from './sign-in/known-devices.ts';
 export { consumeOneTimeLink, createOneTimeLink, findOneTimeLink } from './sign-in/one-time-links.ts';
 export {
   deletePasskey,
@@ -136,8 +136,8 @@ export {
   type AddressDomain,
   clientSecretContext,
   consumeAssertion,
+  deleteDomainIdentities,
   findAddressDomain,
-  forgetIdentities,
   hasIdentity,
   hasProofInTime,
   isProofInTime,
@@ -149,12 +149,12 @@ export {
   consumeTotpStep,
   findSecondFactors,
   findTotpSecret,
-  forgetTrustedDevices,
   isTrustedDevice,
   removeBackupCodes,
   removeTotp,
   renewBackupCodes,
   requiresSecondFactor,
+  revokeTrustedDevices,
   totpContext,
   trustDevice,
   writeTotp,
@@ -185,10 +185,15 @@ export {
   type SignInUser,
   selectSessions,
 } from './sign-in/sign-in-store.ts';
-export { enforcedProvider, findEnforcement, type Installed, parseEmailDomain } from './single-sign-on/enforcement.ts';
+export {
+  findEnforcement,
+  getEnforcedProvider,
+  type Installed,
+  parseEmailDomain,
+} from './single-sign-on/enforcement.ts';
 export {
   findConfirmationRefusal,
-  isSubject,
+  isProviderSubject,
   type ProviderProfile,
   type ProviderSignIn,
   type ProviderSignInRefusal,

@@ -26,11 +26,11 @@ import {
   listScimUsers,
   type NewInvite,
   provisionUser,
-  refuseSharedRole,
   removeMember,
   removeProvisionedUser,
   removeRole,
   renameRole,
+  requireRoleWithinDomain,
   type ScimDomain,
   type ScimUserFields,
   setMemberLevel,
@@ -387,7 +387,7 @@ describe('provisioning', () => {
     expect(await holders()).toEqual([ben.uuid]);
     expect(await refusalOf(set([colleague.uuid]))).toMatchObject({ kind: 'invalid', attr: 'members' });
     expect(await holders()).toEqual([ben.uuid]);
-    const shared = database.transaction((tx) => refuseSharedRole(tx, domain, roleId));
+    const shared = database.transaction((tx) => requireRoleWithinDomain(tx, domain, roleId));
     expect(await refusalOf(shared)).toMatchObject({ kind: 'forbidden' });
   });
 });

@@ -82,7 +82,7 @@ export async function recordActivity(tx: Sql, activity: Activity): Promise<void>
     id: uuidv7(),
     organization_id: activity.organizationId,
     environment_id: activity.environmentId ?? null,
-    user_id: findUserId(actor),
+    user_id: getActorUserId(actor),
     scope,
     item_id: String(activity.itemId),
     activity: activity.activity,
@@ -104,7 +104,7 @@ export async function recordOwnActivity(
 }
 
 /** Returns the ID of the acting user, or null if the actor is not a user. */
-export function findUserId(actor: Actor): number | null {
+export function getActorUserId(actor: Actor): number | null {
   return actor && 'userId' in actor ? actor.userId : null;
 }
 

@@ -14,7 +14,7 @@ import { lockOrganization } from '../organizations/organization-store.ts';
 import { endUserSessions } from '../sign-in/sessions.ts';
 import { confirmEmail, setCurrentEnvironment, type User } from '../users/user-store.ts';
 import { createUser } from '../users/users.ts';
-import { deleteInvite, grantAccess, type Invite, selectInvite } from './invite-store.ts';
+import { deleteInvite, grantInvitedAccess, type Invite, selectInvite } from './invite-store.ts';
 import { isInviteExpired } from './invites.ts';
 
 export interface AcceptedInvite {
@@ -86,7 +86,7 @@ async function join(
     throw new AppError('invalid', 'You already are a member of this organization.', { code: 'user_already_member' });
   }
   const added = await addMember(tx, { organizationId: invite.organization_id, userId, level, actor });
-  await grantAccess(tx, invite, added.id);
+  await grantInvitedAccess(tx, invite, added.id);
   return added;
 }
 
@@ -97,7 +97,7 @@ async function join(
  * @param used the key or session that accepted this invite with its secret, and that is not restricted
  * @param isProved true if the secret came by email, which verifies the address
  */
-export async function isolateUnverifiedAccount(
+export async function restrictUnverifiedAccount(
   tx: Transaction,
   userId: number,
   { used, isProved }: { used: { kind: 'key' | 'session'; id: string }; isProved: boolean },

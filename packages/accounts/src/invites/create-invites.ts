@@ -8,7 +8,7 @@ import { recordActivity } from '../activity/record-activity.ts';
 import { checkName, invalidField, notFound } from '../input.ts';
 import { findMember, isMember } from '../members/member-store.ts';
 import { type LockedOrganization, lockOrganization } from '../organizations/organization-store.ts';
-import { deleteInvite, findPendingInvite, grantableLevels, insertInvite } from './invite-store.ts';
+import { deleteInvite, findGrantableLevels, findPendingInvite, insertInvite } from './invite-store.ts';
 import { isInviteExpired, newInviteSecrets } from './invites.ts';
 
 /**
@@ -144,7 +144,7 @@ function checkMessage(message: string | null): string | null {
 }
 
 async function requirePowers(tx: Transaction, inviter: Inviter, { level, grants }: Granted): Promise<void> {
-  if (grants) checkGrants(grants, await grantableLevels(tx, inviter));
+  if (grants) checkGrants(grants, await findGrantableLevels(tx, inviter));
   if (level > inviter.level) {
     throw new AppError('forbidden', 'You cannot invite a user with a higher permission level than your own.');
   }

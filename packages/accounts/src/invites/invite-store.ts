@@ -47,7 +47,7 @@ export async function deleteInvite(sql: Sql, id: string, organizationId: string 
 }
 
 /** Gives the user access to the private environments that the invite names, if they still exist. */
-export async function grantAccess(tx: Transaction, invite: Invite, membershipId: string): Promise<void> {
+export async function grantInvitedAccess(tx: Transaction, invite: Invite, membershipId: string): Promise<void> {
   await tx.query(
     `INSERT INTO access_rule (environment_id, resource, membership_id, level, created_by_id)
      SELECT e.id, 'project', $2::uuid, CASE WHEN granted.level >= ${membershipLevels.administrator} THEN 'admin' ELSE 'member' END, $3::int
@@ -128,7 +128,7 @@ export async function recordEmailingAttempt(sql: Sql, id: string, error: string 
 }
 
 /** Returns the inviter's own level in each environment of the organization that the inviter can see. */
-export async function grantableLevels(
+export async function findGrantableLevels(
   sql: Sql,
   { userId, organizationId }: { userId: number; organizationId: string },
 ): Promise<Map<number, number>> {

@@ -121,7 +121,7 @@ export async function deleteKey(sql: Sql, { id, userId }: PersonalApiKeyChoice) 
  * Counts how many of the environments are in the user's organizations.
  * @param organizations counts only environments in these organizations, if it is not empty
  */
-export async function countEnvironmentsInReach(
+export async function countAccessibleEnvironments(
   sql: Sql,
   userId: number,
   { ids, organizations }: { ids: number[]; organizations: string[] },

@@ -7,7 +7,7 @@ import { type Activity, type Actor, recordActivity } from '../activity/record-ac
 import { checkText, invalidField, isRowId, isUuid, mapConstraintErrors, notFound } from '../input.ts';
 import { hashPersonalApiKey, maskPersonalApiKey, newPersonalApiKeyValue, randomBase62 } from './key-values.ts';
 import {
-  countEnvironmentsInReach,
+  countAccessibleEnvironments,
   countKeys,
   countMemberships,
   deleteKey,
@@ -193,7 +193,7 @@ async function checkScopedTeams(
   if (environmentIds.length === 0) return;
   const ids = [...new Set(environmentIds)];
   const organizations = organizationIds.map((id) => id.toLowerCase());
-  const reachable = ids.every(isRowId) ? await countEnvironmentsInReach(sql, userId, { ids, organizations }) : 0;
+  const reachable = ids.every(isRowId) ? await countAccessibleEnvironments(sql, userId, { ids, organizations }) : 0;
   if (reachable !== ids.length) {
     throw invalidField(
       'scoped_teams',

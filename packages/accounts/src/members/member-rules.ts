@@ -16,7 +16,7 @@ export interface RankedMember {
  * Checks whether the caller may change the target (docs/api/members.md).
  * @throws AppError `forbidden`
  */
-export function refuseEditing(caller: RankedMember, target: RankedMember): void {
+export function requireMayEditMember(caller: RankedMember, target: RankedMember): void {
   if (caller.userId === target.userId) return;
   if (caller.level < membershipLevels.administrator)
     throw createForbiddenError('You can only edit others if you are an admin.');
@@ -29,8 +29,8 @@ export function refuseEditing(caller: RankedMember, target: RankedMember): void 
  * cannot be demoted unless two changes run concurrently.
  * @throws AppError `forbidden`
  */
-export function refuseLevel(caller: RankedMember, target: RankedMember, level: number): void {
-  refuseEditing(caller, target);
+export function requireMayGrantLevel(caller: RankedMember, target: RankedMember, level: number): void {
+  requireMayEditMember(caller, target);
   if (caller.userId === target.userId) throw createForbiddenError("You can't change your own access level.");
   if (level === membershipLevels.owner && caller.level < membershipLevels.owner) {
     throw createForbiddenError("You can only make another member owner if you're this organization's owner.");
@@ -44,8 +44,8 @@ export function refuseLevel(caller: RankedMember, target: RankedMember, level: n
  * Checks whether the caller may remove the target. Everyone except owners may leave.
  * @throws AppError `forbidden`, or `invalid` for an owner.
  */
-export function refuseRemoval(caller: RankedMember, target: RankedMember): void {
-  refuseEditing(caller, target);
+export function requireMayRemoveMember(caller: RankedMember, target: RankedMember): void {
+  requireMayEditMember(caller, target);
   if (target.level === membershipLevels.owner) {
     throw new AppError('invalid', 'Cannot leave the organization as its owner!', { code: 'invalid_input' });
   }

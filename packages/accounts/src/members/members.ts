@@ -7,7 +7,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { type Activity, type Actor, recordActivity } from '../activity/record-activity.ts';
 import { invalidField, isRowId, isUuid, mapConstraintErrors, notFound } from '../input.ts';
 import { lockOrganization } from '../organizations/organization-store.ts';
-import { type RankedMember, refuseLevel, refuseRemoval } from './member-rules.ts';
+import { type RankedMember, requireMayGrantLevel, requireMayRemoveMember } from './member-rules.ts';
 import {
   countOwners,
   deleteMember,
@@ -84,7 +84,7 @@ interface AddressedMember {
  * Changes a member's level. After a demotion, revokes the member's invites that grant more than the new level.
  * @returns the member after the change
  * @throws AppError `invalid` naming `level`, `not_found` if the target or the acting user is not a member, `forbidden`
- * (see `refuseLevel`), or `conflict` for the last owner
+ * (see `requireMayGrantLevel`), or `conflict` for the last owner
  */
 export async function setMemberLevel(
   tx: Transaction,
@@ -94,7 +94,7 @@ export async function setMemberLevel(
     throw invalidField('level', 'invalid_choice', `"${String(level)}" is not a valid choice. Choose one of: 1, 8, 15.`);
   }
   const { member, by } = await lockMember(tx, addressed);
-  if (by) refuseLevel(by, toActing(member), level);
+  if (by) requireMayGrantLevel(by, toActing(member), level);
   if (level === member.level) return member;
   await keepAnOwner(tx, member);
   await updateMemberLevel(tx, member.id, level);
@@ -109,12 +109,12 @@ export async function setMemberLevel(
  * Removes a member from an organization, and revokes the member's pending invites. The account, its keys and everything
  * it created remain. The keys lose access to the organization with the next request, because access depends on
  * memberships.
- * @throws AppError `not_found` if the target or the acting user is not a member, see `refuseRemoval`, or `conflict` for
+ * @throws AppError `not_found` if the target or the acting user is not a member, see `requireMayRemoveMember`, or `conflict` for
  * the last owner
  */
 export async function removeMember(tx: Transaction, addressed: AddressedMember): Promise<MemberWithEmail> {
   const { member, by } = await lockMember(tx, addressed);
-  if (by) refuseRemoval(by, toActing(member));
+  if (by) requireMayRemoveMember(by, toActing(member));
   await keepAnOwner(tx, member);
   await deleteMember(tx, member.id);
   await recordMembership(tx, member, { activity: 'deleted', actor: addressed.actor });

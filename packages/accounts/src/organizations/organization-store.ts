@@ -130,7 +130,7 @@ export async function lockOrganization(tx: Transaction, id: string): Promise<Loc
  * Reserves emails within the organization's limit for the current clock hour, which all senders share.
  * @returns how many of the requested emails can be sent
  */
-export async function reserveMails(
+export async function reserveEmailQuota(
   sql: Sql,
   { organizationId, wanted, mailsPerHour }: { organizationId: string; wanted: number; mailsPerHour: number },
 ): Promise<number> {

@@ -6,11 +6,11 @@
 
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
-import { type Actor, findUserId, recordActivity } from '../activity/record-activity.ts';
+import { type Actor, getActorUserId, recordActivity } from '../activity/record-activity.ts';
 import { invalidField, isRowId, isUuid, notFound } from '../input.ts';
 import { recordEnvironmentChange } from './change-environment.ts';
 import { lockEnvironment, type StoredEnvironment, updateEnvironment } from './environment-store.ts';
-import { organizationOfProject } from './projects.ts';
+import { getOrganizationOfProject } from './projects.ts';
 
 /** The levels that a rule for an environment can grant, in ascending order. */
 export const accessLevels = ['none', 'member', 'admin'] as const;
@@ -132,7 +132,7 @@ async function requireRoom(tx: Transaction, environmentId: number): Promise<void
 async function lockWhom(tx: Transaction, environmentId: number, { membershipId, roleId }: AccessRuleSubject) {
   const environment = isRowId(environmentId) ? await lockEnvironment(tx, environmentId) : undefined;
   if (!environment) throw notFound('Environment');
-  const organizationId = await organizationOfProject(tx, environment.project_id);
+  const organizationId = await getOrganizationOfProject(tx, environment.project_id);
   if (membershipId !== null) await requireOf(tx, 'membership', { id: membershipId, organizationId });
   if (roleId !== null) await requireOf(tx, 'role', { id: roleId, organizationId });
   return { environment, organizationId };
@@ -177,7 +177,7 @@ async function writeRule(
        VALUES ($1, $2, $3, $4, $5, $6, $7)
        ON CONFLICT (environment_id, resource, resource_id, membership_id, role_id)
        DO UPDATE SET level = excluded.level, updated_at = clock_timestamp()`,
-      [...key, level, findUserId(actor)],
+      [...key, level, getActorUserId(actor)],
     );
   }
   return before?.level ?? null;

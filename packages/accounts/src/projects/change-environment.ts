@@ -8,7 +8,7 @@ import { checkName, isRowId, notFound } from '../input.ts';
 import { newProjectToken } from '../keys/key-values.ts';
 import { lockEnvironment, type StoredEnvironment, updateEnvironment } from './environment-store.ts';
 import { listEnvironmentKeys, lockProject, updateProject } from './project-store.ts';
-import { organizationOfProject } from './projects.ts';
+import { getOrganizationOfProject } from './projects.ts';
 import { settingFields } from './setting-fields.ts';
 import { checkDescription, checkSettings, mergeSettings } from './settings.ts';
 
@@ -132,7 +132,7 @@ export async function changeProject(
  * neither key (docs/api/projects.md#environments).
  * @throws AppError `not_found`.
  */
-export async function resetToken(
+export async function resetProjectToken(
   tx: Transaction,
   { environmentId, actor }: { environmentId: number; actor: Actor },
 ): Promise<void> {
@@ -152,7 +152,7 @@ export async function recordEnvironmentChange(
   done: Pick<Activity, 'actor' | 'change' | 'changes'>,
 ): Promise<void> {
   await recordActivity(tx, {
-    organizationId: await organizationOfProject(tx, project_id),
+    organizationId: await getOrganizationOfProject(tx, project_id),
     environmentId: id,
     scope: 'Team',
     itemId: id,

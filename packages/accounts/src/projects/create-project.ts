@@ -8,7 +8,7 @@ import { lockOrganization } from '../organizations/organization-store.ts';
 import { findMemberDomains, insertEnvironment, type StoredEnvironment } from './environment-store.ts';
 import { requireNoDemo, requirePlanCapacity } from './plan-limits.ts';
 import { countEnvironments, countProjects, insertProject, type StoredProject } from './project-store.ts';
-import { organizationOfProject } from './projects.ts';
+import { getOrganizationOfProject } from './projects.ts';
 import { checkDescription, checkNewSettings, type NewSettings } from './settings.ts';
 
 export interface NewProject {
@@ -74,7 +74,7 @@ export async function createEnvironment(
   { projectId, settings: given = {}, actor }: NewEnvironment,
 ): Promise<StoredEnvironment> {
   const settings = checkNewSettings(given);
-  const organizationId = await organizationOfProject(tx, projectId);
+  const organizationId = await getOrganizationOfProject(tx, projectId);
   const { available_product_features: plan, default_anonymize_ips } = await lockOrganization(tx, organizationId);
   const isDemo = settings.is_demo === true;
   if (isBoundByPlan(actor)) await requireEnvironmentRoom(tx, { organizationId, projectId, plan, isDemo });

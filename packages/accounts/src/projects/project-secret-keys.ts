@@ -3,7 +3,7 @@
 import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { FieldChange } from '../activity/changed-fields.ts';
-import { type Actor, findUserId } from '../activity/record-activity.ts';
+import { type Actor, getActorUserId } from '../activity/record-activity.ts';
 import { isRowId, notFound } from '../input.ts';
 import { hashPersonalApiKey, maskPersonalApiKey, newProjectSecretKeyValue } from '../keys/key-values.ts';
 import { recordEnvironmentChange } from './change-environment.ts';
@@ -101,7 +101,7 @@ async function addPrimary(
     environmentId,
     secureValue: hashPersonalApiKey(value),
     maskValue: maskPersonalApiKey(value),
-    createdById: findUserId(actor),
+    createdById: getActorUserId(actor),
   });
   await record(tx, change, [{ field: fieldOfSlot.primary, action }]);
   return { keys: await selectSecretKeys(tx, environmentId), value };

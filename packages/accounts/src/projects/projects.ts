@@ -31,13 +31,13 @@ export async function listEnvironments(sql: Sql, { projectId }: { projectId: num
   return selectEnvironments(sql, isRowId(projectId) ? [projectId] : []);
 }
 
-export async function organizationOfProject(sql: Sql, projectId: number): Promise<string> {
+export async function getOrganizationOfProject(sql: Sql, projectId: number): Promise<string> {
   const found = isRowId(projectId) ? await findOrganizationOfProject(sql, projectId) : undefined;
   if (found === undefined) throw notFound('Project');
   return found;
 }
 
-export async function organizationOfEnvironment(sql: Sql, environmentId: number): Promise<string> {
+export async function getOrganizationOfEnvironment(sql: Sql, environmentId: number): Promise<string> {
   const found = isRowId(environmentId) ? await findOrganizationOfEnvironment(sql, environmentId) : undefined;
   if (found === undefined) throw notFound('Environment');
   return found;

@@ -3,7 +3,7 @@
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { v7 as uuidv7 } from 'uuid';
-import { type Activity, type Actor, findUserId, recordActivity } from '../activity/record-activity.ts';
+import { type Activity, type Actor, getActorUserId, recordActivity } from '../activity/record-activity.ts';
 import { checkText, invalidField, isUuid, mapConstraintErrors, notFound } from '../input.ts';
 import { lockOrganization } from '../organizations/organization-store.ts';
 
@@ -43,7 +43,7 @@ export async function createRole(
     tx.query<Role>(
       `INSERT INTO role (id, organization_id, name, created_by_id) VALUES ($1, $2, $3, $4)
        RETURNING id, organization_id, name`,
-      [uuidv7(), organizationId, checkName(name), findUserId(actor)],
+      [uuidv7(), organizationId, checkName(name), getActorUserId(actor)],
     ),
   );
   if (!role) throw new Error('A role was inserted without a row.');

@@ -333,7 +333,7 @@ export async function changeRoleMembers(
  * access.
  * @throws AppError `forbidden`
  */
-export async function refuseSharedRole(tx: Transaction, { name }: ScimDomain, roleId: string): Promise<void> {
+export async function requireRoleWithinDomain(tx: Transaction, { name }: ScimDomain, roleId: string): Promise<void> {
   const others = await tx.query(
     `SELECT FROM role_membership held JOIN membership m ON m.id = held.membership_id JOIN "user" u ON u.id = m.user_id
       WHERE held.role_id = $1 AND split_part(u.email, '@', 2) <> ALL ($2::text[]) LIMIT 1`,

@@ -16,7 +16,7 @@ const maxDevices = 50;
  * Stores a user's browser as a known device.
  * @returns the value of the cookie, of which only the hash is stored
  */
-export async function rememberDevice(tx: Transaction, userId: number): Promise<string> {
+export async function createKnownDevice(tx: Transaction, userId: number): Promise<string> {
   const secret = newSecret();
   await insertDevice(tx, { token_hash: hashSecret(secret), user_id: userId }, deviceDays);
   await deleteDevices(tx, userId, { but: maxDevices });
@@ -24,7 +24,7 @@ export async function rememberDevice(tx: Transaction, userId: number): Promise<s
 }
 
 /** Restarts the 30 days of a known device. Does not extend the time for which the device can skip the second factor. */
-export async function renewDevice(tx: Transaction, secret: string): Promise<void> {
+export async function renewKnownDevice(tx: Transaction, secret: string): Promise<void> {
   await extendDevice(tx, hashSecret(secret), deviceDays);
 }
 

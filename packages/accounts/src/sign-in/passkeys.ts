@@ -1,7 +1,7 @@
 /** Reads and writes passkeys (docs/api/passkeys.md). */
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
-import { forgetTrustedDevices } from './second-factors.ts';
+import { revokeTrustedDevices } from './second-factors.ts';
 
 export interface Passkey
   extends Columns<
@@ -95,7 +95,7 @@ export async function deletePasskey(tx: Transaction, userId: number, id: string)
     `DELETE FROM passkey WHERE id = $2 AND user_id = $1 RETURNING ${columns}`,
     [userId, id],
   );
-  if (rows.length > 0) await forgetTrustedDevices(tx, userId);
+  if (rows.length > 0) await revokeTrustedDevices(tx, userId);
   return rows[0];
 }
 
@@ -104,5 +104,5 @@ export async function deletePasskey(tx: Transaction, userId: number, id: string)
  */
 export async function setPasskeysAsSecondFactor(tx: Transaction, userId: number, count: boolean): Promise<void> {
   await tx.query('UPDATE "user" SET passkeys_enabled_for_2fa = $2 WHERE id = $1', [userId, count]);
-  if (!count) await forgetTrustedDevices(tx, userId);
+  if (!count) await revokeTrustedDevices(tx, userId);
 }

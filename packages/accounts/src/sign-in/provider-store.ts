@@ -77,7 +77,7 @@ export async function recordProviderProof(tx: Transaction, domainId: string, kin
 export type ProviderIdentity = Columns<'provider_identity', 'provider' | 'issuer' | 'subject'>;
 
 /** Finds the user linked to an identity at a provider, and updates the time of its last use. */
-export async function useIdentity(
+export async function findUserByIdentity(
   sql: Sql,
   { provider, issuer, subject }: ProviderIdentity,
 ): Promise<number | undefined> {
@@ -114,7 +114,7 @@ export async function hasIdentity(sql: Sql, userId: number): Promise<boolean> {
 }
 
 /** Deletes all identities at a domain's provider. */
-export async function forgetIdentities(tx: Transaction, domainId: string): Promise<void> {
+export async function deleteDomainIdentities(tx: Transaction, domainId: string): Promise<void> {
   await tx.query('DELETE FROM provider_identity WHERE domain_id = $1', [domainId]);
 }
 
@@ -122,7 +122,7 @@ export async function forgetIdentities(tx: Transaction, domainId: string): Promi
  * Deletes all credentials of an account whose address was never verified, because another person may have created the
  * account.
  */
-export async function deleteProofs(tx: Transaction, userId: number): Promise<void> {
+export async function deleteAccountCredentials(tx: Transaction, userId: number): Promise<void> {
   const factors = ['user_password', 'passkey', 'user_totp', 'user_backup_code', 'provider_identity'];
   for (const table of [...factors, 'known_device', 'one_time_link', 'sign_in_step']) {
     await tx.query(`DELETE FROM ${table} WHERE user_id = $1`, [userId]);

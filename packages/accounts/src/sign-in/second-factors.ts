@@ -78,7 +78,7 @@ export async function consumeTotpStep(sql: Sql, userId: number, step: number): P
 /** Removes the authenticator app. Trusted devices then require a second factor again. */
 export async function removeTotp(tx: Transaction, userId: number): Promise<void> {
   await tx.query('DELETE FROM user_totp WHERE user_id = $1', [userId]);
-  await forgetTrustedDevices(tx, userId);
+  await revokeTrustedDevices(tx, userId);
 }
 
 const codeCount = 10;
@@ -103,7 +103,7 @@ export async function renewBackupCodes(tx: Transaction, userId: number): Promise
 /** Deletes all backup codes. Trusted devices then require a second factor again. */
 export async function removeBackupCodes(tx: Transaction, userId: number): Promise<void> {
   await tx.query('DELETE FROM user_backup_code WHERE user_id = $1', [userId]);
-  await forgetTrustedDevices(tx, userId);
+  await revokeTrustedDevices(tx, userId);
 }
 
 /** Marks a backup code as used, ignoring case and punctuation. @returns whether the code was valid */
@@ -149,7 +149,7 @@ export async function trustDevice(tx: Transaction, secret: string): Promise<void
  * Makes all devices of a user require a second factor again, and discards incomplete sign-ins. Called after a second
  * factor was removed or replaced.
  */
-export async function forgetTrustedDevices(tx: Transaction, userId: number): Promise<void> {
+export async function revokeTrustedDevices(tx: Transaction, userId: number): Promise<void> {
   await deleteSignInSteps(tx, userId, 'second_factor');
   await tx.query('UPDATE known_device SET second_factor_at = NULL WHERE user_id = $1', [userId]);
 }

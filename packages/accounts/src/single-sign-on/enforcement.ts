@@ -18,7 +18,7 @@ export function parseEmailDomain(email: string): string {
  * everyone out.
  * @param installed the providers of the installation
  */
-export function enforcedProvider(domain: EnforcingDomain, installed: Installed): ProviderKind | null {
+export function getEnforcedProvider(domain: EnforcingDomain, installed: Installed): ProviderKind | null {
   const state = findEnforcement(domain, installed);
   return state.state === 'active' ? state.kind : null;
 }

@@ -22,18 +22,18 @@ import { addMember } from '../members/members.ts';
 import { lockOrganization } from '../organizations/organization-store.ts';
 import {
   type AddressDomain,
-  deleteProofs,
+  deleteAccountCredentials,
   findAddressDomain,
+  findUserByIdentity,
   insertIdentity,
   type ProviderIdentity,
   type ProviderKind,
   recordProviderProof,
-  useIdentity,
 } from '../sign-in/provider-store.ts';
 import { endUserSessions } from '../sign-in/sessions.ts';
 import { confirmEmail, findUser, setCurrentEnvironment, type User } from '../users/user-store.ts';
 import { changeEmail, createUser } from '../users/users.ts';
-import { enforcedProvider, type Installed, isDomainProvider, parseEmailDomain } from './enforcement.ts';
+import { getEnforcedProvider, type Installed, isDomainProvider, parseEmailDomain } from './enforcement.ts';
 
 /**
  * A person as reported by a provider. The response was authentic and recent, and was intended for this installation.
@@ -45,7 +45,7 @@ export interface ProviderProfile {
   /** The issuer of an OpenID provider, the entity ID of a SAML provider, or the URL of a GitHub server. */
   issuer: string;
   /**
-   * Identifier that the provider itself uses for the person (`isSubject`). The identifier stays the same when the
+   * Identifier that the provider itself uses for the person (`isProviderSubject`). The identifier stays the same when the
    * address changes.
    */
   subject: string;
@@ -60,7 +60,7 @@ export interface ProviderProfile {
  * Returns whether a text can be a provider's identifier of a person. The maximum length is the one in SAML. In OpenID
  * Connect, the maximum is one character less.
  */
-export const isSubject = (text: string): boolean => /^(?=.*\S)\P{Cc}{1,256}$/u.test(text);
+export const isProviderSubject = (text: string): boolean => /^(?=.*\S)\P{Cc}{1,256}$/u.test(text);
 
 export type ProviderSignInRefusal =
   | 'account_disabled'
@@ -160,7 +160,7 @@ export async function findConfirmationRefusal(
 const createRefusal = (reason: ProviderSignInRefusal): ProviderSignIn => ({ outcome: 'refused', reason });
 
 async function findLinked(tx: Transaction, profile: ProviderProfile): Promise<User | undefined> {
-  const id = await useIdentity(tx, identityOf(profile));
+  const id = await findUserByIdentity(tx, identityOf(profile));
   return id === undefined ? undefined : findUser(tx, { id });
 }
 
@@ -191,7 +191,7 @@ async function refusalOf(
   // The provider of a domain is trusted only for addresses in that domain.
   if (domainId !== null && (place?.id !== domainId || reported?.id !== domainId)) return 'other_domain';
   for (const domain of [place, reported]) {
-    const enforced = domain ? enforcedProvider(domain, installed) : null;
+    const enforced = domain ? getEnforcedProvider(domain, installed) : null;
     if (domain && enforced !== null && !isDomainProvider(domain, enforced, profile)) return { enforced };
   }
   return null;
@@ -274,7 +274,7 @@ async function createArrived(tx: Transaction, { firstName, lastName }: ProviderP
  * account, so all its sign-in methods are removed, and its keys keep only their current access.
  */
 export async function claimAccount(tx: Transaction, user: User): Promise<void> {
-  await deleteProofs(tx, user.id);
+  await deleteAccountCredentials(tx, user.id);
   await endUserSessions(tx, user.id);
   await restrictKeysToMemberships(tx, user.id, {});
   await confirmEmail(tx, user.id);
@@ -296,7 +296,7 @@ async function confirmEnforcement(
   if (!member || member.level < membershipLevels.administrator || !(await recordProviderProof(tx, id, kind)))
     return false;
   const proved = { ...domain, sso_proved: [...domain.sso_proved, kind] };
-  if (enforcedProvider(proved, installed) !== kind) return false;
+  if (getEnforcedProvider(proved, installed) !== kind) return false;
   await recordActivity(tx, {
     organizationId,
     scope: 'OrganizationDomain',

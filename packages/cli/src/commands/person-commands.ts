@@ -1,6 +1,6 @@
 // `millrace persons …`: commands that show and delete persons.
 
-import { organizationOfEnvironment } from '@millrace/accounts';
+import { getOrganizationOfEnvironment } from '@millrace/accounts';
 import { deletePersons, findPersonToDelete, readPersonDetails } from '@millrace/db';
 import type { Command } from 'commander';
 import { parseId } from '../options.ts';
@@ -18,7 +18,7 @@ export function addPersonCommands(program: Command, terminal: Terminal): void {
     .argument('<id>', idArgument)
     .action((id: string, { environment }: { environment: number }, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) => {
-        await organizationOfEnvironment(sql, environment);
+        await getOrganizationOfEnvironment(sql, environment);
         const person = await readPersonDetails(sql, environment, id);
         printer.record({
           uuid: person.uuid,
@@ -40,7 +40,7 @@ export function addPersonCommands(program: Command, terminal: Terminal): void {
       withSession(command, terminal, async ({ change, printer }) => {
         const { environment: projectId, deleteEvents: deletesEvents = false } = options;
         const deleted = await change(async (tx, { actor }) => {
-          const organizationId = await organizationOfEnvironment(tx, projectId);
+          const organizationId = await getOrganizationOfEnvironment(tx, projectId);
           const { uuid } = await findPersonToDelete(tx, projectId, id);
           return deletePersons(tx, { projectId, organizationId, uuids: [uuid], deletesEvents, actor });
         });

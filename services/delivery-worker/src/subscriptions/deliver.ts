@@ -1,6 +1,6 @@
 // Sends due reports by email, Slack or webhook, and retries after failures.
 
-import { reserveMails } from '@millrace/accounts';
+import { reserveEmailQuota } from '@millrace/accounts';
 import type { Database, Sql, Transaction } from '@millrace/db';
 import {
   buildReportMail,
@@ -111,7 +111,7 @@ async function withinMailLimit(
   // Lock organizations in a fixed order, so that two workers cannot deadlock.
   for (const organizationId of [...mailsOf.keys()].sort()) {
     const mails = mailsOf.get(organizationId) ?? [];
-    const granted = await reserveMails(tx, { organizationId, wanted: mails.length, mailsPerHour });
+    const granted = await reserveEmailQuota(tx, { organizationId, wanted: mails.length, mailsPerHour });
     if (granted === mails.length) continue;
     const postponed = mails.slice(granted).map(({ id }) => id);
     const reason = `The organization has reached its limit of ${mailsPerHour} emails per hour. This email will be sent in the next hour.`;

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   clientSecretContext,
-  forgetIdentities,
+  deleteDomainIdentities,
   type Installed,
   type LookUpChallenge,
   lockOrganization,
@@ -151,7 +151,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
       if ((await isNameTaken(tx, after)) || !(await updateDomain(tx, after))) throw domainIsTaken();
       // Linked identities belong to the previous name. The new name's provider may have other people with the same
       // identifiers.
-      if (after.domain !== before.domain) await forgetIdentities(tx, before.id);
+      if (after.domain !== before.domain) await deleteDomainIdentities(tx, before.id);
       await recordDomainActivity(tx, caller, { activity: 'updated', before, after });
       return { before, after };
     });

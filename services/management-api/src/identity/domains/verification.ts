@@ -1,6 +1,6 @@
 // Verifies an organization's control over a domain by a TXT record.
 
-import { type ChallengeCheck, forgetIdentities, type LookUpChallenge } from '@millrace/accounts';
+import { type ChallengeCheck, deleteDomainIdentities, type LookUpChallenge } from '@millrace/accounts';
 import type { Database, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { clearProof, domainIsTaken, recordDomainActivity } from './rules.ts';
@@ -63,7 +63,7 @@ export async function verifyDomain(
 async function withdrawProof(tx: Transaction, before: DomainRow): Promise<void> {
   const after = clearProof(before);
   await updateDomain(tx, after);
-  await forgetIdentities(tx, before.id);
+  await deleteDomainIdentities(tx, before.id);
   await recordDomainActivity(tx, null, { activity: 'updated', before, after });
 }
 

@@ -1,7 +1,7 @@
 // Declares the routes for an environment's API key, which SDKs send with events, and for its secret keys
 // (docs/api/projects.md#secret-keys). Project routes change the keys of the project's first environment.
 
-import { resetToken } from '@millrace/accounts';
+import { resetProjectToken } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import type { TObject } from 'typebox';
@@ -47,7 +47,7 @@ export function keyRoutes(
       examples: { response: example },
       handler: async (context) => {
         const { caller, target } = context;
-        await transaction((tx) => resetToken(tx, { environmentId: target.environmentId, actor: caller }));
+        await transaction((tx) => resetProjectToken(tx, { environmentId: target.environmentId, actor: caller }));
         return show(context);
       },
     }),

@@ -1,6 +1,6 @@
 // Sends emails about invites.
 
-import { inviteExpiresAt, recordEmailingAttempt, reserveMails } from '@millrace/accounts';
+import { inviteExpiresAt, recordEmailingAttempt, reserveEmailQuota } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { type Logger, quoteMessage } from '@millrace/runtime';
@@ -86,7 +86,7 @@ export function createInviteMailing(deps: InviteMailingDeps): InviteMailing {
 
   async function limitToHourlyQuota<T>(organizationId: string, emails: readonly T[]): Promise<readonly T[]> {
     if (mailsPerHour === 0 || emails.length === 0) return emails;
-    const granted = await reserveMails(sql, { organizationId, wanted: emails.length, mailsPerHour });
+    const granted = await reserveEmailQuota(sql, { organizationId, wanted: emails.length, mailsPerHour });
     const left = emails.length - granted;
     if (left > 0)
       logger.info('emails not sent: the organization has reached its hourly limit', { organizationId, left });

@@ -9,8 +9,8 @@ import {
   getUser,
   type Inviter,
   type InviteSecretKind,
-  isolateUnverifiedAccount,
   type NewInvite,
+  restrictUnverifiedAccount,
 } from '@millrace/accounts';
 import type { Database, Transaction } from '@millrace/db';
 import { parseInput } from '@millrace/http';
@@ -152,7 +152,8 @@ export async function acceptAsUser(
       },
       chooseUser: async () => {
         const isProved = secretKind === 'mailed';
-        if (!user.is_email_verified) await isolateUnverifiedAccount(tx, user.id, { used: caller.credential, isProved });
+        if (!user.is_email_verified)
+          await restrictUnverifiedAccount(tx, user.id, { used: caller.credential, isProved });
         return user;
       },
     });

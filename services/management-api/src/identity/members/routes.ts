@@ -1,4 +1,4 @@
-import { blockAddress, refuseEditing, removeMember, setMemberLevel } from '@millrace/accounts';
+import { blockAddress, removeMember, requireMayEditMember, setMemberLevel } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
@@ -51,7 +51,7 @@ export function memberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'trans
     const membership = await organization(context);
     const found = await findMemberByParam(context.params.user__uuid, membership, context.caller);
     if (!found) throw new AppError('not_found', 'Not found.');
-    refuseEditing(
+    requireMayEditMember(
       { userId: context.caller.userId, level: membership.level },
       { userId: found.user.id, level: found.level },
     );

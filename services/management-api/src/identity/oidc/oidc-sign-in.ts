@@ -1,7 +1,7 @@
 // Asks an OpenID provider, or GitHub, for a user's identity (docs/api/single-sign-on.md). Stores nothing, so the caller
 // must store the state of the sign-in.
 
-import { isSubject } from '@millrace/accounts';
+import { isProviderSubject } from '@millrace/accounts';
 import { createGuardedFetch } from '@millrace/runtime/outbound';
 import { LRUCache } from 'lru-cache';
 import * as openid from 'openid-client';
@@ -135,7 +135,7 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
         if (claims.azp !== undefined && claims.azp !== provider.clientId) {
           return createRefusal('wrong_audience', 'The ID token was issued for a different client (azp).');
         }
-        if (!isSubject(claims.sub)) {
+        if (!isProviderSubject(claims.sub)) {
           const rule = 'sub must be 1 to 256 characters, must not be blank, and must not contain control characters';
           return createRefusal('no_subject', `The ID token does not identify the user: ${rule}.`);
         }

@@ -10,10 +10,10 @@ import {
   listScimUsers,
   parseEmailAddress,
   provisionUser,
-  refuseSharedRole,
   removeProvisionedUser,
   removeRole,
   renameRole,
+  requireRoleWithinDomain,
   type ScimDomain,
   type ScimUser,
 } from '@millrace/accounts';
@@ -334,7 +334,7 @@ async function handleGroups({ sql, transaction }: ScimDeps, scimRequest: ScimReq
   if (method === 'DELETE') {
     await transaction(async (tx) => {
       const role = await requireGroup(tx, domain, id);
-      await refuseSharedRole(tx, domain, role.id);
+      await requireRoleWithinDomain(tx, domain, role.id);
       await removeRole(tx, { ...of, roleId: role.id });
     });
     return { status: 204 };
@@ -343,7 +343,7 @@ async function handleGroups({ sql, transaction }: ScimDeps, scimRequest: ScimReq
   const change = method === 'PUT' ? readGroup(sent) : patchGroup(sent);
   const body = await transaction(async (tx) => {
     const role = await requireGroup(tx, domain, id);
-    if (change.name !== undefined && change.name !== role.name) await refuseSharedRole(tx, domain, role.id);
+    if (change.name !== undefined && change.name !== role.name) await requireRoleWithinDomain(tx, domain, role.id);
     if (change.name !== undefined) await renameRole(tx, { ...of, roleId: role.id, name: change.name });
     await changeGroup(tx, domain, role.id, change);
     return show(tx, role.id);

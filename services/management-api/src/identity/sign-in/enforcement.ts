@@ -2,10 +2,10 @@
 
 import {
   type AddressDomain,
-  enforcedProvider,
   findAddressDomain,
   findMembership,
   findSecondFactors,
+  getEnforcedProvider,
   type Installed,
   type ProviderKind,
   parseEmailAddress,
@@ -36,7 +36,7 @@ export async function findEnforcedProvider(
   email: string,
 ): Promise<{ domain: AddressDomain; kind: ProviderKind } | null> {
   const domain = await findAddressDomain(sql, parseEmailDomain(email));
-  const kind = domain ? enforcedProvider(domain, installed) : null;
+  const kind = domain ? getEnforcedProvider(domain, installed) : null;
   return domain && kind !== null ? { domain, kind } : null;
 }
 
@@ -50,7 +50,7 @@ export async function findSignInMethods(
 ) {
   const account = parseEmailAddress(email);
   const domain = account === null ? undefined : await findAddressDomain(sql, parseEmailDomain(account));
-  const kind = domain ? enforcedProvider(domain, installed) : null;
+  const kind = domain ? getEnforcedProvider(domain, installed) : null;
   const others = (['google-oauth2', 'github', 'gitlab'] as const).filter((other) => installed.has(other));
   const only = (other: ProviderKind) => hasPublicUrl && (kind === null || kind === other);
   return {

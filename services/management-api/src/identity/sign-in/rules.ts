@@ -6,6 +6,7 @@ import {
   changePassword,
   checkName,
   consumeOneTimeLink,
+  createKnownDevice,
   createOwnedOrganization,
   createUser,
   endSession,
@@ -22,8 +23,7 @@ import {
   parseEmailAddress,
   recordActivity,
   recordOwnActivity,
-  rememberDevice,
-  renewDevice,
+  renewKnownDevice,
   replacePasswordHash,
   requiresSecondFactor,
   type SignInUser,
@@ -159,8 +159,8 @@ export async function startSession(
   const before = readSessionCookie(request);
   if (before !== null) await endSession(tx, before);
   const known = await findKnownDevice(tx, request, user.email);
-  if (known !== null) await renewDevice(tx, known);
-  const device = known ?? (await rememberDevice(tx, user.id));
+  if (known !== null) await renewKnownDevice(tx, known);
+  const device = known ?? (await createKnownDevice(tx, user.id));
   if (remember) await trustDevice(tx, device);
   const browser = request.header('user-agent') ?? '';
   if (known === null && (await hasSignedIn(tx, user.id))) {

@@ -8,7 +8,6 @@ import {
   endUserSessions,
   findSecondFactors,
   findTotpSecret,
-  forgetTrustedDevices,
   type Installed,
   isTrustedDevice,
   lockUserKeys,
@@ -19,6 +18,7 @@ import {
   removeTotp,
   renewBackupCodes,
   requiresSecondFactor,
+  revokeTrustedDevices,
   type SecondFactor,
   type SignInUser,
   totpContext,
@@ -98,7 +98,7 @@ export async function finishTotpSetup(
     // Throw only after the transaction, so that the user can enter another code.
     if (step === null) throw wrongCode('token_invalid');
     await writeTotp(tx, user.id, { secret: sealed, lastStep: step });
-    await forgetTrustedDevices(tx, user.id);
+    await revokeTrustedDevices(tx, user.id);
     await endUserSessions(tx, user.id, { except: session.id });
     await recordSecondFactor(tx, session.id, 'totp');
     await recordFactor(tx, user, true);

@@ -1,7 +1,13 @@
 // Completes a sign-in through a SAML provider in two steps. First, a page of the provider posts the response, without
 // Millrace's cookies. Then the browser follows a redirect, with these cookies (docs/api/single-sign-on.md).
 
-import { beginSignInStep, consumeAssertion, consumeSignInStep, findSignInStep, isSubject } from '@millrace/accounts';
+import {
+  beginSignInStep,
+  consumeAssertion,
+  consumeSignInStep,
+  findSignInStep,
+  isProviderSubject,
+} from '@millrace/accounts';
 import { hashSecret } from '@millrace/accounts/access';
 import type { ApiRequest } from '@millrace/http';
 import { requirePublicUrl } from '../../access/public-url.ts';
@@ -60,7 +66,7 @@ export async function receiveSaml(
       'with an ID.';
     throw await recordRefusal(deps, pending, { reason: 'no_subject', detail });
   }
-  if (!isSubject(subject)) {
+  if (!isProviderSubject(subject)) {
     const detail = 'The user ID must have 1 to 256 characters and no control characters.';
     throw await recordRefusal(deps, pending, { reason: 'no_subject', detail });
   }
