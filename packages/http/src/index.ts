@@ -1,9 +1,8 @@
 export { type ErrorBody, toAppError, toErrorBody, toHttpStatus } from './errors/error-body.ts';
-export { type MountDeps, mount } from './mount/mount.ts';
+export { createRequestListener, type MountDeps } from './mount/mount.ts';
 export type { Access } from './mount/read-request.ts';
 export { type ApiDescription, createOpenApiDocument } from './openapi/openapi-document.ts';
 export {
-  cutPage,
   decodeCursor,
   encodeCursor,
   keysetPage,
@@ -14,6 +13,7 @@ export {
   offsetQuery,
   pageLink,
   rowsToFetch,
+  trimPage,
 } from './pagination.ts';
 export type { PageContext, PageRoute } from './route/page-route.ts';
 export {
@@ -28,11 +28,11 @@ export {
   type ApiRequest,
   type BaseContext,
   type BasePath,
+  createRouteDefiner,
   type FileField,
   type Method,
   type Route,
   type RouteScope,
-  routeDefiner,
 } from './route/route.ts';
 export {
   /** @internal */
@@ -48,5 +48,5 @@ export {
   createSecurityHeaders,
   hasTooManyHeaders,
   type ServeOptions,
-  serve,
+  startHttpServer,
 } from './server/serve.ts';

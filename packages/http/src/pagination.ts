@@ -144,7 +144,7 @@ export function rowsToFetch({ limit }: { limit: number }): number {
  * Removes the additional row, and returns the position after the last remaining row.
  * @param positionOf returns the sort key of a row in the form that the list's cursor schema defines
  */
-export function cutPage<Row>(
+export function trimPage<Row>(
   rows: Row[],
   { limit }: { limit: number },
   positionOf: (row: Row) => Record<string, unknown>,

@@ -17,7 +17,7 @@ import { createTimeZone } from '@millrace/schedule';
 import { buildChart, type Chart, removeFuturePoints } from './chart.ts';
 import { buildFigures, buildFunnelFigure, type Figure } from './figures.ts';
 import { buildSingleNumberFigures, buildSqlChart } from './sql-chart.ts';
-import { findSubject, type ReportSubject, type SubjectInsight } from './store.ts';
+import { findReportSubject, type ReportSubject, type SubjectInsight } from './store.ts';
 
 /** Content of a report in its stored form, from which emails, messages and pictures are created. */
 export interface ReportContent {
@@ -60,7 +60,7 @@ export interface ReportedInsight {
  * Converts an insight to the format of webhooks: adds the change of each figure, in percent or points, and removes the
  * chart.
  */
-export function webhookFormat({ chart: _, figures, ...insight }: ReportedInsight) {
+export function toWebhookReport({ chart: _, figures, ...insight }: ReportedInsight) {
   return {
     ...insight,
     figures: figures.map(({ format, ...figure }) => ({
@@ -103,7 +103,7 @@ const longestCell = 200;
  * @returns null if the insight or dashboard does not exist or is deleted
  */
 export async function createReport(deps: ReportDeps, about: ReportRequest): Promise<ReportContent | null> {
-  const subject = await findSubject(deps.sql, about);
+  const subject = await findReportSubject(deps.sql, about);
   if (subject === null) return null;
   const insights = insightsOf(subject, about.chosen);
   const reported = [];

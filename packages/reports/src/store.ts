@@ -37,7 +37,7 @@ const insightColumns = `json_build_object('id', i.id, 'short_id', i.short_id,
  * Finds the insight or dashboard of a report. An insight counts as a dashboard with a single tile. Returns null if the
  * insight or dashboard is deleted or belongs to another project.
  */
-export async function findSubject(
+export async function findReportSubject(
   sql: Sql,
   { projectId, insight, dashboard }: { projectId: number; insight: number | null; dashboard: number | null },
 ): Promise<ReportSubject | null> {

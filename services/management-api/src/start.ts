@@ -10,7 +10,7 @@ import {
   withDatabaseAddress,
 } from '@millrace/db';
 import { createKafkaLog, createPostgresLog, type EventLog, toKafkaConnection } from '@millrace/event-log';
-import { serve } from '@millrace/http';
+import { startHttpServer } from '@millrace/http';
 import { createSqlParser, openEventStore, type SqlParser } from '@millrace/insights';
 import {
   createSecretBox,
@@ -130,7 +130,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
       ? passToGateway({ url: config.ingestUrl, isBehindProxy: config.trustProxy, timeoutMs: 10_000, logger })
       : undefined,
   });
-  const server = await serve(app, {
+  const server = await startHttpServer(app, {
     port: config.apiPort,
     host: config.apiHost,
     setting: 'API_PORT',

@@ -10,7 +10,7 @@ import type { ApiRequest, Route } from '../route/route.ts';
 import { compileSerializer, describeSchemaFailure } from '../schema/compile.ts';
 import { shapeOf } from '../schema/schema-shape.ts';
 import { allowOrigin } from './allow-origin.ts';
-import { createPathTable, type PathMatch, pathOf } from './path-table.ts';
+import { createPathTable, type PathMatch, readRequestPath } from './path-table.ts';
 import { readForm } from './read-form.ts';
 import { createJsonBodyReader, type JsonBodyReader } from './read-json-body.ts';
 import {
@@ -55,7 +55,7 @@ export interface MountDeps<Caller> {
  * @throws Error at startup if a response schema cannot be used (`findRouteProblems` finds other unusable schemas), or
  *   if two paths match the same requests
  */
-export function mount<Caller>(
+export function createRequestListener<Caller>(
   routes: readonly Route<Caller>[],
   deps: MountDeps<Caller>,
 ): (request: IncomingMessage, response: ServerResponse) => void {
@@ -70,7 +70,7 @@ export function mount<Caller>(
    * first step that rejects the request throws an error, which becomes the response.
    */
   async function serveRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const found = findPath(pathOf(request.url ?? ''));
+    const found = findPath(readRequestPath(request.url ?? ''));
     const id = requestIdFrom(request.headers['x-request-id']);
     const { page, entry } = choose(found, request);
     if (page !== undefined && found.kind === 'found') {
@@ -163,7 +163,7 @@ function describeRequest(
 ): ApiRequest {
   return toApiRequest(request, {
     ...known,
-    path: pathOf(request.url ?? ''),
+    path: readRequestPath(request.url ?? ''),
     disconnectSignal: () => disconnectSignal(response),
     readBody: () => bodies.read(request, response),
     readSmallBody: () => bodies.readSmall(request),

@@ -84,7 +84,7 @@ function refuseAmbiguous(paths: readonly string[]): void {
  * Returns the path of a request's URL without decoding it, or an empty string if the URL has no path. Some proxies send
  * absolute URLs.
  */
-export function pathOf(url: string): string {
+export function readRequestPath(url: string): string {
   const [path = ''] = url.split(/[?#]/, 1);
   if (path.startsWith('/')) return path;
   return URL.canParse(url) ? new URL(url).pathname : '';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { pathOf } from './path-table.ts';
-import { addressOf, originOf } from './to-api-request.ts';
+import { readRequestPath } from './path-table.ts';
+import { readClientAddress, readClientOrigin } from './to-api-request.ts';
 
 const request = (headers: Record<string, string>, socket: object = { remoteAddress: '10.0.0.9' }) =>
   ({ headers, socket }) as unknown as IncomingMessage;
@@ -14,7 +14,7 @@ test.each([
   [2, '6.6.6.6,, 1.1.1.1', '6.6.6.6'],
   [5, '2.2.2.2, 1.1.1.1', '2.2.2.2'],
 ])('behind %i proxies with X-Forwarded-For %p, the client address is %s', (proxies, noted, address) => {
-  expect(addressOf(request(noted === undefined ? {} : { 'x-forwarded-for': noted }), proxies)).toBe(address);
+  expect(readClientAddress(request(noted === undefined ? {} : { 'x-forwarded-for': noted }), proxies)).toBe(address);
 });
 
 test.each<[number, Record<string, string>, string]>([
@@ -24,7 +24,7 @@ test.each<[number, Record<string, string>, string]>([
   [0, { host: 'a/../"' }, 'http://localhost'],
   [0, {}, 'http://localhost'],
 ])('behind %i proxies with the headers %p, the origin is %s', (proxies, headers, origin) => {
-  expect(originOf(request(headers), proxies)).toBe(origin);
+  expect(readClientOrigin(request(headers), proxies)).toBe(origin);
 });
 
 test.each([
@@ -35,5 +35,5 @@ test.each([
   ['*', ''],
   ['', ''],
 ])('the path of the URL %p is %p', (url, path) => {
-  expect(pathOf(url)).toBe(path);
+  expect(readRequestPath(url)).toBe(path);
 });

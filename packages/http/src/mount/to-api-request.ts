@@ -9,7 +9,7 @@ import type { ApiRequest } from '../route/route.ts';
 
 interface RequestSource {
   id: string;
-  /** The path of the request URL (`pathOf`). */
+  /** The path of the request URL (`readRequestPath`). */
   path: string;
   /** Fixed base URL of links. If undefined, links use the host of the request. */
   publicUrl: string | undefined;
@@ -32,10 +32,10 @@ export function toApiRequest(
   return {
     id,
     method: request.method ?? '',
-    baseUrl: configuredUrl ?? originOf(request, trustedProxies),
+    baseUrl: configuredUrl ?? readClientOrigin(request, trustedProxies),
     publicUrl: configuredUrl ?? null,
     path,
-    address: addressOf(request, trustedProxies),
+    address: readClientAddress(request, trustedProxies),
     query: new URLSearchParams(queryStart < 0 ? '' : url.slice(queryStart + 1)),
     header: (name) => {
       const value = request.headers[name.toLowerCase()];
@@ -60,7 +60,7 @@ export function toApiRequest(
  * `X-Forwarded-Host`.
  * @param trustedProxies number of the operator's own proxies. If it is 0, these headers are not trusted.
  */
-export function originOf(request: IncomingMessage, trustedProxies: number): string {
+export function readClientOrigin(request: IncomingMessage, trustedProxies: number): string {
   const forwarded = (name: string) => (trustedProxies > 0 ? firstOf(request.headers[name]) : undefined);
   const protocol = forwarded('x-forwarded-proto') ?? ('encrypted' in request.socket ? 'https' : 'http');
   return `${protocol}://${safeHost(forwarded('x-forwarded-host') ?? request.headers.host)}`;
@@ -70,7 +70,7 @@ export function originOf(request: IncomingMessage, trustedProxies: number): stri
  * Returns the client's IP address, or an empty string if the connection is closed. Each trusted proxy appends the
  * address that called it to `X-Forwarded-For`. The entries before those come from the client and are not trusted.
  */
-export function addressOf(request: IncomingMessage, trustedProxies: number): string {
+export function readClientAddress(request: IncomingMessage, trustedProxies: number): string {
   const own = request.socket.remoteAddress ?? '';
   if (trustedProxies === 0) return own;
   const noted = String(request.headers['x-forwarded-for'] ?? '').split(',');

@@ -1,5 +1,5 @@
 import { type TObject, type TSchema, Type } from 'typebox';
-import { routeDefiner } from '../route/route.ts';
+import { createRouteDefiner } from '../route/route.ts';
 import { toyRoutes } from '../testing/toy-routes.ts';
 import { createOpenApiDocument } from './openapi-document.ts';
 
@@ -72,7 +72,7 @@ test('an operation describes its scope, parameters, body and responses', () => {
 });
 
 const route = (path: string, given: { schema?: TSchema; query?: TObject; example?: unknown; tag?: string }) =>
-  routeDefiner<null>().defineRoute({
+  createRouteDefiner<null>().defineRoute({
     method: 'GET',
     path,
     operationId: path.replaceAll('/', '_'),

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { toyRoutes } from '../testing/toy-routes.ts';
-import { routeDefiner } from './route.ts';
+import { createRouteDefiner } from './route.ts';
 import { findRouteProblems } from './route-problems.ts';
 
 const good = {
@@ -21,7 +21,7 @@ const good = {
   examples: { response: { id: 'a' } } as { request?: unknown; response?: unknown },
   handler: async () => ({ id: 'a' }),
 } as const;
-const { defineRoute: define } = routeDefiner<null>();
+const { defineRoute: define } = createRouteDefiner<null>();
 
 test('finds no problems in well-declared routes', () => {
   expect(findRouteProblems(toyRoutes({ calls: 0, last: undefined }))).toEqual([]);

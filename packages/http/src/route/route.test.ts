@@ -1,10 +1,10 @@
 import { AppError, createMetrics, type Logger } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { mount } from '../mount/mount.ts';
-import { serve } from '../server/serve.ts';
-import { routeDefiner } from './route.ts';
+import { createRequestListener } from '../mount/mount.ts';
+import { startHttpServer } from '../server/serve.ts';
+import { createRouteDefiner } from './route.ts';
 
-const { basePath, defineRoutes } = routeDefiner<{ name: string }>();
+const { basePath, defineRoutes } = createRouteDefiner<{ name: string }>();
 
 const shelf = basePath({
   path: '/api/shelves/:shelf',
@@ -66,13 +66,18 @@ test.each([
   ['/api/boxes/0/lid', 404, { detail: 'No such box.' }],
   ['/api/boxes/a/lid', 404, { detail: 'Not found.' }],
 ])('%s returns the record of its base path', async (path, status, body) => {
-  const listener = mount(routes, {
+  const listener = createRequestListener(routes, {
     access: { authenticate: async () => ({ name: 'Ann' }), authorize: () => {} },
     logger: { log: () => {} } as unknown as Logger,
     metrics: createMetrics({ withProcessMetrics: false }),
     checkResponses: true,
   });
-  const server = await serve(listener, { port: 0, host: '127.0.0.1', setting: 'API_PORT', drainTimeoutMs: 1000 });
+  const server = await startHttpServer(listener, {
+    port: 0,
+    host: '127.0.0.1',
+    setting: 'API_PORT',
+    drainTimeoutMs: 1000,
+  });
   try {
     const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
     expect([response.status, await response.json()]).toEqual([status, expect.objectContaining(body)]);

@@ -273,7 +273,7 @@ interface SharedRouteDeclaration<
 const noFields = Type.Object({});
 
 /** Creates the functions with which a service declares routes for its type of caller. */
-export function routeDefiner<Caller>() {
+export function createRouteDefiner<Caller>() {
   /**
    * Declares a route.
    * @throws Error at startup if the declaration does not have exactly one success response

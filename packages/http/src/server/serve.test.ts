@@ -1,7 +1,7 @@
 import { Agent, get, type RequestListener } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { serve } from './serve.ts';
+import { startHttpServer } from './serve.ts';
 
 // If stopping waited for the keep-alive connection, this test would exceed jest's time limit before the drain time
 // ends.
@@ -11,7 +11,7 @@ test('lets a request in progress finish when the server stops, and accepts no ne
   const hasArrived = new Promise<void>((resolve) => {
     arrived = resolve;
   });
-  const server = await serve(
+  const server = await startHttpServer(
     (_request, response) => {
       release = () => response.end('done');
       arrived();
@@ -30,12 +30,15 @@ test('lets a request in progress finish when the server stops, and accepts no ne
 });
 
 test('returns 431 for more than a thousand headers on every Node.js release, and accepts a thousand', async () => {
-  const server = await serve((request, response) => response.end(String(Object.keys(request.headers).length)), {
-    port: 0,
-    host: '127.0.0.1',
-    setting: 'API_PORT',
-    drainTimeoutMs: 10_000,
-  });
+  const server = await startHttpServer(
+    (request, response) => response.end(String(Object.keys(request.headers).length)),
+    {
+      port: 0,
+      host: '127.0.0.1',
+      setting: 'API_PORT',
+      drainTimeoutMs: 10_000,
+    },
+  );
   // `get` adds two headers: Host and Connection.
   const send = (count: number) =>
     new Promise((resolve, reject) => {
@@ -53,7 +56,13 @@ test('loses no requests of busy clients during restarts', async () => {
   let requests = 0;
   const listener: RequestListener = (_request, response) => void setTimeout(() => response.end('ok'), requests++ % 4);
   const start = () =>
-    serve(listener, { port: 0, host: '127.0.0.1', setting: 'API_PORT', drainTimeoutMs: 20_000, stopGraceMs: 400 });
+    startHttpServer(listener, {
+      port: 0,
+      host: '127.0.0.1',
+      setting: 'API_PORT',
+      drainTimeoutMs: 20_000,
+      stopGraceMs: 400,
+    });
   let current = await start();
   let responseCount = 0;
   let isOver = false;
@@ -94,7 +103,7 @@ test('loses no requests of busy clients during restarts', async () => {
 
 // If stopping waited for such a connection, the test would exceed jest's time limit.
 test('does not wait for a connection without a request when the server stops', async () => {
-  const server = await serve(() => {}, {
+  const server = await startHttpServer(() => {}, {
     port: 0,
     host: '127.0.0.1',
     setting: 'API_PORT',
@@ -109,7 +118,12 @@ test('does not wait for a connection without a request when the server stops', a
 });
 
 test('closes a request that does not end within the drain time when the server stops', async () => {
-  const server = await serve(() => {}, { port: 0, host: '127.0.0.1', setting: 'API_PORT', drainTimeoutMs: 50 });
+  const server = await startHttpServer(() => {}, {
+    port: 0,
+    host: '127.0.0.1',
+    setting: 'API_PORT',
+    drainTimeoutMs: 50,
+  });
   const response = fetch(`http://127.0.0.1:${server.port}/`).then(
     () => 'complete',
     () => 'cut',
@@ -122,7 +136,7 @@ test('closes a request that does not end within the drain time when the server s
 
 test('fails at startup if the port is in use', async () => {
   const options = { host: '127.0.0.1', setting: 'API_PORT', drainTimeoutMs: 0 };
-  const first = await serve(() => {}, { ...options, port: 0 });
-  await expect(serve(() => {}, { ...options, port: first.port })).rejects.toThrow('EADDRINUSE');
+  const first = await startHttpServer(() => {}, { ...options, port: 0 });
+  await expect(startHttpServer(() => {}, { ...options, port: first.port })).rejects.toThrow('EADDRINUSE');
   await first.stop();
 });

@@ -28,7 +28,7 @@ export const hasTooManyHeaders = ({ rawHeaders }: IncomingMessage): boolean => r
  * Starts to listen. `stop` accepts no new connections, lets requests in progress finish, and then closes the remaining
  * connections.
  */
-export async function serve(
+export async function startHttpServer(
   listener: RequestListener,
   { drainTimeoutMs, stopGraceMs = 0, ...where }: ServeOptions,
 ): Promise<Stoppable & { port: number }> {

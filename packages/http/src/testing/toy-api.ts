@@ -1,7 +1,7 @@
 import { AppError, createMetrics, type Logger, type Metrics } from '@millrace/runtime';
-import { type MountDeps, mount } from '../mount/mount.ts';
+import { createRequestListener, type MountDeps } from '../mount/mount.ts';
 import type { Access } from '../mount/read-request.ts';
-import { serve } from '../server/serve.ts';
+import { startHttpServer } from '../server/serve.ts';
 import { type ToyCaller, type ToyRecord, toyRoutes } from './toy-routes.ts';
 
 const access: Access<ToyCaller> = {
@@ -37,7 +37,7 @@ export async function startToyApi(overrides: Partial<MountDeps<ToyCaller>> = {})
     log: (level: string, message: string, fields: Record<string, unknown>) => log.push({ level, message, fields }),
   } as unknown as Logger;
   const metrics = createMetrics({ withProcessMetrics: false });
-  const listener = mount(toyRoutes(record), {
+  const listener = createRequestListener(toyRoutes(record), {
     access,
     logger,
     metrics,
@@ -45,7 +45,12 @@ export async function startToyApi(overrides: Partial<MountDeps<ToyCaller>> = {})
     checkResponses: true,
     ...overrides,
   });
-  const server = await serve(listener, { port: 0, host: '127.0.0.1', setting: 'API_PORT', drainTimeoutMs: 1000 });
+  const server = await startHttpServer(listener, {
+    port: 0,
+    host: '127.0.0.1',
+    setting: 'API_PORT',
+    drainTimeoutMs: 1000,
+  });
   return { url: `http://127.0.0.1:${server.port}`, metrics, record, log, stop: server.stop };
 }
 

@@ -2,14 +2,14 @@ import { membershipLevels } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 import { offsetPage, offsetPageOf, offsetQuery } from '../pagination.ts';
-import { routeDefiner } from '../route/route.ts';
+import { createRouteDefiner } from '../route/route.ts';
 
 /** A small API with every kind of route, for tests of the pipeline. */
 export interface ToyCaller {
   scopes: string[];
 }
 
-const { defineRoute } = routeDefiner<ToyCaller>();
+const { defineRoute } = createRouteDefiner<ToyCaller>();
 
 const thing = Type.Object(
   {

@@ -11,7 +11,7 @@ import {
   hasPicture,
   type ReportedInsight,
   type ReportMessage,
-  webhookFormat,
+  toWebhookReport,
 } from '@millrace/reports';
 import type { Logger, Metrics } from '@millrace/runtime';
 import type { Mailer } from '@millrace/runtime/mail';
@@ -243,7 +243,7 @@ function webhookDocument(
     timezone: content?.timezone ?? null,
     total_insights: content?.total ?? 0,
     insights: (content?.insights ?? []).map((insight, at) => ({
-      ...webhookFormat(insight),
+      ...toWebhookReport(insight),
       picture_url: picture(insight, at),
     })),
   };

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isTransientError } from '@millrace/db';
-import { createSecurityHeaders, mount } from '@millrace/http';
+import { createRequestListener, createSecurityHeaders } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import type { KeyValueStore } from '@millrace/runtime/cache';
 import { createCallerAccess } from '../access/caller-access.ts';
@@ -47,7 +47,7 @@ export function createApp(deps: AppDeps): (request: IncomingMessage, response: S
     staleLimit: deps.withSignIn ? staleLimit : undefined,
   });
   const setSecurityHeaders = createSecurityHeaders();
-  const serve = mount(api, {
+  const serve = createRequestListener(api, {
     pages,
     access,
     logger,

@@ -3,7 +3,7 @@ import { beginSession, createChallengeLookup, createPasswords } from '@millrace/
 import { topicNames } from '@millrace/contracts';
 import { createDatabase, createReadPool, createSqlDatabase, type Database, type Sql } from '@millrace/db';
 import { createPostgresLog } from '@millrace/event-log';
-import { serve } from '@millrace/http';
+import { startHttpServer } from '@millrace/http';
 import { createEventStore, createPostgresEngine, createSqlParser } from '@millrace/insights';
 import {
   createHealth,
@@ -205,7 +205,7 @@ export async function startTestApi(
 /** Starts listening before the app exists, because the app's public URL contains the port. */
 async function listen() {
   let app: ReturnType<typeof createApp> | undefined;
-  const server = await serve((request, response) => app?.(request, response), {
+  const server = await startHttpServer((request, response) => app?.(request, response), {
     port: 0,
     host: '127.0.0.1',
     setting: 'API_PORT',

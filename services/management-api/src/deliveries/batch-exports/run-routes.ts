@@ -2,7 +2,6 @@
 
 import type { Database, Sql, Transaction } from '@millrace/db';
 import {
-  cutPage,
   decodeCursor,
   formatDateTime,
   keysetPage,
@@ -11,6 +10,7 @@ import {
   offsetPageOf,
   offsetQuery,
   rowsToFetch,
+  trimPage,
 } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
@@ -180,7 +180,7 @@ export function runRoutes(
           ordering: query.ordering,
         });
         const sortedBy = buildOrder(query.ordering).column;
-        const page = cutPage(found, query, (row) => ({ timestamp: row[sortedBy].getTime(), id: row.id }));
+        const page = trimPage(found, query, (row) => ({ timestamp: row[sortedBy].getTime(), id: row.id }));
         return { previous: null, ...keysetPage(request, page, page.rows.map(toRun)) };
       },
     }),

@@ -15,7 +15,7 @@ import {
   type ReportMessage,
   renderText,
   toPng,
-  webhookFormat,
+  toWebhookReport,
 } from '@millrace/reports';
 import { AppError, type Logger } from '@millrace/runtime';
 import { describeRule } from '@millrace/schedule';
@@ -234,7 +234,7 @@ async function show(
     return new TextContent(page, framed);
   }
   const { title: subject, content } = message;
-  const insights = (content?.insights ?? []).map(webhookFormat);
+  const insights = (content?.insights ?? []).map(toWebhookReport);
   return { subject, text: renderText(message), total_insights: content?.total ?? 0, insights };
 }
 
