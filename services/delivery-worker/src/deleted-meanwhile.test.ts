@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createTestTenant, patienceMs } from '@millrace/testing';
 import { planRun } from './batch-exports/plan.ts';
 import { createExportMetrics, runDueExports } from './batch-exports/run.ts';
-import { cleanUp } from './deletion/delete-data.ts';
+import { deleteEnvironmentData } from './deletion/delete-data.ts';
 import { createDueReports } from './subscriptions/create-reports.ts';
 import { createDeliveryMetrics, deliverDueReports } from './subscriptions/deliver.ts';
 import { runOneRound } from './testing/one-round.ts';
@@ -123,7 +123,8 @@ test('leaves nothing at the destination when the project is deleted during an ex
   expect(await runOneRound((slots) => runDueExports(deps, new AbortController().signal, slots))).toBe(false);
   // End the waiting time for late writers now.
   await sql.query('UPDATE environment_cleanup SET not_before = now()');
-  for (let rounds = 0; await cleanUp(fixture.database, { limit: 5000 }); rounds += 1) expect(rounds).toBeLessThan(100);
+  for (let rounds = 0; await deleteEnvironmentData(fixture.database, { limit: 5000 }); rounds += 1)
+    expect(rounds).toBeLessThan(100);
   const remaining = await sql.query('SELECT project_id, count(*)::int AS n FROM event GROUP BY project_id');
   expect(remaining).toEqual([{ project_id: other.environmentId, n: 10 }]);
   expect(await sql.query('SELECT 1 FROM environment_cleanup')).toEqual([]);

@@ -6,17 +6,21 @@ import type { EventStore, SqlParser } from '@millrace/insights';
 import type { Logger, Metrics, SecretBox, Stoppable } from '@millrace/runtime';
 import type { Mailer } from '@millrace/runtime/mail';
 import { planBackfill, planRun } from './batch-exports/plan.ts';
-import { copiedUntil, createSettledUntil } from './batch-exports/read.ts';
+import { createCopiedUntil, createSettledUntil } from './batch-exports/read.ts';
 import { createExportMetrics, runDueExports } from './batch-exports/run.ts';
 import { countDueCohorts, createCohortMetrics } from './cohorts/count.ts';
-import { cleanUp, deletePersonData } from './deletion/delete-data.ts';
-import { forgetDeletedIds } from './deletion/store.ts';
+import { deleteEnvironmentData, deletePersonData } from './deletion/delete-data.ts';
+import { deleteOldIdRecords } from './deletion/store.ts';
 import { checkDomains } from './domains/check-domains.ts';
 import { dropCopiedMonths } from './event-store/drop-copied.ts';
 import { type CopyTarget, createCopyMetrics, createEventCopier } from './event-store/follow.ts';
-import { createPersonCopyMetrics, createPersonFollower, forgetPersonCopy } from './event-store/follow-persons.ts';
+import {
+  createPersonCopyMetrics,
+  createPersonFollower,
+  stopRecordingPersonChanges,
+} from './event-store/follow-persons.ts';
 import { createFairSlots, createPollMetrics, runAtIntervals, startPolling, type Task } from './poll.ts';
-import { deleteOldRecords, type RetentionOptions, retentionTasks } from './retention/retention.ts';
+import { createRetentionTasks, deleteOldRecords, type RetentionOptions } from './retention/retention.ts';
 import { sealClientSecrets, sealFlagPayloads, sealSecrets, sealTotpSecrets } from './sealing/seal.ts';
 import { createDueReports, reportsAtOnce } from './subscriptions/create-reports.ts';
 import { createDeliveryMetrics, deliverDueReports } from './subscriptions/deliver.ts';
@@ -92,7 +96,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
     secretBox,
     mayBePrivate,
     counter: createExportMetrics(deps.metrics),
-    settledUntil: isCopied ? copiedUntil(database.sql, settled) : settled,
+    settledUntil: isCopied ? createCopiedUntil(database.sql, settled) : settled,
     events: deps.events,
     parser: deps.parser,
     isCopied,
@@ -123,7 +127,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
     });
   const followPersons =
     copying === null
-      ? runAtIntervals(hourMs, () => forgetPersonCopy(database))
+      ? runAtIntervals(hourMs, () => stopRecordingPersonChanges(database))
       : createPersonFollower({ database, target: copying, gauge: createPersonCopyMetrics(deps.metrics) });
   const drop =
     copying && copying.keepDays > 0 ? () => dropCopiedMonths({ ...deps, ...copying }, copying.keepDays) : null;
@@ -141,12 +145,12 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
     { name: 'seal_flag_payloads', work: (signal) => sealFlagPayloads({ database, logger, secretBox }, signal) },
     { name: 'count_cohorts', work: (signal) => countDueCohorts(cohortDeps, signal) },
     { name: 'delete_person_data', work: () => deletePersonData(database, { isCopied }) },
-    { name: 'clean_up', work: () => cleanUp(database, { isCopied }) },
+    { name: 'clean_up', work: () => deleteEnvironmentData(database, { isCopied }) },
     ...(follow === null ? [] : [{ name: 'copy_events', work: follow }]),
     { name: 'copy_persons', work: followPersons },
     ...(drop === null ? [] : [{ name: 'drop_copied_months', work: runAtIntervals(hourMs, drop) }]),
-    ...retentionTasks({ database, logger }, options),
-    { name: 'forget_deleted_ids', work: () => forgetDeletedIds(database.sql, options.keepDeletedIdsDays) },
+    ...createRetentionTasks({ database, logger }, options),
+    { name: 'forget_deleted_ids', work: () => deleteOldIdRecords(database.sql, options.keepDeletedIdsDays) },
     { name: 'forget_salts', work: async () => (await deleteExpiredSalts(database.sql)) > 0 },
     { name: 'forget_old', work: () => deleteOldRecords(database.sql, options.keepOutcomesDays) },
   ];

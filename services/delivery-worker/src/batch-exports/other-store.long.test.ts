@@ -10,7 +10,7 @@ import { clickHouseOrSkip, createTestTenant, startClickHouse, type TestClickHous
 import { storeEvents } from '../testing/stored-export.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import type { ClaimedRun, EventRecord } from './destination.ts';
-import { copiedUntil, readPages, readStoredPages } from './read.ts';
+import { createCopiedUntil, readPages, readStoredPages } from './read.ts';
 import { openCursor, selectEventsOfRun } from './store.ts';
 
 /** Tests that an export reads the same data from ClickHouse as from PostgreSQL. */
@@ -109,7 +109,7 @@ const modules = await clickHouseOrSkip();
 
   test('does not export events before they and their persons are copied to ClickHouse', async () => {
     const { sql } = fixture.database;
-    const until = copiedUntil(sql, fixture.atOnce);
+    const until = createCopiedUntil(sql, fixture.atOnce);
     expect(await until()).toBeNull();
     await sql.query("INSERT INTO event_store_copy (store, copied_until) VALUES ('clickhouse', '2026-11-10T10:30:00Z')");
     expect(await until()).toEqual(new Date('2026-11-10T10:30:00Z'));

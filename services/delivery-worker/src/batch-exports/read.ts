@@ -85,7 +85,7 @@ export function createSettledUntil({ sql, logger, settleSeconds = 20 }: SettledU
 /**
  * Like `settledUntil`, for events in another store. Events and their persons must also have been copied to that store.
  */
-export function copiedUntil(sql: Sql, settledUntil: SettledUntil): SettledUntil {
+export function createCopiedUntil(sql: Sql, settledUntil: SettledUntil): SettledUntil {
   return async () => {
     const [settled, { events, persons }] = [await settledUntil(), await readCopiedUntil(sql)];
     if (settled === null || events === null) return null;

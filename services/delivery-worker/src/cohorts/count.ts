@@ -11,7 +11,7 @@ import {
   matchPersons,
 } from '@millrace/flags/cohorts';
 import type { Logger, Metrics } from '@millrace/runtime';
-import { type ClaimedCohort, claimDueCohorts, failCount, finishCount, releaseClaims, renewClaims } from './store.ts';
+import { type ClaimedCohort, claimDueCohorts, releaseClaims, renewClaims, saveCount, saveFailure } from './store.ts';
 
 const leaseSeconds = 300;
 /** Time limit in milliseconds of a statement that reads all persons of a project. Claims are not renewed meanwhile. */
@@ -186,7 +186,7 @@ async function finish(
   count: number,
 ): Promise<void> {
   const nextInSeconds = recountHours * hourSeconds;
-  await database.transaction((tx) => finishCount(tx, cohort, { count, nextInSeconds }));
+  await database.transaction((tx) => saveCount(tx, cohort, { count, nextInSeconds }));
 }
 
 async function fail(
@@ -194,7 +194,7 @@ async function fail(
   cohort: ClaimedCohort,
   error: string,
 ): Promise<void> {
-  await transaction((tx) => failCount(tx, cohort, { error, ...delays }));
+  await transaction((tx) => saveFailure(tx, cohort, { error, ...delays }));
 }
 
 export function createCohortMetrics(metrics: Metrics) {

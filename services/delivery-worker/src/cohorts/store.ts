@@ -63,7 +63,7 @@ export async function renewClaims(sql: Sql, claimed: ClaimedCohort[], leaseSecon
  * Stores the number of persons, and the time of the next count. If the cohort has changed in the meantime, updates only
  * the calculation record.
  */
-export async function finishCount(
+export async function saveCount(
   tx: Transaction,
   { id, version, calculation_id }: ClaimedCohort,
   { count, nextInSeconds }: { count: number; nextInSeconds: number },
@@ -78,7 +78,7 @@ export async function finishCount(
 }
 
 /** Stores why a cohort could not be counted. The delay before the next attempt grows with each failure. */
-export async function failCount(
+export async function saveFailure(
   tx: Transaction,
   { id, version, calculation_id }: ClaimedCohort,
   { error, firstDelaySeconds, maxDelaySeconds }: { error: string; firstDelaySeconds: number; maxDelaySeconds: number },

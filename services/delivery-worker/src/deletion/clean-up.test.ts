@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createDatabase, type Database } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, createTestTenant, type TestDatabase } from '@millrace/testing';
-import { cleanUp } from './delete-data.ts';
+import { deleteEnvironmentData } from './delete-data.ts';
 import { ingestedTables } from './store.ts';
 
 let testDatabase: TestDatabase;
@@ -57,7 +57,7 @@ test('deletes the data of a deleted project in portions, and no other data', asy
   await storeData(kept.environmentId);
   await deleteProject(deleted.projectId, { isOver: true });
   let rounds = 0;
-  while (await cleanUp(database, { limit: 10 })) rounds += 1;
+  while (await deleteEnvironmentData(database, { limit: 10 })) rounds += 1;
   expect(rounds).toBeGreaterThan(6);
   expect(await rowsOf(deleted.environmentId)).toBe(0);
   expect(await rowsOf(kept.environmentId)).toBe(81);
@@ -68,7 +68,7 @@ test('keeps the data until all consumers know of the deletion', async () => {
   const tenant = await createTestTenant(database);
   await storeData(tenant.environmentId);
   await deleteProject(tenant.projectId, { isOver: false });
-  expect(await cleanUp(database)).toBe(false);
+  expect(await deleteEnvironmentData(database)).toBe(false);
   expect(await rowsOf(tenant.environmentId)).toBe(81);
   await database.sql.query('DELETE FROM environment_cleanup');
 });
@@ -80,7 +80,7 @@ test('concurrent workers delete all data of a deleted project', async () => {
     await deleteProject(projectId, { isOver: true });
   }
   const untilDone = async () => {
-    while (await cleanUp(database, { limit: 5 }));
+    while (await deleteEnvironmentData(database, { limit: 5 }));
   };
   await Promise.all([untilDone(), untilDone(), untilDone()]);
   for (const { environmentId } of tenants) expect(await rowsOf(environmentId)).toBe(0);

@@ -12,9 +12,9 @@ import {
   lockCleanup,
   lockDeletion,
   type PersonDeletionRow,
-  readIdsToForget,
+  readIdsToDelete,
   recordOpenTransactions,
-  removeFromEvents,
+  removePersonFromEvents,
   requestProjectRemoval,
   requestRemoval,
   saveDeletionProgress,
@@ -43,7 +43,7 @@ export async function deletePersonData(
     await recordOpenTransactions(tx);
     const deletion = await lockDeletion(tx);
     if (deletion === undefined) return false;
-    const ids = await readIdsToForget(tx, deletion, limit.ids);
+    const ids = await readIdsToDelete(tx, deletion, limit.ids);
     const { done, events } = await removeSome(tx, deletion, ids, limit.events);
     if (done.length > 0) {
       await deleteWarningsAbout(tx, deletion, done);
@@ -75,7 +75,7 @@ async function removeSome(
   for (const one of ids) {
     if (events >= limit) break;
     const until = await findPortionEnd(tx, deletion, one, limit);
-    events += await removeFromEvents(tx, deletion, { ...one, until });
+    events += await removePersonFromEvents(tx, deletion, { ...one, until });
     if (until === null) {
       done.push(one.distinct_id);
     } else {
@@ -97,7 +97,7 @@ const rowsAtOnce = 2000;
  * interruption, the next portion continues where the last one ended.
  * @returns whether more data may remain
  */
-export async function cleanUp(
+export async function deleteEnvironmentData(
   database: Database,
   { isCopied = false, limit = rowsAtOnce }: { isCopied?: boolean; limit?: number } = {},
 ): Promise<boolean> {

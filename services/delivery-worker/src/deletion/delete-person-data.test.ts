@@ -3,7 +3,7 @@ import { deletePersons } from '@millrace/db';
 import { createTestTenant, eventually, type TestTenant } from '@millrace/testing';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { deletePersonData } from './delete-data.ts';
-import { forgetDeletedIds } from './store.ts';
+import { deleteOldIdRecords } from './store.ts';
 
 let fixture: WorkerFixture;
 let tenant: TestTenant;
@@ -163,7 +163,7 @@ test('deletes the records of deleted IDs, unless they were split from a person w
   await ask(fresh, false);
   await finish();
   const remembered = async () => {
-    while (await forgetDeletedIds(fixture.database.sql, 0));
+    while (await deleteOldIdRecords(fixture.database.sql, 0));
     return query('SELECT person_uuid FROM deleted_distinct_id WHERE project_id = $1', [tenant.environmentId]);
   };
   expect(await remembered()).toEqual([{ person_uuid: fresh }]);

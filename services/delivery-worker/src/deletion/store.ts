@@ -46,7 +46,7 @@ export async function lockDeletion(tx: Transaction): Promise<PersonDeletionRow |
 }
 
 /** Returns the person's IDs that may still have data. */
-export async function readIdsToForget(
+export async function readIdsToDelete(
   tx: Transaction,
   { id, project_id }: PersonDeletionRow,
   limit: number,
@@ -91,7 +91,7 @@ const copies = `'{$set,$set_once,$unset}'::text[]`;
  * Deletes the events of an ID up to a time, or removes their personal data.
  * @returns the number of events
  */
-export async function removeFromEvents(
+export async function removePersonFromEvents(
   tx: Transaction,
   deletion: PersonDeletionRow,
   { distinct_id, done_until, until }: IdToForget & { until: string | null },
@@ -196,7 +196,7 @@ const portion = 100;
  * return the ID to the original person.
  * @returns whether more records may remain
  */
-export async function forgetDeletedIds(sql: Sql, days: number): Promise<boolean> {
+export async function deleteOldIdRecords(sql: Sql, days: number): Promise<boolean> {
   const rows = await sql.query(
     `WITH old AS (SELECT id FROM person_deletion o
                    WHERE finished_at < now() - make_interval(days => $1::int)

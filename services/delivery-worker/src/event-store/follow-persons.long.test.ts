@@ -2,7 +2,7 @@ import { deletePersons, splitPerson } from '@millrace/db';
 import { connectClickHouse, copyPersonPortion, restartPersonCopy } from '@millrace/insights';
 import { clickHouseOrSkip, createTestTenant, startClickHouse, type TestClickHouse } from '@millrace/testing';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
-import { createPersonCopyMetrics, createPersonFollower, forgetPersonCopy } from './follow-persons.ts';
+import { createPersonCopyMetrics, createPersonFollower, stopRecordingPersonChanges } from './follow-persons.ts';
 
 /** Tests copying persons from a real PostgreSQL to a real ClickHouse. */
 const modules = await clickHouseOrSkip();
@@ -25,7 +25,7 @@ const modules = await clickHouseOrSkip();
   });
   // Reset the state, as if persons had never been copied.
   beforeEach(async () => {
-    await forgetPersonCopy(fixture.database);
+    await stopRecordingPersonChanges(fixture.database);
     await client.command({ query: 'DROP TABLE IF EXISTS person_copy' });
     await client.command({ query: 'DROP TABLE IF EXISTS moved_id_copy' });
   });
@@ -293,7 +293,7 @@ const modules = await clickHouseOrSkip();
   test('records no changes while ClickHouse is not configured, and copies everything again when it is', async () => {
     const { project } = await createPersons(['a', 'b']);
     await copyAll();
-    await forgetPersonCopy(fixture.database);
+    await stopRecordingPersonChanges(fixture.database);
     await query(`UPDATE person SET properties = '{"n": 4}' WHERE project_id = $1 AND main_distinct_id = 'a'`, [
       project,
     ]);

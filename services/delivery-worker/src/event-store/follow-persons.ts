@@ -39,7 +39,7 @@ export function createPersonFollower({ database, target, gauge }: PersonFollower
  * Stops recording changes of persons if persons are no longer copied.
  * @returns false, because the task never has more work immediately
  */
-export async function forgetPersonCopy({ sql, transaction }: PersonFollowerDeps['database']): Promise<false> {
+export async function stopRecordingPersonChanges({ sql, transaction }: PersonFollowerDeps['database']): Promise<false> {
   if (await hasPersonTriggers(sql)) await transaction(stopRecordingPersons);
   return false;
 }

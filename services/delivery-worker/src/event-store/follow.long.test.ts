@@ -16,7 +16,7 @@ import {
   startClickHouse,
   type TestClickHouse,
 } from '@millrace/testing';
-import { cleanUp, deletePersonData } from '../deletion/delete-data.ts';
+import { deleteEnvironmentData, deletePersonData } from '../deletion/delete-data.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { createCopyMetrics, createEventCopier } from './follow.ts';
 
@@ -278,7 +278,7 @@ const modules = await clickHouseOrSkip();
     expect(await inClickhouse(project)).toEqual({ "it's": 1, 'b\\c': 1 });
     await fixture.database.sql.query('DELETE FROM project WHERE id = $1', [projectId]);
     await fixture.database.sql.query('UPDATE environment_cleanup SET not_before = now()');
-    while (await cleanUp(fixture.database, { isCopied: true }));
+    while (await deleteEnvironmentData(fixture.database, { isCopied: true }));
     await followAll();
     expect(await inClickhouse(project)).toEqual({});
   });

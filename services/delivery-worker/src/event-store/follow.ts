@@ -27,7 +27,7 @@ import {
 } from '@millrace/insights';
 import type { Logger, Metrics } from '@millrace/runtime';
 import type { SettledUntil } from '../batch-exports/read.ts';
-import { findCommonEnd, listOwnEnds } from '../retention/store.ts';
+import { findCommonRetentionEnd, listOwnRetentionEnds } from '../retention/store.ts';
 
 export interface CopyTarget {
   client: ClickHouseClient;
@@ -114,8 +114,8 @@ export function createEventCopier({
   /** Applies the retention times to ClickHouse. */
   async function forget(): Promise<void> {
     if (performance.now() - forgottenAt < forgetEveryMs) return;
-    const common = await findCommonEnd(sql, eventRetentionDays);
-    const own = await listOwnEnds(sql, eventRetentionDays);
+    const common = await findCommonRetentionEnd(sql, eventRetentionDays);
+    const own = await listOwnRetentionEnds(sql, eventRetentionDays);
     await deleteOldEvents(client, {
       common,
       own: own.map(({ environment_id: projectId, ends_at: before }) => ({ projectId, before })),

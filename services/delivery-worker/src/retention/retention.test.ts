@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
-import { createIdentityExpiry, dropMonths, expireEvents, retentionTasks } from './retention.ts';
+import { createIdentityExpiry, createRetentionTasks, dropMonths, expireEvents } from './retention.ts';
 import { deleteOldActivity, deleteOldWarnings } from './store.ts';
 
 let fixture: WorkerFixture;
@@ -181,7 +181,7 @@ test('the tasks keep warnings and activity records for their own number of days'
     );
   }
   const options = { eventRetentionDays: 0, keepWarningsDays: 10, keepActivityDays: 60 };
-  for (const { work } of retentionTasks(fixture, options)) await work(new AbortController().signal);
+  for (const { work } of createRetentionTasks(fixture, options)) await work(new AbortController().signal);
   expect(await agesIn('ingestion_warning', environmentId)).toEqual([1]);
   expect(await query('SELECT 1 FROM activity_log')).toHaveLength(2);
 });

@@ -14,8 +14,8 @@ import {
   deleteOldWarnings,
   detachPartition,
   dropDetachedPartitions,
-  findCommonEnd,
-  listOwnEnds,
+  findCommonRetentionEnd,
+  listOwnRetentionEnds,
   listPartitionsBefore,
 } from './store.ts';
 
@@ -31,7 +31,7 @@ const dayMs = 24 * 60 * minuteMs;
 const portion = 2000;
 
 /** Creates all tasks that delete data because of its age. */
-export function retentionTasks(
+export function createRetentionTasks(
   deps: RetentionDeps,
   { eventRetentionDays: installationDays, keepWarningsDays, keepActivityDays }: RetentionOptions,
 ): Task[] {
@@ -63,7 +63,7 @@ export interface RetentionDeps {
 export async function dropMonths(deps: RetentionDeps, installationDays: number): Promise<boolean> {
   const { sql } = deps.database;
   await dropDetachedPartitions(sql);
-  const end = await findCommonEnd(sql, installationDays);
+  const end = await findCommonRetentionEnd(sql, installationDays);
   const [partition] = end === null ? [] : await listPartitionsBefore(sql, end);
   return partition !== undefined && (await dropMonth(deps, partition));
 }
@@ -114,9 +114,9 @@ const firstMonth = new Date('2015-01-01T00:00:00Z');
  * @returns whether more events may be due
  */
 export async function expireEvents(sql: Sql, installationDays: number, limit = portion): Promise<boolean> {
-  const commonEnd = await findCommonEnd(sql, installationDays);
+  const commonEnd = await findCommonRetentionEnd(sql, installationDays);
   if (commonEnd !== null && commonEnd >= firstMonth && (await deleteAncientEvents(sql, limit)) > 0) return true;
-  for (const end of await listOwnEnds(sql, installationDays)) {
+  for (const end of await listOwnRetentionEnds(sql, installationDays)) {
     if ((await deleteOldEvents(sql, end, limit)) > 0) return true;
   }
   return false;
@@ -153,8 +153,8 @@ export function createIdentityExpiry(sql: Sql, installationDays: number, pages =
 }
 
 async function isAnythingLimited(sql: Sql, installationDays: number): Promise<boolean> {
-  if ((await findCommonEnd(sql, installationDays)) !== null) return true;
-  return (await listOwnEnds(sql, installationDays)).length > 0;
+  if ((await findCommonRetentionEnd(sql, installationDays)) !== null) return true;
+  return (await listOwnRetentionEnds(sql, installationDays)).length > 0;
 }
 
 const outcomesPortion = 1000;

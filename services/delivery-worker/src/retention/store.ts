@@ -13,7 +13,7 @@ const shortest = (...limits: string[]) => `LEAST(e.event_retention_days, ${limit
  * limit, or if no environment exists.
  * @param installationDays retention period of the installation in days, or 0 for unlimited
  */
-export async function findCommonEnd(sql: Sql, installationDays: number): Promise<Date | null> {
+export async function findCommonRetentionEnd(sql: Sql, installationDays: number): Promise<Date | null> {
   const rows = await sql.query<{ ends_at: Date | null }>(
     `SELECT now() - make_interval(days => CASE WHEN bool_and(${shortest('$1')} IS NOT NULL)
                                                THEN max(${shortest('$1')}) END) AS ends_at
@@ -24,7 +24,7 @@ export async function findCommonEnd(sql: Sql, installationDays: number): Promise
 }
 
 /** Returns the environments that have their own limit, each with the time before which it keeps no events. */
-export async function listOwnEnds(
+export async function listOwnRetentionEnds(
   sql: Sql,
   installationDays: number,
 ): Promise<{ environment_id: number; ends_at: Date }[]> {
