@@ -10,9 +10,9 @@ import {
   type AddressedProject,
   environmentExists,
   type FoundProject,
-  findByToken,
+  findCurrentOrFirstEnvironment,
+  findEnvironmentByToken,
   findFirstOfProject,
-  firstEnvironment,
 } from './addressed-store.ts';
 import { type Caller, findScopedEnvironments, requireProjectInKey, visibleOrganizationIds } from './caller.ts';
 import { type BasePath, basePath } from './define-route.ts';
@@ -72,7 +72,9 @@ export async function findProjectOfToken(
   { caller, route }: { caller: Caller } & Pick<ProjectContext, 'route'>,
 ): Promise<AddressedProject> {
   const found =
-    token === undefined ? await currentEnvironment(sql, caller) : await findByToken(sql, caller.userId, token);
+    token === undefined
+      ? await currentEnvironment(sql, caller)
+      : await findEnvironmentByToken(sql, caller.userId, token);
   if (found) return enter(sql, found, { caller, named: String(found.environmentId), route });
   if (token === undefined) throw new AppError('not_found', 'Project not found.');
   throw new AppError('invalid', 'You do not have access to a project with this `token`.', { attr: 'token' });
@@ -124,7 +126,7 @@ async function findByNumber<T>(text: string, find: (id: number) => Promise<T | u
 }
 
 async function currentEnvironment(sql: Sql, caller: Caller): Promise<FoundProject | undefined> {
-  return firstEnvironment(
+  return findCurrentOrFirstEnvironment(
     sql,
     { userId: caller.userId, organizationIds: visibleOrganizationIds(caller) },
     { only: findScopedEnvironments(caller), preferred: caller.currentEnvironmentId },
@@ -174,7 +176,7 @@ export function environmentBasePaths(sql: Sql): BasePath<AddressedProject>[] {
  * Gives all `not_found` errors the same text, so that callers cannot tell missing records from records that they cannot
  * see.
  */
-export async function hideMissing<T>(work: () => Promise<T>): Promise<T> {
+export async function maskNotFound<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

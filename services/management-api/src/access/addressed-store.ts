@@ -42,7 +42,11 @@ export async function findFirstOfProject(
 }
 
 /** Returns the environment with this project API key, if it belongs to an organization of the caller. */
-export async function findByToken(sql: Sql, userId: number, token: string): Promise<FoundProject | undefined> {
+export async function findEnvironmentByToken(
+  sql: Sql,
+  userId: number,
+  token: string,
+): Promise<FoundProject | undefined> {
   const rows = await sql.query<FoundProject & Record<string, unknown>>(
     `SELECT ${foundEnvironmentColumns} FROM ${environmentsOfCaller} WHERE e.api_token = $2`,
     [userId, token],
@@ -55,7 +59,7 @@ export async function findByToken(sql: Sql, userId: number, token: string): Prom
  * environment of the first organization that has one.
  * @param only limits the result to these environments
  */
-export async function firstEnvironment(
+export async function findCurrentOrFirstEnvironment(
   sql: Sql,
   { userId, organizationIds }: { userId: number; organizationIds: string[] },
   { only, preferred }: { only: number[] | null; preferred: number | null },

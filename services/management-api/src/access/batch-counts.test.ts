@@ -1,12 +1,12 @@
 import { type CounterChange, createInProcessStore } from '@millrace/runtime/cache';
-import { batchCounts } from './rate-limit.ts';
+import { batchCounterChanges } from './rate-limit.ts';
 
 const add = (key: string, by: number): CounterChange => ({ key, by, atLeast: 0, ttlSeconds: 60 });
 
 function fixture() {
   const store = createInProcessStore();
   const commands: (readonly CounterChange[])[] = [];
-  const addToCounters = batchCounts((changes) => {
+  const addToCounters = batchCounterChanges((changes) => {
     commands.push(changes);
     return store.addToCounters(changes);
   });
@@ -36,7 +36,7 @@ test('limits the number of counter changes in one command', async () => {
 test('rejects all calls of a failed command, but no later calls', async () => {
   let fails = true;
   const store = createInProcessStore();
-  const addToCounters = batchCounts(async (changes) => {
+  const addToCounters = batchCounterChanges(async (changes) => {
     if (fails) throw new Error('away');
     return store.addToCounters(changes);
   });

@@ -24,25 +24,25 @@ export interface Editor {
   rights: RecordRights;
 }
 
-export function canRestrict({ owner_id }: Restricted, { userId, level }: Editor): boolean {
+export function canRestrictDashboard({ owner_id }: Restricted, { userId, level }: Editor): boolean {
   return level >= membershipLevels.administrator || owner_id === userId;
 }
 
-export function canChange(dashboard: Restricted, editor: Editor): boolean {
-  return dashboard.restriction_level === restrictionLevels.everybody || canRestrict(dashboard, editor);
+export function canChangeDashboard(dashboard: Restricted, editor: Editor): boolean {
+  return dashboard.restriction_level === restrictionLevels.everybody || canRestrictDashboard(dashboard, editor);
 }
 
 /** Returns whether an insight can be changed: it is on no dashboard, or the editor can change one of its dashboards. */
 export function canChangeInsight(dashboards: readonly Restricted[], editor: Editor): boolean {
-  return dashboards.length === 0 || dashboards.some((dashboard) => canChange(dashboard, editor));
+  return dashboards.length === 0 || dashboards.some((dashboard) => canChangeDashboard(dashboard, editor));
 }
 
 /**
  * Checks that the editor can change the dashboard.
  * @throws AppError `forbidden`
  */
-export function requireChange(dashboard: Restricted, editor: Editor): void {
-  if (canChange(dashboard, editor)) return;
+export function requireDashboardChange(dashboard: Restricted, editor: Editor): void {
+  if (canChangeDashboard(dashboard, editor)) return;
   throw new AppError('forbidden', "You don't have edit permissions for this dashboard.");
 }
 

@@ -40,7 +40,7 @@ export function createRateLimit({ keyValue, name, windows, now = Date.now }: Rat
   const active = windows.filter(({ limit }) => limit > 0);
   /** Created only when it is needed, because it reserves much memory. */
   let fallback: KeyValueStore | undefined;
-  const addToCounters = batchCounts((changes) => keyValue.addToCounters(changes));
+  const addToCounters = batchCounterChanges((changes) => keyValue.addToCounters(changes));
 
   async function count(changes: Parameters<KeyValueStore['addToCounters']>[0]): Promise<number[]> {
     if (keyValue.isHealthy()) {
@@ -140,7 +140,7 @@ const maxChanges = 200;
  * get the same counts as if the changes had been made one by one, in the order of the calls. Only for changes with
  * `atLeast` 0.
  */
-export function batchCounts(addToCounters: AddToCounters): AddToCounters {
+export function batchCounterChanges(addToCounters: AddToCounters): AddToCounters {
   let waiting: Waiting[] = [];
   let changeCount = 0;
 

@@ -3,7 +3,12 @@
 import type { Sql } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
 import { buildTileQuery, mergeVariables, sortByLayout } from '@millrace/insights';
-import { canChange, describeRights, type Editor, restrictionLevels } from '../../access/dashboard-restriction.ts';
+import {
+  canChangeDashboard,
+  describeRights,
+  type Editor,
+  restrictionLevels,
+} from '../../access/dashboard-restriction.ts';
 import { hasRecordLevel, toRecordName } from '../../access/record-rights.ts';
 import { type InsightResult, noResult } from '../insights/result.ts';
 import { toInsight } from '../insights/show.ts';
@@ -35,7 +40,7 @@ export function toBasicDashboard(row: DashboardRow, viewer: Viewer) {
     restriction_level: row.restriction_level,
     ...describeRights(
       [row],
-      canChange(row, viewer) && hasRecordLevel(viewer.rights, 'dashboard', 'editor', toRecordName(row)),
+      canChangeDashboard(row, viewer) && hasRecordLevel(viewer.rights, 'dashboard', 'editor', toRecordName(row)),
     ),
     access_control_version: row.restriction_level === restrictionLevels.everybody ? 'v2' : 'v1',
     team_id: viewer.environmentId,

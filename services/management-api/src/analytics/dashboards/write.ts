@@ -10,7 +10,7 @@ import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
-import { canRestrict, requireChange, restrictionLevels } from '../../access/dashboard-restriction.ts';
+import { canRestrictDashboard, requireDashboardChange, restrictionLevels } from '../../access/dashboard-restriction.ts';
 import { requireNamedRecords } from '../../access/named-records.ts';
 import { hasRecordLevel, requireFound, requireRecord, toRecordName } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
@@ -180,13 +180,13 @@ export async function changeDashboard(
   await requireNamedRecords(tx, author.target, changes.filters, changes.tiles);
   await lockEnvironment(tx, environmentId);
   const before = await findDashboardWithAccess(tx, author.target, { id, needed: 'editor' });
-  requireChange(before, editor);
+  requireDashboardChange(before, editor);
   // Do not check unchanged filters, because a cohort in them may have been deleted in the meantime.
   if (changes.filters && !isDeepStrictEqual(changes.filters, before.filters))
     await requireUsable({ sql: tx, parser }, { projectId: environmentId, filters: changes.filters, attr: 'filters' });
   if (changes.variables) await requireVariables(tx, { projectId: environmentId, variables: changes.variables });
   const fields = withChanges(before, changes);
-  if (fields.restriction_level !== before.restriction_level && !canRestrict(before, editor)) {
+  if (fields.restriction_level !== before.restriction_level && !canRestrictDashboard(before, editor)) {
     const detail = "Only the dashboard owner and project admins may change the dashboard's restriction level.";
     throw new AppError('forbidden', detail);
   }
@@ -289,7 +289,7 @@ export async function requireChangeableDashboard(
   id: number,
 ): Promise<DashboardRow> {
   const row = await requireDashboard(tx, target, { id, needed: 'editor' });
-  requireChange(row, { ...target, userId });
+  requireDashboardChange(row, { ...target, userId });
   return row;
 }
 

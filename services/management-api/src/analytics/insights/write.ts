@@ -8,7 +8,12 @@ import type { SqlParser } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
-import { canChange, canChangeInsight, type Editor, type Restricted } from '../../access/dashboard-restriction.ts';
+import {
+  canChangeDashboard,
+  canChangeInsight,
+  type Editor,
+  type Restricted,
+} from '../../access/dashboard-restriction.ts';
 import { requireNamedRecords } from '../../access/named-records.ts';
 import { hasRecordLevel, requireFound } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
@@ -186,7 +191,7 @@ async function placeInsight(
 
 function requireMayChange(dashboard: Restricted & { dashboard_id: number }, editor: Editor, what: string): void {
   const named = { id: dashboard.dashboard_id, createdById: dashboard.owner_id };
-  if (canChange(dashboard, editor) && hasRecordLevel(editor.rights, 'dashboard', 'editor', named)) return;
+  if (canChangeDashboard(dashboard, editor) && hasRecordLevel(editor.rights, 'dashboard', 'editor', named)) return;
   throw new AppError('forbidden', `You don't have permission to ${what}.`);
 }
 

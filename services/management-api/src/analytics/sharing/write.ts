@@ -8,7 +8,7 @@ import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
-import { canChangeInsight, requireChange } from '../../access/dashboard-restriction.ts';
+import { canChangeInsight, requireDashboardChange } from '../../access/dashboard-restriction.ts';
 import { hasRecordLevel, readRightsOfEveryMember, toRecordName } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
@@ -121,7 +121,7 @@ async function foundRecord(
   const editor = { ...target, userId: caller.userId };
   if (kind === 'dashboard') {
     const row = await requireDashboard(sql, target, { id: Number(name), needed });
-    if (needed === 'editor') requireChange(row, editor);
+    if (needed === 'editor') requireDashboardChange(row, editor);
     return { kind, id: row.id, title: row.name };
   }
   const row = await requireInsight(sql, target, { name, needed });

@@ -12,7 +12,7 @@ import type { Sql } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
-import { hideMissing } from '../../access/addressed-project.ts';
+import { maskNotFound } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { type BasePath, defineRoutes } from '../../access/define-route.ts';
 import { environment, environmentExample } from './schema.ts';
@@ -143,7 +143,7 @@ async function changeRule(
   { caller, target: { environmentId }, body }: AddressedRecord & { body: Static<typeof ruleChange> },
 ): Promise<AccessRule> {
   const rule = readRule<AccessLevel>(body, accessLevels);
-  await hideMissing(() =>
+  await maskNotFound(() =>
     transaction((tx) => changeEnvironmentAccessRule(tx, { environmentId, ...rule, actor: caller })),
   );
   return currentRule(await readAccessRules(sql, environmentId), rule, ofProject(environmentId));

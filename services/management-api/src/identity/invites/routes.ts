@@ -19,7 +19,7 @@ import { type ApiRequest, formatDateTime, offsetPage, offsetPageOf, offsetQuery,
 import { AppError, isAppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
-import { hideMissing } from '../../access/addressed-project.ts';
+import { maskNotFound } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import type { SignUpLimit } from '../../access/rate-limit.ts';
 import {
@@ -153,7 +153,7 @@ export function inviteRoutes(deps: InviteRouteDeps) {
       target: addressedOrganization(sql),
       handler: async ({ caller, target: { organizationId }, params }) => {
         const invite = { inviteId: params.id, organizationId, actor: caller };
-        await hideMissing(() => transaction((tx) => revokeInvite(tx, invite)));
+        await maskNotFound(() => transaction((tx) => revokeInvite(tx, invite)));
         return undefined;
       },
     }),
@@ -182,7 +182,7 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
   const countRequest = ({ request }: { request: ApiRequest }) => signUpLimit.countRequest(request.address);
   /** Runs `work` if the request has the invite's secret, and otherwise returns 404. Limits the number of attempts. */
   const withSecret = <T>(id: string, work: () => Promise<T>): Promise<T> =>
-    hideMissing(async () => {
+    maskNotFound(async () => {
       try {
         return await work();
       } catch (error) {
@@ -336,7 +336,7 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
         response: acceptedInviteExample,
       },
       handler: async ({ caller, params, body: { token = '' } }) =>
-        hideMissing(async () => notifyOfJoin(await acceptAsUser({ transaction }, params.id, { caller, token }))),
+        maskNotFound(async () => notifyOfJoin(await acceptAsUser({ transaction }, params.id, { caller, token }))),
     }),
   ];
 }

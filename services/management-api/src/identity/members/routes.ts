@@ -5,7 +5,7 @@ import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
-import { hideMissing } from '../../access/addressed-project.ts';
+import { maskNotFound } from '../../access/addressed-project.ts';
 import { type Caller, isAdministrator, type Membership } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { longestNeedle } from '../../sql/longest-needle.ts';
@@ -114,7 +114,7 @@ export function memberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'trans
         handler: async ({ caller, target, body: { level } }) => {
           if (level === undefined) return toMember(target.member);
           const { organizationId, userId } = addressOf(target);
-          return hideMissing(() =>
+          return maskNotFound(() =>
             transaction(async (tx) => {
               await setMemberLevel(tx, { organizationId, userId, level, actor: caller });
               return toMember((await findMember(tx, organizationId, { id: userId })) ?? target.member);
@@ -156,7 +156,7 @@ export function memberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'trans
         if (query.keep_out && !isAdministrator(caller, organizationId)) {
           throw new AppError('forbidden', 'Only administrators and owners can block a user.');
         }
-        await hideMissing(() =>
+        await maskNotFound(() =>
           transaction(async (tx) => {
             const { email } = await removeMember(tx, removal);
             if (query.keep_out) await blockAddress(tx, { organizationId, email, actor: caller });

@@ -6,7 +6,7 @@ import { membershipLevels } from '@millrace/contracts';
 import type { Database, Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { environmentBasePaths, hideMissing } from '../../access/addressed-project.ts';
+import { environmentBasePaths, maskNotFound } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import {
@@ -138,7 +138,7 @@ function kindRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
         const { resource } = body;
         const place = { environmentId, resource, resourceId: null };
         const rule = readRule(body, recordAccessLevels);
-        await hideMissing(() => transaction((tx) => changeRecordRule(tx, { ...place, ...rule, actor: caller })));
+        await maskNotFound(() => transaction((tx) => changeRecordRule(tx, { ...place, ...rule, actor: caller })));
         const rules = await listAccessRules(sql, environmentId, place);
         return currentRule(rules.map(toAccessRule), rule, { resource });
       },
@@ -204,7 +204,7 @@ function routesOfKind({ sql, transaction }: Pick<Database, 'sql' | 'transaction'
       handler: async ({ caller, target: { environmentId, record }, body }) => {
         const place = { environmentId, resource: kind, resourceId: String(record.id) };
         const rule = readRule(body, recordAccessLevels);
-        await hideMissing(() => transaction((tx) => changeRecordRule(tx, { ...place, ...rule, actor: caller })));
+        await maskNotFound(() => transaction((tx) => changeRecordRule(tx, { ...place, ...rule, actor: caller })));
         const rules = await listAccessRules(sql, environmentId, place);
         return currentRule(rules.map(toAccessRule), rule, { resource: kind, resource_id: place.resourceId });
       },

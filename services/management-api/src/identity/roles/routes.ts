@@ -7,7 +7,7 @@ import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace
 import { AppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
-import { hideMissing } from '../../access/addressed-project.ts';
+import { maskNotFound } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
 import { member, memberExample, toMember } from '../members/schema.ts';
@@ -178,7 +178,7 @@ function roleWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transacti
         responses: { 200: { description: 'The role.', schema: role } },
         examples: { request: { name: 'Support' }, response: roleExample },
         handler: async ({ caller, target: { organizationId }, params: { id: roleId }, body }) =>
-          hideMissing(() =>
+          maskNotFound(() =>
             transaction(async (tx) => {
               const { name }: Static<typeof roleChanges> = body;
               if (name !== undefined) await renameRole(tx, { organizationId, roleId, name, actor: caller });
@@ -197,7 +197,7 @@ function roleWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transacti
       params: roleParams,
       responses: { 204: { description: 'The role was deleted.' } },
       handler: async ({ caller, target: { organizationId }, params: { id: roleId } }) => {
-        await hideMissing(() => transaction((tx) => removeRole(tx, { organizationId, roleId, actor: caller })));
+        await maskNotFound(() => transaction((tx) => removeRole(tx, { organizationId, roleId, actor: caller })));
         return undefined;
       },
     }),
@@ -258,7 +258,7 @@ function roleMemberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transact
       examples: { request: { user_uuid: embeddedUserExample.uuid }, response: memberOfRole },
       target,
       handler: async ({ caller, target: { organizationId }, params: { role_id: roleId }, body }) =>
-        hideMissing(() =>
+        maskNotFound(() =>
           transaction(async (tx) => {
             const userUuid = body.user_uuid;
             const id = await assignRole(tx, { organizationId, roleId, userUuid, actor: caller });
@@ -295,7 +295,7 @@ function roleMemberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transact
       responses: { 204: { description: 'The role was removed from the member.' } },
       target,
       handler: async ({ caller, target: { organizationId }, params: { role_id: roleId, id } }) => {
-        await hideMissing(() => transaction((tx) => unassignRole(tx, { organizationId, roleId, id, actor: caller })));
+        await maskNotFound(() => transaction((tx) => unassignRole(tx, { organizationId, roleId, id, actor: caller })));
         return undefined;
       },
     }),

@@ -5,7 +5,7 @@ import type { Sql } from '@millrace/db';
 import { formatDateTime, offsetPage, offsetPageOf, offsetQuery, WithHeaders } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { firstEnvironment } from '../../access/addressed-store.ts';
+import { findCurrentOrFirstEnvironment } from '../../access/addressed-store.ts';
 import {
   type Caller,
   findScopedEnvironments,
@@ -279,7 +279,7 @@ async function describeCaller(sql: Sql, caller: Caller) {
   const [user, rows, current] = await Promise.all([
     findUser(sql, caller.userId),
     listOrganizations(sql, { ...reach, only }, { limit: visible.length, offset: 0 }),
-    firstEnvironment(sql, reach, { only, preferred: caller.currentEnvironmentId }),
+    findCurrentOrFirstEnvironment(sql, reach, { only, preferred: caller.currentEnvironmentId }),
   ]);
   // The user was deleted after the request was authenticated.
   if (!user) throw new AppError('not_found', 'Not found.');
