@@ -73,7 +73,7 @@ export function personListRoute({ sql, searches }: { sql: Sql; searches: Searche
       const cohort = await requireCohort(sql, target, { id, needed: 'viewer' });
       const read = { cohort, caller, target, request, query };
       if (query.format === 'csv') return createCsv({ sql, searches }, read);
-      return new PageStream(personsOfCohort({ sql, searches }, read));
+      return new PageStream(readCohortPersons({ sql, searches }, read));
     },
   });
 }
@@ -89,7 +89,7 @@ interface CohortRead {
 type Deps = { sql: Sql; searches: Searches };
 
 /** Yields one page of a cohort's persons in portions, in the form of list responses. */
-export async function* personsOfCohort(deps: Deps, read: CohortRead) {
+export async function* readCohortPersons(deps: Deps, read: CohortRead) {
   const { environmentId } = read.target;
   for await (const { persons, end } of memberPortions(deps, read)) {
     const distinctIds = await listDistinctIds(deps.sql, environmentId, persons);

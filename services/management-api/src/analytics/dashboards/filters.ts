@@ -9,7 +9,7 @@ import { refusal } from '../insights/rules.ts';
  * Rejects filters that would make every insight fail. Does not read events, and accepts unknown fields.
  * @throws AppError `invalid` naming `attr`. The message names the part of the filters.
  */
-export async function requireUsable(
+export async function requireUsableFilters(
   deps: { sql: Sql; parser: SqlParser },
   { projectId, filters, attr }: { projectId: number; filters: Record<string, unknown>; attr: string },
 ): Promise<void> {
@@ -24,7 +24,7 @@ export async function requireUsable(
  * Rejects variables that would make every SQL insight fail.
  * @throws AppError `invalid` naming `variables`
  */
-export async function requireVariables(
+export async function requireValidVariables(
   sql: Sql,
   { projectId, variables }: { projectId: number; variables: Record<string, unknown> },
 ): Promise<void> {

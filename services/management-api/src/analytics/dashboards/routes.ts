@@ -10,7 +10,7 @@ import { defineRoutes } from '../../access/define-route.ts';
 import { requireNamedRecords } from '../../access/named-records.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { longestNeedle } from '../../sql/longest-needle.ts';
-import { overrideQuery, readOverrides, readRefresh, refreshQuery, runInsightOfMany } from '../insights/result.ts';
+import { overrideQuery, readOverrides, readRefresh, refreshQuery, runInsightWithStatus } from '../insights/result.ts';
 import type { QueryRunner } from '../query/query-runner.ts';
 import {
   basicDashboardExample,
@@ -28,7 +28,7 @@ import {
 } from './schema.ts';
 import { showDashboard, toBasicDashboard, type Viewer } from './show.ts';
 import { type DashboardRow, dashboardOrders, listDashboards, recordDashboardAccess } from './store.ts';
-import { copyTile, reorderTiles, takeTile } from './tiles.ts';
+import { copyTile, moveTileToDashboard, reorderTiles } from './tiles.ts';
 import {
   changeDashboard,
   createDashboard,
@@ -138,7 +138,7 @@ function readRoutes({ sql, queryRunner }: Pick<Database, 'sql'> & { queryRunner:
         const runOptions = { refresh: readRefresh(query.refresh), dashboardId: id, signal: request.disconnectSignal() };
         return showDashboard(sql, row, viewerOf(caller, target), {
           ...overrides,
-          run: (insight) => inTurn(() => runInsightOfMany(queryRunner, { caller, target }, insight, runOptions)),
+          run: (insight) => inTurn(() => runInsightWithStatus(queryRunner, { caller, target }, insight, runOptions)),
         });
       },
     }),
@@ -265,7 +265,7 @@ function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
           const to = await requireChangeableDashboard(tx, author, toDashboard);
           return runAndLogTileChanges(tx, author, from, async () => {
             await runAndLogTileChanges(tx, author, to, () =>
-              takeTile(tx, { from: id, to: to.id, tileId: tile.id, target }),
+              moveTileToDashboard(tx, { from: id, to: to.id, tileId: tile.id, target }),
             );
           });
         });

@@ -188,7 +188,7 @@ export async function recordDashboardAccess(sql: Sql, id: number): Promise<Date 
  * If the dashboard is the primary dashboard of its project, unsets the primary dashboard.
  * @returns whether it was the primary dashboard
  */
-export async function clearPrimary(tx: Transaction, environmentId: number, id: number): Promise<boolean> {
+export async function unsetPrimaryDashboard(tx: Transaction, environmentId: number, id: number): Promise<boolean> {
   const rows = await tx.query(
     `UPDATE environment SET primary_dashboard = NULL, updated_at = now()
       WHERE id = $1 AND primary_dashboard = $2 RETURNING id`,

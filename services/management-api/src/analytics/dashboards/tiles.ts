@@ -8,10 +8,10 @@ import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { requireRecord, toRecordName } from '../../access/record-rights.ts';
-import { refusal, requireSmall } from '../insights/rules.ts';
+import { refusal, requireMaxSize } from '../insights/rules.ts';
 import { findInsights } from '../insights/store.ts';
-import { requireSpace } from '../insights/write.ts';
-import { requireUsable } from './filters.ts';
+import { requireTileSpace } from '../insights/write.ts';
+import { requireUsableFilters } from './filters.ts';
 import type { dashboardChanges } from './schema.ts';
 import { insertTile, listTiles, moveTile, type TileFields, type TileRow, updateTile } from './tile-store.ts';
 
@@ -43,8 +43,8 @@ async function checkOverrides(
 ): Promise<void> {
   if (!overrides || isDeepStrictEqual(overrides, before?.filters_overrides)) return;
   const place = `${attr}__filters_overrides`;
-  requireSmall(overrides, place, 'Filters');
-  await requireUsable({ sql: tx, parser }, { projectId, filters: overrides, attr: place });
+  requireMaxSize(overrides, place, 'Filters');
+  await requireUsableFilters({ sql: tx, parser }, { projectId, filters: overrides, attr: place });
 }
 
 /**
@@ -60,7 +60,7 @@ export async function changeTiles(
   for (const [index, change] of changes.entries()) {
     const attr = `tiles__${index}`;
     const body = bodyOf(change, attr);
-    if (change.layouts) requireSmall(change.layouts, `${attr}__layouts`, 'A layout');
+    if (change.layouts) requireMaxSize(change.layouts, `${attr}__layouts`, 'A layout');
     await checkOverrides(tx, place, { attr, overrides: change.filters_overrides, before: before.get(change.id ?? 0) });
     if (change.id === undefined || change.id === null) {
       if (body === undefined) {
@@ -84,7 +84,7 @@ export async function changeTiles(
     await updateTile(tx, { id: tile.id, userId }, withChanges(tile, change, body));
   }
   const after = await listTiles(tx, place.dashboardId);
-  requireSpace({ id: place.dashboardId, tiles: sortByLayout(after).length }, 0);
+  requireTileSpace({ id: place.dashboardId, tiles: sortByLayout(after).length }, 0);
 }
 
 const newText: TileFields = {
@@ -148,14 +148,14 @@ async function transferredTile(tx: Transaction, { from, tileId, target }: TileTr
  * Moves a tile to another dashboard.
  * @throws AppError `not_found`, or `invalid` if the other dashboard already has the insight
  */
-export async function takeTile(tx: Transaction, transfer: TileTransfer): Promise<void> {
+export async function moveTileToDashboard(tx: Transaction, transfer: TileTransfer): Promise<void> {
   const tile = await transferredTile(tx, transfer);
   await requirePlaceFor(tx, tile, transfer.to);
   await moveTile(tx, tile, transfer.to);
 }
 
 /**
- * Like `takeTile`, but keeps the original tile. If the tile has an insight, both dashboards share that insight. If the
+ * Like `moveTileToDashboard`, but keeps the original tile. If the tile has an insight, both dashboards share that insight. If the
  * tile has a text, the text is copied.
  */
 export async function copyTile(tx: Transaction, transfer: TileTransfer, { userId }: { userId: number }): Promise<void> {
@@ -173,7 +173,7 @@ export async function copyTile(tx: Transaction, transfer: TileTransfer, { userId
  */
 async function requirePlaceFor(tx: Transaction, tile: TileRow, dashboardId: number): Promise<TileRow | undefined> {
   const there = await listTiles(tx, dashboardId);
-  requireSpace({ id: dashboardId, tiles: sortByLayout(there).length });
+  requireTileSpace({ id: dashboardId, tiles: sortByLayout(there).length });
   const same = there.find(({ insight_id }) => insight_id !== null && insight_id === tile.insight_id);
   if (same && !same.deleted) {
     throw new AppError('invalid', 'The insight is already on this dashboard.', { code: 'invalid_input' });

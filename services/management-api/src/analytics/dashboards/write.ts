@@ -15,17 +15,17 @@ import { requireNamedRecords } from '../../access/named-records.ts';
 import { hasRecordLevel, requireFound, requireRecord, toRecordName } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
-import { refusal, requireSmall } from '../insights/rules.ts';
+import { refusal, requireMaxSize } from '../insights/rules.ts';
 import { findInsights, type InsightRow } from '../insights/store.ts';
 import { chooseActivityVerb, createInsight } from '../insights/write.ts';
-import { requireUsable, requireVariables } from './filters.ts';
+import { requireUsableFilters, requireValidVariables } from './filters.ts';
 import type { dashboardChanges, newDashboard } from './schema.ts';
 import {
-  clearPrimary,
   type DashboardFields,
   type DashboardRow,
   findDashboard,
   insertDashboard,
+  unsetPrimaryDashboard,
   updateDashboard,
 } from './store.ts';
 import {
@@ -77,8 +77,8 @@ export async function createDashboard(
   }
   await requireNamedRecords(tx, author.target, changes.filters);
   const filtering = { projectId: environmentId, attr: 'filters' };
-  if (changes.filters) await requireUsable({ sql: tx, parser }, { ...filtering, filters: changes.filters });
-  if (changes.variables) await requireVariables(tx, { projectId: environmentId, variables: changes.variables });
+  if (changes.filters) await requireUsableFilters({ sql: tx, parser }, { ...filtering, filters: changes.filters });
+  if (changes.variables) await requireValidVariables(tx, { projectId: environmentId, variables: changes.variables });
   await lockEnvironment(tx, environmentId);
   const source = sourceId ? await findDashboard(tx, environmentId, sourceId) : undefined;
   if (sourceId && (!source || source.deleted)) throw refusal('use_dashboard', 'Invalid value provided');
@@ -149,9 +149,9 @@ function withChanges(
   { delete_insights: _, tiles: __, description, filters, ...changes }: Changes,
 ): DashboardFields {
   for (const name of ['variables', 'breakdown_colors', 'quick_filter_ids'] as const) {
-    if (changes[name]) requireSmall(changes[name], name, 'This field');
+    if (changes[name]) requireMaxSize(changes[name], name, 'This field');
   }
-  if (filters) requireSmall(filters, 'filters', 'Filters');
+  if (filters) requireMaxSize(filters, 'filters', 'Filters');
   return {
     ...fieldsOf(fields),
     ...changes,
@@ -183,8 +183,11 @@ export async function changeDashboard(
   requireDashboardChange(before, editor);
   // Do not check unchanged filters, because a cohort in them may have been deleted in the meantime.
   if (changes.filters && !isDeepStrictEqual(changes.filters, before.filters))
-    await requireUsable({ sql: tx, parser }, { projectId: environmentId, filters: changes.filters, attr: 'filters' });
-  if (changes.variables) await requireVariables(tx, { projectId: environmentId, variables: changes.variables });
+    await requireUsableFilters(
+      { sql: tx, parser },
+      { projectId: environmentId, filters: changes.filters, attr: 'filters' },
+    );
+  if (changes.variables) await requireValidVariables(tx, { projectId: environmentId, variables: changes.variables });
   const fields = withChanges(before, changes);
   if (fields.restriction_level !== before.restriction_level && !canRestrictDashboard(before, editor)) {
     const detail = "Only the dashboard owner and project admins may change the dashboard's restriction level.";
@@ -233,7 +236,7 @@ async function followDeletion(
     const about = { itemId: insight.id, name: insight.name, activity: isDeleted ? 'deleted' : 'restored' } as const;
     await recordActivity(tx, { ...common, scope: 'Insight', ...about });
   }
-  if (!isDeleted || !(await clearPrimary(tx, environmentId, id))) return;
+  if (!isDeleted || !(await unsetPrimaryDashboard(tx, environmentId, id))) return;
   const change = { before: { primary_dashboard: id }, after: { primary_dashboard: null } };
   await recordActivity(tx, {
     ...common,

@@ -6,7 +6,7 @@ import { AppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import { eventRead } from '../events/reads.ts';
+import { createEventRead } from '../events/reads.ts';
 import type { EventDeps } from '../events/routes.ts';
 import {
   latestOfName,
@@ -28,8 +28,8 @@ import {
   type PropertyDefinitionRow,
   type Window,
 } from './store.ts';
-import { noVolume, type Volume, volumesOfProperties } from './volumes.ts';
-import { changeProperty, found, removeProperty } from './write.ts';
+import { countPropertyVolumes, noVolume, type Volume } from './volumes.ts';
+import { changePropertyDefinition, removePropertyDefinition, requireFoundRow } from './write.ts';
 
 const path = '/property_definitions';
 
@@ -106,7 +106,7 @@ function readRoutes({ sql, searches, otherStore: store }: EventDeps) {
             names: await (store === null
               ? listPropertiesOfEvents(on, environmentId, eventNames)
               : listPropertiesOfStoredEvents(
-                  eventRead(store, { sql: on, projectId: environmentId, signal: request.disconnectSignal() }),
+                  createEventRead(store, { sql: on, projectId: environmentId, signal: request.disconnectSignal() }),
                   eventNames,
                 )),
           };
@@ -118,7 +118,7 @@ function readRoutes({ sql, searches, otherStore: store }: EventDeps) {
           );
           const names = rows.map(({ name }) => name);
           const isCounted = query.volumes && query.type === 'event';
-          const volumes = isCounted ? await volumesOfProperties(on, environmentId, names) : undefined;
+          const volumes = isCounted ? await countPropertyVolumes(on, environmentId, names) : undefined;
           return { count, results: rows.map((row) => toPropertyDefinition(row, volumes?.get(row.name))) };
         };
         const isSearch = query.search || query.volumes || eventNames !== undefined;
@@ -138,7 +138,7 @@ function readRoutes({ sql, searches, otherStore: store }: EventDeps) {
       examples: { response: propertyDefinitionExample },
       handler: async ({ target: { environmentId }, params: { id } }) => {
         const { rows } = await listPropertyDefinitions(sql, environmentId, { id }, { limit: 1, offset: 0 });
-        return toPropertyDefinition(found(rows[0]));
+        return toPropertyDefinition(requireFoundRow(rows[0]));
       },
     }),
   ];
@@ -164,7 +164,9 @@ function writeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>
         responses: { 200: { description: 'The updated property definition.', schema: propertyDefinition } },
         examples: { request: propertyDefinitionChangesExample, response: propertyDefinitionExample },
         handler: async ({ caller, target: place, params: { id }, body: changes }) =>
-          toPropertyDefinition(await transaction((tx) => changeProperty(tx, { caller, place }, { id, changes }))),
+          toPropertyDefinition(
+            await transaction((tx) => changePropertyDefinition(tx, { caller, place }, { id, changes })),
+          ),
       }),
     ),
     ...defineRoutes({
@@ -177,7 +179,7 @@ function writeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>
         'within an hour, without the changes that users made.',
       responses: { 204: { description: 'The property definition was deleted.' } },
       handler: async ({ caller, target: place, params: { id } }) => {
-        await transaction((tx) => removeProperty(tx, { caller, place }, id));
+        await transaction((tx) => removePropertyDefinition(tx, { caller, place }, id));
         return undefined;
       },
     }),

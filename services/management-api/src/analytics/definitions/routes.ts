@@ -6,7 +6,7 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import { eventRead } from '../events/reads.ts';
+import { createEventRead } from '../events/reads.ts';
 import type { EventDeps } from '../events/routes.ts';
 import { definitionListQuery, definitionParams, toDefinitionFilter } from './list-query.ts';
 import {
@@ -20,8 +20,8 @@ import {
   definitionTags as tags,
 } from './schema.ts';
 import { type EventDefinitionRow, listEventDefinitions, type Window } from './store.ts';
-import { noVolume, type Volume, volumesOfEvents } from './volumes.ts';
-import { changeEvent, createEvent, found, removeEvent } from './write.ts';
+import { countEventVolumes, noVolume, type Volume } from './volumes.ts';
+import { changeEventDefinition, createEventDefinition, removeEventDefinition, requireFoundRow } from './write.ts';
 
 const path = '/event_definitions';
 
@@ -50,13 +50,13 @@ function readRoutes({ sql, searches, otherStore }: EventDeps) {
         const list = async (on: Sql, window: Window) => {
           const { count, rows } = await listEventDefinitions(on, environmentId, filter, window);
           const names = rows.map(({ name }) => name);
-          const read = eventRead(otherStore, {
+          const read = createEventRead(otherStore, {
             sql: on,
             projectId: environmentId,
             signal: request.disconnectSignal(),
             isRepeated: true,
           });
-          const volumes = query.volumes ? await volumesOfEvents(read, names) : undefined;
+          const volumes = query.volumes ? await countEventVolumes(read, names) : undefined;
           return { count, results: rows.map((row) => toEventDefinition(row, volumes?.get(row.name))) };
         };
         const isSearch = query.search || query.volumes;
@@ -91,7 +91,7 @@ function readRoutes({ sql, searches, otherStore }: EventDeps) {
       examples: { response: eventDefinitionExample },
       handler: async ({ target: { environmentId }, params: { id } }) => {
         const { rows } = await listEventDefinitions(sql, environmentId, { id }, { limit: 1, offset: 0 });
-        return toEventDefinition(found(rows[0]));
+        return toEventDefinition(requireFoundRow(rows[0]));
       },
     }),
   ];
@@ -117,7 +117,7 @@ function writeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>
         response: { ...eventDefinitionExample, created_at: null, last_seen_at: null, last_updated_at: null },
       },
       handler: async ({ caller, target: place, body }) =>
-        toEventDefinition(await transaction((tx) => createEvent(tx, { caller, place }, body))),
+        toEventDefinition(await transaction((tx) => createEventDefinition(tx, { caller, place }, body))),
     }),
     ...(['PATCH', 'PUT'] as const).flatMap((method) =>
       defineRoutes({
@@ -133,7 +133,7 @@ function writeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>
         responses: { 200: { description: 'The updated event definition.', schema: eventDefinition } },
         examples: { request: eventDefinitionChangesExample, response: eventDefinitionExample },
         handler: async ({ caller, target: place, params: { id }, body: changes }) =>
-          toEventDefinition(await transaction((tx) => changeEvent(tx, { caller, place }, { id, changes }))),
+          toEventDefinition(await transaction((tx) => changeEventDefinition(tx, { caller, place }, { id, changes }))),
       }),
     ),
     ...defineRoutes({
@@ -148,7 +148,7 @@ function writeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>
       params: definitionParams,
       responses: { 204: { description: 'The event definition was deleted.' } },
       handler: async ({ caller, target: place, params: { id } }) => {
-        await transaction((tx) => removeEvent(tx, { caller, place }, id));
+        await transaction((tx) => removeEventDefinition(tx, { caller, place }, id));
         return undefined;
       },
     }),

@@ -26,7 +26,7 @@ const namesOfProperties = `${objects}.keyvalue()
 const recent = `e.project_id = $1 AND e.timestamp > now() - interval '30 days' AND e.timestamp <= now()`;
 
 /** Counts the events with each of these names. */
-export async function volumesOfEvents(read: StoreRead, names: readonly string[]): Promise<Map<string, Volume>> {
+export async function countEventVolumes(read: StoreRead, names: readonly string[]): Promise<Map<string, Volume>> {
   const { sql, projectId } = read;
   const counts = await countNames(read, names);
   const usage = await usageOf(sql, projectId, { names, path: `${objects}.keyvalue() ? (@.key == "event").value` });
@@ -62,7 +62,7 @@ async function countNames(read: StoreRead, names: readonly string[]): Promise<Na
 const maxLookedInto = 50_000;
 
 /** Counts the events that have each of these properties. With more than `maxLookedInto` events, the number is an estimate. */
-export async function volumesOfProperties(
+export async function countPropertyVolumes(
   sql: Sql,
   projectId: number,
   names: readonly string[],

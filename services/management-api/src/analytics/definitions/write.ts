@@ -54,7 +54,7 @@ const refusal = (attr: string, detail: string, code = 'invalid_input') =>
  * Defines an event before it is received for the first time.
  * @throws AppError `invalid` naming the field
  */
-export async function createEvent(
+export async function createEventDefinition(
   tx: Transaction,
   author: Author,
   { name, ...fields }: Static<typeof newEventDefinition>,
@@ -69,7 +69,7 @@ export async function createEvent(
     throw refusal('name', `Event definition with name '${name}' already exists`);
   }
   const { rows } = await listEventDefinitions(tx, environmentId, { names: [name] }, { limit: 1, offset: 0 });
-  const after = found(rows[0]);
+  const after = requireFoundRow(rows[0]);
   await record(tx, author, { scope: 'EventDefinition', after });
   return after;
 }
@@ -78,7 +78,7 @@ export async function createEvent(
  * Changes only the given fields.
  * @throws AppError `not_found`, or `invalid` naming the field
  */
-export async function changeEvent(
+export async function changeEventDefinition(
   tx: Transaction,
   author: Author,
   { id, changes }: { id: string; changes: EventChanges },
@@ -97,7 +97,7 @@ export async function changeEvent(
  * Deletes a definition. The consumer creates a new one when the event is received again.
  * @throws AppError `not_found`.
  */
-export async function removeEvent(tx: Transaction, author: Author, id: string): Promise<void> {
+export async function removeEventDefinition(tx: Transaction, author: Author, id: string): Promise<void> {
   const { environmentId } = author.place;
   const before = await lockedEvent(tx, environmentId, id);
   await deleteEventDefinition(tx, { environmentId, name: before.name });
@@ -105,7 +105,7 @@ export async function removeEvent(tx: Transaction, author: Author, id: string): 
 }
 
 /** Changes only the given fields. @throws AppError `not_found`, or `invalid` naming the field. */
-export async function changeProperty(
+export async function changePropertyDefinition(
   tx: Transaction,
   author: Author,
   { id, changes }: { id: string; changes: PropertyChanges },
@@ -125,7 +125,7 @@ export async function changeProperty(
  * Deletes a definition. The consumer creates a new one when the property is received again.
  * @throws AppError `not_found`.
  */
-export async function removeProperty(tx: Transaction, author: Author, id: string): Promise<void> {
+export async function removePropertyDefinition(tx: Transaction, author: Author, id: string): Promise<void> {
   const { environmentId } = author.place;
   const before = await lockedProperty(tx, environmentId, id);
   await deletePropertyDefinition(tx, environmentId, before);
@@ -191,15 +191,15 @@ async function lockedProperty(tx: Transaction, environmentId: number, id: string
 }
 
 async function foundEvent(tx: Transaction, environmentId: number, id: string): Promise<EventDefinitionRow> {
-  return found((await listEventDefinitions(tx, environmentId, { id }, { limit: 1, offset: 0 })).rows[0]);
+  return requireFoundRow((await listEventDefinitions(tx, environmentId, { id }, { limit: 1, offset: 0 })).rows[0]);
 }
 
 async function foundProperty(tx: Transaction, environmentId: number, id: string): Promise<PropertyDefinitionRow> {
-  return found((await listPropertyDefinitions(tx, environmentId, { id }, { limit: 1, offset: 0 })).rows[0]);
+  return requireFoundRow((await listPropertyDefinitions(tx, environmentId, { id }, { limit: 1, offset: 0 })).rows[0]);
 }
 
 /** Returns the row, or throws if the query found none. @throws AppError `not_found`. */
-export function found<Row>(row: Row | undefined): Row {
+export function requireFoundRow<Row>(row: Row | undefined): Row {
   if (row === undefined) throw new AppError('not_found', 'Not found.');
   return row;
 }
@@ -216,7 +216,7 @@ async function record(
     after,
   }: { scope: 'EventDefinition' | 'PropertyDefinition'; before?: DefinitionRow; after?: DefinitionRow },
 ): Promise<void> {
-  const row = found(after ?? before);
+  const row = requireFoundRow(after ?? before);
   await recordActivity(tx, {
     organizationId: place.organizationId,
     environmentId: place.environmentId,

@@ -7,7 +7,7 @@ import { defineRoutes } from '../../access/define-route.ts';
 import { toTimeSpan } from '../../time/time-range.ts';
 import { findTimeZone } from '../../time/time-zone-store.ts';
 import { readListFilters } from '../property-filters/parse-property-filters.ts';
-import { countEvents, eventRead } from './reads.ts';
+import { countEvents, createEventRead } from './reads.ts';
 import { type EventDeps, suggestParameters } from './routes.ts';
 import { eventFilterQuery, owners } from './schema.ts';
 import { intervals } from './store.ts';
@@ -58,7 +58,7 @@ export function eventCountRoutes({ sql, searches, otherStore }: EventDeps) {
       };
       const timeZone = await findTimeZone(sql, projectId);
       const rows = await searches.run({ caller, target }, suggestParameters(query), (on) =>
-        countEvents(eventRead(otherStore, { sql: on, projectId, signal: request.disconnectSignal() }), filter, {
+        countEvents(createEventRead(otherStore, { sql: on, projectId, signal: request.disconnectSignal() }), filter, {
           interval,
           timeZone,
         }),

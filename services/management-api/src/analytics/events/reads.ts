@@ -50,7 +50,7 @@ const mostBytes = 64 * 1024 * 1024;
  * limit.
  * @param isRepeated whether many requests run the same statements with different values
  */
-export function eventRead(
+export function createEventRead(
   otherStore: OtherStore | null,
   { isRepeated = false, ...read }: Omit<StoreRead, 'store'> & { isRepeated?: boolean },
 ): StoreRead {
@@ -65,7 +65,10 @@ export const createBudget = ({ store, signal }: Pick<StoreRead, 'store' | 'signa
 });
 
 /** Finds the time of the latest event of each distinct ID. */
-export async function findLatest(read: StoreRead, distinctIds: readonly string[]): Promise<Map<string, Date>> {
+export async function findLatestEventTimes(
+  read: StoreRead,
+  distinctIds: readonly string[],
+): Promise<Map<string, Date>> {
   const found = await read.store.events.latest({ projectId: read.projectId, distinctIds }, createBudget(read));
   return new Map(found.map(({ distinctId, time }) => [distinctId, new Date(time)]));
 }

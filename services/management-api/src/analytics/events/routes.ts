@@ -18,7 +18,7 @@ import {
 import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
 import { readListFilters } from '../property-filters/parse-property-filters.ts';
 import { parseElements } from './elements.ts';
-import { createEventPage, eventRead, type OtherStore, readStoredEvent } from './reads.ts';
+import { createEventPage, createEventRead, type OtherStore, readStoredEvent } from './reads.ts';
 import { eventExample, eventFilterQuery, eventPage, owners, shownEvent, shownEventExample } from './schema.ts';
 import { type EventFilter, type EventRow, listPersonsOfDistinctIds, readEvent, readEvents } from './store.ts';
 
@@ -100,7 +100,7 @@ export function eventRoutes({ sql, searches, otherStore, pages }: EventDeps & { 
         const isOldestFirst = !orderBy.includes('-');
         const signal = request.disconnectSignal();
         const reading = (on: Sql) =>
-          eventRead(otherStore, { sql: on, projectId, signal, isRepeated: filter.properties === null });
+          createEventRead(otherStore, { sql: on, projectId, signal, isRepeated: filter.properties === null });
         const page = createEventPage(reading(sql));
         const read = otherStore === null ? readEventsOf(sql, projectId) : page.read;
         return pages.page(request, {
@@ -153,7 +153,7 @@ export function eventItemRoute({ sql, searches, otherStore }: EventDeps) {
       const readOther = () =>
         searches.run({ caller, target }, null, (on) =>
           readStoredEvent(
-            eventRead(otherStore, { sql: on, projectId: environmentId, signal: request.disconnectSignal() }),
+            createEventRead(otherStore, { sql: on, projectId: environmentId, signal: request.disconnectSignal() }),
             uuid,
           ),
         );

@@ -162,7 +162,7 @@ export async function runInsight(
  * Like `runInsight`, but returns an error as a status, so that one failing insight does not affect the other insights
  * of a dashboard.
  */
-export async function runInsightOfMany(
+export async function runInsightWithStatus(
   ...options: Parameters<typeof runInsight>
 ): Promise<Partial<InsightResult> | undefined> {
   try {

@@ -11,7 +11,7 @@ import { requireRecord } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../../activity/activity-page.ts';
 import { parseIds } from '../../sql/listed-values.ts';
-import { csvContent, csvDeclaration } from '../query/csv.ts';
+import { csvDeclaration, toCsvContent } from '../query/csv.ts';
 import type { QueryCaller, QueryRunner } from '../query/query-runner.ts';
 import { insightConditions, insightOrder, listInsightsQuery } from './list-query.ts';
 import {
@@ -23,7 +23,7 @@ import {
   readRefresh,
   refreshQuery,
   runInsight,
-  runInsightOfMany,
+  runInsightWithStatus,
 } from './result.ts';
 import { parseSqlAhead } from './rules.ts';
 import {
@@ -161,7 +161,7 @@ function readRoutes({ sql, queryRunner }: Pick<Database, 'sql'> & { queryRunner:
         };
         const result = await runInsight(queryRunner, { caller, target }, shown, runOptions);
         if (isFile) {
-          return csvContent({ results: result?.result, columns: result?.columns }, `insight-${row.short_id}`);
+          return toCsvContent({ results: result?.result, columns: result?.columns }, `insight-${row.short_id}`);
         }
         return toInsight(shown, { ...target, userId: caller.userId }, result);
       },
@@ -186,7 +186,7 @@ async function readCached(
   const runOptions = { refresh: 'force_cache', signal: request.disconnectSignal() } as const;
   let characters = 0;
   for (const row of rows) {
-    const found = { ...noResult, ...(await runInsightOfMany(queryRunner, queryCaller, row, runOptions)) };
+    const found = { ...noResult, ...(await runInsightWithStatus(queryRunner, queryCaller, row, runOptions)) };
     characters += JSON.stringify(found.result).length;
     if (characters > maxCachedCharacters) break;
     cached.push(found);

@@ -85,7 +85,7 @@ const maxKiB = 128;
  * Limits the size of values that are stored as the client sent them.
  * @throws AppError `invalid`
  */
-export function requireSmall(value: unknown, attr: string, what: string): void {
+export function requireMaxSize(value: unknown, attr: string, what: string): void {
   if (Buffer.byteLength(JSON.stringify(value)) <= maxKiB * 1024) return;
   throw refusal(attr, `${what} must not exceed ${maxKiB} KiB.`, 'max_length');
 }
@@ -95,7 +95,7 @@ export function requireSmall(value: unknown, attr: string, what: string): void {
  * @throws AppError `invalid`
  */
 function requireKnownKind(query: Record<string, unknown>): void {
-  requireSmall(query, 'query', '`query`');
+  requireMaxSize(query, 'query', '`query`');
   const inner = wrappers.get(query.kind);
   if (inner === undefined) {
     requireKind(query, { attr: 'query', kinds: queryKinds });

@@ -179,7 +179,7 @@ async function placeInsight(
       editor,
       `add insights to dashboard: ${dashboard.id}`,
     );
-    requireSpace(dashboard);
+    requireTileSpace(dashboard);
   }
   for (const tile of insight.tiles) {
     if (known.has(tile.dashboard_id)) continue;
@@ -199,7 +199,7 @@ function requireMayChange(dashboard: Restricted & { dashboard_id: number }, edit
  * Checks that a dashboard has room for more tiles.
  * @throws AppError `invalid` if the dashboard would have too many tiles
  */
-export function requireSpace({ id, tiles }: { id: number; tiles: number }, more = 1): void {
+export function requireTileSpace({ id, tiles }: { id: number; tiles: number }, more = 1): void {
   if (tiles + more <= maxTiles) return;
   throw new AppError(
     'invalid',

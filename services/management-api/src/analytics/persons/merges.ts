@@ -7,7 +7,7 @@ import { Type } from 'typebox';
 import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { listIdsOfPerson, maxDistinctIdsShown } from '../distinct-ids/distinct-id-store.ts';
-import { createBudget, eventRead, type StoreRead } from '../events/reads.ts';
+import { createBudget, createEventRead, type StoreRead } from '../events/reads.ts';
 import type { EventDeps } from '../events/routes.ts';
 import { personParams } from './routes.ts';
 import { type MergeEvent, maxMergeEvents, mergeEventIdProperty, mergeEvents, readPerson } from './store.ts';
@@ -40,7 +40,7 @@ export function personMergesRoute({ sql, searches, otherStore }: EventDeps) {
       const distinctIds = ids.map(({ distinct_id }) => distinct_id);
       const events = await searches.run({ caller, target }, null, (on) =>
         listMergeEvents(
-          eventRead(otherStore, { sql: on, projectId, signal: request.disconnectSignal(), isRepeated: true }),
+          createEventRead(otherStore, { sql: on, projectId, signal: request.disconnectSignal(), isRepeated: true }),
           distinctIds,
         ),
       );

@@ -12,10 +12,10 @@ import { requireScope } from '../../access/require-scope.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../../activity/activity-page.ts';
 import { type LargePages, offsetOfLargeList, refuseOffsetAfterCursor } from '../../sql/large-page.ts';
 import { longestNeedle } from '../../sql/longest-needle.ts';
-import { personsOfCohort } from '../cohorts/person-list.ts';
+import { readCohortPersons } from '../cohorts/person-list.ts';
 import { requireCohort } from '../cohorts/write.ts';
 import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
-import { eventRead, findLatest } from '../events/reads.ts';
+import { createEventRead, findLatestEventTimes } from '../events/reads.ts';
 import type { EventDeps } from '../events/routes.ts';
 import { propertiesQuery, readListFilters } from '../property-filters/parse-property-filters.ts';
 import { person, personExample } from '../shown-persons/person-schema.ts';
@@ -124,13 +124,13 @@ export function personRoutes({ sql, searches, otherStore, pages }: EventDeps & {
         if (query.cohort !== undefined) {
           const cohort = await requireFilterCohort(sql, { caller, target }, query);
           const read = { cohort, caller, target, request, query };
-          return new PageStream(personsOfCohort({ sql, searches }, read));
+          return new PageStream(readCohortPersons({ sql, searches }, read));
         }
         refuseOffsetAfterCursor(query);
         const signal = request.disconnectSignal();
         const findTimes = (ids: string[]) =>
           searches.run({ caller, target }, null, (on) =>
-            findLatest(eventRead(otherStore, { sql: on, projectId, signal, isRepeated: true }), ids),
+            findLatestEventTimes(createEventRead(otherStore, { sql: on, projectId, signal, isRepeated: true }), ids),
           );
         const order = orders.find((one) => one === query.order) ?? '-id';
         const behind: PersonPosition | null =

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { longestNeedle } from '../../sql/longest-needle.ts';
-import { eventRead } from '../events/reads.ts';
+import { createEventRead } from '../events/reads.ts';
 import type { EventDeps } from '../events/routes.ts';
 import { latestRows, listEventValues, listPersonValues, longestValue, maxValues } from './store.ts';
 
@@ -56,7 +56,11 @@ export function propertyValueRoutes({ sql, searches, otherStore }: EventDeps) {
         const wanted = { ...query, after: new Date(Date.now() - recentMs) };
         const found = await searches.run({ caller, target }, null, (on) =>
           listEventValues(
-            eventRead(otherStore, { sql: on, projectId: target.environmentId, signal: request.disconnectSignal() }),
+            createEventRead(otherStore, {
+              sql: on,
+              projectId: target.environmentId,
+              signal: request.disconnectSignal(),
+            }),
             wanted,
           ),
         );

@@ -9,7 +9,7 @@ export const csvDeclaration = {
 };
 
 /** Converts a result to a CSV file. The file is empty if the result has not been computed yet. */
-export function csvContent({ results, columns }: { results: unknown; columns?: unknown }, name: string): TextContent {
+export function toCsvContent({ results, columns }: { results: unknown; columns?: unknown }, name: string): TextContent {
   const table = toResultTable(results, Array.isArray(columns) ? columns : null);
   const text = table.columns.length === 0 ? '' : formatCsv([table.columns, ...table.rows]);
   return new TextContent(text, { 'Content-Disposition': `attachment; filename="${name}.csv"` });

@@ -8,7 +8,7 @@ import { environmentBasePaths } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import { csvContent } from './csv.ts';
+import { toCsvContent } from './csv.ts';
 import type { QueryRunner, RefreshMode } from './query-runner.ts';
 import {
   exampleQuery,
@@ -63,7 +63,7 @@ export function queryRoutes({ sql, queryRunner }: { sql: Sql; queryRunner: Query
     const { result: found, status } = await queryRunner.run({ caller, target }, runOptions);
     if (status !== null) return new WithStatus(202, { ...(found && { ...complete, ...found }), query_status: status });
     if (found === null) throw new AppError('internal', 'The query has neither a result nor a status.');
-    if (format === 'csv') return csvContent(found, 'query');
+    if (format === 'csv') return toCsvContent(found, 'query');
     return { ...complete, query_status: null, ...found };
   }
   return [

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Sql } from '@millrace/db';
 import type { PageRoute } from '@millrace/http';
 import { isAppError } from '@millrace/runtime';
-import { type LinkLimits, openLink } from './public-link.ts';
+import { type LinkLimits, openPublicLink } from './public-link.ts';
 
 interface PageDeps {
   sql: Sql;
@@ -22,7 +22,7 @@ export function sharedPages({ sql, linkLimits: limits, html }: PageDeps): PageRo
     async serve({ request, params, response }) {
       setHeaders(response, { isFramed: path === '/embedded' });
       try {
-        await openLink({ sql, limits }, params.access_token ?? '', request);
+        await openPublicLink({ sql, limits }, params.access_token ?? '', request);
       } catch (error) {
         setFailure(response, error);
       }

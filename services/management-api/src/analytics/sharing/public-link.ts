@@ -59,7 +59,7 @@ const tokenPattern = /^[\w-]{43}$/;
  * off, replaced or deleted.
  * @throws AppError `not_found`, which is the same for all links that do not work, or `rate_limited`
  */
-export async function openLink(
+export async function openPublicLink(
   { sql, limits: { visits, guesses } }: { sql: Sql; limits: LinkLimits },
   token: string,
   { address }: Pick<ApiRequest, 'address'>,

@@ -10,7 +10,7 @@ import { findDashboard } from '../dashboards/store.ts';
 import { type InsightResult, runInsight } from '../insights/result.ts';
 import { findInsights, type InsightRow } from '../insights/store.ts';
 import type { QueryRunner } from '../query/query-runner.ts';
-import { type LinkLimits, type OpenLink, openLink } from './public-link.ts';
+import { type LinkLimits, type OpenLink, openPublicLink } from './public-link.ts';
 import {
   linkParams,
   type SharedStatus,
@@ -51,7 +51,7 @@ export function publicLinkRoutes({ sql, queryRunner, linkLimits: limits }: Publi
       params: linkParams,
       responses: { 200: { description: 'The shared page.', schema: sharedPage } },
       examples: { response: sharedPageExample },
-      target: ({ params, request }) => openLink({ sql, limits }, params.access_token, request),
+      target: ({ params, request }) => openPublicLink({ sql, limits }, params.access_token, request),
       handler: async ({ target: link }) => {
         const { record, settings, timezone } = link;
         const { name, description, tiles } = await readTiles(sql, link);
@@ -83,7 +83,7 @@ export function publicLinkRoutes({ sql, queryRunner, linkLimits: limits }: Publi
       params: tileParams,
       responses: { 200: { description: 'The numbers of the tile.', schema: sharedInsight } },
       examples: { response: sharedInsightExample },
-      target: ({ params, request }) => openLink({ sql, limits }, params.access_token, request),
+      target: ({ params, request }) => openPublicLink({ sql, limits }, params.access_token, request),
       handler: async ({ target: link, params: { at } }) => {
         const tile = (await readTiles(sql, link)).tiles[at];
         if (tile === undefined || tile.text !== null) throw new AppError('not_found', 'Not found.');

@@ -13,7 +13,7 @@ import {
   toSharing,
 } from './schema.ts';
 import type { SharedKind } from './store.ts';
-import { changeSharing, readSharing, rotateLink } from './write.ts';
+import { changeSharing, readSharing, replacePublicLink } from './write.ts';
 
 /** Creates the routes that read and change public links of insights and dashboards (docs/api/sharing.md). */
 export function sharingRoutes(deps: Pick<Database, 'sql' | 'transaction'>) {
@@ -73,7 +73,7 @@ function routesOf({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>, k
       examples: { response: sharingExample },
       handler: async ({ caller, target, params: { id } }) => {
         const addressed = { kind, name: String(id) };
-        return toSharing(await transaction((tx) => rotateLink(tx, { caller, target }, addressed)));
+        return toSharing(await transaction((tx) => replacePublicLink(tx, { caller, target }, addressed)));
       },
     }),
   ];

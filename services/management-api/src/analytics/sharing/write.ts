@@ -70,7 +70,7 @@ export async function changeSharing(
  * Replaces the link of a record. The former link stops working immediately.
  * @throws AppError `not_found` or `forbidden`
  */
-export async function rotateLink(tx: Transaction, author: Author, addressed: Addressed): Promise<SharingRow> {
+export async function replacePublicLink(tx: Transaction, author: Author, addressed: Addressed): Promise<SharingRow> {
   return change(tx, author, addressed, async (_record, before) => ({ ...before, access_token: newToken() }));
 }
 

@@ -7,7 +7,7 @@ import { Type } from 'typebox';
 import { environmentBasePaths } from '../../../access/addressed-project.ts';
 import { defineRoutes } from '../../../access/define-route.ts';
 import { requireScope } from '../../../access/require-scope.ts';
-import { eventRead } from '../../../analytics/events/reads.ts';
+import { createEventRead } from '../../../analytics/events/reads.ts';
 import type { EventDeps } from '../../../analytics/events/routes.ts';
 import { requireTime } from '../../../time/relative-time.ts';
 import { findTimeZone } from '../../../time/time-zone-store.ts';
@@ -68,7 +68,7 @@ export function flagExposuresRoute({ sql, searches, otherStore }: EventDeps) {
       };
       const rows = await searches.run({ caller, target }, 'date_from and date_to', (on) =>
         countExposures(
-          eventRead(otherStore, {
+          createEventRead(otherStore, {
             sql: on,
             projectId: environmentId,
             signal: request.disconnectSignal(),
