@@ -24,7 +24,7 @@ const maxLength = 200;
  * Converts a name to a flag key, which contains only a to z without accents, digits and hyphens. Returns an empty text
  * if no such character remains.
  */
-export function slug(name: string): string {
+export function toFlagKey(name: string): string {
   return name
     .normalize('NFKD')
     .replace(/[^\p{ASCII}]/gu, '')

@@ -12,7 +12,7 @@ import { requireScope } from '../../access/require-scope.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { changeFlag, createFlag, type FlagWriter } from '../feature-flags/changes/write.ts';
 import { type FlagRow, findFlag } from '../feature-flags/store.ts';
-import { enrollmentFilters, type Stage, slug } from './rules.ts';
+import { enrollmentFilters, type Stage, toFlagKey } from './rules.ts';
 import type { featureChanges, newFeature } from './schema.ts';
 import {
   deleteFeature,
@@ -128,7 +128,7 @@ async function findSuitableFlag(
 /** Creates a flag that is off for all users who have not enrolled. */
 async function makeFlag(tx: Transaction, writer: FeatureWriter, name: string): Promise<FlagRow> {
   requireScope(writer, 'feature_flag:write');
-  const key = slug(name);
+  const key = toFlagKey(name);
   if (key === '') {
     const detail =
       'The name must contain an ASCII letter or digit, because the flag key is derived from it. Change the name, or set ' +

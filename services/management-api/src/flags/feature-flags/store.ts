@@ -219,7 +219,10 @@ export async function updateFlag(tx: Transaction, { id, userId }: { id: number; 
 }
 
 /** Marks flags as deleted and increments their versions. */
-export async function markDeleted(tx: Transaction, { ids, userId }: { ids: number[]; userId: number }): Promise<void> {
+export async function markFlagsDeleted(
+  tx: Transaction,
+  { ids, userId }: { ids: number[]; userId: number },
+): Promise<void> {
   await tx.query(
     `UPDATE feature_flag SET deleted = true, version = version + 1, updated_at = clock_timestamp(), last_modified_by_id = $2
       WHERE id = ANY ($1::int[])`,

@@ -11,7 +11,7 @@ import { lockEnvironment } from '../../../sql/lock-environment.ts';
 import { type FlagFilterValues, flagConditions, flagFilters } from '../list-query.ts';
 import type { FlagDeps } from '../payloads.ts';
 import { flagsPath, flagTags as tags } from '../schema.ts';
-import { type FlagRow, findFlagKeys, findFlags, listFlagIds, markDeleted } from '../store.ts';
+import { type FlagRow, findFlagKeys, findFlags, listFlagIds, markFlagsDeleted } from '../store.ts';
 import { type FlagAuthor, recordFlagActivity } from './activity.ts';
 import { type DependentFlag, findDependentFlags, findFlagsWithFeatures } from './reference-store.ts';
 
@@ -195,7 +195,7 @@ async function deleteFlags(
     dependent: await findDependentFlags(tx, environmentId),
     withFeatures: await findFlagsWithFeatures(tx, numbers),
   });
-  await markDeleted(tx, { ids: deletable.map(({ id }) => id), userId });
+  await markFlagsDeleted(tx, { ids: deletable.map(({ id }) => id), userId });
   for (const before of deletable) {
     await recordFlagActivity(tx, author, { before, after: { ...before, deleted: true } });
   }

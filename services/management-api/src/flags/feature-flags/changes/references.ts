@@ -3,7 +3,7 @@
 
 import type { Sql } from '@millrace/db';
 import { findCohortsWithin } from '../../../analytics/cohorts/store.ts';
-import { cohortsIn, type FlagFilters, filterProblem, flagsIn } from '../filters/filters.ts';
+import { type FlagFilters, filterError, findCohortIds, findFlagIds } from '../filters/filters.ts';
 import type { FlagFields, FlagRow } from '../store.ts';
 import { findDependentFlags, findLiveFlags, hasEarlyAccessFeature } from './reference-store.ts';
 import { refusal } from './rules.ts';
@@ -26,24 +26,24 @@ export async function checkReferences(sql: Sql, flag: ReferringFlag): Promise<vo
 }
 
 async function checkCohorts(sql: Sql, { environmentId, filters }: ReferringFlag): Promise<void> {
-  const ids = cohortsIn(filters);
+  const ids = findCohortIds(filters);
   if (ids.length === 0) return;
   const cohorts = await findCohortsWithin(sql, environmentId, ids);
   const known = new Set(cohorts.map(({ id }) => id));
   const unknown = ids.find((id) => !known.has(id));
-  if (unknown !== undefined) throw filterProblem(`Cohort with id ${unknown} does not exist`, 'cohort_does_not_exist');
+  if (unknown !== undefined) throw filterError(`Cohort with id ${unknown} does not exist`, 'cohort_does_not_exist');
 }
 
 async function checkDependencies(sql: Sql, { environmentId, id, key, filters }: ReferringFlag): Promise<void> {
-  const needs = flagsIn(filters);
+  const needs = findFlagIds(filters);
   if (needs.length === 0) return;
-  if (id !== null && needs.includes(id)) throw filterProblem(`Feature flag '${key}' cannot depend on itself`);
+  if (id !== null && needs.includes(id)) throw filterError(`Feature flag '${key}' cannot depend on itself`);
   const found = new Map((await findLiveFlags(sql, environmentId, needs)).map((flag) => [flag.id, flag]));
   for (const needed of needs) {
     const flag = found.get(needed);
-    if (!flag) throw filterProblem(`Flag dependency references non-existent flag with ID ${needed}`);
+    if (!flag) throw filterError(`Flag dependency references non-existent flag with ID ${needed}`);
     if (flag.active) continue;
-    throw filterProblem(
+    throw filterError(
       `Cannot create dependency on disabled flag '${flag.key}' (ID: ${needed}). Flag dependencies must reference active flags only.`,
     );
   }
@@ -53,7 +53,7 @@ async function checkDependencies(sql: Sql, { environmentId, id, key, filters }: 
   const keyOf = (flagId: number) =>
     flagId === id ? key : (dependent.get(flagId)?.key ?? found.get(flagId)?.key ?? String(flagId));
   const cycle = findCycle(id, needsOf);
-  if (cycle) throw filterProblem(`Circular dependency detected: ${cycle.map(keyOf).join(' → ')}`);
+  if (cycle) throw filterError(`Circular dependency detected: ${cycle.map(keyOf).join(' → ')}`);
 }
 
 /** Returns the path from a flag through its dependencies back to the flag, or null if no cycle exists. */
@@ -113,7 +113,7 @@ async function checkDisabling(sql: Sql, flag: FlagRow): Promise<void> {
 }
 
 async function checkEnabling(sql: Sql, flag: FlagRow, { filters }: FlagFields): Promise<void> {
-  const needs = Array.isArray(filters.groups) ? flagsIn(filters as FlagFilters) : [];
+  const needs = Array.isArray(filters.groups) ? findFlagIds(filters as FlagFilters) : [];
   const disabled = (await findLiveFlags(sql, flag.environment_id, needs)).filter(({ active }) => !active);
   if (disabled.length === 0) return;
   throw refusal(

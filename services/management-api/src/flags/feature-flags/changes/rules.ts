@@ -155,7 +155,7 @@ const unchecked = -1;
  * @param current the flag as the API currently shows it
  * @throws AppError `conflict`
  */
-export function refuseConflict(
+export function rejectConflictingEdit(
   changes: FlagChanges,
   current: Record<string, unknown> & { version: number; last_modified_by: { email: string } | null },
 ): void {

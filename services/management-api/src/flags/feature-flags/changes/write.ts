@@ -22,7 +22,7 @@ import {
   type FlagChanges,
   fieldsOfNew,
   type NewFlag,
-  refuseConflict,
+  rejectConflictingEdit,
   renameEnrollment,
 } from './rules.ts';
 
@@ -69,7 +69,7 @@ export async function changeFlag(
   await lockEnvironment(tx, environmentId);
   const before = await requireFlag(tx, writer, { id, needed: 'editor' });
   const shown = decryptFilters(before, secrets);
-  refuseConflict(changes, toFeatureFlag(before, shown, true));
+  rejectConflictingEdit(changes, toFeatureFlag(before, shown, true));
   const filters = changedFilters(changes, { stored: shown, tried });
   const changed = applyFlagChanges(before, changes);
   const fields = renameEnrollment({ ...changed, filters: filters ?? shown }, before.key);

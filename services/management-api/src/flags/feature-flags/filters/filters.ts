@@ -35,12 +35,12 @@ export interface ConditionFilter extends Record<string, unknown> {
 }
 
 /** Returns the IDs of the cohorts in the conditions, without duplicates. */
-export function cohortsIn({ groups }: FlagFilters): number[] {
+export function findCohortIds({ groups }: FlagFilters): number[] {
   return idsIn(groups, 'cohort', 'value');
 }
 
 /** Returns the IDs of the flags in the conditions, without duplicates. */
-export function flagsIn({ groups }: FlagFilters): number[] {
+export function findFlagIds({ groups }: FlagFilters): number[] {
   return idsIn(groups, 'flag', 'key');
 }
 
@@ -82,17 +82,17 @@ function listOf(value: unknown): Record<string, unknown>[] {
 const names = new Set(['cohort_name', 'group_key_names']);
 
 /** Removes the display-only fields from a filter. */
-export function removeNames(filter: Record<string, unknown>): Record<string, unknown> {
+export function removeDisplayNames(filter: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(filter).filter(([name]) => !names.has(name)));
 }
 
 /** Removes the display-only fields from all filters of a flag. */
 export function removeNamesInFilters(filters: Record<string, unknown>): Record<string, unknown> {
-  return mapConditionFilters(filters, removeNames);
+  return mapConditionFilters(filters, removeDisplayNames);
 }
 
 /** Replaces the IDs of cohorts and flags in filters. IDs without a replacement stay unchanged. */
-export function addReferences(
+export function replaceReferences(
   filters: FlagFilters,
   { cohorts, flags }: { cohorts: ReadonlyMap<number, number>; flags: ReadonlyMap<number, number> },
 ): FlagFilters {
@@ -109,17 +109,17 @@ export function addReferences(
 }
 
 /** Creates the error for invalid filters. The texts must stay the same, because existing clients match them. */
-export function filterProblem(detail: string, code = 'invalid_input'): AppError {
+export function filterError(detail: string, code = 'invalid_input'): AppError {
   return new AppError('invalid', detail, { code, attr: 'filters' });
 }
 
 /** Returns the value as JSON, so that the string "55" is distinct from the number 55. */
-export function quote(value: unknown): string {
-  return brief(JSON.stringify(value) ?? '');
+export function quoteJson(value: unknown): string {
+  return abbreviate(JSON.stringify(value) ?? '');
 }
 
 /** Returns the value as text, truncated to fit into a sentence. */
-export function brief(value: unknown): string {
+export function abbreviate(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
   return text.length > 100 ? `${text.slice(0, 100)}…` : text;
 }

@@ -11,7 +11,7 @@ import {
   readCohortFilterId,
   type ValidatedPatterns,
 } from '@millrace/flags';
-import { brief, type ConditionFilter, filterProblem, quote, removeNames } from './filters.ts';
+import { brief, type ConditionFilter, filterError, quoteJson, removeDisplayNames } from './filters.ts';
 
 export interface FilterRules {
   /** Path of the filter, such as `groups[0].properties[1]`. */
@@ -27,10 +27,10 @@ export interface FilterRules {
  * @throws AppError `invalid`
  */
 export function parseConditionFilter(given: unknown, rules: FilterRules): ConditionFilter {
-  if (!isObject(given)) throw filterProblem(`${rules.path}: must be a filter, not ${quote(given)}`);
+  if (!isObject(given)) throw filterError(`${rules.path}: must be a filter, not ${quoteJson(given)}`);
   const { type = 'person' } = given;
   checkType(type, given, rules);
-  const filter = removeNames(given);
+  const filter = removeDisplayNames(given);
   switch (type) {
     case 'cohort':
       return { ...filter, ...parseCohortFilter(filter, rules), type };
@@ -50,11 +50,11 @@ export function parseConditionFilter(given: unknown, rules: FilterRules): Condit
 function checkType(type: unknown, filter: Record<string, unknown>, { aggregation }: FilterRules): void {
   if (aggregation === null) {
     if (type === 'person' || type === 'cohort' || type === 'flag') return;
-    throw filterProblem('Filters are not valid (can only use person, cohort, and flag properties)');
+    throw filterError('Filters are not valid (can only use person, cohort, and flag properties)');
   }
   const groupType = filter.group_type_index ?? aggregation;
   if (type !== 'group' || groupType !== aggregation) {
-    throw filterProblem('Filters are not valid (can only use group properties)');
+    throw filterError('Filters are not valid (can only use group properties)');
   }
 }
 
@@ -64,26 +64,26 @@ function checkType(type: unknown, filter: Record<string, unknown>, { aggregation
  */
 function parseCohortFilter({ type, value, operator }: Record<string, unknown>, { path }: FilterRules) {
   const cohortId = readCohortFilterId({ type, value });
-  if (cohortId === undefined) throw filterProblem(`${path}.value: must be a cohort ID, not ${quote(value)}`);
+  if (cohortId === undefined) throw filterError(`${path}.value: must be a cohort ID, not ${quoteJson(value)}`);
   if (operator === 'not_in') return { key: 'id', value: cohortId, operator };
   if (operator === undefined || operator === null || operator === 'in' || operator === 'exact') {
     return { key: 'id', value: cohortId, operator: 'in' };
   }
-  throw filterProblem(`The '${brief(operator)}' operator is not valid for cohort properties.`, 'invalid_operator');
+  throw filterError(`The '${abbreviate(operator)}' operator is not valid for cohort properties.`, 'invalid_operator');
 }
 
 function parseFlagFilter({ key, value, operator }: Record<string, unknown>, { path }: FilterRules) {
   if (operator !== 'flag_evaluates_to') {
-    throw filterProblem("Flag properties must use the 'flag_evaluates_to' operator");
+    throw filterError("Flag properties must use the 'flag_evaluates_to' operator");
   }
   const flagId = parseRecordId(key);
   if (flagId === undefined) {
-    throw filterProblem(
-      `Flag dependencies must reference flag IDs (integers), not flag keys. Invalid reference: '${brief(key)}'`,
+    throw filterError(
+      `Flag dependencies must reference flag IDs (integers), not flag keys. Invalid reference: '${abbreviate(key)}'`,
     );
   }
   if (typeof value !== 'boolean' && typeof value !== 'string') {
-    throw filterProblem(`${path}.value: must be true, false or a variant key, not ${quote(value)}`);
+    throw filterError(`${path}.value: must be true, false or a variant key, not ${quoteJson(value)}`);
   }
   return { key: String(flagId), operator, value };
 }
@@ -123,7 +123,7 @@ function parsePropertyTest(
 ): { key: string; operator?: PropertyOperator } {
   const { path } = rules;
   if (typeof key !== 'string' || key === '' || key.length > longestKey) {
-    throw filterProblem(`${path}.key: must be a property name of at most ${longestKey} characters`);
+    throw filterError(`${path}.key: must be a property name of at most ${longestKey} characters`);
   }
   const operator = parseOperator(operatorName, rules);
   if (!valueless.has(operator)) checkValue(operator, value, { key, ...rules });
@@ -135,12 +135,15 @@ function parseOperator(operatorName: unknown, { type }: PropertyRules): Property
   const operator = aliases.get(String(operatorName)) ?? operatorName ?? 'exact';
   if (isPropertyOperator(operator)) return operator;
   if (operator === 'in' || operator === 'not_in') {
-    throw filterProblem(
+    throw filterError(
       `The '${operator}' operator is only valid for cohort properties, not '${type}' properties.`,
       'invalid_operator',
     );
   }
-  throw filterProblem(`The '${brief(operator)}' operator is not valid for '${type}' properties.`, 'invalid_operator');
+  throw filterError(
+    `The '${abbreviate(operator)}' operator is not valid for '${type}' properties.`,
+    'invalid_operator',
+  );
 }
 
 /** Returns the problem of the value, or null if the value is valid. */
@@ -160,27 +163,27 @@ function checkValue(
   { path, key, knownPatterns, tried }: PropertyRules & { key: string },
 ): void {
   if (dateOperators.has(operator)) {
-    if (!isFilterDate(value)) throw filterProblem(`Invalid date value: ${brief(value)}`, 'invalid_date');
+    if (!isFilterDate(value)) throw filterError(`Invalid date value: ${abbreviate(value)}`, 'invalid_date');
     return;
   }
   const wrong = valueProblem(operator, value);
   if (wrong !== null) {
-    const detail = `Invalid value for operator ${operator}: ${quote(value ?? null)}. ${path}.value ${wrong}.`;
-    throw filterProblem(detail, 'invalid_value');
+    const detail = `Invalid value for operator ${operator}: ${quoteJson(value ?? null)}. ${path}.value ${wrong}.`;
+    throw filterError(detail, 'invalid_value');
   }
   if ([value].flat().some((one) => Number.isInteger(one) && !Number.isSafeInteger(one))) {
     const detail = `${path}.value: integers beyond ${Number.MAX_SAFE_INTEGER} lose precision in JSON. Send the number as a string.`;
-    throw filterProblem(detail, 'invalid_value');
+    throw filterError(detail, 'invalid_value');
   }
   if (isSearchTextTooLong(operator, value)) {
-    throw filterProblem(`${path}.value: must have at most ${longestNeedle} characters`, 'invalid_value');
+    throw filterError(`${path}.value: must have at most ${longestNeedle} characters`, 'invalid_value');
   }
   if (Array.isArray(value) && value.length > maxValues) {
-    throw filterProblem(`Property group expressions of type ${key} cannot contain more than ${maxValues} values.`);
+    throw filterError(`Property group expressions of type ${key} cannot contain more than ${maxValues} values.`);
   }
   if ((operator === 'regex' || operator === 'not_regex') && !knownPatterns.has(value)) {
     const pattern = String(value);
     const problem = tried.has(pattern) ? tried.get(pattern) : findPatternProblem(pattern);
-    if (typeof problem === 'string') throw filterProblem(`${path}.value: invalid regex pattern: ${brief(problem)}`);
+    if (typeof problem === 'string') throw filterError(`${path}.value: invalid regex pattern: ${abbreviate(problem)}`);
   }
 }

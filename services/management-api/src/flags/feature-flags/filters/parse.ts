@@ -2,7 +2,14 @@
 
 import { isObject } from '@millrace/contracts';
 import type { ValidatedPatterns } from '@millrace/flags';
-import { brief, type FlagCondition, type FlagFilters, type FlagVariant, filterProblem, quote } from './filters.ts';
+import {
+  abbreviate,
+  type FlagCondition,
+  type FlagFilters,
+  type FlagVariant,
+  filterError,
+  quoteJson,
+} from './filters.ts';
 import { parseConditionFilter } from './parse-filter.ts';
 
 /**
@@ -28,7 +35,7 @@ export interface FiltersToParse {
  */
 export function parseFlagFilters({ sent, stored, tried = new Map() }: FiltersToParse): FlagFilters {
   if (Object.hasOwn(sent, 'version')) {
-    throw filterProblem('filters.version is reserved. Remove it from the request.', 'reserved_config_version');
+    throw filterError('filters.version is reserved. Remove it from the request.', 'reserved_config_version');
   }
   const whole = { ...stored, ...sent };
   checkSize(whole);
@@ -51,17 +58,17 @@ export function parseFlagFilters({ sent, stored, tried = new Map() }: FiltersToP
 
 function checkSize(filters: object): void {
   if (Buffer.byteLength(JSON.stringify(filters)) <= maxBytes) return;
-  throw filterProblem(`Feature flag filters exceed maximum size of ${maxBytes / 1024} KiB.`);
+  throw filterError(`Feature flag filters exceed maximum size of ${maxBytes / 1024} KiB.`);
 }
 
 function conditionsOf(groups: unknown, { mayBeEmpty }: { mayBeEmpty: boolean }): unknown[] {
   const list = groups ?? [];
-  if (!Array.isArray(list)) throw filterProblem(`groups: must be a list of condition sets, not ${quote(groups)}`);
+  if (!Array.isArray(list)) throw filterError(`groups: must be a list of condition sets, not ${quoteJson(groups)}`);
   if (list.length === 0 && !mayBeEmpty) {
-    throw filterProblem('Feature flags must have at least one condition set (group)');
+    throw filterError('Feature flags must have at least one condition set (group)');
   }
   if (list.length > maxConditions)
-    throw filterProblem(`groups: must not contain more than ${maxConditions} condition sets`);
+    throw filterError(`groups: must not contain more than ${maxConditions} condition sets`);
   return list;
 }
 
@@ -75,11 +82,11 @@ function commonAggregation(groups: FlagCondition[], ownOfFlag: number | null): n
 function checkSwitches({ holdout, feature_enrollment, early_exit }: Record<string, unknown>): void {
   for (const [name, value] of Object.entries({ feature_enrollment, early_exit })) {
     if (value === undefined || value === null || typeof value === 'boolean') continue;
-    throw filterProblem(`${name}: must be true or false, not ${quote(value)}`);
+    throw filterError(`${name}: must be true or false, not ${quoteJson(value)}`);
   }
   if (holdout === undefined || holdout === null) return;
   if (!isObject(holdout) || !Number.isSafeInteger(holdout.id) || typeof holdout.exclusion_percentage !== 'number') {
-    throw filterProblem('holdout: must be null or {"id": integer, "exclusion_percentage": number}');
+    throw filterError('holdout: must be null or {"id": integer, "exclusion_percentage": number}');
   }
 }
 
@@ -96,7 +103,7 @@ function patternsIn(groups: unknown): ReadonlySet<unknown> {
 function parseAggregation(value: unknown, path: string): number | null {
   if (value === undefined || value === null) return null;
   if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 4) return value;
-  throw filterProblem(`${path}: must be the index of a group type (0 to 4) or null, not ${quote(value)}`);
+  throw filterError(`${path}: must be the index of a group type (0 to 4) or null, not ${quoteJson(value)}`);
 }
 
 const maxFilters = 1000;
@@ -118,15 +125,15 @@ interface ConditionRules {
  */
 function parseCondition(condition: unknown, rules: ConditionRules): FlagCondition {
   const { path, variants, knownPatterns, tried } = rules;
-  if (!isObject(condition)) throw filterProblem(`${path}: must be a condition set, not ${quote(condition)}`);
+  if (!isObject(condition)) throw filterError(`${path}: must be a condition set, not ${quoteJson(condition)}`);
   const { properties = [], rollout_percentage: rollout, variant } = condition;
   const aggregation = Object.hasOwn(condition, 'aggregation_group_type_index')
     ? parseAggregation(condition.aggregation_group_type_index, `${path}.aggregation_group_type_index`)
     : rules.aggregation;
   const filters = properties ?? [];
-  if (!Array.isArray(filters)) throw filterProblem(`${path}.properties: must be a list of filters`);
+  if (!Array.isArray(filters)) throw filterError(`${path}.properties: must be a list of filters`);
   if (filters.length > maxFilters)
-    throw filterProblem(`${path}.properties: must not contain more than ${maxFilters} filters`);
+    throw filterError(`${path}.properties: must not contain more than ${maxFilters} filters`);
   checkRollout(rollout, `${path}.rollout_percentage`);
   checkVariant(variant, variants);
   return {
@@ -142,13 +149,13 @@ function parseCondition(condition: unknown, rules: ConditionRules): FlagConditio
 function checkRollout(value: unknown, path: string): void {
   if (value === undefined || value === null) return;
   if (typeof value === 'number' && value >= 0 && value <= 100) return;
-  throw filterProblem(`${path}: must be a number from 0 to 100, not ${quote(value)}`);
+  throw filterError(`${path}: must be a number from 0 to 100, not ${quoteJson(value)}`);
 }
 
 function checkVariant(variant: unknown, variants: readonly FlagVariant[]): void {
   if (variant === undefined || variant === null || variant === '') return;
   if (variants.some(({ key }) => key === variant)) return;
-  throw filterProblem('Filters are not valid (variant override does not exist)');
+  throw filterError('Filters are not valid (variant override does not exist)');
 }
 
 const maxVariants = 1000;
@@ -160,9 +167,9 @@ const maxVariants = 1000;
 function parseVariants(multivariate: unknown): FlagVariant[] {
   if (multivariate === undefined || multivariate === null) return [];
   const list = isObject(multivariate) ? (multivariate.variants ?? []) : undefined;
-  if (!Array.isArray(list)) throw filterProblem('multivariate: must be null or {"variants": [...]}');
+  if (!Array.isArray(list)) throw filterError('multivariate: must be null or {"variants": [...]}');
   if (list.length > maxVariants)
-    throw filterProblem(`multivariate.variants: must not contain more than ${maxVariants} variants`);
+    throw filterError(`multivariate.variants: must not contain more than ${maxVariants} variants`);
   const variants = list.map((variant, index) => parseVariant(variant, `multivariate.variants[${index}]`));
   checkKeys(variants);
   checkSum(variants);
@@ -170,13 +177,13 @@ function parseVariants(multivariate: unknown): FlagVariant[] {
 }
 
 function parseVariant(variant: unknown, path: string): FlagVariant {
-  if (!isObject(variant)) throw filterProblem(`${path}: must be a variant object, not ${quote(variant)}`);
+  if (!isObject(variant)) throw filterError(`${path}: must be a variant object, not ${quoteJson(variant)}`);
   const { key, rollout_percentage: share } = variant;
   if (typeof key !== 'string' || key === '' || key.length > 400) {
-    throw filterProblem(`${path}.key: must be a string of 1 to 400 characters`);
+    throw filterError(`${path}.key: must be a string of 1 to 400 characters`);
   }
   if (typeof share !== 'number' || !(share >= 0 && share <= 100)) {
-    throw filterProblem(`${path}.rollout_percentage: must be a number from 0 to 100, not ${quote(share)}`);
+    throw filterError(`${path}.rollout_percentage: must be a number from 0 to 100, not ${quoteJson(share)}`);
   }
   return { ...variant, key, rollout_percentage: share };
 }
@@ -184,7 +191,7 @@ function parseVariant(variant: unknown, path: string): FlagVariant {
 function checkKeys(variants: FlagVariant[]): void {
   const seen = new Set<string>();
   for (const { key } of variants) {
-    if (seen.has(key)) throw filterProblem(`Variant keys must be unique, duplicated: ${brief(key)}.`);
+    if (seen.has(key)) throw filterError(`Variant keys must be unique, duplicated: ${abbreviate(key)}.`);
     seen.add(key);
   }
 }
@@ -194,7 +201,7 @@ function checkSum(variants: FlagVariant[]): void {
   if (variants.length === 0) return;
   const sum = variants.reduce((total, variant) => total + variant.rollout_percentage, 0);
   if (Math.abs(sum - 100) < 0.011) return;
-  throw filterProblem('Invalid variant definitions: Variant rollout percentages must sum to 100.');
+  throw filterError('Invalid variant definitions: Variant rollout percentages must sum to 100.');
 }
 
 /**
@@ -206,13 +213,13 @@ function parsePayloads(
   { variants, holdout }: { variants: readonly FlagVariant[]; holdout: unknown },
 ): Record<string, string> {
   if (payloads === null) return {};
-  if (!isObject(payloads)) throw filterProblem('Payloads must be passed as a dictionary');
+  if (!isObject(payloads)) throw filterError('Payloads must be passed as a dictionary');
   const entries = Object.entries(payloads).filter(([, payload]) => payload !== null);
   const keys = new Set(variants.length > 0 ? variants.map(({ key }) => key) : ['true']);
   // Users in the holdout get this variant, although it is not declared.
   if (isObject(holdout)) keys.add(`holdout-${String(holdout.id)}`);
   if (entries.some(([key]) => !keys.has(key))) {
-    throw filterProblem(
+    throw filterError(
       variants.length > 0
         ? 'Payload keys must match a variant key for multivariate flags'
         : "Payload keys must be 'true' for boolean flags",
@@ -226,7 +233,7 @@ function jsonText(payload: unknown): string {
   try {
     JSON.parse(payload);
   } catch {
-    throw filterProblem('Payload value is not valid JSON.');
+    throw filterError('Payload value is not valid JSON.');
   }
   return payload;
 }
