@@ -23,7 +23,7 @@ import {
   changeDomain,
   changesSignIn,
   checkDomainName,
-  domainIsTaken,
+  domainTakenError,
   hasProvider,
   newVerificationChallenge,
   recordDomainActivity,
@@ -148,7 +148,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
       const mayProvision = hasPlanFeature(features, 'automatic_provisioning');
       const after = changeDomain(before, sealed(before.id, wanted), mayProvision);
       if (changesSignIn(before, after)) await requireDomainOwner(tx, member, before.domain, after.domain);
-      if ((await isNameTaken(tx, after)) || !(await updateDomain(tx, after))) throw domainIsTaken();
+      if ((await isNameTaken(tx, after)) || !(await updateDomain(tx, after))) throw domainTakenError();
       // Linked identities belong to the previous name. The new name's provider may have other people with the same
       // identifiers.
       if (after.domain !== before.domain) await deleteDomainIdentities(tx, before.id);
@@ -215,11 +215,11 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
           // Lock the organization, so that two concurrent requests cannot add the same name.
           await lockOrganization(tx, target.organizationId);
           if (hasProvider(row)) await requireDomainOwner(tx, target, row.domain);
-          if (await isNameTaken(tx, row)) throw domainIsTaken();
+          if (await isNameTaken(tx, row)) throw domainTakenError();
           // If another organization inserts the name concurrently, the first insert fails. The second insert sees that
           // row.
           const created = (await insertDomain(tx, row)) ?? (await insertDomain(tx, row));
-          if (!created) throw domainIsTaken();
+          if (!created) throw domainTakenError();
           await recordDomainActivity(tx, caller, { activity: 'created', after: created });
           return toDomain(created, installed);
         });

@@ -45,7 +45,7 @@ export function changeDomain(row: DomainRow, changes: Changes, mayProvision: boo
   if (changes.saml_x509_cert) splitSamlCertificates(changes.saml_x509_cert);
   requireSecretOfIssuer(row, changes);
   const changed = { ...row, ...changes };
-  return changed.domain === row.domain ? keepProofsOfUnchangedProviders(row, changed) : clearProof(changed);
+  return changed.domain === row.domain ? keepProofsOfUnchangedProviders(row, changed) : withoutVerification(changed);
 }
 
 /**
@@ -162,7 +162,7 @@ function refuseUntilVerified(changes: Changes): void {
 }
 
 /** Returns a domain without its verification, and without the settings that require a verification. */
-export function clearProof(row: DomainRow): DomainRow {
+export function withoutVerification(row: DomainRow): DomainRow {
   return {
     ...row,
     verified_at: null,
@@ -192,7 +192,7 @@ export function checkDomainName(name: string): void {
   });
 }
 
-export function domainIsTaken(): AppError {
+export function domainTakenError(): AppError {
   return new AppError('invalid', 'domain with this domain already exists.', { code: 'unique', attr: 'domain' });
 }
 

@@ -205,7 +205,7 @@ export async function updateDomain(tx: Transaction, row: DomainRow): Promise<boo
  * the name up, provided that it is not verified or its verification is no longer valid.
  * @returns that row in its previous state, or undefined if no row had the name
  */
-export async function releaseName(
+export async function releaseDomainName(
   tx: Transaction,
   { id, domain }: Pick<DomainRow, 'id' | 'domain'>,
 ): Promise<DomainRow | undefined> {

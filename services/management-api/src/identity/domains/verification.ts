@@ -3,13 +3,13 @@
 import { type ChallengeCheck, deleteDomainIdentities, type LookUpChallenge } from '@millrace/accounts';
 import type { Database, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
-import { clearProof, domainIsTaken, recordDomainActivity } from './rules.ts';
+import { domainTakenError, recordDomainActivity, withoutVerification } from './rules.ts';
 import {
   type DomainRow,
   findDomain,
   lockDomain,
   recordFailedVerification,
-  releaseName,
+  releaseDomainName,
   updateDomain,
 } from './store.ts';
 
@@ -47,8 +47,8 @@ export async function verifyDomain(
       return { row, check, lost: null };
     }
     const verified = { ...row, verified_at: new Date() };
-    const holder = await releaseName(tx, row);
-    if (!(await updateDomain(tx, verified))) throw domainIsTaken();
+    const holder = await releaseDomainName(tx, row);
+    if (!(await updateDomain(tx, verified))) throw domainTakenError();
     await onVerified(tx, row, verified);
     const lost = holder?.verified_at ? holder : null;
     if (lost) await withdrawProof(tx, lost);
@@ -61,7 +61,7 @@ export async function verifyDomain(
  * even after the organization verifies the name again.
  */
 async function withdrawProof(tx: Transaction, before: DomainRow): Promise<void> {
-  const after = clearProof(before);
+  const after = withoutVerification(before);
   await updateDomain(tx, after);
   await deleteDomainIdentities(tx, before.id);
   await recordDomainActivity(tx, null, { activity: 'updated', before, after });

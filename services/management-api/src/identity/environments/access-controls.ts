@@ -94,7 +94,7 @@ const ruleChange = Type.Object(
  * Parses a change of a rule.
  * @throws AppError `invalid`
  */
-export function readRule<Level extends string>(
+export function parseAccessRuleChange<Level extends string>(
   {
     access_level: levelName,
     organization_member: membershipId = null,
@@ -113,7 +113,7 @@ export function readRule<Level extends string>(
 }
 
 /** Returns the response to a change: the current rule or, if the rule was removed, its member or role. */
-export function currentRule(
+export function toRuleChangeResponse(
   rules: AccessRule[],
   { membershipId, roleId }: AccessRuleSubject,
   removed: Partial<AccessRule>,
@@ -142,11 +142,11 @@ async function changeRule(
   { sql, transaction }: AccessDeps,
   { caller, target: { environmentId }, body }: AddressedRecord & { body: Static<typeof ruleChange> },
 ): Promise<AccessRule> {
-  const rule = readRule<AccessLevel>(body, accessLevels);
+  const rule = parseAccessRuleChange<AccessLevel>(body, accessLevels);
   await maskNotFound(() =>
     transaction((tx) => changeEnvironmentAccessRule(tx, { environmentId, ...rule, actor: caller })),
   );
-  return currentRule(await readAccessRules(sql, environmentId), rule, ofProject(environmentId));
+  return toRuleChangeResponse(await readAccessRules(sql, environmentId), rule, ofProject(environmentId));
 }
 
 type AccessDeps = Pick<RecordDeps, 'sql' | 'transaction'>;

@@ -33,7 +33,7 @@ import { rejectEnforced } from '../sign-in/enforcement.ts';
 import { checkNewPassword } from '../sign-in/password-rules.ts';
 import { startSession } from '../sign-in/rules.ts';
 import type { InviteMailing, Joined } from './mailing.ts';
-import { acceptAsUser, inviteMembers, parseInvites, toJoined } from './rules.ts';
+import { acceptInviteAsUser, inviteMembers, parseInvites, toJoined } from './rules.ts';
 import {
   acceptance,
   acceptedInvite,
@@ -336,7 +336,7 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
         response: acceptedInviteExample,
       },
       handler: async ({ caller, params, body: { token = '' } }) =>
-        maskNotFound(async () => notifyOfJoin(await acceptAsUser({ transaction }, params.id, { caller, token }))),
+        maskNotFound(async () => notifyOfJoin(await acceptInviteAsUser({ transaction }, params.id, { caller, token }))),
     }),
   ];
 }

@@ -132,7 +132,7 @@ function ofElement(index: number, error: unknown, otherwise?: string): unknown {
  * @throws AppError `invalid` with code `expired` or `user_already_member`, or naming `token`, or `not_found` for
  *   another user's invite
  */
-export async function acceptAsUser(
+export async function acceptInviteAsUser(
   { transaction }: Pick<Database, 'transaction'>,
   id: string,
   { caller, token }: { caller: Caller; token: string },

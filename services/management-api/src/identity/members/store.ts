@@ -48,7 +48,7 @@ interface MemberFilter {
  * Returns the SQL expression for the number of active members: the stored count of all members minus the inactive ones.
  * Inactive members are few and have an index.
  */
-export const activeMembers = (organizationId: string) =>
+export const activeMemberCount = (organizationId: string) =>
   `(coalesce((SELECT size.members FROM organization_size size WHERE size.organization_id = ${organizationId}), 0)
     - (SELECT count(*)::int FROM membership others JOIN "user" inactive ON inactive.id = others.user_id
         WHERE others.organization_id = ${organizationId} AND NOT inactive.is_active))`;
@@ -71,7 +71,7 @@ export async function listMembers(sql: Sql, filter: MemberFilter): Promise<{ cou
   // Find the page first, so that the other columns are not computed for skipped rows.
   const rows = await sql.query<Counted<MemberRow>>(
     `SELECT total.count, page.*
-       FROM (SELECT ${isWhole ? activeMembers('$1') : `(SELECT count(*)::int ${where})`} AS count) total
+       FROM (SELECT ${isWhole ? activeMemberCount('$1') : `(SELECT count(*)::int ${where})`} AS count) total
        LEFT JOIN LATERAL (
          SELECT ${memberColumns}, row_number() OVER (ORDER BY ${orders[filter.order]}) AS rank
            FROM (SELECT m.id ${where} ORDER BY ${orders[filter.order]} ${limits.page}) found

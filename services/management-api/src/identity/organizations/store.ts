@@ -4,7 +4,7 @@ import { effectiveLevel } from '@millrace/accounts/access';
 import type { Columns, Sql } from '@millrace/db';
 import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 import type { EnvironmentSummaryRow } from '../environments/store.ts';
-import { activeMembers } from '../members/store.ts';
+import { activeMemberCount } from '../members/store.ts';
 
 export interface OrganizationRow
   extends Columns<
@@ -61,7 +61,7 @@ export async function listOrganizations(
                          AND EXISTS (SELECT 1 FROM environment e
                                       WHERE e.project_id = p.id AND ${effectiveLevel} IS NOT NULL
                                         AND ($5::int[] IS NULL OR e.id = ANY ($5::int[])))), '[]') AS projects,
-            ${activeMembers('o.id')} AS member_count
+            ${activeMemberCount('o.id')} AS member_count
        FROM organization o
        JOIN membership m ON m.organization_id = o.id AND m.user_id = $1
       WHERE o.id = ANY ($2::uuid[])

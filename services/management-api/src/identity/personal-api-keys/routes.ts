@@ -13,7 +13,7 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
-import { isWithinReach, type KeyPermissions, type KeyReach, requireWithin, requireWithinReach } from './rules.ts';
+import { isWithinReach, type KeyPermissions, type KeyReach, requireNotBroader, requireReachWithin } from './rules.ts';
 import {
   newPersonalApiKey,
   personalApiKey,
@@ -43,7 +43,7 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
       const choice = chooseKey(caller, params.id);
       await lockUserKeys(tx, caller.userId);
       const own = await permissionsOfCaller(tx, caller);
-      requireWithin(own, await getPersonalApiKey(tx, choice));
+      requireNotBroader(own, await getPersonalApiKey(tx, choice));
       return work(tx, choice, own);
     });
 
@@ -85,7 +85,7 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
         transaction(async (tx) => {
           await lockUserKeys(tx, caller.userId);
           const own = await permissionsOfCaller(tx, caller);
-          requireWithinReach(own, reachAfter({ scoped_teams: [], scoped_organizations: [] }, body));
+          requireReachWithin(own, reachAfter({ scoped_teams: [], scoped_organizations: [] }, body));
           const created = await createPersonalApiKey(tx, {
             userId: caller.userId,
             actor: caller,
@@ -95,7 +95,7 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
             scopedOrganizations: body.scoped_organizations ?? [],
             expiresAt: toDate(body.expires_at) ?? null,
           });
-          requireWithin(own, created.key);
+          requireNotBroader(own, created.key);
           return shown(created);
         }),
     }),
@@ -137,7 +137,7 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
       handler: async ({ caller, params, body }) =>
         change({ caller, params }, async (tx, choice, own) => {
           const before = await getPersonalApiKey(tx, choice);
-          requireWithinReach(own, reachAfter(before, body));
+          requireReachWithin(own, reachAfter(before, body));
           const expiresAt = toDate(body.expires_at);
           const after = await updatePersonalApiKey(
             tx,
@@ -150,7 +150,7 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
               ...(expiresAt !== undefined && { expiresAt }),
             },
           );
-          requireWithin(own, after);
+          requireNotBroader(own, after);
           return toPersonalApiKey(after, null);
         }),
     }),

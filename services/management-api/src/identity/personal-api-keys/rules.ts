@@ -20,7 +20,7 @@ export interface KeyPermissions extends KeyReach {
  * could be used to create a key with all permissions. In PostHog, keys cannot create keys at all.
  * @throws AppError `forbidden`
  */
-export function requireWithin(own: KeyPermissions, other: KeyPermissions): void {
+export function requireNotBroader(own: KeyPermissions, other: KeyPermissions): void {
   const isWithin =
     other.scopes.every(
       (scope) => own.scopes.includes(scope) || (isScopeName(scope) && includesScope(own.scopes, scope)),
@@ -35,7 +35,7 @@ export function requireWithin(own: KeyPermissions, other: KeyPermissions): void 
  * up, so that the response does not reveal whether they exist.
  * @throws AppError `forbidden`
  */
-export function requireWithinReach(own: KeyReach, other: KeyReach): void {
+export function requireReachWithin(own: KeyReach, other: KeyReach): void {
   if (!isWithinReach(own, other)) throw exceedsOwnPermissions();
 }
 

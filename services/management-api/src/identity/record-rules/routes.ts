@@ -21,11 +21,11 @@ import {
 } from '../../access/record-rights.ts';
 import {
   accessRule,
-  currentRule,
-  readRule,
+  parseAccessRuleChange,
   ruleExample,
   ruleTarget,
   toAccessRule,
+  toRuleChangeResponse,
 } from '../environments/access-controls.ts';
 import { listAccessRules } from '../environments/store.ts';
 
@@ -137,10 +137,10 @@ function kindRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
       handler: async ({ caller, target: { environmentId }, body }) => {
         const { resource } = body;
         const place = { environmentId, resource, resourceId: null };
-        const rule = readRule(body, recordAccessLevels);
+        const rule = parseAccessRuleChange(body, recordAccessLevels);
         await maskNotFound(() => transaction((tx) => changeRecordRule(tx, { ...place, ...rule, actor: caller })));
         const rules = await listAccessRules(sql, environmentId, place);
-        return currentRule(rules.map(toAccessRule), rule, { resource });
+        return toRuleChangeResponse(rules.map(toAccessRule), rule, { resource });
       },
     }),
   ];
@@ -203,10 +203,10 @@ function routesOfKind({ sql, transaction }: Pick<Database, 'sql' | 'transaction'
       },
       handler: async ({ caller, target: { environmentId, record }, body }) => {
         const place = { environmentId, resource: kind, resourceId: String(record.id) };
-        const rule = readRule(body, recordAccessLevels);
+        const rule = parseAccessRuleChange(body, recordAccessLevels);
         await maskNotFound(() => transaction((tx) => changeRecordRule(tx, { ...place, ...rule, actor: caller })));
         const rules = await listAccessRules(sql, environmentId, place);
-        return currentRule(rules.map(toAccessRule), rule, { resource: kind, resource_id: place.resourceId });
+        return toRuleChangeResponse(rules.map(toAccessRule), rule, { resource: kind, resource_id: place.resourceId });
       },
     }),
   ];

@@ -96,7 +96,7 @@ export async function finishRegistration(
   },
 ): Promise<Passkey> {
   const begun = await consumeSignInStep(sql, 'passkey_registration', session.id);
-  if (begun === undefined) throw noChallenge();
+  if (begun === undefined) throw challengeError();
   const { rpID, expectedOrigin } = placeOf(publicUrl);
   refuseForeignFrame(body.credential);
   const { registrationInfo: info } = await verified(
@@ -109,7 +109,7 @@ export async function finishRegistration(
       supportedAlgorithmIDs: algorithms,
     }),
   );
-  if (!info) throw badPasskey();
+  if (!info) throw passkeyError();
   const transports = info.credential.transports ?? [];
   const passkey = await transaction(async (tx) => {
     await lockUserKeys(tx, user.id);
@@ -123,7 +123,7 @@ export async function finishRegistration(
       label: body.label,
       authenticator_type: typeOf(body.credential.authenticatorAttachment, transports),
     });
-    if (inserted === undefined) throw badPasskey('This passkey is already registered.');
+    if (inserted === undefined) throw passkeyError('This passkey is already registered.');
     await recordPasskey(tx, user, { before: null, after: body.label });
     return inserted;
   });
@@ -171,13 +171,13 @@ export async function checkPasskey(
 ): Promise<{ user: SignInUser; isVerified: boolean }> {
   const passkey = typeof credential.id === 'string' ? await findPasskey(sql, credential.id) : undefined;
   const user = passkey && (await findSignInUser(sql, { id: passkey.user_id }));
-  if (!passkey || !user?.is_active || (userId !== null && userId !== user.id)) throw badPasskey();
+  if (!passkey || !user?.is_active || (userId !== null && userId !== user.id)) throw passkeyError();
   const response = credential as unknown as AuthenticationResponseJSON;
   const handle = response.response?.userHandle;
   // Without a list of passkeys, the user handle identifies the user. With a list, the handle can be missing but must
   // not belong to another user.
   const isHandled = handle === undefined || handle === null ? userId !== null : isHandleOf(handle, user.uuid);
-  if (!isHandled) throw badPasskey();
+  if (!isHandled) throw passkeyError();
   const { rpID, expectedOrigin } = placeOf(publicUrl);
   refuseForeignFrame(response);
   const { verified: isRight, authenticationInfo } = await verified(
@@ -191,16 +191,16 @@ export async function checkPasskey(
       credential: { id: passkey.credential_id, publicKey: new Uint8Array(passkey.public_key), counter: 0 },
     }),
   );
-  if (!isRight) throw badPasskey();
+  if (!isRight) throw passkeyError();
   if (needsVerification && !authenticationInfo.userVerified) {
-    throw badPasskey(
+    throw passkeyError(
       'You already used a passkey as the first factor. Enter a code, or use a passkey that asks for your PIN or ' +
         'fingerprint.',
     );
   }
   if (!(await transaction((tx) => recordPasskeyUse(tx, passkey.id, authenticationInfo.newCounter)))) {
     accountMailing.notifyUser(user, 'passkey_refused');
-    throw badPasskey(
+    throw passkeyError(
       "This passkey's signature counter has decreased, so the passkey may be a copy. Use a different passkey.",
     );
   }
@@ -218,7 +218,7 @@ export async function checkDiscoverablePasskey(
 ): ReturnType<typeof checkPasskey> {
   const secret = readStepCookie(request);
   const step = secret === null ? undefined : await consumeSignInStep(deps.sql, 'passkey_sign_in', secret);
-  if (step === undefined) throw noChallenge();
+  if (step === undefined) throw challengeError();
   const challenge = String(step.data.challenge);
   return checkPasskey(deps, { credential, challenge, publicUrl: requirePublicUrl(request), userId: null });
 }
@@ -232,7 +232,7 @@ function refuseForeignFrame(credential: { response?: unknown }): void {
   const { clientDataJSON } = (credential.response ?? {}) as { clientDataJSON?: unknown };
   const { crossOrigin = false, topOrigin } = parseClientData(clientDataJSON);
   if (crossOrigin === false && topOrigin === undefined) return;
-  throw badPasskey(
+  throw passkeyError(
     'Passkeys cannot be used while this page is embedded in another website. Open the page in its own tab.',
   );
 }
@@ -252,18 +252,18 @@ async function verified<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw badPasskey(undefined, error);
+    throw passkeyError(undefined, error);
   }
 }
 
-export function badPasskey(
+export function passkeyError(
   detail = 'This passkey is unknown, or its response is not valid. Try again, or use a different passkey.',
   cause?: unknown,
 ): AppError {
   return new AppError('invalid', detail, { code: '2fa_invalid_passkey', attr: 'credential', cause });
 }
 
-export function noChallenge(): AppError {
+export function challengeError(): AppError {
   return new AppError('invalid', 'The passkey request has expired or was already used. Start again.', {
     code: '2fa_no_challenge',
   });

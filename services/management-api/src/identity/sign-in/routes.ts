@@ -9,7 +9,7 @@ import {
   setSessionCookies,
 } from '../../access/session-cookie.ts';
 import { findSignInMethods } from './enforcement.ts';
-import { describeLink, type SignInDeps, signInByPassword, useLink } from './rules.ts';
+import { describeLink, type SignInDeps, signInByLink, signInByPassword } from './rules.ts';
 import {
   done,
   linkDescription,
@@ -132,7 +132,7 @@ export function signInRoutes(deps: SignInDeps) {
       handler: async ({ body, request }) =>
         countSignIn(
           'link',
-          async () => new WithHeaders(isDone, setSessionCookies(request, await useLink(deps, { body, request }))),
+          async () => new WithHeaders(isDone, setSessionCookies(request, await signInByLink(deps, { body, request }))),
         ),
     }),
   ];

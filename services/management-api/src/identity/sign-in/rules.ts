@@ -287,7 +287,7 @@ export async function describeLink(
  * and signs it in. Each link works only once.
  * @throws AppError like `describeLink`, or `invalid` naming a field of the first owner
  */
-export async function useLink(
+export async function signInByLink(
   deps: SignInDeps,
   { body, request }: { body: Static<typeof linkUse>; request: ApiRequest },
 ): Promise<SignedIn> {

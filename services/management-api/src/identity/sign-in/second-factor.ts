@@ -170,7 +170,7 @@ function notEnabled(): AppError {
  * Checks a code of an app or a backup code.
  * @throws AppError `invalid` with code `2fa_invalid`, or `rate_limited`
  */
-export async function checkCode(
+export async function checkFactorCode(
   { sql, signInLimits, accountMailing, sealedTexts }: SecondFactorDeps,
   user: SignInUser,
   code: string,

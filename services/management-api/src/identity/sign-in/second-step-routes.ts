@@ -25,10 +25,16 @@ import {
   setStepCookie,
 } from '../../access/session-cookie.ts';
 import { rejectEnforced } from './enforcement.ts';
-import { badPasskey, checkDiscoverablePasskey, checkPasskey, createPasskeyChallenge, noChallenge } from './passkeys.ts';
+import {
+  challengeError,
+  checkDiscoverablePasskey,
+  checkPasskey,
+  createPasskeyChallenge,
+  passkeyError,
+} from './passkeys.ts';
 import { findKnownDevice, type SignInDeps, startSession } from './rules.ts';
 import { done, passkeyOptions, passkeySignIn, secondStep, secondStepMethods } from './schema.ts';
-import { checkCode, createSecondFactorError, findSecondFactor } from './second-factor.ts';
+import { checkFactorCode, createSecondFactorError, findSecondFactor } from './second-factor.ts';
 
 const tags: [string] = ['sign-in'];
 const isDone = { success: true };
@@ -136,7 +142,7 @@ export function secondStepRoutes(deps: SignInDeps) {
         countSignIn('second_factor', async () => {
           const { secret, user, challenge, needsVerification } = await requireHalf(request);
           if (credential !== undefined) {
-            if (typeof challenge !== 'string') throw noChallenge();
+            if (typeof challenge !== 'string') throw challengeError();
             // The challenge can be used only once, whether or not the check succeeds.
             await updateSignInStep(sql, 'second_factor', { secret, data: { challenge: null } });
             const publicUrl = requirePublicUrl(request);
@@ -144,7 +150,7 @@ export function secondStepRoutes(deps: SignInDeps) {
           } else if (token === undefined) {
             throw new AppError('invalid', 'This field is required.', { code: 'required', attr: 'token' });
           }
-          const secondFactor = token === undefined || credential ? 'passkey' : await checkCode(deps, user, token);
+          const secondFactor = token === undefined || credential ? 'passkey' : await checkFactorCode(deps, user, token);
           return new WithHeaders(
             isDone,
             setSessionCookies(request, await finish(request, user, { secret, secondFactor, remember })),
@@ -193,7 +199,7 @@ export function secondStepRoutes(deps: SignInDeps) {
           await rejectEnforced(deps, user.email);
           const signedIn = await transaction(async (tx) => {
             await lockUserKeys(tx, user.id);
-            if (!(await findSignInUser(tx, { id: user.id }))?.is_active) throw badPasskey();
+            if (!(await findSignInUser(tx, { id: user.id }))?.is_active) throw passkeyError();
             const device = await findKnownDevice(tx, request, user.email);
             const factor = isVerified
               ? ({ shown: 'passkey' } as const)

@@ -25,7 +25,7 @@ import {
   revokedSessions,
   toLoginSession,
 } from './schema.ts';
-import { checkCode } from './second-factor.ts';
+import { checkFactorCode } from './second-factor.ts';
 
 const tags: [string] = ['sign-in'];
 const path = '/api/users/@me/login_sessions';
@@ -136,7 +136,7 @@ async function confirm(
       attr: 'token',
     });
   }
-  await checkCode(deps, user, body.token);
+  await checkFactorCode(deps, user, body.token);
 }
 
 /**

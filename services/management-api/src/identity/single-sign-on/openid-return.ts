@@ -12,7 +12,7 @@ import {
   recordRefusal,
   requireSameBrowser,
   type SingleSignOnDeps,
-  takePending,
+  takePendingSignIn,
 } from './pending.ts';
 
 /**
@@ -26,7 +26,7 @@ export async function finishOpenId(
   const publicUrl = requirePublicUrl(request);
   await deps.signInLimits.countProviderStep(request.address);
   const state = request.query.get('state') ?? '';
-  const pending = await takePending(deps.sql, state);
+  const pending = await takePendingSignIn(deps.sql, state);
   if (!pending || pending.kind === 'saml' || pending.kind !== provider || pending.domainId !== domainId) {
     throw createSignInError('state_unknown');
   }

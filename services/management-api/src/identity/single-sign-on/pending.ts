@@ -107,7 +107,7 @@ function parse<Schema extends TSchema>(schema: Schema, data: unknown): Static<Sc
  * Deletes and returns the stored state of a sign-in, when the browser returns from the provider.
  * @returns undefined if the state is unknown, expired or already used
  */
-export async function takePending(sql: Sql, state: string): Promise<Pending | undefined> {
+export async function takePendingSignIn(sql: Sql, state: string): Promise<Pending | undefined> {
   const step = await consumeSignInStep(sql, 'provider_sign_in', state);
   return step && parsePending(step.data);
 }

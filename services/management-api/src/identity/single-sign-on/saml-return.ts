@@ -26,7 +26,7 @@ import {
   type SamlPending,
   type SamlTicket,
   type SingleSignOnDeps,
-  takePending,
+  takePendingSignIn,
 } from './pending.ts';
 
 /**
@@ -97,7 +97,7 @@ async function samlSignInState(
   relayState: string,
 ): Promise<{ pending: SamlPending; domain: DomainRow }> {
   const isOurs = /^[\w-]{43}$/.test(relayState);
-  const stored = isOurs ? await takePending(deps.sql, relayState) : undefined;
+  const stored = isOurs ? await takePendingSignIn(deps.sql, relayState) : undefined;
   const domainId = stored?.domainId ?? (/^[0-9a-f-]{36}$/i.test(relayState) ? relayState.toLowerCase() : null);
   const domain = domainId === null ? undefined : await findVerifiedDomain(deps.sql, { id: domainId });
   if (!domain || !hasSaml(domain)) throw createSignInError(stored ? 'improperly_configured_sso' : 'state_unknown');
