@@ -32,7 +32,7 @@ export interface GrantedAccess {
  * @returns what the access allows, or the reason why it is denied
  * @throws database errors, because a stream must not continue without a check
  */
-export async function checkAccess(sql: Sql, access: StreamAccess): Promise<GrantedAccess | string> {
+export async function checkStreamAccess(sql: Sql, access: StreamAccess): Promise<GrantedAccess | string> {
   const { environmentId, userId, credential, since, apiToken, endsAt } = access;
   if (endsAt !== undefined && endsAt.getTime() <= Date.now()) return 'The token has expired.';
   const [key, found, settings] = await Promise.all([
@@ -75,7 +75,7 @@ const refused = () =>
 
 /**
  * Returns the access that a `live_events_token` in the header `Authorization: Bearer …` claims. The token must be
- * signed (HS256) with one of the configured secrets, for this audience, and must not have expired. `checkAccess` makes
+ * signed (HS256) with one of the configured secrets, for this audience, and must not have expired. `checkStreamAccess` makes
  * all other checks.
  * @throws AppError `unauthenticated`
  */
@@ -106,8 +106,8 @@ export function findTokenAccess(header: string | undefined, secrets: readonly st
  * Returns what the access to a stream currently allows.
  * @throws AppError `unauthenticated` if the access has ended
  */
-export async function requireAccess(sql: Sql, access: StreamAccess): Promise<GrantedAccess> {
-  const granted = await checkAccess(sql, access);
+export async function requireStreamAccess(sql: Sql, access: StreamAccess): Promise<GrantedAccess> {
+  const granted = await checkStreamAccess(sql, access);
   if (typeof granted === 'string') throw refused();
   return granted;
 }

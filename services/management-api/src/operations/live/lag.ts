@@ -53,7 +53,7 @@ const [minWindowMs, maxWindowMs] = [5000, 75_000];
  * age. This is the shorter of two times: the time since the event's partition was last fully read, and the time since
  * the last read record was appended.
  */
-export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps) {
+export function createLagMeter({ log, sql, topics, topicPrefix, publishes }: LagDeps) {
   const groups = eventTopics.map((topic) => (publishes ? publisherGroup : consumerGroup)(topic, topicPrefix));
   /** Time at which each partition was last fully read. */
   const endSeenAt = new Map<string, number>();

@@ -8,11 +8,11 @@ import { AppError, type Logger, type Metrics } from '@millrace/runtime';
 import { LRUCache } from 'lru-cache';
 import type { Static } from 'typebox';
 import { createThrottledError } from '../../access/rate-limit.ts';
-import { checkAccess, type GrantedAccess, type StreamAccess } from './access.ts';
+import { checkStreamAccess, type GrantedAccess, type StreamAccess } from './access.ts';
 import { readStreamFilter, type streamQuery } from './filters.ts';
-import { createLag, type Lag } from './lag.ts';
-import { createSource } from './source.ts';
-import { countDistinctIds, findEndedStreams } from './store.ts';
+import { createLagMeter, type Lag } from './lag.ts';
+import { createEventSource } from './source.ts';
+import { countActiveUsers, findEndedStreams } from './store.ts';
 import { createStream, type LiveStream, type StreamTimes } from './stream.ts';
 
 export interface LiveTimes extends StreamTimes {
@@ -170,7 +170,7 @@ function createAccessWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logge
   const open = new Map<LiveStream, StreamAccess>();
   async function check(stream: LiveStream, access: StreamAccess): Promise<void> {
     try {
-      const granted = await checkAccess(sql, access);
+      const granted = await checkStreamAccess(sql, access);
       if (typeof granted === 'string') stream.end(granted);
     } catch (error) {
       logger.warn('could not check access to a live event stream; closing it', { error });
@@ -224,8 +224,8 @@ function createAccessWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logge
 
 /** Creates the source of the events, and the measurement of their lag. */
 function createSources({ log, logger, ...deps }: Omit<LiveDeps, 'log'> & { log: EventLog }) {
-  const source = createSource({ ...deps, log, logger, topic: deps.topics.processed });
-  const lag = createLag({ ...deps, log });
+  const source = createEventSource({ ...deps, log, logger, topic: deps.topics.processed });
+  const lag = createLagMeter({ ...deps, log });
   let lagSeconds: number | null = null;
   return {
     source,
@@ -255,7 +255,7 @@ function createActiveUserCounts(sql: Sql) {
     count(environmentId: number): Promise<number> {
       const known = counts.get(environmentId);
       if (known !== undefined) return known;
-      const count = countDistinctIds(sql, environmentId, windowSeconds);
+      const count = countActiveUsers(sql, environmentId, windowSeconds);
       counts.set(environmentId, count);
       count.catch(() => counts.delete(environmentId));
       return count;

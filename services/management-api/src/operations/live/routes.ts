@@ -7,7 +7,7 @@ import { Type } from 'typebox';
 import { environmentBasePaths } from '../../access/addressed-project.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoute, defineRoutes } from '../../access/define-route.ts';
-import { checkAccess, findTokenAccess, requireAccess, type StreamAccess } from './access.ts';
+import { checkStreamAccess, findTokenAccess, requireStreamAccess, type StreamAccess } from './access.ts';
 import { streamQuery } from './filters.ts';
 import type { Live } from './live.ts';
 
@@ -45,7 +45,7 @@ const statsExample = { users_on_product: 12, active_recordings: 0, window_second
 export function liveRoutes({ sql, live, tokenSecrets, liveOrigins = [] }: LiveRoutesDeps) {
   const rightOf = async ({ request }: { request: { header(name: string): string | undefined } }) => {
     const access = findTokenAccess(request.header('authorization'), tokenSecrets());
-    return { access, granted: await requireAccess(sql, access) };
+    return { access, granted: await requireStreamAccess(sql, access) };
   };
   const query = Type.Object({
     ...streamQuery.properties,
@@ -72,7 +72,7 @@ export function liveRoutes({ sql, live, tokenSecrets, liveOrigins = [] }: LiveRo
       responses: streamed,
       handler: async ({ caller, target, query }) => {
         const access = accessOfCaller(caller, target.environmentId);
-        const granted = await checkAccess(sql, access);
+        const granted = await checkStreamAccess(sql, access);
         if (typeof granted === 'string') throw new AppError('forbidden', granted);
         return live.openStream({ access, granted, query, isPlain: false });
       },

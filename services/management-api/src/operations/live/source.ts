@@ -160,7 +160,7 @@ async function readDrops({ sql, logger, registry, signal }: Reading, begin: Date
  * Creates the reader that all streams of this process share. The reader starts at the end of the log with the first
  * stream, and stops some time after the last one.
  */
-export function createSource(deps: SourceDeps) {
+export function createEventSource(deps: SourceDeps) {
   const { log, sql, topic, publishes } = deps;
   const registry = createWatcherRegistry();
   let reading: { stopping: AbortController; begun: Promise<void>; ended: Promise<void> } | undefined;

@@ -83,7 +83,7 @@ const maxRows = 200_000;
  * Counts the distinct IDs whose events arrived within the given number of seconds. Events that arrived a minute late or
  * in an import do not count, because they do not show current activity.
  */
-export async function countDistinctIds(sql: Sql, environmentId: number, seconds: number): Promise<number> {
+export async function countActiveUsers(sql: Sql, environmentId: number, seconds: number): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `SELECT count(DISTINCT distinct_id)::int AS count
        FROM (SELECT distinct_id, captured_at, historical_migration FROM event
