@@ -8,7 +8,7 @@ export function invalidField(attr: string, code: string, message: string): AppEr
 }
 
 /**
- * Returns a text without surrounding whitespace, as it will be stored.
+ * Validates a text, and returns it without surrounding whitespace, the form in which it is stored.
  * @throws AppError `invalid` naming `attr` if the text is blank, too long, or contains a null character
  */
 export function checkText(

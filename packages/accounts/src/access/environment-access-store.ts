@@ -61,7 +61,6 @@ export const foundEnvironmentColumns = `e.id AS "environmentId", e.project_id AS
   (${mayHavePrivateEnvironments}
    AND EXISTS (SELECT FROM access_rule r WHERE r.environment_id = e.id AND r.resource <> 'project')) AS "hasRecordRules"`;
 
-/** Finds an environment in the caller's organizations. */
 export async function findEnvironment(
   sql: Sql,
   userId: number,

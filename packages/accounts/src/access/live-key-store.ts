@@ -44,8 +44,8 @@ interface PersonalKeyRow {
 export const keyIsLive = `u.is_active AND (k.expires_at IS NULL OR k.expires_at > now())`;
 
 /**
- * Finds a key that has not expired and whose user is active, together with the user's memberships. Runs one indexed
- * query.
+ * Finds a key that has not expired and whose user is active, together with the user's memberships. Every request with a
+ * key needs this, so it takes a single indexed query.
  */
 export async function findLiveKey(sql: Sql, secureValue: string): Promise<PersonalKeyRow | undefined> {
   const rows = await sql.query<PersonalKeyRow>(
@@ -84,7 +84,7 @@ export async function findKeyInUse(sql: Sql, keyId: string): Promise<KeyInUse | 
   return rows[0];
 }
 
-/** Records that a key was used. Writes at most once an hour, even for concurrent requests. */
+/** Records that a key was used. Writes at most once an hour for each key, even for concurrent requests. */
 export async function recordKeyUse(sql: Sql, keyId: string): Promise<void> {
   await sql.query(
     `UPDATE personal_api_key SET last_used_at = now()

@@ -41,7 +41,10 @@ interface SessionRow {
   wants: 'second factor' | 'second factor set up' | null;
 }
 
-/** Finds a valid session of an active user, together with the user's memberships. Runs one indexed query. */
+/**
+ * Finds a valid session of an active user, together with the user's memberships. Every request with a session needs
+ * this, so it takes a single indexed query.
+ */
 export async function findLiveSession(sql: Sql, tokenHash: string): Promise<SessionRow | undefined> {
   const rows = await sql.query<SessionRow & Record<string, unknown>>(
     `SELECT s.id, s.user_id, s.method, s.signed_in_at, s.expires_at,

@@ -57,7 +57,7 @@ export interface Activity {
   actor: Actor;
   /** Display name of the record, such as its title. Never a key. */
   name: string | null;
-  /** The record before and after an update, or only those of its fields that can change. */
+  /** The record before and after an update, with all fields or only those that can change. */
   change?: {
     before: object;
     after: object;
@@ -103,7 +103,6 @@ export async function recordOwnActivity(
   await recordActivity(tx, { ...about, actor: { userId: user.id }, ...done });
 }
 
-/** Returns the ID of the acting user, or null if the actor is not a user. */
 export function getActorUserId(actor: Actor): number | null {
   return actor && 'userId' in actor ? actor.userId : null;
 }

@@ -67,7 +67,6 @@ export async function acceptInvite(
   return { invite, user: accepting, membership: added };
 }
 
-/** Finds an invite. @throws AppError `not_found`. */
 export async function findInvite(sql: Sql, inviteId: string): Promise<Invite> {
   const found = isUuid(inviteId) ? await selectInvite(sql, inviteId) : undefined;
   if (!found) throw notFound('Invite');
@@ -114,7 +113,6 @@ interface SignUp {
   lastName?: string | undefined;
   /** Whether the address is known to belong to the person. */
   isEmailVerified: boolean;
-  /** Throws if the invite is for another person. */
   requireInvited?: (invite: Invite) => void;
   /** The user who made the change. Defaults to the new user. */
   actor?: Actor;

@@ -71,7 +71,7 @@ export interface NewInvite {
   /** Membership level that the invite grants. The default is 1. */
   level?: number | undefined;
   message?: string | null | undefined;
-  /** Access to private projects. `parseProjectGrants` has validated it. */
+  /** Access to private projects, which `parseProjectGrants` has already validated. */
   privateProjectAccess?: unknown;
   /** Whether to send the invite by email. The default is true. */
   sendEmail?: boolean | undefined;
@@ -93,7 +93,7 @@ interface CreatedInvite {
 }
 
 /**
- * Creates an invite (docs/api/invites.md), and replaces an earlier one of the same person.
+ * Creates an invite (docs/api/invites.md), and replaces a pending invite of the same person.
  * @throws AppError `invalid` naming the field, or `forbidden` if the invite grants more than the inviter or the key has
  */
 async function createInvite(
@@ -151,7 +151,7 @@ async function requirePowers(tx: Transaction, inviter: Inviter, { level, grants 
   requireFullReach(inviter.key, Math.max(level, ...(grants ?? []).map((grant) => grant.level)));
 }
 
-/** Deletes the person's pending invite. If requested, adds what it granted to the new invite, unless it has expired. */
+/** Deletes the person's pending invite. If requested and not expired, its access is added to the new invite. */
 async function replacePending(
   tx: Transaction,
   organizationId: string,
@@ -189,9 +189,7 @@ function requireFullReach({ scopes }: InvitingKey, level: number): void {
   throw new AppError('forbidden', 'Inviting with a level above 1 requires an API key with all scopes.');
 }
 
-/** Access to an environment that an invite grants. */
 export interface ProjectGrant {
-  /** Environment ID. */
   id: number;
   /** Level in the environment: 1 (member) or 8 (administrator). */
   level: number;

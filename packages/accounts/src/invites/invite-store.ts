@@ -58,7 +58,10 @@ export async function grantInvitedAccess(tx: Transaction, invite: Invite, member
   );
 }
 
-/** Finds the pending invite of a person. The caller must have locked the organization, so that there is at most one. */
+/**
+ * Finds the pending invite of a person. The caller must have locked the organization, so that the person has at most
+ * one.
+ */
 export async function findPendingInvite(
   tx: Transaction,
   organizationId: string,

@@ -14,7 +14,10 @@ export function newPersonalApiKeyValue(): string {
   return `phx_${randomBase62(35)}`;
 }
 
-/** Creates a secret key of an environment: `phs_` and 48 random characters. Servers use it to read flag definitions. */
+/**
+ * Creates a secret key of an environment: `phs_` and 48 random characters. Servers use the key to read flag
+ * definitions.
+ */
 export function newProjectSecretKeyValue(): string {
   return `phs_${randomBase62(35)}`;
 }

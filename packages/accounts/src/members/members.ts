@@ -106,11 +106,11 @@ export async function setMemberLevel(
 }
 
 /**
- * Removes a member from an organization, and revokes the member's pending invites. The account, its keys and everything
- * it created remain. The keys lose access to the organization with the next request, because access depends on
- * memberships.
- * @throws AppError `not_found` if the target or the acting user is not a member, see `requireMayRemoveMember`, or `conflict` for
- * the last owner
+ * Removes a member from an organization, and revokes the member's pending invites. The account, its keys and all
+ * records that the user created remain. The keys lose access to the organization with the next request, because access
+ * depends on memberships.
+ * @throws AppError `not_found` if the target or the acting user is not a member, see `requireMayRemoveMember`, or
+ *   `conflict` for the last owner
  */
 export async function removeMember(tx: Transaction, addressed: AddressedMember): Promise<MemberWithEmail> {
   const { member, by } = await lockMember(tx, addressed);
@@ -163,7 +163,6 @@ export async function withdrawInvites(
   }
 }
 
-/** Records a change to a membership. The record shows the member's address. */
 async function recordMembership(
   sql: Sql,
   { organization_id: organizationId, id: itemId, email: name }: MemberWithEmail,

@@ -108,10 +108,10 @@ export interface LockedOrganization extends OrganizationSettings, Record<string,
 }
 
 /**
- * Locks an organization until the transaction ends. All changes to its members, invites and number of projects require
- * this lock, and always take it first. The lock makes such changes sequential, for example when two owners demote each
- * other, or when two requests invite the same person. It does not block readers, or writers of other rows that refer to
- * the organization.
+ * Locks an organization until the transaction ends. Every change to its members, invites or number of projects must
+ * take this lock before any other. The lock makes such changes sequential, for example when two owners demote each
+ * other, or when two requests invite the same person. The lock does not block readers, or writers of other rows that
+ * refer to the organization.
  * @throws AppError `not_found`
  */
 export async function lockOrganization(tx: Transaction, id: string): Promise<LockedOrganization> {

@@ -20,7 +20,7 @@ export type AccessLevel = (typeof accessLevels)[number];
 export const recordAccessLevels = ['none', 'viewer', 'editor', 'manager'] as const;
 export type RecordAccessLevel = (typeof recordAccessLevels)[number];
 
-/** The target of a rule: a member, a role, or everyone if both are null. */
+/** Target of a rule: a member, a role, or everyone if both are null. */
 export interface AccessRuleSubject {
   membershipId: string | null;
   roleId: string | null;
@@ -78,7 +78,7 @@ function fieldOf(
   return { before: { [field]: before }, after: { [field]: after } };
 }
 
-/** The maximum number of record rules per environment. Each access check reads all of them that apply to a user. */
+/** Maximum number of record rules per environment. Each access check reads all rules that apply to the caller. */
 const maxRecordRules = 1000;
 
 /**

@@ -51,7 +51,7 @@ export async function changeEnvironment(
   return { before, after };
 }
 
-/** Leaves out a webhook URL that is masked. Clients send it back unchanged together with other settings. */
+/** Removes a masked webhook URL, because clients send the mask back together with other settings. */
 function withoutMask(changes: Record<string, unknown>, before: StoredEnvironment): Record<string, unknown> {
   const { slack_incoming_webhook: webhook, ...others } = changes;
   const isShown = before.slack_incoming_webhook !== null && webhook === maskAddress(before.slack_incoming_webhook);
@@ -86,7 +86,7 @@ interface ProjectChange {
   projectId: number;
   /** The environment to which `@current` refers. Defaults to the first environment. */
   environmentId?: number;
-  /** The settings of that environment by column name. `name` renames both the project and the environment. */
+  /** Settings of the environment by column name. `name` renames both the project and the environment. */
   settings: Record<string, unknown>;
   /** Description of the project. Undefined leaves the description unchanged. */
   productDescription?: string | null | undefined;

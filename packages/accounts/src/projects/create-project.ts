@@ -170,7 +170,7 @@ function isBoundByPlan(actor: Actor): boolean {
 }
 
 /**
- * Checks that the plan allows another project. The caller has locked the organization.
+ * Checks that the plan allows another project. The caller must have locked the organization.
  * @throws AppError `forbidden`
  */
 async function requireProjectRoom(
@@ -183,7 +183,7 @@ async function requireProjectRoom(
 }
 
 /**
- * Checks that the plan allows another environment. The caller has locked the organization.
+ * Checks that the plan allows another environment. The caller must have locked the organization.
  * @throws AppError `forbidden`
  */
 async function requireEnvironmentRoom(

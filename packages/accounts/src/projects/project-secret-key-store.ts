@@ -4,7 +4,6 @@ import type { Sql, Transaction } from '@millrace/db';
 
 export type SecretKeySlot = 'primary' | 'backup';
 
-/** A secret key without its value, which is not stored. */
 export interface ProjectSecretKey {
   slot: SecretKeySlot;
   mask_value: string;

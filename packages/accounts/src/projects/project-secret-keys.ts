@@ -56,7 +56,7 @@ export async function createProjectSecretKey(tx: Transaction, change: SecretKeyC
 }
 
 /**
- * Gives an environment a new secret key. The previous one stays valid as the backup, so that servers can switch. An
+ * Gives an environment a new secret key. The previous key stays valid as the backup, so that servers can switch. An
  * older backup becomes invalid.
  * @throws AppError `not_found`.
  */

@@ -19,8 +19,8 @@ export interface RemovedEnvironment {
 }
 
 /**
- * Removes an environment, and also its project if no other environment is left. The data of its events is removed in
- * the background.
+ * Removes an environment, and also its project if the project has no other environment. The data of its events is
+ * removed in the background.
  * @throws AppError `not_found`
  */
 export async function removeEnvironment(

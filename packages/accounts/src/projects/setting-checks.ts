@@ -71,8 +71,8 @@ export function checkErrorsToIgnore(value: unknown): unknown {
 }
 
 /**
- * Accepts a decimal number with at most one digit before and two digits after the point. Returns it with exactly two
- * decimals.
+ * Accepts a decimal number with at most one digit before and two digits after the point. Returns the number with
+ * exactly two decimals.
  */
 export function checkSampleRate(value: unknown): string | null {
   const field = 'session_recording_sample_rate';

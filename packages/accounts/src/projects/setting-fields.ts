@@ -15,7 +15,6 @@ import {
   removeEmptyElements,
 } from './setting-checks.ts';
 
-/** A setting of an environment. */
 export interface SettingField {
   request: TSchema;
   response: TSchema;

@@ -12,7 +12,7 @@ export interface NewRestriction {
   token: string;
   /** The distinct ID to which the restriction applies, or null for all events of the key. */
   distinctId: string | null;
-  /** The reason for the restriction, for other operators. At most 400 characters. */
+  /** Reason for the restriction, for other operators. At most 400 characters. */
   note?: string;
 }
 

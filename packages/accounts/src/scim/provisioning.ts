@@ -361,7 +361,7 @@ async function selectActive(
   return new Set(rows.map(({ uuid }) => uuid));
 }
 
-/** Lists the members of the domain who have a role. */
+/** Lists the users of the domain who have a role. */
 export async function listRoleHolders(
   sql: Sql,
   { organizationId, name }: ScimDomain,

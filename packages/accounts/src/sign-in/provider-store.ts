@@ -113,7 +113,7 @@ export async function hasIdentity(sql: Sql, userId: number): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Deletes all identities at a domain's provider. */
+/** Deletes the links between users and their identities at a domain's provider. */
 export async function deleteDomainIdentities(tx: Transaction, domainId: string): Promise<void> {
   await tx.query('DELETE FROM provider_identity WHERE domain_id = $1', [domainId]);
 }

@@ -48,7 +48,6 @@ export function findEnforcement(domain: EnforcingDomain, installed: Installed): 
   return { state: domain.sso_proved.includes(kind) ? 'active' : 'waiting', kind };
 }
 
-/** Returns whether a domain has configured its own provider of a kind. */
 const hasOwn = (domain: EnforcingDomain, kind: ProviderKind): boolean =>
   kind === 'saml' ? domain.has_saml : kind === 'oidc' && domain.has_oidc;
 

@@ -102,9 +102,9 @@ const identityOf = ({ kind, domainId, issuer, subject }: ProviderProfile): Provi
 
 /**
  * Signs a person in through a provider. Finds or creates the account, and adds it to the organization of its domain if
- * it was invited or the organization adds users automatically. Like all changes to members, locks the organization
- * before reading its members. Of two concurrent first sign-ins, the second one therefore finds the account that the
- * first one created.
+ * the user was invited or the organization adds users automatically. Like all changes to members, locks the
+ * organization before reading its members. Of two concurrent first sign-ins, the second one therefore finds the account
+ * that the first one created.
  */
 export async function signInThroughProvider(
   tx: Transaction,
@@ -176,9 +176,9 @@ async function lockDomainOf(tx: Transaction, email: string): Promise<AddressDoma
 }
 
 /**
- * Returns why a provider must not sign a person in to an account, or null if it can. Both the domain of the account's
- * address and the domain of the reported address can reject the sign-in. An unverified address can cause a rejection,
- * but never grants access.
+ * Returns why a provider must not sign a person in to an account, or null if the sign-in is allowed. Both the domain of
+ * the account's address and the domain of the reported address can reject the sign-in. An unverified address can cause
+ * a rejection, but never grants access.
  * @param place the verified domain of the account's own address
  */
 async function refusalOf(
