@@ -188,7 +188,6 @@ function noSuchPath(kind: PathMatch<unknown>['kind']): AppError {
     : new AppError('not_found', 'Endpoint not found.');
 }
 
-/** The routes of one path. */
 interface PathEntry<Caller> {
   siblings: Route<Caller>[];
   byMethod: Map<string, Served<Caller>>;
@@ -311,7 +310,6 @@ function hasHead<Caller>({ method, isUnsafe }: Route<Caller>): boolean {
   return method === 'GET' && isUnsafe !== true;
 }
 
-/** Returns all methods that the path supports. */
 function allowedMethods<Caller>(siblings: readonly Route<Caller>[], mounted: readonly MountedPage[]): string[] {
   const methods: string[] = siblings.filter((route) => route.successStatus !== 405).map((route) => route.method);
   if (siblings.some(hasHead)) methods.push('HEAD');

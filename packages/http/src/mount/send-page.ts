@@ -9,7 +9,6 @@ import { sendResponse } from './send-response.ts';
 type Fields = Record<string, unknown>;
 export type AnyPage = PageStream<{ results: unknown[] }>;
 
-/** Copies the declared fields of a page. */
 export type PageSerializer = (fields: Fields) => Fields;
 
 /** Time in milliseconds after which the connection of a client that does not read is closed. */

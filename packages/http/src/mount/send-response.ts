@@ -37,7 +37,7 @@ export function beginResponse(
     observe();
   });
   response.setHeader('X-Request-Id', id);
-  // Earlier handlers may have added other headers to Vary.
+  // Append to Vary instead of replacing it, because earlier handlers may have added other headers.
   response.appendHeader('Vary', 'Accept, Authorization, Prefer');
   response.setHeader('Cache-Control', 'no-store');
   if (allow !== undefined) response.setHeader('Allow', allow);

@@ -1,5 +1,3 @@
-// Builds the OpenAPI document from the declared routes.
-
 import type { Route } from '../route/route.ts';
 import { createComponents, type Operation, type Parameter, toOperation } from './operation.ts';
 

@@ -111,8 +111,8 @@ function requestBody<Caller>({ examples, file }: Route<Caller>, body: TSchema, c
 }
 
 /**
- * Returns the body schema with the file field added. Generators create one type for JSON and form requests, and only
- * for a schema with a name.
+ * Returns the body schema with the file field added. Client generators use one type for JSON and form requests, and
+ * create a type only for a schema with a name.
  */
 function withFile(body: TSchema, { name, description }: FileField<unknown>): TSchema {
   const { properties, title } = shapeOf(body);

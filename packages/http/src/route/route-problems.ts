@@ -96,7 +96,6 @@ function contradictions<Caller>({ query, body, ...route }: Route<Caller>): strin
   ].map((what) => `the ${what} is declared, but also rejected or declared without effect`);
 }
 
-/** Returns the names of the `:parameters` in a path. */
 function pathParameters(path: string): string[] {
   return [...path.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '');
 }

@@ -246,7 +246,6 @@ export interface BasePath<Caller, Found> {
 
 /** Part of a request that a base path can read. */
 export interface BaseContext<Caller, P> extends TargetContext<Caller, P> {
-  /** The requested route: its path below the base path, and its scope. */
   route: { path: string; scope: Scope };
 }
 

@@ -67,7 +67,7 @@ export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: Dr
       else server.closeAllConnections();
     }, stepMs);
     const cut = setTimeout(() => server.closeAllConnections(), timeoutMs);
-    // The `close` of the net server only stops listening.
+    // This `close` only stops listening. The HTTP server's own `close` would also close idle connections.
     await new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
     clearInterval(steps);
     clearTimeout(cut);
