@@ -29,7 +29,7 @@ export interface ReportContent {
   /** Time when the report was due, in ISO 8601. The numbers are as of this time. */
   due_at: string;
   timezone: string;
-  /** Results of the insights, in the order of the dashboard. There are at most `maxInsights`. */
+  /** Results of the insights, in the order of the dashboard. At most `maxInsights`. */
   insights: ReportedInsight[];
   /** Number of insights on the dashboard, or of selected insights. */
   total: number;

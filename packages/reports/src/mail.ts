@@ -85,7 +85,6 @@ function withPlainNames(message: ReportMessage): ReportMessage {
 
 const cidOf = ({ id }: { id: number }) => `insight-${id}@millrace`;
 
-/** Returns the sentences before and after the numbers. */
 function sentences({ summary, nextAt, invite, end, content }: ReportMessage): { before: string[]; behind: string[] } {
   const next =
     nextAt === null || end !== null
@@ -109,7 +108,6 @@ function sentences({ summary, nextAt, invite, end, content }: ReportMessage): { 
 
 const unsubscribeWord = 'Unsubscribe';
 
-/** Formats the complete report as plain text. */
 export function renderText(message: ReportMessage): string {
   const { title, link, content, unsubscribe } = message;
   const { before, behind } = sentences(message);

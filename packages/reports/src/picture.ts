@@ -44,7 +44,7 @@ interface Pictured {
   chart: Chart | null;
 }
 
-/** SVG elements and their total height. */
+/** SVG elements and their total height in units. */
 interface Drawing {
   svg: string;
   height: number;
