@@ -121,7 +121,7 @@ test('leaves nothing at the destination when the project is deleted during an ex
   expect(await sql.query("SELECT to_regclass('public.exported') AS found")).toEqual([{ found: null }]);
   expect(await sql.query('SELECT 1 FROM batch_export_run')).toEqual([]);
   expect(await runOneRound((slots) => runDueExports(deps, new AbortController().signal, slots))).toBe(false);
-  // End the waiting time for late writers now.
+  // Skip the waiting time for late writers.
   await sql.query('UPDATE environment_cleanup SET not_before = now()');
   for (let rounds = 0; await deleteEnvironmentData(fixture.database, { limit: 5000 }); rounds += 1)
     expect(rounds).toBeLessThan(100);

@@ -47,7 +47,7 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
   const mailer = url === undefined ? null : createMailer({ url, from, timeoutMs }, { logger, metrics });
   if (mailer) lifecycle.own('mailer', mailer);
   else logger.info('SMTP_URL is not set: reports cannot be sent by email');
-  // These connections are read-only, and each query has its own time limit.
+  // Read-only connections. Each query has its own time limit.
   const reader = lifecycle.own(
     'connections for reports',
     createReadPool({

@@ -31,7 +31,6 @@ export interface WorkerDeps {
   /** Connections for statements that read all persons of a project. */
   reader: Pick<ReadPool, 'read'>;
   mailer: Mailer | null;
-  /** Event store for the queries of reports. */
   events: EventStore;
   parser: SqlParser;
   /**

@@ -17,7 +17,6 @@ export interface DestinationWriter {
   close(): Promise<void>;
 }
 
-/** A run with its decrypted settings. */
 export interface OpenedRun extends ClaimedRun {
   /** Settings including secrets, so they must not be logged. */
   settings: Record<string, unknown>;
@@ -29,7 +28,6 @@ export interface OpenedRun extends ClaimedRun {
 export type ExportedRow = EventRecord | PersonRecord | readonly unknown[];
 
 export interface DestinationOptions {
-  /** Whether the destination may be in a private network. */
   mayBePrivate: boolean;
   /** The time limit of a request or statement to the destination, including retries. The default is five minutes. */
   responseTimeoutMs?: number;

@@ -179,7 +179,7 @@ function selectedTable(columns: readonly ExportColumn[]): TableShape<readonly un
     columns: columns.map(({ name, kind }, at) => ({
       name,
       type: columnTypes[kind],
-      // A JSON document is already text.
+      // JSON columns already contain JSON text.
       of: (row) => (kind === 'array' || kind === 'tuple' ? jsonOf(row[at] ?? null) : row[at]),
     })),
   };
@@ -201,7 +201,6 @@ const columnTypes: Record<ExportColumn['kind'], string> = {
   nothing: 'TEXT',
 };
 
-/** Returns the value of a property, or null if it is missing. */
 function property(row: EventRecord, name: string): unknown {
   // Parse only text that contains the name, because most events do not have the property.
   if (!row.properties.includes(`"${name}"`)) return null;

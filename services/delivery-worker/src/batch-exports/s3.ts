@@ -220,7 +220,6 @@ function eventLine(row: EventRecord, environmentId: number): string {
   return `${plain.slice(0, -1)},"properties":${row.properties},"person_properties":${row.person_properties}}\n`;
 }
 
-/** Formats a distinct ID with its person as a line. */
 function personLine(row: PersonRecord, environmentId: number): string {
   const { distinct_id, person_id, is_identified, created_at } = row;
   const [person_version, person_distinct_id_version] = [Number(row.version), Number(row.person_distinct_id_version)];

@@ -1,4 +1,4 @@
-// Tests exports whose `hogql_query` selects the columns, to S3 and to PostgreSQL.
+// Tests exports to S3 and PostgreSQL whose columns are selected by `hogql_query`.
 
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -216,7 +216,7 @@ export async function openCursor(tx: Transaction, run: ClaimedRun, where: Condit
 
 /**
  * Selects the events of a run.
- * @param where the filters of the export
+ * @param where condition for the export's filters
  */
 export function selectEventsOfRun(run: ClaimedRun, where: Condition): EventSpan {
   const { include_events: include, exclude_events: exclude } = run.destination_config;
@@ -265,7 +265,6 @@ export interface HiddenTransaction {
   hasWritten: boolean;
 }
 
-/** Transactions that may still store events. */
 interface OpenTransactions {
   /** Time of the check, minus the minimum age of events. */
   reached: Date;

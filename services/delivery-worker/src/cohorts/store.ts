@@ -8,7 +8,6 @@ export interface ClaimedCohort extends Columns<'cohort', 'id' | 'project_id' | '
   version: number;
   /** Cohort or flag whose members must be added first. */
   fill_from: { cohort: number } | { flag: number } | null;
-  /** ID of the calculation record of this attempt. */
   calculation_id: string;
 }
 

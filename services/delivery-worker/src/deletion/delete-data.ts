@@ -62,7 +62,7 @@ export async function deletePersonData(
 
 /**
  * Removes the data of one ID after another until the portion is full.
- * @returns the IDs that have no more events, and the number of processed events
+ * @returns the IDs without remaining events, and the number of processed events
  */
 async function removeSome(
   tx: Transaction,

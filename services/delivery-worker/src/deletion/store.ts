@@ -158,7 +158,7 @@ export async function requestProjectRemoval(tx: Transaction, projectId: number):
   await tx.query('INSERT INTO event_store_removal (project_id) VALUES ($1)', [projectId]);
 }
 
-/** Replaces the IDs that have no more data with their hashes. */
+/** Replaces IDs without remaining data with their hashes. */
 export async function hashDeletedIds(
   tx: Transaction,
   { id, project_id }: PersonDeletionRow,

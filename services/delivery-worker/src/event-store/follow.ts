@@ -38,7 +38,7 @@ export interface EventCopierDeps {
   database: Pick<Database, 'sql'>;
   target: CopyTarget;
   settledUntil: SettledUntil;
-  /** The minimum age of events that `settledUntil` allows to be copied, in seconds. */
+  /** Minimum age in seconds of copied events (see `settledUntil`). */
   settleSeconds: number;
   /** Retention period of the installation in days, or 0 for unlimited. Environments can have a shorter one. */
   eventRetentionDays: number;
@@ -111,7 +111,7 @@ export function createEventCopier({
   const removeOf = ({ keepsEvents, ...removed }: Removals): Promise<void> =>
     keepsEvents ? removePersonData(client, removed) : deleteEvents(client, removed);
 
-  /** Applies the retention times to ClickHouse. */
+  /** Applies the retention periods to ClickHouse. */
   async function forget(): Promise<void> {
     if (performance.now() - forgottenAt < forgetEveryMs) return;
     const common = await findCommonRetentionEnd(sql, eventRetentionDays);

@@ -30,7 +30,6 @@ const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 const portion = 2000;
 
-/** Creates all tasks that delete data because of its age. */
 export function createRetentionTasks(
   deps: RetentionDeps,
   { eventRetentionDays: installationDays, keepWarningsDays, keepActivityDays }: RetentionOptions,

@@ -82,8 +82,8 @@ export async function countIdentityPages(sql: Sql): Promise<number> {
 }
 
 /**
- * Deletes the identities of expired events on some pages, `graceDays` after the events. Scans the table, because an
- * index by time would make every insert more expensive.
+ * Deletes identities on some pages if their events expired more than `graceDays` ago. Scans the table, because an index
+ * by time would make every insert more expensive.
  */
 export async function deleteOldIdentities(
   sql: Sql,

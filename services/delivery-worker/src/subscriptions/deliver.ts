@@ -151,7 +151,6 @@ type DeliveryOutcome =
   | { result: 'cancelled' }
   | { result: 'failed'; isPermanent: boolean; error: string };
 
-/** Attempts to send one delivery. */
 async function deliver(delivery: ClaimedDelivery, deps: DeliverDeps): Promise<DeliveryOutcome> {
   if (delivery.deleted && delivery.occasion !== 'ended') return { result: 'cancelled' };
   const message = messageOf(delivery, deps);

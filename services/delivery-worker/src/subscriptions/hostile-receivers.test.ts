@@ -16,8 +16,8 @@ import { createDeliveryMetrics, type DeliverDueDeps, deliverDueReports } from '.
 import { scheduleDueReports } from './schedule.ts';
 
 /**
- * Expected errors of a delivery, by the outcome that the table of misbehaving servers lists for clients that read only
- * the status.
+ * Expected errors of a delivery, by outcome. The table of misbehaving servers lists these outcomes for clients that
+ * read only the status.
  */
 const errors: Record<string, RegExp | null> = {
   ok: null,

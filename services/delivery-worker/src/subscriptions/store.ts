@@ -147,7 +147,6 @@ export async function saveReport(sql: Sql, { id }: ClaimedReport, content: Repor
   ]);
 }
 
-/** A claimed delivery, with the content of its report. */
 export interface ClaimedDelivery
   extends Columns<
       'subscription_delivery',
