@@ -167,7 +167,6 @@ export function environmentBases<Found>(
   ];
 }
 
-/** Returns the two base paths of an environment's resources (`addressedProject`). */
 export function environmentBasePaths(sql: Sql): BasePath<AddressedProject>[] {
   return environmentBases(addressedProject(sql));
 }

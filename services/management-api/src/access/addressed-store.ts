@@ -16,7 +16,6 @@ export interface AddressedProject {
   organizationId: string;
   /** Caller's level in the environment: 1 (member), 8 (administrator) or 15 (owner). */
   level: number;
-  /** Caller's rights to the records of the environment. */
   rights: RecordRights;
 }
 

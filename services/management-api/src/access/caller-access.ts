@@ -12,9 +12,7 @@ import { createSessionAccess } from './session-access.ts';
 interface CallerAccessDeps {
   sql: Sql;
   logger: Logger;
-  /** Limits the requests of each key and session. */
   requestLimit: RateLimit;
-  /** Limits wrong and missing keys from each address. */
   guessLimit: GuessLimit;
   /** Limits invalid sessions from each address. If absent, cookies are ignored. */
   staleLimit?: GuessLimit | undefined;

@@ -11,7 +11,6 @@ import type { GuessLimit } from './rate-limit.ts';
 export interface PersonalKeyAccessDeps {
   sql: Sql;
   logger: Logger;
-  /** Limits wrong and missing keys per address. */
   guessLimit: GuessLimit;
 }
 
@@ -24,7 +23,7 @@ export function createPersonalKeyAccess({ sql, logger, guessLimit }: PersonalKey
   const lookUp = coalesceLookups((secureValue) => findLiveKey(sql, secureValue));
   return {
     /**
-     * Finds the caller by the personal API key of the request.
+     * Finds the caller by the request's personal API key.
      * @throws AppError `unauthenticated`
      */
     async authenticate(request: ApiRequest): Promise<Caller> {
@@ -68,7 +67,7 @@ function wrongKey(source: RequestKey['source']): AppError {
   });
 }
 
-/** A key in a request, and where it was found, for error messages. */
+/** A key in a request, and its location in the request, for error messages. */
 interface RequestKey {
   value: string;
   source: 'Authorization header' | 'body' | 'query string';

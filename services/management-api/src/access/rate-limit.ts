@@ -193,7 +193,6 @@ export interface GuessLimit {
    */
   check(address: string, secureValue: string | null): void;
   recordSuccess(secureValue: string): void;
-  /** Counts a wrong or missing key. */
   recordFailure(address: string): Promise<void>;
 }
 

@@ -26,7 +26,6 @@ export const governedKinds = {
 export type GovernedKind = keyof typeof governedKinds;
 export const governedKindNames = Object.keys(governedKinds) as GovernedKind[];
 
-/** A rule that applies to the caller. */
 interface Rule {
   resource: string;
   resource_id: string | null;
@@ -181,7 +180,10 @@ export function createForbiddenError(needed: RecordAccessLevel): AppError {
   return new AppError('forbidden', `You do not have ${needed} access to this resource.`);
 }
 
-/** Returns the IDs of the records of a kind that have their own rules, by the caller's access to them. */
+/**
+ * Returns the IDs of the records of a kind that have their own rules.
+ * @param isShown whether to return the records that the caller can see, or those that the caller cannot see
+ */
 function idsWithRules(rights: RecordRights, kind: GovernedKind, isShown: boolean): string[] {
   const own = rights.rules?.flatMap((rule) => (rule.resource === kind ? (rule.resource_id ?? []) : [])) ?? [];
   return [...new Set(own)].filter(

@@ -31,7 +31,6 @@ export interface Searches {
 interface SearchesOptions {
   /** A separate pool, so that searches cannot take the connections of other requests. */
   sql: Sql;
-  /** Number of connections of `sql`. */
   connections: number;
   /** Time in milliseconds for which a search waits for a connection. */
   patienceMs?: number;

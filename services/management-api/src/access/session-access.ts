@@ -12,7 +12,6 @@ import { readSessionCookie, requireOwnPage } from './session-cookie.ts';
 interface SessionAccessDeps {
   sql: Sql;
   logger: Logger;
-  /** Limits invalid sessions from each address. */
   guessLimit: GuessLimit;
 }
 

@@ -113,16 +113,16 @@ function setCookie(baseUrl: string, kind: CookieKind, { value, maxAge }: { value
 
 /**
  * Checks that a page of this installation sent the request, because browsers also send the cookie with requests from
- * pages of other sites. A request that changes something must come from an own page, according to the browser's
- * headers, and must contain JSON, which HTML forms on other sites cannot send. A GET that changes something must not
- * come from a link on another site.
+ * pages of other sites. A request that changes something must come from a page of this installation, according to the
+ * browser's headers, and must contain JSON, which HTML forms on other sites cannot send. A GET that changes something
+ * must not come from a link on another site.
  * @throws AppError `forbidden` or `unsupported_media_type`
  */
 export function requireOwnPage(request: ApiRequest, isUnsafe: boolean): void {
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (isRead && !isUnsafe) return;
   const origin = originOf(request);
-  // Older browsers do not send these headers with GET, even from own pages.
+  // Older browsers do not send these headers with GET, even from pages of this installation.
   if (origin !== 'own' && !(isRead && origin === 'unknown')) {
     throw new AppError(
       'forbidden',
