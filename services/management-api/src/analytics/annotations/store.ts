@@ -15,7 +15,6 @@ import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 export const annotationScopes = ['dashboard_item', 'dashboard', 'project', 'organization'] as const;
 export type AnnotationScope = (typeof annotationScopes)[number];
 
-/** Fields of an annotation that clients can set. */
 export interface AnnotationFields
   extends Columns<'annotation', 'content' | 'date_marker' | 'emoji' | 'hidden_in_user_interface' | 'deleted'> {
   scope: AnnotationScope;
@@ -148,10 +147,6 @@ function valuesOf({ dashboard_item, ...fields }: AnnotationFields): unknown[] {
   return writable.map((name) => (name === 'insight_id' ? dashboard_item : fields[name]));
 }
 
-/**
- * Inserts an annotation.
- * @returns the ID
- */
 export async function insertAnnotation(
   tx: Transaction,
   { environmentId, userId }: { environmentId: number; userId: number },

@@ -28,7 +28,6 @@ const calculation = Type.Object(
   { title: 'CohortCalculation' },
 );
 
-/** Creates the routes for the activity log of cohorts and the history of their calculations. */
 export function cohortHistoryRoutes({ sql }: { sql: Sql }) {
   const below = environmentBasePaths(sql);
   const activity = {

@@ -9,7 +9,6 @@ import { type Conditions, createConditions } from '../../sql/conditions.ts';
 import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 import type { CohortFilters } from './filters.ts';
 
-/** Fields of a cohort that clients can set. */
 export interface CohortFields extends Columns<'cohort', 'name' | 'description' | 'deleted' | 'is_static'> {
   groups: unknown[];
   filters: CohortFilters | null;

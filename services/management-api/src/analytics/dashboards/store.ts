@@ -10,7 +10,7 @@ import { createConditions } from '../../sql/conditions.ts';
 import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 import { parseTexts } from '../../sql/listed-values.ts';
 
-/** Fields of a dashboard that clients can set, except its tiles. */
+/** Fields of a dashboard that clients can set. Tiles are separate. */
 export interface DashboardFields
   extends Columns<
     'dashboard',
@@ -143,10 +143,6 @@ function valuesOf(fields: DashboardFields): unknown[] {
   });
 }
 
-/**
- * Inserts a dashboard.
- * @returns the ID
- */
 export async function insertDashboard(
   tx: Transaction,
   { environmentId, userId }: { environmentId: number; userId: number },

@@ -19,7 +19,7 @@ export interface TileRow extends TileFields, Columns<'dashboard_tile', 'id' | 'l
   last_modified_by: EmbeddedUserRow | null;
 }
 
-/** Returns the tiles of a dashboard by ID, including deleted tiles, but not the tiles of deleted insights. */
+/** Returns the tiles of a dashboard, sorted by ID. Includes deleted tiles, but not the tiles of deleted insights. */
 export async function listTiles(sql: Sql, dashboardId: number): Promise<TileRow[]> {
   return sql.query<TileRow & Record<string, unknown>>(
     `SELECT t.id, t.insight_id, t.body, t.deleted, t.layouts, t.color, t.filters_overrides, t.show_description,

@@ -24,7 +24,6 @@ interface Place {
 }
 
 interface CheckedPlace extends Place {
-  /** Parser for SQL in filters. */
   parser: SqlParser;
 }
 

@@ -160,7 +160,6 @@ function withChanges(
   };
 }
 
-/** Returns the fields of a row that clients can set. */
 function fieldsOf(fields: DashboardFields): DashboardFields {
   const names = Object.keys(defaults) as (keyof DashboardFields)[];
   return Object.fromEntries(names.map((name) => [name, fields[name]])) as unknown as DashboardFields;

@@ -18,14 +18,12 @@ export const noVolume: Volume = { volume_30_day: null, volume_is_estimated: fals
 
 /** JSONPath of all objects in a query, at any depth. */
 const objects = 'strict $.** ? (@.type() == "object")';
-/** JSONPath of all property names in a query. */
 const namesOfProperties = `${objects}.keyvalue()
   ? (@.key == "key" || @.key == "breakdown" || @.key == "property" || @.key == "math_property").value`;
 
 /** SQL condition for events `e` of the last 30 days. */
 const recent = `e.project_id = $1 AND e.timestamp > now() - interval '30 days' AND e.timestamp <= now()`;
 
-/** Counts the events with each of these names. */
 export async function countEventVolumes(read: StoreRead, names: readonly string[]): Promise<Map<string, Volume>> {
   const { sql, projectId } = read;
   const counts = await countNames(read, names);

@@ -73,7 +73,10 @@ export async function findLatestEventTimes(
   return new Map(found.map(({ distinctId, time }) => [distinctId, new Date(time)]));
 }
 
-/** Creates the reader of a page of events, which finds the keys of the events and then reads some of them. */
+/**
+ * Creates the reader of a page of events, which first finds the keys of the events and then reads the events in
+ * portions.
+ */
 export function createEventPage(page: StoreRead) {
   const known = new Map<string, EventKey>();
   const readKeys = createReader(page);

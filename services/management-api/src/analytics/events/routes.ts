@@ -131,7 +131,6 @@ function notAnOrder(given: string): AppError {
   return new AppError('invalid', detail, { code: 'invalid_choice', attr: 'orderBy' });
 }
 
-/** Creates the route that returns one event. */
 export function eventItemRoute({ sql, searches, otherStore }: EventDeps) {
   return defineRoutes({
     method: 'GET',

@@ -82,7 +82,6 @@ export const readEvents = createLargeRowReader<TimePosition, EventRow>({
 });
 
 interface EventPersonRow {
-  /** Distinct ID in the request. */
   distinct_id: string;
   uuid: string;
   main_distinct_id: string;

@@ -6,7 +6,6 @@ import type { GroupKey } from './store.ts';
 /** Maximum number of related groups of each type. They are sorted by key. */
 export const maxRelatedGroups = 100;
 
-/** The person or group whose related groups are requested. */
 export type Actor = { personUuid: string } | { group_type_index: number; group_key: string };
 
 /**

@@ -106,7 +106,6 @@ export function findGroupRoute({ sql }: { sql: Sql }) {
   });
 }
 
-/** Creates the route that lists the persons of a group. */
 export function groupMemberRoutes({ sql, searches, pages }: GroupRouteDeps) {
   return defineRoutes({
     method: 'GET',

@@ -16,7 +16,6 @@ export async function listGroupTypes(sql: Sql, projectId: number): Promise<Group
   return sql.query<Row>(ofProject, [projectId]);
 }
 
-/** Returns the group types of a project, locked until the transaction ends. */
 export async function lockGroupTypes(tx: Transaction, projectId: number): Promise<GroupTypeRow[]> {
   return tx.query<Row>(`${ofProject} FOR UPDATE`, [projectId]);
 }

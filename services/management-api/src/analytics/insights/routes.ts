@@ -287,7 +287,6 @@ function insightWriteRoutes({
 
 const scopes = ['Insight'];
 
-/** Creates the routes of the activity log of insights. */
 function activityRoutes({ sql }: Pick<Database, 'sql'>) {
   const common = {
     method: 'GET',

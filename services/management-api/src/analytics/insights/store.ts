@@ -125,10 +125,6 @@ function valuesOf(fields: InsightFields): unknown[] {
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/**
- * Inserts an insight.
- * @returns the ID
- */
 export async function insertInsight(
   tx: Transaction,
   { environmentId, userId }: { environmentId: number; userId: number },
@@ -226,7 +222,6 @@ export async function listTrending(
 export interface TileOverrides {
   /** Filters of the tile or, if the tile has no filters, of its dashboard. */
   filters: Record<string, unknown>;
-  /** Variables of the dashboard. */
   variables: Record<string, unknown> | null;
 }
 

@@ -112,7 +112,6 @@ async function writtenInsight(tx: Transaction, environmentId: number, id: number
   return row;
 }
 
-/** Returns the fields of a row that clients can set. */
 function fieldsOf(row: InsightRow): InsightFields {
   const { name, derived_name, description, query, order, deleted, tags, favorited, saved } = row;
   return { name, derived_name, description, query, order, deleted, tags, favorited, saved };
@@ -232,7 +231,7 @@ async function writeTiles(tx: Transaction, insightId: number, dashboards: readon
   );
 }
 
-/** Removes an insight from all dashboards except those in `but`. */
+/** Removes an insight from all dashboards except the given ones. */
 async function removeTiles(tx: Transaction, insightId: number, but: readonly number[] = []): Promise<void> {
   await tx.query(
     `UPDATE dashboard_tile SET deleted = true

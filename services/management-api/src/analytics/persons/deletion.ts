@@ -27,7 +27,7 @@ const deleteEventsQuery = Type.Object({
   }),
 });
 
-/** Creates the routes. See `deletePersons` in packages/db for what a deletion guarantees. */
+/** Creates the routes that delete persons. See `deletePersons` in packages/db for what a deletion guarantees. */
 export function deletePersonRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
   const { sql } = database;
   return [

@@ -217,7 +217,6 @@ async function requireFilterCohort(
   }
 }
 
-/** Creates the routes that read one person. */
 export function personItemRoutes({ sql }: { sql: Sql }) {
   return [
     ...defineRoutes({

@@ -25,7 +25,6 @@ export function isSearch({ distinct_id, email, search, is_identified, properties
 /** Numeric ID of a person, as a string because it has 64 bits. */
 export type PersonKey = Pick<PersonRow, 'id'>;
 
-/** The position of a person in a list. */
 export interface PersonPosition extends PersonKey {
   /**
    * Time when the person was created, in microseconds since 1970, because a `Date` has only millisecond precision. Used
@@ -93,7 +92,6 @@ export async function listPersonKeys(
   );
 }
 
-/** Reads persons by numeric ID. */
 export const readPersons = createLargeRowReader<PersonKey, PersonRow>({
   key: { id: 'bigint' },
   row: (of) => `FROM person p WHERE p.project_id = $1::int AND p.id = ${of('id')}`,

@@ -81,7 +81,6 @@ interface Cached {
   query: unknown;
   /** Maximum number of rows, if it differs from the usual one. */
   rows: number | undefined;
-  /** Types of the properties in the query. */
   propertyTypes: readonly unknown[];
 }
 

@@ -3,7 +3,6 @@
 interface Run<T> {
   result: Promise<T>;
   controller: AbortController;
-  /** Number of callers that are waiting for the result. */
   callers: number;
 }
 

@@ -384,8 +384,8 @@ describe('rate limits of public links', () => {
     ];
     expect(await statuses('192.0.2.1', () => known, 1)).toEqual([200]);
     expect(await statuses('192.0.2.1', guess, 8)).toEqual([404, 404, 404, 404, 404, 404, 429, 429]);
-    // If an address is blocked, only links that were opened recently are looked up. The response for other links does
-    // not show whether they exist.
+    // If an address is blocked, only recently opened links still work. The responses for other links do not show
+    // whether they exist.
     expect(await statuses('192.0.2.1', () => other, 1)).toEqual([429]);
     expect(await statuses('192.0.2.1', () => known, 1)).toEqual([200]);
     expect(await statuses('192.0.2.2', () => other, 1)).toEqual([200]);

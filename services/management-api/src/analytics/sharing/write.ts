@@ -32,7 +32,6 @@ interface Author {
   target: AddressedProject;
 }
 
-/** The record that a path addresses. */
 interface Addressed {
   kind: SharedKind;
   name: string;
@@ -48,7 +47,7 @@ export async function readSharing(sql: Sql, author: Author, addressed: Addressed
 }
 
 /**
- * Turns the public link on or off, or changes its settings. Other fields stay unchanged.
+ * Turns the public link on or off, or changes its settings. Fields that the client did not send stay unchanged.
  * @throws AppError `not_found`, `forbidden`, or `invalid` naming the field
  */
 export async function changeSharing(

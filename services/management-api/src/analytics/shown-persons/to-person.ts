@@ -23,7 +23,6 @@ const nameProperties = ['email', 'name', 'username'];
 /** Maximum length of a display name in characters. The property keeps the complete value. */
 const maxLength = 400;
 
-/** Returns the display name of a person. */
 function personName(properties: Record<string, unknown>, mainDistinctId: string): string {
   for (const property of nameProperties) {
     const value = properties[property];
