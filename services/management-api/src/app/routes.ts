@@ -108,7 +108,6 @@ export interface RouteDeps
   signUpLimit: SignUpLimit;
   /** Limits how often a user can change their own account. */
   userChangeLimit: RateLimit;
-  /** Limits visitors of public links. */
   linkLimits: LinkLimits;
   /** Limits SCIM requests by token, and wrong or missing tokens by IP address. */
   scimLimits: Pick<ScimDeps, 'requestLimit' | 'guessLimit'>;

@@ -1,4 +1,4 @@
-/** Stands for all fields that a route does not name. */
+/** Represents all fields that a route does not declare. */
 export const allOtherFields = 'every field';
 
 /**

@@ -150,7 +150,7 @@ async function sendFile(
   response.end(await readFile(join(directory, file)));
 }
 
-/** Returns the listed encodings, except those with the weight 0. */
+/** Returns the encodings in the header, except those with the weight 0. */
 function acceptedEncodings(header = ''): Set<string> {
   const listed = header
     .toLowerCase()

@@ -88,7 +88,6 @@ td,th{text-align:left;vertical-align:top;padding:.15rem .75rem .15rem 0}section{
 /** Content security policy of the documentation page: only the page's style sheet is allowed, and no scripts. */
 const docsContentSecurityPolicy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-/** Creates the page route of the documentation. */
 export function docsPage(routes: readonly Route<Caller>[]): PageRoute {
   let html: Buffer | undefined;
   return {

@@ -13,7 +13,6 @@ import { type PageRoute, toErrorBody } from '@millrace/http';
 import { AppError, type Logger } from '@millrace/runtime';
 
 export interface GatewayOptions {
-  /** URL of a gateway. */
   url: string;
   /** Whether a trusted proxy is in front of the API. If not, the client's own `X-Forwarded-For` is not passed on. */
   isBehindProxy: boolean;
@@ -38,7 +37,6 @@ export function passToGateway(options: GatewayOptions): (request: IncomingMessag
     });
     gatewayRequest.on('timeout', () => gatewayRequest.destroy(new Error('The gateway did not respond in time.')));
     gatewayRequest.on('error', (error) => {
-      // The client has disconnected.
       if (response.destroyed) return;
       options.logger.warn('could not forward a request for flag definitions to the gateway', { error });
       refuse(response);
@@ -83,7 +81,6 @@ function refuse(response: ServerResponse): void {
   response.end(JSON.stringify(toErrorBody(error)));
 }
 
-/** Paths that only the gateway serves. */
 const gatewayPaths = ['/flags/definitions', '/api/feature_flag/local_evaluation'];
 /** Paths that both services serve: the gateway for SDKs, and this API for scripts. */
 const sharedPaths = ['/api/projects/:project_id', '/api/environments/:project_id'].flatMap((base) =>
