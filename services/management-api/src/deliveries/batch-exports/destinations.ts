@@ -134,7 +134,6 @@ function refusal(detail: string): AppError {
   return new AppError('invalid', detail, { code: 'invalid_input', attr: 'destination' });
 }
 
-/** Encrypts the secrets of destinations for storage, and decrypts them. */
 export interface DestinationSecrets {
   /**
    * Encrypts the secrets of an export.

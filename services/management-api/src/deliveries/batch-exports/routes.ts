@@ -69,7 +69,6 @@ function exportsOfEnvironment(sql: Sql): ExportsOfEnvironment {
   }, 'projects_');
 }
 
-/** Addresses the exports of all environments of an organization. */
 function exportsOfOrganization(sql: Sql): Exports {
   const find = addressedOrganization(sql);
   return [

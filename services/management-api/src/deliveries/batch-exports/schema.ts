@@ -7,7 +7,6 @@ import { Type } from 'typebox';
 import type { BackfillRow } from './backfills.ts';
 import type { BatchExportRow, RunRow } from './store.ts';
 
-/** ID of an export in a path. */
 export const exportId = Type.String({ format: 'uuid', description: 'ID of the batch export.' });
 
 const time = Type.String({ format: 'date-time' });

@@ -94,7 +94,6 @@ export async function lockBatchExport(
   return rows[0];
 }
 
-/** Reads the encrypted secrets of a destination. */
 export async function readEncryptedSecrets(tx: Transaction, id: string): Promise<Record<string, unknown>> {
   const rows = await tx.query<{ secrets: Record<string, unknown> }>(
     'SELECT destination_secrets AS secrets FROM batch_export WHERE id = $1',

@@ -291,7 +291,7 @@ const reportedInsight = Type.Object(
   { title: 'ReportInsight' },
 );
 
-/** A report as its recipients see it. */
+/** A report in the form that its recipients get. */
 export const shownReport = Type.Object(
   {
     subject: Type.String({ description: 'Subject of the email.' }),

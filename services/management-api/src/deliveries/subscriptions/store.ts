@@ -98,10 +98,6 @@ export async function lockSubscription(
   return findSubscription(tx, environmentId, id);
 }
 
-/**
- * Inserts a subscription.
- * @returns the ID
- */
 export async function insertSubscription(
   tx: Transaction,
   author: { environmentId: number; createdById: number },
@@ -133,7 +129,7 @@ export async function updateSubscription(
   );
 }
 
-/** Counts the subscriptions in all projects of an organization, without deleted ones. */
+/** Counts the subscriptions in all projects of an organization. Deleted subscriptions do not count. */
 export async function countSubscriptions(sql: Sql, organizationId: string): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `SELECT count(*)::int AS count
@@ -247,7 +243,7 @@ export async function cancelDeliveriesTo(tx: Transaction, subscriptionId: number
   );
 }
 
-/** An email of a subscription, with its recipient. */
+/** An email of a subscription, and its recipient. */
 export interface Unsubscribable {
   subscriptionId: number;
   environmentId: number;
@@ -294,7 +290,6 @@ export async function subjectExists(
   return rows.length > 0;
 }
 
-/** Returns those of the given insights that are on the dashboard. */
 export async function findInsightsOfDashboard(
   sql: Sql,
   { dashboard, insights }: { dashboard: number; insights: number[] },
@@ -307,7 +302,6 @@ export async function findInsightsOfDashboard(
   return rows.map(({ id }) => id);
 }
 
-/** Returns the features of the organization's plan in their stored form. */
 export async function findPlanFeatures(sql: Sql, organizationId: string): Promise<unknown> {
   const rows = await sql.query<{ features: unknown }>(
     'SELECT available_product_features AS features FROM organization WHERE id = $1',
