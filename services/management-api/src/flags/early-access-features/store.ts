@@ -55,10 +55,6 @@ export async function hasFeature(sql: Sql, flagId: number): Promise<boolean> {
   return rows.length > 0;
 }
 
-/**
- * Inserts an early access feature.
- * @returns the ID
- */
 export async function insertFeature(
   tx: Transaction,
   { environmentId, flagId }: { environmentId: number; flagId: number },

@@ -32,7 +32,6 @@ export interface FeatureWriter extends FlagWriter, Pick<Caller, 'scopes'> {
   rights: RecordRights;
 }
 
-/** A feature with its flag. */
 export interface WrittenFeature {
   feature: FeatureRow;
   flag: FlagRow;
@@ -217,7 +216,6 @@ async function recordFeatureActivity(
   });
 }
 
-/** Returns the fields that users can change. */
 function visible({ name, description, stage, documentation_url, payload }: FeatureRow) {
   return { name, description, stage, documentation_url, payload };
 }

@@ -12,7 +12,6 @@ export interface FlagDeps extends Pick<Database, 'sql' | 'transaction'>, Pick<Ev
 
 type Payloads = Record<string, string>;
 
-/** Encrypts payloads for storage, and decrypts them. */
 export interface PayloadSecrets {
   /**
    * Encrypts the payloads of a flag.
@@ -76,7 +75,6 @@ function withConditions({ filters, rollout_percentage }: StoredFilters): Record<
   return { ...others, groups: [{ properties: properties ?? [], rollout_percentage }] };
 }
 
-/** Returns the payloads of a flag in their stored form. */
 export function readPayloads({ filters }: Pick<FlagRow, 'filters'>): Record<string, string> {
   return isObject(filters.payloads) ? (filters.payloads as Record<string, string>) : {};
 }

@@ -254,7 +254,6 @@ function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps
   ];
 }
 
-/** Creates the route that creates a cohort of the users who currently have a flag. */
 function flagCohortRoute({ sql, transaction }: Pick<FlagDeps, 'sql' | 'transaction'>) {
   return defineRoutes({
     method: 'POST',

@@ -187,7 +187,6 @@ async function ofGroups(sql: Sql, found: readonly Found[]): Promise<Added> {
   return added;
 }
 
-/** Returns the groups to which a filter refers by key. */
 function groupsOf({ environmentId, filter }: Found): (GroupReference & Pick<Found, 'filter'>)[] {
   const { type, key, value, group_type_index: groupTypeIndex } = filter;
   if (type !== 'group' || key !== '$group_key' || typeof groupTypeIndex !== 'number') return [];

@@ -135,7 +135,7 @@ export async function findFlagsByKey(sql: Sql, environmentIds: number[], key: st
   );
 }
 
-/** A WHERE clause for `feature_flag f` with its values, from `flagConditions`. */
+/** WHERE clause for `feature_flag f` with its parameters, created by `flagConditions`. */
 export type FlagConditions = ReturnType<typeof createConditions>;
 
 /**
@@ -189,10 +189,6 @@ export async function findFlagKeys(sql: Sql, environmentId: number, ids: number[
   return new Map(rows.map(({ id, key }) => [id, key]));
 }
 
-/**
- * Inserts a flag.
- * @returns the ID
- */
 export async function insertFlag(
   tx: Transaction,
   { environmentId, userId }: { environmentId: number; userId: number },
@@ -218,7 +214,6 @@ export async function updateFlag(tx: Transaction, { id, userId }: { id: number; 
   );
 }
 
-/** Marks flags as deleted and increments their versions. */
 export async function markFlagsDeleted(
   tx: Transaction,
   { ids, userId }: { ids: number[]; userId: number },

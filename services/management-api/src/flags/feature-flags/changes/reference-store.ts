@@ -2,7 +2,7 @@
 
 import type { Sql } from '@millrace/db';
 
-/** A flag that is not deleted, with the IDs of the flags in its conditions. */
+/** A flag that is not deleted, and the IDs of the flags in its conditions. */
 export interface DependentFlag {
   id: number;
   key: string;

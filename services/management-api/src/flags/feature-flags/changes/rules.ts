@@ -56,7 +56,6 @@ export function applyFlagChanges(fields: FlagFields, changes: FlagChanges): Flag
   };
 }
 
-/** Copies only the fields that clients can set. */
 export function copyFlagFields(fields: FlagFields): FlagFields {
   const names = ['key', ...Object.keys(defaults)] as (keyof FlagFields)[];
   return Object.fromEntries(names.map((name) => [name, fields[name]])) as unknown as FlagFields;

@@ -60,7 +60,6 @@ export async function copyFlag(deps: CopyDeps, copier: Copier, { key, from, to }
   return { success, failed };
 }
 
-/** Finds an environment of the organization that the caller can access. */
 async function findTarget({ sql }: CopyDeps, { caller, organizationId }: Copier, id: number) {
   const found = await findEnvironment(sql, caller.userId, id);
   if (!found || found.level === null || found.organizationId !== organizationId) return undefined;

@@ -11,7 +11,6 @@ export interface ExposureQuery {
   to: Date;
   timeZone: string;
   conversionEvent: string | null;
-  /** Maximum number of exposures that are read. */
   maxExposures: number;
   /** Maximum number of variants. Less frequent variants are combined as `$other`. */
   maxVariants: number;

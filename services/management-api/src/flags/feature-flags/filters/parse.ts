@@ -99,7 +99,7 @@ function patternsIn(groups: unknown): ReadonlySet<unknown> {
   return new Set(filters.map(({ value }) => value).filter((value) => typeof value === 'string'));
 }
 
-/** Returns null for persons, otherwise the index of a group type. */
+/** Returns null for persons, or the index of a group type. */
 function parseAggregation(value: unknown, path: string): number | null {
   if (value === undefined || value === null) return null;
   if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 4) return value;
