@@ -131,7 +131,6 @@ function requireDomain(row: DomainRow | undefined): DomainRow {
 
 /** Creates the routes that create, change and delete domains (docs/api/README.md#routes-and-fields). */
 export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, accountMailing }: DomainRouteDeps) {
-  /** Encrypts a client secret for storage. */
   const sealed = <T extends { oidc_client_secret?: string | null }>(id: string, body: T): T =>
     body.oidc_client_secret
       ? { ...body, oidc_client_secret: sealedTexts.seal(body.oidc_client_secret, clientSecretContext(id)) }

@@ -222,7 +222,6 @@ export async function releaseDomainName(
   return holder;
 }
 
-/** Records the time of a failed check. */
 export async function recordFailedVerification(tx: Sql, id: string, at: Date): Promise<void> {
   await tx.query('UPDATE organization_domain SET last_verification_retry = $2 WHERE id = $1', [id, at]);
 }

@@ -13,9 +13,8 @@ import { checkReferencedRecords, parseSettingsAhead } from './rules.ts';
 import { refusedSettings } from './schema.ts';
 import type { AddressedRecord, RecordDeps, ShowRecord } from './show.ts';
 
-/** What differs between the routes of projects and those of environments. */
+/** The differences between the routes of projects and those of environments. */
 export interface RecordKind extends RecordDescription {
-  /** The noun with its article. */
   aNoun: 'a project' | 'an environment';
   changes: TObject;
   activity: { scopes: readonly string[]; onlyIfPreferred?: true };
@@ -24,7 +23,7 @@ export interface RecordKind extends RecordDescription {
   remove: (tx: Transaction, record: AddressedRecord) => Promise<unknown>;
 }
 
-/** Creates the routes by ID of one kind (docs/api/README.md#routes-and-fields). */
+/** Creates the routes by ID of projects or of environments (docs/api/README.md#routes-and-fields). */
 export function commonRoutes(
   deps: RecordDeps & { parser: SqlParser },
   kind: RecordKind,
@@ -71,7 +70,7 @@ export function commonRoutes(
   ];
 }
 
-/** Creates the routes that change settings. Product intents can contain settings as well. */
+/** Creates the routes that change settings. Product intents are included, because they can contain settings too. */
 function changeRoutes(
   { transaction, parser }: RecordDeps & { parser: SqlParser },
   { tags, noun, aNoun, title, schema, example, changes, change }: RecordKind,

@@ -11,11 +11,10 @@ import { secretKeyMasks, withSecretKeys } from './schema.ts';
 import { deleteBackupKey, listSecretKeys, rotateSecretKey } from './secret-keys.ts';
 import type { ShowRecord } from './show.ts';
 
-/** How the API document describes a project or an environment. */
+/** Describes a project or an environment in the API document. */
 export interface RecordDescription {
   tags: [string];
   noun: 'project' | 'environment';
-  /** Name of the schema. */
   title: 'Project' | 'Environment';
   schema: TObject;
   example: Record<string, unknown>;

@@ -24,7 +24,6 @@ import { hasDashboard } from './store.ts';
 
 interface CheckDeps {
   tx: Transaction;
-  /** Parser for SQL in filters. */
   parser: SqlParser;
 }
 

@@ -205,7 +205,6 @@ const secretFields = {
   }),
 };
 
-/** Adds the secret keys to a project or an environment. */
 export const withSecretKeys = (record: TObject, title: string) =>
   Type.Object<Record<string, TSchema>>({ ...record.properties, ...secretFields }, { title });
 

@@ -24,7 +24,7 @@ export interface AddressedRecord {
 export type ShowRecord = (record: AddressedRecord) => Promise<Record<string, unknown>>;
 
 /**
- * Returns an environment as the caller can see it.
+ * Returns an environment in the form that the caller can see.
  * @throws AppError `not_found` if the environment was deleted in the meantime
  */
 export async function showRecord(

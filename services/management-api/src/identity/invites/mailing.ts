@@ -59,7 +59,7 @@ export function createInviteMailing(deps: InviteMailingDeps): InviteMailing {
 
   /**
    * Sends the email of one invite.
-   * @returns the error of the attempt, or null if the server accepted the email
+   * @returns the error, or null if the mail server accepted the email
    */
   async function sendOne(
     { row, token }: MailableInvite,
@@ -144,7 +144,6 @@ async function atMost(milliseconds: number, work: Promise<unknown>): Promise<voi
 }
 
 interface InviteMailContent {
-  /** ID of the invite. */
   id: string;
   token: string;
   withConsole: boolean;

@@ -166,7 +166,6 @@ const inviteParams = Type.Object({ id: Type.String({ format: 'uuid', description
 interface AcceptInviteDeps extends InviteRouteDeps {
   signUpLimit: SignUpLimit;
   passwords: Passwords;
-  /** Whether sign-in is enabled. */
   withSignIn: boolean;
   installed: Installed;
   accountMailing: AccountMailing;

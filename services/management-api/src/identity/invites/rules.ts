@@ -168,7 +168,6 @@ function needsToken(): AppError {
   return new AppError('invalid', detail, { code: 'required', attr: 'token' });
 }
 
-/** Returns the response for a user who has joined an organization. */
 export async function toJoined(tx: Transaction, { invite, user, membership }: AcceptedInvite) {
   const organization = await getOrganization(tx, invite.organization_id);
   return {

@@ -19,7 +19,6 @@ export interface OidcProvider {
 export interface OidcSecrets {
   nonce: string;
   codeVerifier: string;
-  /** Whether the user must authenticate again. */
   reauthenticate: boolean;
 }
 
@@ -56,7 +55,7 @@ export type Fetch = (
 
 /** Returns the claims that an administrator sees after a test. They cannot be used to sign in. */
 export function readAttributes(claims: Record<string, unknown>): Record<string, string[]> {
-  // PostgreSQL cannot store null characters.
+  // Remove null characters, which PostgreSQL cannot store.
   const clean = (text: string, length: number) => text.replaceAll('\0', '').slice(0, length);
   const hidden = new Set(['nonce', 'at_hash', 'c_hash', 's_hash', 'sid']);
   const shown = Object.entries(claims).filter(([name]) => !hidden.has(name));

@@ -34,7 +34,6 @@ const createdExample = { ...personalApiKeyExample, value: 'phx_exampleexampleexa
  * Millrace also accepts a key with the user scopes, but only for keys with no more permissions than its own.
  */
 export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
-  /** Runs a write on a key that the caller can change. */
   const change = <T>(
     { caller, params }: { caller: Caller; params: { id: string } },
     work: (tx: Transaction, choice: { id: string; userId: number }, own: KeyPermissions) => Promise<T>,
@@ -204,7 +203,6 @@ function reachOf({ scopedTeams, scopedOrganizations }: Caller): KeyReach {
   return { scoped_teams: scopedTeams, scoped_organizations: scopedOrganizations };
 }
 
-/** Returns the limits of a key after a request. */
 function reachAfter(before: KeyReach, body: Partial<KeyReach>): KeyReach {
   return {
     scoped_teams: body.scoped_teams ?? before.scoped_teams,

@@ -9,7 +9,6 @@ export interface KeyReach {
   scoped_organizations: readonly string[];
 }
 
-/** The limits, scopes and expiry of a key. */
 export interface KeyPermissions extends KeyReach {
   scopes: readonly string[];
   expires_at: Date | null;
@@ -53,7 +52,7 @@ function exceedsOwnPermissions(): AppError {
   );
 }
 
-/** Returns whether `other` is limited at least as much as `own`. An empty list means no limit. */
+/** Returns whether `other` has at least the limits of `own`. An empty list means no limit. */
 function isNarrower<T>(own: readonly T[], other: readonly T[]): boolean {
   return own.length === 0 || (other.length > 0 && other.every((item) => own.includes(item)));
 }

@@ -7,7 +7,6 @@ import { Type } from 'typebox';
 const moment = (description: string) =>
   Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description });
 
-/** A personal API key (docs/api/personal-api-keys.md). */
 export const personalApiKey = Type.Object(
   {
     id: Type.String({ description: 'ID of the key.' }),

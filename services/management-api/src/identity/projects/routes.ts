@@ -189,7 +189,7 @@ async function removedBy(
   return isInKey && (await wasRecentlyDeletedBy(sql, who, id)) ? id : null;
 }
 
-/** Returns the description of a request. The schema allows only strings and null. */
+/** Returns the description in a request. The schema allows only strings and null. */
 function descriptionOf({ product_description: given }: Record<string, unknown>): string | null | undefined {
   return typeof given === 'string' || given === null ? given : undefined;
 }

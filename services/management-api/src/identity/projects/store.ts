@@ -10,7 +10,6 @@ import type { EnvironmentSummaryRow } from '../environments/store.ts';
 /** A project summary has the fields of an environment summary, except the project ID. */
 type ProjectSummaryRow = Omit<EnvironmentSummaryRow, 'project_id'>;
 
-/** Returns the summary of one environment, with the fields of a project summary. */
 export async function findEnvironmentSummary(sql: Sql, environmentId: number): Promise<ProjectSummaryRow | undefined> {
   const rows = await sql.query<ProjectSummaryRow & Record<string, unknown>>(
     `SELECT e.id, e.uuid, p.organization_id AS organization, e.api_token, e.name, e.completed_snippet_onboarding,
@@ -91,7 +90,7 @@ const ofOrganizations = pageText(({ page, reach }) =>
  * is the caller. Omits projects whose first environment is private if the caller has no access to that environment.
  */
 const openToMember = pageText(({ page, reach }) => {
-  // For organizations without private environments, read only the projects on the page.
+  // Read only the projects on the page if the organizations have no private environments.
   const projects = `FROM project p
     WHERE p.organization_id = o.id
       AND (m.level >= ${membershipLevels.administrator} OR (SELECT ${effectiveLevel}

@@ -130,7 +130,7 @@ function roleReadRoutes({ sql }: Pick<Database, 'sql'>) {
 }
 
 /**
- * Returns a role with its first members.
+ * Returns a role with the first page of its members.
  * @throws AppError `not_found`
  */
 async function showRole(sql: Database['sql'], organizationId: string, id: string) {

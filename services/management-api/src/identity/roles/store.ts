@@ -11,7 +11,6 @@ export interface RoleMemberRow extends Columns<'role_membership', 'id' | 'role_i
 export interface RoleRow extends Columns<'role', 'id' | 'name' | 'created_at'> {
   /** UUID of the user who created the role. */
   created_by: string | null;
-  /** First page of the role's members. */
   members: RoleMemberRow[];
 }
 

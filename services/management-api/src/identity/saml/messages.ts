@@ -31,7 +31,6 @@ interface SamlRequest {
   /** Value of at most 80 bytes that the provider returns with its response. */
   relayState: string;
   now: Date;
-  /** Whether the user must authenticate again. */
   forceAuthn: boolean;
 }
 

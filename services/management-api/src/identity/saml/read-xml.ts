@@ -20,7 +20,7 @@ const maxDepth = 64;
 const maxElements = 1000;
 const maxAttributes = 64;
 const namePattern = '[A-Za-z_][\\w.-]*(?::[A-Za-z_][\\w.-]*)?';
-/** Matches one tag. Attribute values cannot contain `<`. */
+/** Matches one tag. Attribute values must not contain `<`. */
 const tagPattern = new RegExp(
   `<(/?)(${namePattern})((?:\\s+${namePattern}\\s*=\\s*(?:"[^"<]*"|'[^'<]*'))*)\\s*(/?)>`,
   'y',

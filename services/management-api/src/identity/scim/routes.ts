@@ -73,7 +73,6 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
   } as const;
   const responses = { 200: { description: "The domain's SCIM settings.", schema: scim } } as const;
 
-  /** Changes the token and records the change in the activity log. */
   async function change(
     {
       caller,

@@ -43,7 +43,6 @@ import { findScimDomain, listGroups, recordGroup, recordRequest, type ScimGroupR
 export interface ScimDeps extends Pick<Database, 'sql' | 'transaction'> {
   logger: Logger;
   accountMailing: AccountMailing;
-  /** Limits requests by token. */
   requestLimit: RateLimit;
   /** Limits wrong and missing tokens by address. */
   guessLimit: GuessLimit;

@@ -47,7 +47,6 @@ function placeOf(publicUrl: string): { rpID: string; expectedOrigin: string } {
   return { rpID: hostname, expectedOrigin: origin };
 }
 
-/** Creates the options for `navigator.credentials.create()`. */
 export async function beginRegistration(
   sql: Sql,
   { session, user, publicUrl }: { session: SessionCredential; user: SignInUser; publicUrl: string },

@@ -208,7 +208,6 @@ export const linkUse = Type.Object(
   },
   { title: 'LinkUse' },
 );
-/** Account details of the first owner. */
 export const firstOwner = Type.Object({
   email: Type.String({ format: 'email', minLength: 1, maxLength: 254 }),
   first_name: Type.Optional(Type.String({ maxLength: 150 })),

@@ -1,7 +1,6 @@
 import { isSealedPayload } from '@millrace/contracts';
 import { AppError, type SecretBox } from '@millrace/runtime';
 
-/** Encrypts the secrets of sign-in for storage, and decrypts them. */
 export interface SealedTexts {
   /**
    * Encrypts a text.

@@ -140,7 +140,7 @@ async function confirm(
 }
 
 /**
- * Confirms a session by passkey.
+ * Confirms a session with a passkey.
  * @returns whether the passkey counts as both factors
  */
 async function confirmByPasskey(

@@ -25,7 +25,6 @@ interface ValidResponse extends Pick<Pending, 'kind' | 'domainId' | 'purpose' | 
   request: ApiRequest;
 }
 
-/** Completes a sign-in, reauthentication or test with a valid response from a provider. */
 export async function completeSignIn(deps: SingleSignOnDeps, response: ValidResponse): Promise<NextPage> {
   const { purpose } = response;
   switch (purpose.for) {

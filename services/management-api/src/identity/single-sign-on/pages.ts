@@ -18,7 +18,6 @@ interface PageDeps extends SingleSignOnDeps {
 /** Maximum size in bytes of a SAML response, including its encoding. */
 const bodyLimitBytes = 400 * 1024;
 
-/** Creates the page routes of single sign-on. */
 export function signOnPages(deps: PageDeps): PageRoute[] {
   const { logger } = deps;
 

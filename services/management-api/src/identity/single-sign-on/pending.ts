@@ -118,7 +118,6 @@ export interface NextPage {
   path: string;
   signedIn?: SignedIn;
   step?: string;
-  /** Outcome of the sign-in, once it is complete. */
   outcome?: SignInOutcome;
 }
 

@@ -89,7 +89,7 @@ export interface Signing {
 export const excC14n = 'http://www.w3.org/2001/10/xml-exc-c14n#';
 export const enveloped = 'http://www.w3.org/2000/09/xmldsig#enveloped-signature';
 
-/** Signs one element of a message as providers do. The signature follows the issuer. */
+/** Signs one element of a message as providers do, with the signature right after the issuer. */
 export function sign(
   xml: string,
   {
