@@ -4,7 +4,6 @@ import { type EventTopic, eventTopics, isObject, type TopicNames } from '@millra
 import { type DecodedDeadLetter, decodeDeadLetter, type EventLog, readTopic } from '@millrace/event-log';
 import { AppError } from '@millrace/runtime';
 
-/** The log to which the event consumer writes dead letters. */
 export interface DeadLetterLog {
   log: Pick<EventLog, 'append' | 'consume' | 'endOffsets'>;
   topics: TopicNames;

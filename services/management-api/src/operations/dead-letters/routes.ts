@@ -87,7 +87,6 @@ export function deadLetterRoutes({ sql, transaction, searches, deadLetterLog }: 
     });
   }
 
-  /** Stores a decision and records it in the activity log. */
   const decide = (
     { caller, target }: DeadLetterRequest,
     deadLetters: DecidedProjectDeadLetter[],

@@ -50,7 +50,6 @@ export interface LiveDeps {
 
 export type Live = ReturnType<typeof createLive>;
 
-/** A request for a stream, and the caller's access. */
 interface StreamRequest {
   access: StreamAccess;
   granted: GrantedAccess;

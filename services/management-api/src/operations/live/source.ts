@@ -67,7 +67,7 @@ function createWatcherRegistry() {
     isWatched: (projectId: number) => watched.has(projectId),
     isEmpty: () => watched.size === 0,
     /**
-     * Adds a watcher of an environment.
+     * Adds a watcher to an environment.
      * @returns a function that removes the watcher
      */
     add(projectId: number, watcher: Watcher, since: Date): () => void {

@@ -103,7 +103,6 @@ export interface StoredPosition extends Record<string, unknown> {
   updated_at: Date;
 }
 
-/** Reads the positions of consumer groups in their topics. */
 export async function readPositions(sql: Sql, groups: readonly string[]): Promise<StoredPosition[]> {
   return sql.query<StoredPosition>(
     `SELECT topic, partition, log, next_offset, last_record_fingerprint, updated_at

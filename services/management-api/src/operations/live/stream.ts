@@ -156,7 +156,7 @@ function createSampling(
   let share = 1;
   return {
     showsShare: () => share < 1,
-    /** Returns whether the event matches the filter and is shown. */
+    /** Returns whether the event matches the filter and is part of the shown sample. */
     takes(event: LiveEvent): boolean {
       if (second.filterMs > filterMsPerSecond) {
         second.skipped += 1;
