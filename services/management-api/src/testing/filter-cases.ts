@@ -4,7 +4,7 @@
 /** The time zone of the project. */
 export const zone = 'Europe/Berlin';
 
-/** Values of the property `p`, by the name of the event and the person that have the value. */
+/** Values of the property `p`. The key is the name of both the event and the person with this value. */
 export const stored: Record<string, unknown> = {
   chrome: 'Chrome',
   mobile: 'chrome mobile',

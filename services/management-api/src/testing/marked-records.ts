@@ -101,7 +101,7 @@ export async function markedOrganization(api: TestApi, word: string, owner: Mark
   };
 }
 
-/** Creates a project with its first environment, whose texts contain `words`. */
+/** Creates a project with its first environment. The texts of both contain `words`. */
 export async function markedProject(
   api: TestApi,
   owner: MarkedPerson,
