@@ -11,7 +11,7 @@ import {
   readCohortFilterId,
   type ValidatedPatterns,
 } from '@millrace/flags';
-import { brief, type ConditionFilter, filterError, quoteJson, removeDisplayNames } from './filters.ts';
+import { abbreviate, type ConditionFilter, filterError, quoteJson, removeDisplayNames } from './filters.ts';
 
 export interface FilterRules {
   /** Path of the filter, such as `groups[0].properties[1]`. */
