@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build } from 'esbuild';
-import { shortNames } from './internal-names.ts';
+import { createNameMangling } from './internal-names.ts';
 import { type Code, minifyCode } from './minify-code.ts';
 
 /** Bundles the library as scripts for pages without a build step, and as modules for bundlers. */
@@ -33,7 +33,7 @@ export function bundleOptions(version: string): BuildOptions {
 }
 
 /** Returns the package version, which is part of the URL of each library file. */
-export async function libraryVersion(): Promise<string> {
+export async function readLibraryVersion(): Promise<string> {
   const manifest = await readFile(new URL('../package.json', import.meta.url), 'utf8');
   return (JSON.parse(manifest) as { version: string }).version;
 }
@@ -51,11 +51,11 @@ export function bundleLibrary(name: BundleName): Promise<Code> {
 
 async function bundle(name: BundleName): Promise<Code> {
   const { entry, format } = bundles[name];
-  const { define, ...options } = bundleOptions(await libraryVersion());
+  const { define, ...options } = bundleOptions(await readLibraryVersion());
   const digests = name === 'array.js' && { SIDE_SCRIPT_DIGESTS: JSON.stringify(await sideScriptDigests()) };
   const { outputFiles } = await build({
     ...options,
-    ...shortNames(),
+    ...createNameMangling(),
     define: { ...define, ...digests },
     entryPoints: [fileURLToPath(new URL(`../src/${entry}`, import.meta.url))],
     outfile: name,

@@ -18,7 +18,7 @@ export const internalNames = (
  * Returns esbuild options for shortening these names. The short names are the same in each build, because the scripts
  * of a version access each other's properties.
  */
-export function shortNames(): Pick<BuildOptions, 'mangleProps' | 'mangleCache'> {
+export function createNameMangling(): Pick<BuildOptions, 'mangleProps' | 'mangleCache'> {
   const short = internalNames.map((name, at) => [name, `_${at.toString(36)}`]);
   return {
     mangleProps: new RegExp(`^(${internalNames.join('|')})$`),

@@ -14,7 +14,7 @@ export interface SnippetScript {
  * has loaded. Without the option `api_host`, the library sends events to the host that served the script. The snippet
  * works even if page elements have the ID `posthog` or names that shadow properties of `document`.
  */
-export function pageSnippet(projectApiKey: string, { src, integrity }: SnippetScript): string {
+export function buildPageSnippet(projectApiKey: string, { src, integrity }: SnippetScript): string {
   const pinned = integrity === undefined ? '' : `\n    script.integrity = ${literal(integrity)};`;
   return `<script>
   (function (page, doc, queue, names) {

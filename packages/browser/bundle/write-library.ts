@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { stop } from 'esbuild';
-import { type BundleName, bundleLibrary, bundles, libraryVersion } from './bundle-library.ts';
+import { type BundleName, bundleLibrary, bundles, readLibraryVersion } from './bundle-library.ts';
 import { gzipTightly } from './gzip-tightly.ts';
 
 /** Name of the folder with the library, next to the gateway's program. */
@@ -19,7 +19,7 @@ export const libraryFolder = 'browser-library';
  * @param isQuick whether to use normal compression; the highest level takes seconds, which is too slow for development
  */
 export async function writeLibrary(directory: string, { isQuick = false } = {}): Promise<void> {
-  const version = await libraryVersion();
+  const version = await readLibraryVersion();
   const folder = join(directory, version);
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });

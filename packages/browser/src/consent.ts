@@ -3,7 +3,13 @@
 import type { Options } from './client/client.ts';
 import type { Emitter } from './client/core.ts';
 import { page } from './page/globals.ts';
-import { canStore, createCookieStorage, type TextStorage, toTextStorage, webStorage } from './storage/text-storage.ts';
+import {
+  canStore,
+  createCookieStorage,
+  openWebStorage,
+  type TextStorage,
+  toTextStorage,
+} from './storage/text-storage.ts';
 
 export interface Consent {
   status(): 'granted' | 'denied' | 'pending';
@@ -36,7 +42,7 @@ export function createConsent(options: Options, signals: Emitter): Consent {
 
 /** Returns the storage for the consent value. If the option was changed, moves the value out of the former storage. */
 function chooseStorage(name: string, options: Options): TextStorage {
-  const [local, cookies] = [toTextStorage(webStorage('localStorage')), createCookieStorage(options)];
+  const [local, cookies] = [toTextStorage(openWebStorage('localStorage')), createCookieStorage(options)];
   const isCookie = options.opt_out_capturing_persistence_type === 'cookie' && canStore(cookies);
   const [storage, other] = isCookie ? [cookies, local] : [local, cookies];
   const movedValue = other.read(name);

@@ -4,7 +4,7 @@ import type { Feature } from './client/core.ts';
 import type { Properties } from './client/values.ts';
 import { page } from './page/globals.ts';
 /** Adds the browser, operating system and device type to every event, using PostHog's property names. */
-export const describeDevice: Feature = ({ addProperties }) => {
+export const addDeviceProperties: Feature = ({ addProperties }) => {
   let known: Properties | undefined;
   addProperties(() => {
     known ??= page ? deviceProperties(page.navigator) : {};

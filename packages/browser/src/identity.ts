@@ -9,7 +9,7 @@ import type { EventParts } from './event/event-parts.ts';
 import { page } from './page/globals.ts';
 import { readIdleMs } from './session.ts';
 import type { WholeStore } from './storage/store.ts';
-import { newUuid, toPlain } from './values.ts';
+import { newUuid, toJsonValue } from './values.ts';
 
 export function createIdentity(parts: IdentityParts): Partial<Client> {
   const properties = createPersonProperties(parts);
@@ -129,7 +129,7 @@ interface PersonProperties {
 function createPersonProperties({ client, store, person, signals, capture }: IdentityParts): PersonProperties {
   let lastSent = '';
   const toKey = (set: Properties = {}, once: Properties = {}) =>
-    JSON.stringify([store.get('distinct_id'), toPlain([set, once])]);
+    JSON.stringify([store.get('distinct_id'), toJsonValue([set, once])]);
   const tell: PersonProperties['tell'] = (set = {}, once = {}, identified) => {
     client.setPersonPropertiesForFlags({ $set: set, $set_once: once }, false);
     const both = { $set: set, $set_once: once };
@@ -191,7 +191,7 @@ function createGroups(parts: IdentityParts): Pick<Client, 'group' | 'getGroups' 
  * Gives a new visitor an ID, unless the application provides one. The ID is also the device ID. Returns the ID with
  * which the client must identify an anonymous visitor after all features have started.
  */
-export function startVisitor(options: Options, store: Store, log: Log): string | null | undefined {
+export function initializeVisitor(options: Options, store: Store, log: Log): string | null | undefined {
   const { distinctID: given, isIdentifiedID } = options.bootstrap;
   const [known, device] = [store.get('distinct_id'), store.get('$device_id')];
   const isIdentified = store.get('$user_state') === 'identified';
@@ -228,7 +228,7 @@ function newDeviceId({ get_device_id }: Options, log: Log): string {
 }
 
 /** Emits a signal when another tab has changed the visitor's identity, which all tabs share. */
-export function followOtherTabs({ name, get }: WholeStore, signals: Emitter): void {
+export function observeOtherTabs({ name, get }: WholeStore, signals: Emitter): void {
   let known = get('distinct_id');
   const learn = () => {
     const former = known;

@@ -1,5 +1,5 @@
 import { createCaptureException, createExceptions } from './exceptions/create-exceptions.ts';
-import { checkOptions, fullBuildOptions } from './options/check-options.ts';
+import { getFullBuildDefaults, readValidatedOptions } from './options/check-options.ts';
 import { createClient } from './start/create-client.ts';
 import { fullFeatures } from './start/full-features.ts';
 import { captureVitals } from './web-vitals/capture-vitals.ts';
@@ -14,10 +14,9 @@ export type * from './client/values.ts';
 export const posthog = createClient({
   features: fullFeatures(createExceptions, createWebVitals(captureVitals)),
   always: createCaptureException,
-  readOptions: checkOptions,
-  fullBuildOptions,
+  readOptions: readValidatedOptions,
+  fullBuildOptions: getFullBuildDefaults,
 });
-/** The client as the default export. */
 // biome-ignore lint/style/noDefaultExport: applications use the default import
 export default posthog;
 

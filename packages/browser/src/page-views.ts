@@ -3,7 +3,7 @@
 
 import type { Core, Feature } from './client/core.ts';
 import type { Properties } from './client/values.ts';
-import { onDocument, readFromDocument, stopSignal } from './page/globals.ts';
+import { addDocumentListener, createStopSignal, readFromDocument } from './page/globals.ts';
 
 interface PageView {
   id: string;
@@ -14,7 +14,7 @@ interface PageView {
 /** Captures page views and page leaves, and adds the page view ID to every event. */
 export const createPageViews: Feature = (core) => {
   const { signals, options } = core;
-  const signal = stopSignal(core);
+  const signal = createStopSignal(core);
   const scroll = createScrollDepth(signal);
   let view: PageView | undefined;
 
@@ -45,7 +45,6 @@ export const createPageViews: Feature = (core) => {
   return { getPageViewId: () => view?.id };
 };
 
-/** Returns the properties that describe the previous page view. */
 function ended(view: PageView | undefined, now: Date, depth: Properties): Properties {
   return view
     ? {
@@ -71,7 +70,7 @@ function captureFirst({ signals, options, isCapturing, capture }: Core, signal: 
     capture('$pageview', null, { send_instantly: true });
     return true;
   };
-  onDocument('visibilitychange', captureOnce, { signal });
+  addDocumentListener('visibilitychange', captureOnce, { signal });
   signals.on('consent', captureOnce);
   // Wait for code that runs right after `init`, for example to identify the visitor.
   setTimeout(captureOnce, 1);

@@ -1,6 +1,6 @@
 import type { Feature } from './client/core.ts';
 import { createFlags } from './flags/flags.ts';
-import { takeOptions } from './options/default-options.ts';
+import { readUncheckedOptions } from './options/default-options.ts';
 import { createClient } from './start/create-client.ts';
 
 /** The small client's features, without autocapture, exceptions, measurements or remote settings. */
@@ -18,7 +18,6 @@ export type * from './client/posthog-names.ts';
 export type * from './client/values.ts';
 
 /** The small client. It captures an event only if the application calls one of its methods. */
-export const posthog = createClient({ features: slimFeatures, readOptions: takeOptions });
-/** The client as the default export. */
+export const posthog = createClient({ features: slimFeatures, readOptions: readUncheckedOptions });
 // biome-ignore lint/style/noDefaultExport: applications use the default import
 export default posthog;

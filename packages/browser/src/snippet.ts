@@ -1,6 +1,6 @@
 import type { Client, InitOptions } from './client/client.ts';
-import { createLateExceptions } from './exceptions/create-late-exceptions.ts';
-import { checkOptions, fullBuildOptions } from './options/check-options.ts';
+import { createDeferredExceptions } from './exceptions/create-late-exceptions.ts';
+import { getFullBuildDefaults, readValidatedOptions } from './options/check-options.ts';
 import { attempt, page, readFromDocument, readFromWindow } from './page/globals.ts';
 import { createLoadSideScript } from './side-scripts/load-side-script.ts';
 import { createClient } from './start/create-client.ts';
@@ -15,14 +15,18 @@ const scriptHost = /^(.*)\/(static|array)\//.exec(script?.src ?? '')?.[1];
 const load = createLoadSideScript({ host: scriptHost, nonce: script?.nonce });
 
 const features = fullFeatures(
-  (core) => createLateExceptions(core, async () => (await load(core, 'exceptions'))()),
+  (core) => createDeferredExceptions(core, async () => (await load(core, 'exceptions'))()),
   createWebVitals(async (core, names) => {
     const captureVitals = await load(core, 'web-vitals').catch(() => undefined);
     captureVitals?.(core, names);
   }),
 );
 
-if (page) takeOverStub(page, createClient({ features, readOptions: checkOptions, fullBuildOptions, scriptHost }));
+if (page)
+  takeOverStub(
+    page,
+    createClient({ features, readOptions: readValidatedOptions, fullBuildOptions: getFullBuildDefaults, scriptHost }),
+  );
 
 type Call = [name: string, ...args: unknown[]];
 type Calls = Partial<Iterable<Call | (() => void)>> & { people?: Call[] };

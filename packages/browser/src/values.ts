@@ -13,7 +13,7 @@ const maxRepeats = 1000;
  * Returns a copy that JSON can represent, with strings cut to a maximum length. Never throws. Values that cannot be
  * represented (functions, symbols, cycles, getters that throw) are left out. BigInts and DOM objects become strings.
  */
-export function toPlain(given: unknown, maxLength = Number.POSITIVE_INFINITY): JsonValue {
+export function toJsonValue(given: unknown, maxLength = Number.POSITIVE_INFINITY): JsonValue {
   /** Objects that were visited. The value is true for the objects that contain the current object. */
   const known = new Map<object, boolean>();
   let repeats = 0;

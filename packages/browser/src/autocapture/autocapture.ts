@@ -3,10 +3,10 @@
 import type { Core, Feature } from '../client/core.ts';
 import type { AutocaptureOptions } from '../client/options.ts';
 import type { Properties } from '../client/values.ts';
-import { findPath, isElement, matchesAny, readAttribute, readTag } from '../page/dom.ts';
-import { onDocument, readFromDocument, stopSignal } from '../page/globals.ts';
-import { readEvent, usefulTags } from './describe.ts';
-import { isReadable, readableText, readParts } from './privacy.ts';
+import { isElement, listAncestors, matchesAny, readAttribute, readTag } from '../page/dom.ts';
+import { addDocumentListener, createStopSignal, readFromDocument } from '../page/globals.ts';
+import { prepareEventProperties, usefulTags } from './describe.ts';
+import { isReadable, readParts, removeSensitiveNumbers } from './privacy.ts';
 
 const switchedOff = '$autocapture_disabled_server_side';
 
@@ -15,7 +15,7 @@ const switchedOff = '$autocapture_disabled_server_side';
  * this.
  */
 export const createAutocapture: Feature = (core) => {
-  const signal = stopSignal(core);
+  const signal = createStopSignal(core);
   const captureEvent = createEventCapture(core);
   let isOff = true;
   let withElements = true;
@@ -33,7 +33,7 @@ export const createAutocapture: Feature = (core) => {
     isOff = isSwitchedOff(core, config?.autocapture_opt_out);
     // Calling `addEventListener` again with the same listener has no effect.
     for (const type of ['click', 'change', 'submit', ...clipboardEvents]) {
-      onDocument(type, listen, { capture: true, signal });
+      addDocumentListener(type, listen, { capture: true, signal });
     }
   });
   return undefined;
@@ -62,7 +62,7 @@ function createEventCapture({ options, captureSoon }: Core): (event: Event, with
     if (isClipboard && !chosen.capture_copied_text) return;
 
     const eventPath = nodesOf(event);
-    const path = findPath(eventPath[0] as Node);
+    const path = listAncestors(eventPath[0] as Node);
     if (!isMeant(type, path) || !isChosen(type, path, chosen)) return;
     const around = eventPath.filter(isElement).filter((element) => !path.includes(element));
     if (matchesAny([...path, ...around], ['.ph-no-capture'])) return;
@@ -71,7 +71,7 @@ function createEventCapture({ options, captureSoon }: Core): (event: Event, with
     const copied = isClipboard ? clipboardProperties(type, canCopy) : {};
     if (!copied) return;
     const masks = { ...options, ...chosen };
-    const properties = readEvent({ type, parts, masks, withElements, copied });
+    const properties = prepareEventProperties({ type, parts, masks, withElements, copied });
     if (isRage && !matchesAny(path, calmSelectors(options.rageclick))) captureSoon('$rageclick', properties);
     captureSoon(isClipboard ? '$copy_autocapture' : '$autocapture', properties);
   };
@@ -145,7 +145,7 @@ function clipboardProperties($copy_type: string, canRead: boolean): Properties |
   if (!canRead || [...readFromDocument('querySelectorAll').call(document, unreadable)].some(isPrivate))
     return undefined;
   const text = String(selection ?? '');
-  const $selected_content = readableText(text);
+  const $selected_content = removeSensitiveNumbers(text);
   return $selected_content ? { $selected_content, $clipboard_text_length: text.length, $copy_type } : undefined;
 }
 

@@ -2,7 +2,7 @@
 
 import type { Options } from '../client/client.ts';
 import type { Properties } from '../client/values.ts';
-import { findPlace, isElement, listChildren, nodeType, readTag } from '../page/dom.ts';
+import { findSiblingPosition, isElement, listChildren, nodeType, readTag } from '../page/dom.ts';
 import { readFromDocument } from '../page/globals.ts';
 import {
   createRepetitionTest,
@@ -10,7 +10,7 @@ import {
   isReadableItself,
   isSensitive,
   type Part,
-  readableText,
+  removeSensitiveNumbers,
   splitWords,
 } from './privacy.ts';
 
@@ -25,7 +25,7 @@ interface Seen {
 }
 
 /** Reads a DOM event from the page immediately, and returns a function that builds its properties later. */
-export function readEvent({ type, parts, masks, withElements, copied }: Seen): () => Properties {
+export function prepareEventProperties({ type, parts, masks, withElements, copied }: Seen): () => Properties {
   const isClick = type === 'click';
   const control = isClick ? controlOfIcon(parts) : 0;
   const mask_all_text = masks.mask_all_text || (control > 0 && !parts.slice(0, control + 1).every(isReadable));
@@ -160,7 +160,7 @@ type Hides = (text: string, isName?: boolean) => boolean;
 /** Reads an element immediately, and returns a function that describes it later. */
 function describeElement(part: Part, masks: Masks, isTarget: boolean): (hides: Hides) => ElementDescription {
   const { element, tag: tag_name } = part;
-  const description: ElementDescription = { tag_name, ...findPlace(element) };
+  const description: ElementDescription = { tag_name, ...findSiblingPosition(element) };
   const hasText = !masks.mask_all_text && (isTarget || usefulTags.includes(tag_name));
   const text = hasText && isReadable(part) ? textOf(element) : '';
   return (hides) => ({
@@ -207,7 +207,7 @@ function ownText(element: Element): string {
   let text = '';
   for (const child of listChildren(element)) {
     if (text.length > longest) break;
-    if (nodeType.call(child) === 3) text += readableText((child as Text).data);
+    if (nodeType.call(child) === 3) text += removeSensitiveNumbers((child as Text).data);
   }
   return text.trim();
 }

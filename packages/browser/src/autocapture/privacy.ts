@@ -2,12 +2,12 @@
 // numbers.
 
 import {
-  findIn,
   findParent,
   findRoot,
   listChildren,
   readAttributes,
   readTag,
+  selectElements,
   shadowRoot,
   textContent,
 } from '../page/dom.ts';
@@ -145,7 +145,7 @@ export function createRepetitionTest(parts: Part[]): Repeats {
 /** Returns the fields and editors in the document and in the path's shadow trees. */
 function placesIn(path: Element[]): Element[] {
   const roots = path.flatMap((element) => [findRoot(element), shadowRoot.call(element)]);
-  return [...new Set(roots)].flatMap((root) => (root ? [...findIn(root, places)] : []));
+  return [...new Set(roots)].flatMap((root) => (root ? [...selectElements(root, places)] : []));
 }
 
 const formOf = (element: Element): Element | null | undefined => (element as HTMLInputElement).form;
@@ -171,7 +171,6 @@ function read(text: string): { own: string; words: string[]; letters: string } {
 
 /** Payment card numbers, recognized by their prefix and length. */
 const card = /^([2-6]\d{15}|4\d{12}(\d{6})?|3\d{13,14}|(1800|2131)\d{11}|62\d{15,17})$/;
-/** US social security numbers. */
 const socialSecurity = /^\d{3}-?\d{2}-?\d{4}$/;
 /** Matches digits in groups with any separator, such as non-breaking spaces, dots, dashes or invisible characters. */
 const groupedDigits = /\d+([^\p{L}\d]{1,3}\d+)*/gu;
@@ -220,7 +219,7 @@ export function isSensitive(text: string): boolean {
 }
 
 /** Returns the text without sensitive numbers, cut to 255 characters. */
-export function readableText(text: string): string {
+export function removeSensitiveNumbers(text: string): string {
   const words = text
     .trimStart()
     .slice(0, longestRead)

@@ -5,7 +5,6 @@ import type { CaptureOptions, CaptureResult, JsonValue, Properties } from './val
 export interface Signals {
   /** The environment's settings were loaded. Null if loading failed. */
   remoteConfig: RemoteConfig | null;
-  /** The visitor's distinct ID has changed. */
   identity: { distinctId: string; anonymousDistinctId?: string };
   /** The person properties, group properties or groups that affect flags have changed. */
   flagInput: undefined;

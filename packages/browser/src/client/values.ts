@@ -32,6 +32,5 @@ export interface CaptureOptions {
   timestamp?: Date;
   send_instantly?: boolean;
   transport?: 'XHR' | 'fetch' | 'sendBeacon';
-  /** Whether to skip the client's own rate limit. */
   skip_client_rate_limiting?: boolean;
 }

@@ -3,9 +3,9 @@
 import type { Options } from '../client/client.ts';
 import type { Core, Log } from '../client/core.ts';
 import type { CaptureOptions, CaptureResult, Properties } from '../client/values.ts';
-import { newUuid, toPlain } from '../values.ts';
+import { newUuid, toJsonValue } from '../values.ts';
 import type { EventParts } from './event-parts.ts';
-import { type Collect, eventProperties, type Moment, pageProperties } from './properties.ts';
+import { buildEventProperties, type Collect, type Moment, readPageProperties } from './properties.ts';
 
 type Gate = Parameters<Core['addGate']>[0];
 
@@ -21,7 +21,7 @@ type EventCapture = Pick<
 export function createCapture(parts: EventParts): EventCapture {
   const { options, consent, person, sender, signals, log } = parts;
   const collectors: Collect[] = [];
-  const pageReaders = [pageProperties];
+  const pageReaders = [readPageProperties];
   const gates: Gate[] = [];
   const deferred = createDeferredCaptures(log);
 
@@ -32,13 +32,13 @@ export function createCapture(parts: EventParts): EventCapture {
     const { now } = moment;
     const timestamp = timeOf(how.timestamp, log);
     const about = { uuid: uuidOf(how.uuid, now), timestamp: timestamp ?? now };
-    const properties = eventProperties(parts, collectors, name, own, { ...about, ...moment });
+    const properties = buildEventProperties(parts, collectors, name, own, { ...about, ...moment });
     if (properties.$process_person_profile) person.requireProfile('capture');
     if (timestamp)
       Object.assign(properties, { $event_time_override_provided: true, $event_time_override_system_time: now });
     const event: CaptureResult = { ...about, event: name, properties, ...omitEmpty({ $set, $set_once, $unset }) };
     signals.emit('capturing', event);
-    return { ...Object(toPlain(event, options.properties_string_max_length)), timestamp: about.timestamp };
+    return { ...Object(toJsonValue(event, options.properties_string_max_length)), timestamp: about.timestamp };
   };
 
   const begin = (name: string, own: Properties, how?: CaptureOptions, at?: Moment): ReturnType<Core['begin']> => {
@@ -47,7 +47,7 @@ export function createCapture(parts: EventParts): EventCapture {
     if (!gates.every((mayPass) => mayPass(name, how))) return undefined;
     const event = eventOf(name, own, how ?? {}, at ?? thisMoment());
     return (more) => {
-      Object.assign(event.properties, toPlain(more, options.properties_string_max_length));
+      Object.assign(event.properties, toJsonValue(more, options.properties_string_max_length));
       const result = runBeforeSend(event, options, log);
       if (!result) return undefined;
       signals.emit('captured', result);
@@ -57,7 +57,7 @@ export function createCapture(parts: EventParts): EventCapture {
   };
   const beginNow: Core['begin'] = (name, given, how) => {
     deferred.settle();
-    return begin(name, Object(toPlain(given)), how);
+    return begin(name, Object(toJsonValue(given)), how);
   };
 
   return {

@@ -25,7 +25,7 @@ interface Person {
   requireProfile(member: string): boolean;
 }
 
-export function createPerson(options: Options, store: Store, log: Log): Person {
+export function createPersonProfile(options: Options, store: Store, log: Log): Person {
   const isIdentified = () => store.get('$user_state') === 'identified';
   const hasGroups = () => Object.keys(store.get('$groups') ?? {}).length > 0;
   return {

@@ -3,7 +3,7 @@
 import type { Core } from '../client/core.ts';
 import { libraryVersion } from '../client/library-version.ts';
 import type { CaptureResult, JsonValue, Properties } from '../client/values.ts';
-import { page, timeZone } from '../page/globals.ts';
+import { page, readTimeZone } from '../page/globals.ts';
 import { newUuid } from '../values.ts';
 import type { EventParts } from './event-parts.ts';
 
@@ -19,7 +19,7 @@ export interface Moment {
  * Returns all properties of an event. If several sources have the same property, the later source in this order wins:
  * the page, super properties, features, the event itself, and reserved properties.
  */
-export function eventProperties(
+export function buildEventProperties(
   { options, store, tabStore, session, person, log }: EventParts,
   collectors: Collect[],
   name: string,
@@ -67,7 +67,7 @@ function groupsOf(registered: JsonValue, own: JsonValue): Properties {
 }
 
 /** Returns the current state of the page and its window. */
-export function pageProperties(): Properties {
+export function readPageProperties(): Properties {
   if (!page) return {};
   const { location } = page;
   return {
@@ -85,7 +85,7 @@ function browserProperties(): Properties {
   const { navigator, screen } = page;
   const { userAgent: agent, language } = navigator;
   return {
-    $timezone: timeZone(),
+    $timezone: readTimeZone(),
     $timezone_offset: new Date().getTimezoneOffset(),
     $raw_user_agent: agent.length > 1000 ? `${agent.slice(0, 997)}...` : agent,
     $browser_language: language,

@@ -2,12 +2,12 @@
 
 import type { Client } from '../client/client.ts';
 import type { Feature } from '../client/core.ts';
-import { createReadException, exceptionEvent } from './read-exception.ts';
-import { followUncaughtErrors } from './uncaught-errors.ts';
+import { buildExceptionEvent, createReadException } from './read-exception.ts';
+import { observeUncaughtErrors } from './uncaught-errors.ts';
 
 export const createExceptions: Feature = (core) => {
   const read = createReadException();
-  followUncaughtErrors(core, {
+  observeUncaughtErrors(core, {
     tell(event) {
       const properties = read(event, false);
       if (properties) core.capture('$exception', properties);
@@ -19,5 +19,5 @@ export const createExceptions: Feature = (core) => {
 /** Creates `captureException`, which works even before `init` and after the application has replaced `capture`. */
 export const createCaptureException = (client: Client): Pick<Client, 'captureException'> => ({
   captureException: (error, properties) =>
-    client.capture('$exception', { ...exceptionEvent(error, true, new Error().stack), ...properties }),
+    client.capture('$exception', { ...buildExceptionEvent(error, true, new Error().stack), ...properties }),
 });

@@ -3,14 +3,17 @@ import type { Core } from '../client/core.ts';
 import type { CaptureResult, Properties } from '../client/values.ts';
 import { attempt } from '../page/globals.ts';
 import type { ReadException } from './read-exception.ts';
-import { followUncaughtErrors } from './uncaught-errors.ts';
+import { observeUncaughtErrors } from './uncaught-errors.ts';
 
 /**
  * Captures errors with code that is loaded on demand. Until the code is loaded, each error is a pending event with its
  * original time. When the visitor leaves the page, all pending events are captured.
  * @param load loads the code; if it rejects, errors are captured with minimal details
  */
-export function createLateExceptions(core: Core, load: () => Promise<ReadException>): Pick<Client, 'captureException'> {
+export function createDeferredExceptions(
+  core: Core,
+  load: () => Promise<ReadException>,
+): Pick<Client, 'captureException'> {
   let read: ReadException | undefined;
   let isBegun = false;
   let waiting: ((by: ReadException) => void)[] = [];
@@ -43,7 +46,7 @@ export function createLateExceptions(core: Core, load: () => Promise<ReadExcepti
   };
 
   core.signals.on('leaving', () => tellWaiting(readShortly));
-  followUncaughtErrors(core, { onWanted: begin, tell: (event) => capture(event, false) });
+  observeUncaughtErrors(core, { onWanted: begin, tell: (event) => capture(event, false) });
   return { captureException: (error, properties) => capture(error, true, properties) };
 }
 

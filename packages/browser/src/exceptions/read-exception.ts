@@ -16,7 +16,7 @@ export type ReadException = (thrown: unknown, handled: boolean, capturedAt?: str
 export function createReadException(): ReadException {
   const isLetThrough = createFloodLimit();
   return (thrown, handled, capturedAt) => {
-    const properties = exceptionEvent(thrown, handled, capturedAt);
+    const properties = buildExceptionEvent(thrown, handled, capturedAt);
     const isCaptured =
       handled || (!isOfExtension(properties) && isLetThrough(String(properties.$exception_list[0]?.type)));
     return isCaptured ? properties : undefined;
@@ -57,7 +57,7 @@ type ExceptionEvent = Properties & { $exception_list: ExceptionEntry[] & Propert
 const most = 50;
 
 /** Describes a thrown value, followed by its causes and the members of aggregate errors. */
-export function exceptionEvent(thrown: unknown, handled: boolean, capturedAt?: string): ExceptionEvent {
+export function buildExceptionEvent(thrown: unknown, handled: boolean, capturedAt?: string): ExceptionEvent {
   const list: ExceptionEntry[] = [];
   const seen = new Set<unknown>();
 

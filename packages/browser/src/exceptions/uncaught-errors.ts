@@ -1,7 +1,7 @@
 // Listens for errors that the page does not catch.
 
 import type { Core } from '../client/core.ts';
-import { stopSignal } from '../page/globals.ts';
+import { createStopSignal } from '../page/globals.ts';
 
 type Uncaught = ErrorEvent | PromiseRejectionEvent;
 
@@ -14,7 +14,7 @@ interface Follower {
 }
 
 /** Observes uncaught errors if the application or the environment's settings turn on error capture. */
-export function followUncaughtErrors(core: Core, { tell, onWanted }: Follower): void {
+export function observeUncaughtErrors(core: Core, { tell, onWanted }: Follower): void {
   const { signals, options, log } = core;
   /**
    * Errors that occurred before the settings were known. They are kept because many errors happen while a page starts.
@@ -39,7 +39,7 @@ export function followUncaughtErrors(core: Core, { tell, onWanted }: Follower): 
     }
   };
 
-  const signal = stopSignal(core);
+  const signal = createStopSignal(core);
   addEventListener('error', listen, { signal });
   addEventListener('unhandledrejection', listen, { signal });
   signals.on('remoteConfig', (config) => {

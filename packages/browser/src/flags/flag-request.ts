@@ -4,7 +4,7 @@ import type { FlagMembers } from '../client/client.ts';
 import type { Core, ServerResponse } from '../client/core.ts';
 import { libraryVersion } from '../client/library-version.ts';
 import type { Properties } from '../client/values.ts';
-import { timeZone } from '../page/globals.ts';
+import { readTimeZone } from '../page/globals.ts';
 
 /** Combines changes within this time (for example identify, groups and properties) into one request. */
 const debounceMs = 5;
@@ -106,7 +106,7 @@ type InputMembers = Pick<
  * Stores person and group properties for flag evaluation in the browser. Flag requests on all pages include them,
  * because the service may not have processed the events with these properties yet.
  */
-export function createInputMembers({ store, signals }: Core, reload: () => void): InputMembers {
+export function createFlagInputMembers({ store, signals }: Core, reload: () => void): InputMembers {
   const known = (name: string) => (store.get(name) ?? {}) as Record<string, Properties>;
   const put = (name: string, values: Properties | undefined, isReloading = true) => {
     if (values) store.set({ [name]: values });
@@ -154,6 +154,6 @@ const readRequestContent = ({ store, token, client, distinctId, initialPersonPro
     $lib_version: libraryVersion,
   },
   group_properties: store.get(ofGroups),
-  timezone: timeZone(),
+  timezone: readTimeZone(),
   $device_id: store.get('$device_id') ?? undefined,
 });

@@ -34,17 +34,17 @@ export interface FlagSnapshot {
 }
 
 /** Returns an own property. Inherited properties are ignored, because a flag may be named `constructor`. */
-export function readOwn<Value>(values: Record<string, Value> | undefined, key: string): Value | undefined {
+export function readOwnProperty<Value>(values: Record<string, Value> | undefined, key: string): Value | undefined {
   return Object.getOwnPropertyDescriptor(values ?? {}, key)?.value;
 }
 
 /** Returns the flags that are on, including those with a variant. */
-export function selectActive(values: Record<string, FlagValue> = {}): Record<string, FlagValue> {
+export function selectEnabledFlags(values: Record<string, FlagValue> = {}): Record<string, FlagValue> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value));
 }
 
 /** Converts flag values from other sources to the format of a service response. */
-export function createDocument(
+export function createFlagsDocument(
   values: Record<string, FlagValue>,
   payloads: Record<string, JsonValue> | null | undefined,
   errorsWhileComputingFlags = false,
@@ -60,7 +60,7 @@ export function createDocument(
  * Returns the known flags after a response. The response replaces all flags, unless some flags could not be evaluated.
  * Those flags and missing flags then keep their previous values. A response without flags changes nothing.
  */
-export function updateSnapshot(
+export function updateFlagSnapshot(
   { flags, errorsWhileComputingFlags: isPartial, requestId, evaluatedAt }: FlagsDocument,
   known: FlagSnapshot,
 ): FlagSnapshot {
@@ -79,7 +79,7 @@ export function updateSnapshot(
   }
   return {
     $enabled_feature_flags: values,
-    $active_feature_flags: Object.keys(selectActive(values)),
+    $active_feature_flags: Object.keys(selectEnabledFlags(values)),
     $feature_flag_payloads: payloads,
     $feature_flag_details: details,
     $feature_flag_request_id: requestId ?? known.$feature_flag_request_id,

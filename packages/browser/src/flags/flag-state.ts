@@ -3,10 +3,10 @@
 import type { Core, ServerResponse } from '../client/core.ts';
 import type { Bootstrap } from '../client/options.ts';
 import type { Properties } from '../client/values.ts';
-import { createDocument, type FlagSnapshot, type FlagsDocument, updateSnapshot } from './flag-snapshot.ts';
+import { createFlagsDocument, type FlagSnapshot, type FlagsDocument, updateFlagSnapshot } from './flag-snapshot.ts';
 
 /** The names of the stored properties. */
-const names = Object.keys(updateSnapshot({ flags: {} }, {}));
+const names = Object.keys(updateFlagSnapshot({ flags: {} }, {}));
 
 /** Creates the state with the visitor's known flags on this page. */
 export function createFlagState({ store, options }: Core) {
@@ -28,12 +28,12 @@ export function createFlagState({ store, options }: Core) {
       const isNew = !state.known.$enabled_feature_flags;
       // A server that could not load flags may pass null in `bootstrap`.
       if (featureFlags && Object.keys(featureFlags).length)
-        state.learn(createDocument(featureFlags, featureFlagPayloads), isNew);
+        state.learn(createFlagsDocument(featureFlags, featureFlagPayloads), isNew);
     },
 
     learn(document: FlagsDocument, isKept = true): void {
       state.isLoaded = true;
-      state.known = updateSnapshot(document, state.known);
+      state.known = updateFlagSnapshot(document, state.known);
       if (isKept) store.set({ ...state.known } as Properties);
     },
 

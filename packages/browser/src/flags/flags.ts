@@ -3,12 +3,12 @@
 import type { FlagMembers, FlagsListener } from '../client/client.ts';
 import type { Core } from '../client/core.ts';
 import type { FlagValue } from '../client/values.ts';
-import { longestTimerMs, onDocument, page, readFromDocument } from '../page/globals.ts';
-import { createFlagRequest, createInputMembers, type FlagRequest } from './flag-request.ts';
-import { createDocument, selectActive } from './flag-snapshot.ts';
+import { addDocumentListener, longestTimerMs, page, readFromDocument } from '../page/globals.ts';
+import { createFlagInputMembers, createFlagRequest, type FlagRequest } from './flag-request.ts';
+import { createFlagsDocument, selectEnabledFlags } from './flag-snapshot.ts';
 import { createFlagState, type FlagState } from './flag-state.ts';
 import type { Overrides } from './override-flags.ts';
-import { type CallReport, createCallReport, createReadMembers } from './read-flags.ts';
+import { type CallReport, createFlagCallReporter, createReadMembers } from './read-flags.ts';
 
 type OfFlags = Omit<FlagMembers, 'getEarlyAccessFeatures' | 'updateEarlyAccessFeatureEnrollment'>;
 
@@ -27,7 +27,7 @@ export function createFlags(core: Core, overrides?: Overrides): OfFlags {
     else core.log.warn('Flag request quota exceeded, flags are not updated');
   });
   const absent = () => core.log.debug('posthog.override is not included in this build');
-  const calls = createCallReport(core);
+  const calls = createFlagCallReporter(core);
   const reading = createReadMembers(core, { state, current, calls });
 
   state.begin();
@@ -36,14 +36,14 @@ export function createFlags(core: Core, overrides?: Overrides): OfFlags {
 
   return {
     ...reading,
-    ...createInputMembers(core, request.reload),
+    ...createFlagInputMembers(core, request.reload),
     onFeatureFlags(listener) {
       if (state.isLoaded) listeners.call(listener);
       return listeners.add(listener);
     },
     reloadFeatureFlags: request.reload,
     updateFlags(flags, payloads, { merge } = {}) {
-      state.learn(createDocument(flags, payloads, merge));
+      state.learn(createFlagsDocument(flags, payloads, merge));
       listeners.tell();
     },
     featureFlags: {
@@ -62,7 +62,7 @@ function createFlagListeners({ log }: Core, values: () => Record<string, FlagVal
   const listeners = new Set<FlagsListener>();
 
   function call(listener: FlagsListener, ...context: [] | [{ errorsLoading: boolean }]): void {
-    const active = selectActive(values());
+    const active = selectEnabledFlags(values());
     try {
       listener(Object.keys(active), active, ...context);
     } catch (error) {
@@ -137,7 +137,7 @@ function refreshWhileVisible({ options }: Core, refresh: () => void): () => void
     Math.min(options.remote_config_refresh_interval_ms, longestTimerMs),
   );
   const stop = new AbortController();
-  onDocument('visibilitychange', refreshIfDue, stop);
+  addDocumentListener('visibilitychange', refreshIfDue, stop);
   return () => {
     clearInterval(timer);
     stop.abort();

@@ -4,7 +4,7 @@ import type { FlagMembers, FlagReadOptions, FlagResult } from '../client/client.
 import type { Core } from '../client/core.ts';
 import type { FlagValue, JsonValue } from '../client/values.ts';
 import { attempt } from '../page/globals.ts';
-import { type FlagSnapshot, readOwn } from './flag-snapshot.ts';
+import { type FlagSnapshot, readOwnProperty } from './flag-snapshot.ts';
 import type { FlagState } from './flag-state.ts';
 
 type ReadMembers = Pick<
@@ -23,13 +23,13 @@ export function createReadMembers(
     if (!state.isLoaded && !Object.keys(snapshot.$enabled_feature_flags ?? {}).length) {
       return void log.debug(`Flag ${key} was read before flags were loaded`);
     }
-    const value = readOwn(snapshot.$enabled_feature_flags, key);
+    const value = readOwnProperty(snapshot.$enabled_feature_flags, key);
     if (send_event) {
       calls.report({ key, value, snapshot, errors: state.errors(), isFetched: state.isFetched });
     }
     if (value === undefined) return;
     const variant = typeof value === 'string' ? value : undefined;
-    return { key, enabled: !!value, variant, payload: parsed(readOwn(snapshot.$feature_flag_payloads, key)) };
+    return { key, enabled: !!value, variant, payload: parsed(readOwnProperty(snapshot.$feature_flag_payloads, key)) };
   }
 
   const readValue = (key: string, options?: FlagReadOptions): FlagValue | undefined => {
@@ -67,14 +67,14 @@ interface FlagCall {
 }
 
 /** Captures `$feature_flag_called` once for each flag value that a visitor receives. */
-export function createCallReport({ store, options, isCapturing, capture }: Core) {
+export function createFlagCallReporter({ store, options, isCapturing, capture }: Core) {
   /** Keys of flags that were read before the visitor allowed capturing. */
   const held = new Set<string>();
 
   function report(call: FlagCall): void {
     const { key, value } = call;
     const reported = (store.get(reportedKey) ?? {}) as Record<string, string[]>;
-    const values = [readOwn(reported, key) ?? []].flat();
+    const values = [readOwnProperty(reported, key) ?? []].flat();
     if (values.includes(String(value))) return;
     if (!isCapturing()) return void held.add(key);
     store.set({ [reportedKey]: { ...reported, [key]: [...values, String(value)] } });
@@ -82,13 +82,13 @@ export function createCallReport({ store, options, isCapturing, capture }: Core)
   }
 
   function propertiesOf({ key, value, snapshot, errors, isFetched }: FlagCall) {
-    const { reason, metadata } = readOwn(snapshot.$feature_flag_details, key) ?? {};
+    const { reason, metadata } = readOwnProperty(snapshot.$feature_flag_details, key) ?? {};
     const { featureFlags, featureFlagPayloads } = options.bootstrap;
     const faults = value === undefined ? [...errors, 'flag_missing'] : errors;
     return {
       $feature_flag: key,
       $feature_flag_response: value,
-      $feature_flag_payload: readOwn(snapshot.$feature_flag_payloads, key) ?? null,
+      $feature_flag_payload: readOwnProperty(snapshot.$feature_flag_payloads, key) ?? null,
       $feature_flag_request_id: snapshot.$feature_flag_request_id,
       $feature_flag_evaluated_at: snapshot.$feature_flag_evaluated_at,
       $feature_flag_bootstrapped_response: featureFlags?.[key] ?? null,
@@ -117,4 +117,4 @@ export function createCallReport({ store, options, isCapturing, capture }: Core)
   };
 }
 
-export type CallReport = ReturnType<typeof createCallReport>;
+export type CallReport = ReturnType<typeof createFlagCallReporter>;

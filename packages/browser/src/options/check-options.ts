@@ -1,7 +1,7 @@
 // Validates the application's options, and logs mistakes.
 
 import type { Options } from '../client/client.ts';
-import { defaultOptions, type ReadOptions, takeOptions } from './default-options.ts';
+import { getDefaultOptions, type ReadOptions, readUncheckedOptions } from './default-options.ts';
 
 const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -36,10 +36,10 @@ const words: { [Name in keyof Options]?: unknown[] } = {
 };
 
 /** Replaces former option names with current ones. Logs and drops invalid options. */
-export const checkOptions: ReadOptions = (given, log) => {
+export const readValidatedOptions: ReadOptions = (given, log) => {
   if (given !== undefined && given !== null && !isObject(given)) log.error('The options must be an object');
-  const taken: Record<string, unknown> = takeOptions(given, log);
-  const known: Record<string, unknown> = { ...fullBuildOptions(undefined), ...defaultOptions() };
+  const taken: Record<string, unknown> = readUncheckedOptions(given, log);
+  const known: Record<string, unknown> = { ...getFullBuildDefaults(undefined), ...getDefaultOptions() };
   const used: Record<string, unknown> = {};
   for (const [usedName, value] of Object.entries(taken)) {
     const name = formerNames[usedName] ?? usedName;
@@ -68,7 +68,7 @@ function isUsable(name: keyof Options, value: unknown, normal: unknown): boolean
  * Returns the defaults of options that exist only in the full build.
  * @param defaults a date; only the changes of defaults up to this date apply
  */
-export function fullBuildOptions(defaults: string | undefined): Partial<Options> {
+export function getFullBuildDefaults(defaults: string | undefined): Partial<Options> {
   return {
     api_host: '',
     ui_host: null,

@@ -5,7 +5,7 @@ import type { Log } from '../client/core.ts';
 import { page } from '../page/globals.ts';
 
 /** Returns the defaults of options that every build has. Options that are not listed are off. */
-export function defaultOptions(): Partial<Options> {
+export function getDefaultOptions(): Partial<Options> {
   const { hostname = '', protocol = '', search = '' } = page?.location ?? {};
   return {
     defaults: 'unset',
@@ -33,11 +33,10 @@ export function defaultOptions(): Partial<Options> {
   };
 }
 
-/** Reads the application's options. */
 export type ReadOptions = (given: InitOptions | undefined, log: Log) => Partial<Options>;
 
 /** Reads options without checking them. Only the full build reports mistakes and supports former option names. */
-export const takeOptions: ReadOptions = (given) => {
+export const readUncheckedOptions: ReadOptions = (given) => {
   const options: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(Object(given))) {
     if (value === undefined) continue;

@@ -56,7 +56,7 @@ export function findParent(node: Node): Element | null {
 const deepest = 1000;
 
 /** Returns the elements from a node up to the body. */
-export function findPath(target: Node): Element[] {
+export function listAncestors(target: Node): Element[] {
   const path: Element[] = [];
   for (let at = isElement(target) ? target : findParent(target); at && path.length < deepest; at = findParent(at)) {
     path.push(at);
@@ -68,7 +68,7 @@ export function findPath(target: Node): Element[] {
 /** Returns the document or shadow root that contains the element. */
 export const findRoot = (element: Element): Node => native.getRootNode.call(element);
 
-export function findIn(root: Node, selector: string): Iterable<Element> {
+export function selectElements(root: Node, selector: string): Iterable<Element> {
   const query = root === document ? readFromDocument('querySelectorAll') : (root as ParentNode).querySelectorAll;
   return query.call(root, selector);
 }
@@ -79,7 +79,7 @@ export function* listChildren(element: Element, most = 1000): Generator<Node> {
 }
 
 /** Returns the 1-based position of an element among all its siblings, and among its siblings with the same tag. */
-export function findPlace(element: Element): { nth_child: number; nth_of_type: number } {
+export function findSiblingPosition(element: Element): { nth_child: number; nth_of_type: number } {
   const tag = tagName.call(element);
   const place = { nth_child: 1, nth_of_type: 1 };
   for (let at = previousElementSibling.call(element); at; at = previousElementSibling.call(at)) {

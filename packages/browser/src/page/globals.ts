@@ -24,7 +24,11 @@ export function readFromWindow<Name extends keyof Page>(name: Name): Page[Name] 
   return page && Object.hasOwn(page, name) ? page[name] : undefined;
 }
 
-export function onDocument(type: string, listener: (event: Event) => void, options?: AddEventListenerOptions): void {
+export function addDocumentListener(
+  type: string,
+  listener: (event: Event) => void,
+  options?: AddEventListenerOptions,
+): void {
   readFromDocument('addEventListener').call(document, type, listener, options);
 }
 
@@ -41,7 +45,7 @@ export function attempt<Value>(read: () => Value): Value | undefined {
 }
 
 /** Returns a signal that removes listeners on the page when the client is shut down. */
-export function stopSignal({ signals }: Pick<Core, 'signals'>): AbortSignal {
+export function createStopSignal({ signals }: Pick<Core, 'signals'>): AbortSignal {
   const stop = new AbortController();
   signals.on('shutdown', () => stop.abort());
   return stop.signal;
@@ -50,7 +54,7 @@ export function stopSignal({ signals }: Pick<Core, 'signals'>): AbortSignal {
 let knownZone: string | undefined;
 
 /** Returns the name of the time zone, such as `Europe/Paris`, or undefined if the browser does not provide a name. */
-export function timeZone(): string | undefined {
+export function readTimeZone(): string | undefined {
   knownZone ??= attempt(readZone);
   return knownZone;
 }

@@ -1,7 +1,7 @@
 // Sends events. Combines the queue, the delivery, timers and the page lifecycle.
 
 import type { Core, Sender } from '../client/core.ts';
-import { onDocument, readFromDocument } from '../page/globals.ts';
+import { addDocumentListener, readFromDocument } from '../page/globals.ts';
 import { toJson } from '../values.ts';
 import { createDelivery, type Delivery, isPaused, msUntilNextRequest, type Pace } from './delivery.ts';
 import { createEventQueue, createEventRecords, type EventQueue, type QueuedEvent } from './queue.ts';
@@ -106,9 +106,9 @@ const tickMs = 10_000;
 function followPage({ onSeen, onHidden, onReturn, onOnline, onTick }: PageLife): void {
   addEventListener('online', onOnline);
   addEventListener('pageshow', ({ persisted }) => persisted && onReturn());
-  onDocument('visibilitychange', () => readFromDocument('hidden') && onHidden());
+  addDocumentListener('visibilitychange', () => readFromDocument('hidden') && onHidden());
   setInterval(onTick, tickMs);
-  if (readFromDocument('prerendering' as 'hidden')) onDocument('prerenderingchange', onSeen, { once: true });
+  if (readFromDocument('prerendering' as 'hidden')) addDocumentListener('prerenderingchange', onSeen, { once: true });
   else onSeen();
 }
 

@@ -1,6 +1,6 @@
 // The side script with the code that converts errors to events. It is loaded on demand.
 
 import { createReadException } from '../exceptions/read-exception.ts';
-import { offerSideScripts } from './offer.ts';
+import { registerSideScripts } from './offer.ts';
 
-offerSideScripts({ exceptions: createReadException });
+registerSideScripts({ exceptions: createReadException });

@@ -1,6 +1,6 @@
 // The side script with the code that measures page performance. It is loaded on demand.
 
 import { captureVitals } from '../web-vitals/capture-vitals.ts';
-import { offerSideScripts } from './offer.ts';
+import { registerSideScripts } from './offer.ts';
 
-offerSideScripts({ 'web-vitals': captureVitals });
+registerSideScripts({ 'web-vitals': captureVitals });

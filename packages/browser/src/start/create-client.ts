@@ -4,7 +4,7 @@ import type { Client, InitOptions, Options } from '../client/client.ts';
 import type { Core, Feature, Log } from '../client/core.ts';
 import { libraryVersion } from '../client/library-version.ts';
 import type { Properties, Property } from '../client/values.ts';
-import { defaultOptions, type ReadOptions } from '../options/default-options.ts';
+import { getDefaultOptions, type ReadOptions } from '../options/default-options.ts';
 import { attempt, page } from '../page/globals.ts';
 import { createCore } from './create-core.ts';
 import { memberNames, subscriptionNames } from './member-names.ts';
@@ -146,7 +146,7 @@ function optionsOfInit(
   const api_host = read.api_host || scriptHost;
   if (!token) log.error('init: the token is missing');
   else if (!api_host) log.error('init: api_host is missing. Set it to the URL of your ingest host');
-  else return { ...defaultOptions(), ...fullBuildOptions?.(read.defaults), ...read, token, api_host } as Options;
+  else return { ...getDefaultOptions(), ...fullBuildOptions?.(read.defaults), ...read, token, api_host } as Options;
   return undefined;
 }
 

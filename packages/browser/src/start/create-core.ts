@@ -4,8 +4,8 @@ import type { Client, Options } from '../client/client.ts';
 import type { Core, Emitter, Log, Signals } from '../client/core.ts';
 import { createConsent } from '../consent.ts';
 import { createCapture } from '../event/capture.ts';
-import { createPerson, type EventParts } from '../event/event-parts.ts';
-import { followOtherTabs, startVisitor } from '../identity.ts';
+import { createPersonProfile, type EventParts } from '../event/event-parts.ts';
+import { initializeVisitor, observeOtherTabs } from '../identity.ts';
 import { attempt, page } from '../page/globals.ts';
 import { createSender } from '../sending/sender.ts';
 import { createSession } from '../session.ts';
@@ -25,8 +25,8 @@ export function createCore(client: Client, options: Options, log: Log): Started 
   const isPersistent = () => !(options.opt_out_persistence_by_default && consent.isOptedOut());
   const { store, tabStore } = openStores(options, isPersistent);
   signals.on('consent', () => [store, tabStore].forEach((one) => void one.followConsent()));
-  const identified = startVisitor(options, store, log);
-  followOtherTabs(store, signals);
+  const identified = initializeVisitor(options, store, log);
+  observeOtherTabs(store, signals);
   const url: Core['url'] = (path, of = 'api') => {
     const host = { api: null, flags: options.flags_api_host, assets: options.asset_host }[of] ?? options.api_host;
     // Resolve a relative host such as `/ingest` against the page URL, ignoring any `<base>` element.
@@ -35,7 +35,7 @@ export function createCore(client: Client, options: Options, log: Log): Started 
   const { token } = options;
   const sender = createSender({ token, options, store, signals, log, url });
   const session = createSession(options, store, signals);
-  const person = createPerson(options, store, log);
+  const person = createPersonProfile(options, store, log);
   const parts: EventParts = { options, consent, store, tabStore, session, person, sender, signals, log };
   const events = createCapture(parts);
   // Browsers emit `pagehide` even where they do not emit `unload`: on phones, and for pages in the back/forward cache.

@@ -1,7 +1,7 @@
 import { createAutocapture } from '../autocapture/autocapture.ts';
 import type { Client } from '../client/client.ts';
 import type { Feature } from '../client/core.ts';
-import { describeDevice } from '../device.ts';
+import { addDeviceProperties } from '../device.ts';
 import { createEarlyAccess } from '../flags/early-access.ts';
 import { createFlags } from '../flags/flags.ts';
 import { createOverrides } from '../flags/override-flags.ts';
@@ -18,7 +18,7 @@ import { createRemoteConfig } from '../remote-config.ts';
 export const fullFeatures = (...optional: Feature[]): Feature[] => [
   filterBots,
   limitRate,
-  describeDevice,
+  addDeviceProperties,
   createOrigin,
   absentMembers,
   createPageViews,

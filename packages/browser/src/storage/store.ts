@@ -4,15 +4,15 @@ import type { Options } from '../client/client.ts';
 import type { Store } from '../client/core.ts';
 import type { JsonValue, Properties } from '../client/values.ts';
 import { attempt } from '../page/globals.ts';
-import { memoizeLast, toJson, toPlain } from '../values.ts';
+import { memoizeLast, toJson, toJsonValue } from '../values.ts';
 import {
   canStore,
   createCookieStorage,
   createMemoryStorage,
   createTabStorage,
+  openWebStorage,
   type TextStorage,
   toTextStorage,
-  webStorage,
 } from './text-storage.ts';
 
 export interface Stores {
@@ -28,10 +28,10 @@ export function openStores(options: Options, isPersistent: () => boolean): Store
   const kind = disable_persistence ? 'memory' : options.persistence;
   const own = token.replace(/\+/g, 'PL').replace(/\//g, 'SL').replace(/=/g, 'EQ');
   const name = given ? `ph_${given}` : `ph_${own}_posthog`;
-  const local = kind === 'memory' ? null : webStorage('localStorage');
+  const local = kind === 'memory' ? null : openWebStorage('localStorage');
   const cookies = kind === 'cookie' || kind === 'localStorage+cookie' ? createCookieStorage(options) : undefined;
   const doesCookieWin = defaults !== 'unset' && defaults >= '2026-08-29';
-  const area = kind === 'sessionStorage' ? webStorage(kind) : local;
+  const area = kind === 'sessionStorage' ? openWebStorage(kind) : local;
   const storeIn = (main: TextStorage, more?: object) => createStore({ name, main, isPersistent, area, ...more });
 
   const tabStore = storeIn(createTabStorage(kind));
@@ -114,7 +114,7 @@ function createStore({ name, main, cookies, doesCookieWin, area, isPersistent }:
     get: (wanted) => refresh()[wanted],
     set(changes) {
       readAgain();
-      const plain = isObject(changes) ? (Object(toPlain(changes)) as Properties) : {};
+      const plain = isObject(changes) ? (Object(toJsonValue(changes)) as Properties) : {};
       if (!Object.keys(plain).some((one) => JSON.stringify(values[one]) !== JSON.stringify(plain[one]))) return;
       values = { ...values, ...plain };
       save();

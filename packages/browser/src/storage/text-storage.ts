@@ -16,7 +16,7 @@ const known: { localStorage?: Storage | null; sessionStorage?: Storage | null } 
  * Returns null if the storage is missing, blocked or full, or if the browser's private mode rejects writes. This is
  * tested only once, because the test takes milliseconds.
  */
-export function webStorage(kind: 'localStorage' | 'sessionStorage'): Storage | null {
+export function openWebStorage(kind: 'localStorage' | 'sessionStorage'): Storage | null {
   if (known[kind] === undefined) {
     const storage = attempt(() => page?.[kind]) ?? null;
     known[kind] = storage && canStore(toTextStorage(storage)) ? storage : null;
@@ -54,7 +54,7 @@ export function createMemoryStorage(): TextStorage {
 
 /** Creates a storage whose content is kept when the tab reloads. If persistence is off, the storage is in memory. */
 export function createTabStorage(persistence: Options['persistence']): TextStorage {
-  return persistence === 'memory' ? createMemoryStorage() : toTextStorage(webStorage('sessionStorage'));
+  return persistence === 'memory' ? createMemoryStorage() : toTextStorage(openWebStorage('sessionStorage'));
 }
 
 let knownDomain: string | undefined;

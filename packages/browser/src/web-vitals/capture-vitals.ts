@@ -4,7 +4,7 @@ import type { Core } from '../client/core.ts';
 import type { Properties } from '../client/values.ts';
 import { maskAddress } from '../origin.ts';
 import { findParent, readAttribute, readTag } from '../page/dom.ts';
-import { onDocument, readFromDocument, readFromWindow, stopSignal } from '../page/globals.ts';
+import { addDocumentListener, createStopSignal, readFromDocument, readFromWindow } from '../page/globals.ts';
 
 /** Longer times are discarded, because the clock was wrong or the page was suspended. */
 const longestMs = 15 * 60 * 1000;
@@ -45,14 +45,14 @@ export function captureVitals(core: Core, names: readonly string[] = Object.keys
     if (Object.keys(waiting).length === 2 * names.length) flush();
   };
 
-  const signal = stopSignal(core);
+  const signal = createStopSignal(core);
   const finish = measureVitals(tell, signal);
   const leave = () => {
     finish();
     flush(true);
   };
   const onHidden = () => readFromDocument('visibilityState') === 'hidden' && leave();
-  onDocument('visibilitychange', onHidden, { signal });
+  addDocumentListener('visibilitychange', onHidden, { signal });
   core.signals.on('leaving', leave);
 }
 
@@ -152,7 +152,7 @@ function createIsSeen(start: number, signal: AbortSignal): (entry: Entry) => boo
   const onChange = ({ timeStamp }: Event) => {
     if (isHidden()) hiddenAt = Math.min(hiddenAt, timeStamp);
   };
-  onDocument('visibilitychange', onChange, { signal });
+  addDocumentListener('visibilitychange', onChange, { signal });
   return ({ startTime }) => startTime < hiddenAt;
 }
 

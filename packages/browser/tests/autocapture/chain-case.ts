@@ -14,4 +14,4 @@ export interface ChainCase extends Step {
 
 export const click = (selector: string) => `at('${selector}').click()`;
 export const change = (selector: string) => `at('${selector}').dispatchEvent(new Event('change', { bubbles: true }))`;
-export const long = (count: number, unit = 'x') => unit.repeat(count);
+export const repeatText = (count: number, unit = 'x') => unit.repeat(count);

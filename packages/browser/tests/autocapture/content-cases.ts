@@ -1,4 +1,4 @@
-import { type ChainCase, click, long } from './chain-case.ts';
+import { type ChainCase, click, repeatText } from './chain-case.ts';
 
 /** The cases for the content of elements: privacy markers, texts and attributes. */
 export const contentCases: ChainCase[] = [
@@ -57,11 +57,15 @@ export const contentCases: ChainCase[] = [
     html: '<a href="#x">One <span>two <span>three <b>x</b> <span>four</span></span></span> five<span></span></a>',
     act: click('a'),
   },
-  { of: 'a long text', html: `<button>${long(300, 'ab ')}</button>`, act: click('button') },
-  { of: 'two long texts', html: `<button>${long(300)}<br>${long(300, 'y')}</button>`, act: click('button') },
+  { of: 'a long text', html: `<button>${repeatText(300, 'ab ')}</button>`, act: click('button') },
+  {
+    of: 'two long texts',
+    html: `<button>${repeatText(300)}<br>${repeatText(300, 'y')}</button>`,
+    act: click('button'),
+  },
   {
     of: 'many long texts',
-    html: `<p style="cursor:pointer">${long(6, `${long(300)}<br>`)}</p>`,
+    html: `<p style="cursor:pointer">${repeatText(6, `${repeatText(300)}<br>`)}</p>`,
     act: click('p'),
     otherwise: {
       because: 'the text of the target is also cut after 1024 characters',
@@ -148,7 +152,7 @@ export const contentCases: ChainCase[] = [
     html: '<button _ngcontent-abc="" _nghost-x="" @click="go" :key="k" v-on:x="y" [prop]="p" (ev)="e">x</button>',
     act: click('button'),
   },
-  { of: 'a long attribute', html: `<button title="${long(1500)}">x</button>`, act: click('button') },
+  { of: 'a long attribute', html: `<button title="${repeatText(1500)}">x</button>`, act: click('button') },
   {
     of: 'attributes without a value',
     html: '<button disabled="" hidden autofocus style="color: red">x</button>',

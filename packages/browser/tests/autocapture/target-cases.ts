@@ -1,5 +1,5 @@
 import type { Captured } from '../support/start-comparison.ts';
-import { type ChainCase, change, click, long } from './chain-case.ts';
+import { type ChainCase, change, click, repeatText } from './chain-case.ts';
 
 const icon = '<svg class="icon big" viewBox="0 0 9 9"><g><path id="p" d="M0 0h9v9z"/></g></svg>';
 
@@ -67,7 +67,7 @@ export const targetCases: ChainCase[] = [
   },
   {
     of: 'a long address',
-    html: `<a href="#${long(3000)}">Long</a>`,
+    html: `<a href="#${repeatText(3000)}">Long</a>`,
     act: click('a'),
     otherwise: {
       because:

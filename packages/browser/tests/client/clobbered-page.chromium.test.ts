@@ -1,6 +1,6 @@
 import { eventually, patienceMs, startServer, type TestServer } from '@millrace/testing';
 import { bundleLibrary } from '../../bundle/bundle-library.ts';
-import { pageSnippet } from '../../bundle/page-snippet.ts';
+import { buildPageSnippet } from '../../bundle/page-snippet.ts';
 import { openPage, type Visit } from '../support/open-page.ts';
 import { waitForSettings } from '../support/settings-known.ts';
 import { type Lab, startLab } from '../support/start-lab.ts';
@@ -177,7 +177,7 @@ const ofSnippet = rows.filter(([of]) =>
   /every name|two|stub|createElement|named (head|posthog|currentScript)$/.test(of),
 );
 test.each(ofSnippet)('the snippet works on a page with %s', async (_, html) => {
-  const snippet = pageSnippet('phc_test', { src: `${lab.ingest.url}/static/array.js` });
+  const snippet = buildPageSnippet('phc_test', { src: `${lab.ingest.url}/static/array.js` });
   const given = snippet.replace("posthog.init('phc_test')", () => `posthog.init('phc_test', ${options})`);
   expect(given).not.toBe(snippet);
   await expectAllToWork(await open(html(), given));

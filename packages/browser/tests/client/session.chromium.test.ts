@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { type Lab, startLab } from '../support/start-lab.ts';
-import { storeShared } from '../support/store-shared.ts';
+import { waitForSharedStorage } from '../support/store-shared.ts';
 
 let lab: Lab;
 
@@ -116,7 +116,7 @@ test('tabs share a session, but each tab has a window ID that it keeps on reload
   const one = await lab.visit({ visitor, options: eventsOnly });
   const two = await lab.visit({ visitor, options: eventsOnly });
   const first = await capture(one.page);
-  await storeShared(one.page, two.page);
+  await waitForSharedStorage(one.page, two.page);
   const second = await capture(two.page);
   expect(second.session).toBe(first.session);
   expect(second.window).not.toBe(first.window);
@@ -136,7 +136,7 @@ test('a tab uses the session that another tab has started', async () => {
   await capture(one.page);
   await two.page.evaluate(() => window.posthog.reset());
   const next = await capture(two.page);
-  await storeShared(two.page, one.page);
+  await waitForSharedStorage(two.page, one.page);
   expect((await capture(one.page)).session).toBe(next.session);
 });
 

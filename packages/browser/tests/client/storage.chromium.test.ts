@@ -2,7 +2,7 @@ import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { BrowserContext, Page } from 'playwright-core';
 import type { InitOptions } from '../../src/client/client.ts';
 import { type Lab, startLab } from '../support/start-lab.ts';
-import { storeShared } from '../support/store-shared.ts';
+import { waitForSharedStorage } from '../support/store-shared.ts';
 
 let lab: Lab;
 
@@ -199,11 +199,11 @@ test('shares super properties and IDs between tabs without losing any', async ()
   const options = { advanced_disable_flags: true };
   const [one, two] = [await lab.visit({ visitor, options }), await lab.visit({ visitor, options })];
   await one.page.evaluate(() => window.posthog.register({ a: 1 }));
-  await storeShared(one.page, two.page);
+  await waitForSharedStorage(one.page, two.page);
   await two.page.evaluate(() => window.posthog.register({ b: 2 }));
-  await storeShared(two.page, one.page);
+  await waitForSharedStorage(two.page, one.page);
   await one.page.evaluate(() => window.posthog.identify('user-1'));
-  await storeShared(one.page, two.page);
+  await waitForSharedStorage(one.page, two.page);
   const both = { a: 1, b: 2, distinct_id: 'user-1' };
   for (const { page } of [one, two])
     expect(await page.evaluate(() => window.posthog.capture('one')?.properties)).toMatchObject(both);

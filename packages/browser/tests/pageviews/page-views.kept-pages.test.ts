@@ -1,7 +1,7 @@
 import { eventually, type TestServer } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { leave, openKept, openPage } from '../support/open-page.ts';
+import { leavePage, openCachedPage, openPage } from '../support/open-page.ts';
 import { type ReceivedEvent, type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { type Captured, startComparison } from '../support/start-comparison.ts';
 import { startSite } from '../support/start-site.ts';
@@ -246,7 +246,7 @@ describe('page views', () => {
             scrollTo({ top: 400, behavior: 'instant' });
           }),
       );
-      await leave(page);
+      await leavePage(page);
       const [pageLeave] = await received('$pageleave');
       const heights = { $prev_pageview_last_content: 1000, $prev_pageview_max_content: 1600 };
       expect(pageLeave?.properties).toMatchObject({
@@ -269,7 +269,7 @@ describe('page views', () => {
       const page = await open('/short');
       await received('$pageview');
       await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 20)));
-      await leave(page);
+      await leavePage(page);
       const [pageLeave] = await received('$pageleave');
       expect(pageLeave?.properties).toMatchObject({
         $prev_pageview_max_scroll: 0,
@@ -296,7 +296,7 @@ describe('page views', () => {
     });
 
     test('is captured on each visit to a page in the back/forward cache, after a new $pageview', async () => {
-      const page = await openKept(async () => {
+      const page = await openCachedPage(async () => {
         token = nextToken();
         const visit = await openPage(visitor, `${site.url}/kept`);
         await start(visit.page, {}, '');
@@ -307,7 +307,7 @@ describe('page views', () => {
       expect(views[1]?.properties).toMatchObject({ $pathname: '/kept', $pageview_id: views[1]?.uuid });
       expect(views[1]?.properties).not.toHaveProperty('$prev_pageview_id');
       await received('$pageleave');
-      await leave(page);
+      await leavePage(page);
       const leaves = await received('$pageleave', 2);
       expect(leaves.map(({ properties }) => properties.$prev_pageview_id)).toEqual(views.map(({ uuid }) => uuid));
     });

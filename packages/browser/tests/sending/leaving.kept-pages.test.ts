@@ -2,10 +2,10 @@ import { eventually, type TestServer } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { hold } from '../support/hold.ts';
-import { openKept } from '../support/open-page.ts';
+import { openCachedPage } from '../support/open-page.ts';
 import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { startSite } from '../support/start-site.ts';
-import { captureMany, openShop, quick, recordNames, shopOptions, startLibrary, stopClock } from './open-shop.ts';
+import { captureMany, openShop, quickOptions, recordNames, shopOptions, startLibrary, stopClock } from './open-shop.ts';
 
 let browser: Browser;
 let site: TestServer;
@@ -38,7 +38,7 @@ async function openAtRest(options = {}) {
 async function comeBack(page: Page) {
   await page.goto(site.url);
   await page.clock.resume();
-  await startLibrary(page, shopOptions(ingest.url, quick));
+  await startLibrary(page, shopOptions(ingest.url, quickOptions));
 }
 const posts = () => ingest.requests.filter(({ method }) => method === 'POST');
 const beacons = () => posts().filter(({ headers }) => headers['sec-fetch-mode'] === 'no-cors');
@@ -144,8 +144,8 @@ test('does not wait for a pending request on a hidden page', async () => {
 
 test('continues to send events on a page that the back button restores', async () => {
   const before: string[] = [];
-  const page = await openKept(async () => {
-    const visit = await open(quick);
+  const page = await openCachedPage(async () => {
+    const visit = await open(quickOptions);
     before.push(...(await captureMany(visit.page, 'before', 2)));
     return visit;
   }, elsewhere.url);
@@ -166,7 +166,7 @@ test('stores and sends nothing on a prerendered page until it is visible', async
       },
     });
   });
-  const { page } = await openAtRest(quick);
+  const { page } = await openAtRest(quickOptions);
   const uuids = await captureMany(page, 'ahead', 25);
   await page.clock.runFor(10_000);
   await page.evaluate(() => window.posthog.flush());

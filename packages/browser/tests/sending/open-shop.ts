@@ -25,7 +25,7 @@ export function shopOptions(ingestUrl: string, options: InitOptions = {}): InitO
 }
 
 /** Options with the shortest possible delay before sending. */
-export const quick: InitOptions = { request_queue_config: { flush_interval_ms: 250 } };
+export const quickOptions: InitOptions = { request_queue_config: { flush_interval_ms: 250 } };
 
 export async function openShop(visitor: BrowserContext, address: string, options: InitOptions): Promise<Visit> {
   const visit = await openPage(visitor, address);

@@ -1,10 +1,19 @@
 import { eventually, type TestServer } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { leave } from '../support/open-page.ts';
+import { leavePage } from '../support/open-page.ts';
 import { type ReceivedRequest, type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { startSite } from '../support/start-site.ts';
-import { captureMany, openShop, quick, recordNames, shopOptions, startLibrary, stopClock, token } from './open-shop.ts';
+import {
+  captureMany,
+  openShop,
+  quickOptions,
+  recordNames,
+  shopOptions,
+  startLibrary,
+  stopClock,
+  token,
+} from './open-shop.ts';
 
 let browser: Browser;
 let site: TestServer;
@@ -30,7 +39,8 @@ afterEach(async () => {
 });
 
 type Options = Parameters<typeof shopOptions>[1];
-const open = (options: Options = {}) => openShop(visitor, site.url, shopOptions(ingest.url, { ...quick, ...options }));
+const open = (options: Options = {}) =>
+  openShop(visitor, site.url, shopOptions(ingest.url, { ...quickOptions, ...options }));
 const uuidsReceived = () => ingest.events().map(({ uuid }) => uuid);
 const received = (uuids: string[]) => eventually(() => expect(new Set(uuidsReceived())).toEqual(new Set(uuids)));
 const isOut = () => ingest.respondWith(({ method }) => (method === 'POST' ? { status: 503 } : undefined));
@@ -49,7 +59,7 @@ const nothingKept = (page: Page) => eventually(async () => expect(await recordNa
 async function goWithLastWords(page: Page): Promise<void> {
   // Advancing the clock may have started a request. Its events are not sent again, so wait for it.
   await page.evaluate(() => window.posthog.flush());
-  await leave(page);
+  await leavePage(page);
   await eventually(() => {
     const isBeacon = ({ headers }: ReceivedRequest) => headers['sec-fetch-mode'] === 'no-cors';
     expect(ingest.requests.filter(isBeacon)).not.toEqual([]);
@@ -121,13 +131,13 @@ test('keeps events across reloads while the service fails', async () => {
   const uuids = await captureMany(page, 'first page', 3);
   for (let n = 0; n < 3; n += 1) {
     await page.reload();
-    await startLibrary(page, shopOptions(ingest.url, quick));
+    await startLibrary(page, shopOptions(ingest.url, quickOptions));
     uuids.push(...(await captureMany(page, `page ${n}`, 3)));
     await page.evaluate(() => window.posthog.flush());
   }
   ingest.respondWith(null);
   await page.reload();
-  await startLibrary(page, shopOptions(ingest.url, quick));
+  await startLibrary(page, shopOptions(ingest.url, quickOptions));
   await received(uuids);
   await nothingKept(page);
 });
@@ -284,7 +294,7 @@ test('sends events if storage is blocked, by beacon if the visitor leaves the pa
   const uuids = await captureMany(page, 'blocked', 2);
   await page.evaluate(() => window.posthog.flush());
   uuids.push(...(await captureMany(page, 'late', 2)));
-  await leave(page);
+  await leavePage(page);
   await received(uuids);
   expect(complaints).toEqual([]);
 });

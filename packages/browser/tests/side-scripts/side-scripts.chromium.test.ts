@@ -1,9 +1,9 @@
 import { eventually, patienceMs, startServer, type TestServer } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, Page } from 'playwright-core';
-import { type BundleName, bundleLibrary, libraryVersion } from '../../bundle/bundle-library.ts';
+import { type BundleName, bundleLibrary, readLibraryVersion } from '../../bundle/bundle-library.ts';
 import type { InitOptions } from '../../src/client/client.ts';
-import { leave, openPage } from '../support/open-page.ts';
+import { leavePage, openPage } from '../support/open-page.ts';
 import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { waitForSettings } from '../support/settings-known.ts';
 
@@ -27,7 +27,7 @@ let policy = '';
 let held: Promise<void> | undefined;
 
 beforeAll(async () => {
-  version = await libraryVersion();
+  version = await readLibraryVersion();
   for (const name of ['array.js', 'exceptions.js', 'web-vitals.js'] satisfies BundleName[])
     codes[`/static/${version}/${name}`] = (await bundleLibrary(name)).code;
   browser = await launchChromium();
@@ -150,7 +150,7 @@ test('sends errors in a short form if the visitor leaves the page before the scr
   const release = hold();
   const page = await open();
   await page.evaluate(() => void posthog.captureException(new RangeError('too late')));
-  await leave(page);
+  await leavePage(page);
   release();
   const { entry } = await exception();
   expect(entry).toEqual({

@@ -32,7 +32,7 @@ export async function openPage(visitor: BrowserContext, address: string): Promis
  * Navigates to the site's first page, which does not start the library. `about:blank` would run in another process.
  * Chromium would then end a busy page after half a second, without sending its last events.
  */
-export async function leave(page: Page): Promise<void> {
+export async function leavePage(page: Page): Promise<void> {
   await page.goto(new URL('/', page.url()).href);
 }
 
@@ -40,7 +40,7 @@ export async function leave(page: Page): Promise<void> {
  * Opens a page, leaves it, and returns to the unchanged page with the back button. Tries again if a busy browser did
  * not keep the page.
  */
-export async function openKept(open: () => Promise<Visit>, elsewhere: string): Promise<Page> {
+export async function openCachedPage(open: () => Promise<Visit>, elsewhere: string): Promise<Page> {
   for (let attempt = 1; attempt <= 10; attempt++) {
     const { page, untilIdle } = await open();
     await page.evaluate('window.isAsItWas = true');

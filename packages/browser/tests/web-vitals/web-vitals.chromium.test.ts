@@ -1,7 +1,7 @@
 import { eventually, patienceMs, type TestServer } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, Page } from 'playwright-core';
-import { leave, openPage } from '../support/open-page.ts';
+import { leavePage, openPage } from '../support/open-page.ts';
 import { type ReceivedEvent, type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { waitForSettings } from '../support/settings-known.ts';
 import { startSite } from '../support/start-site.ts';
@@ -35,7 +35,7 @@ describe('web vitals', () => {
     const page = await open({ capture_performance: { web_vitals: true } });
     await page.click('#slow');
     await page.waitForFunction('window.isShifted');
-    await leave(page);
+    await leavePage(page);
     const measured = await vitals(4);
 
     const paints = ['FCP', 'LCP'].map((name) => measured[name]);
@@ -66,7 +66,7 @@ describe('web vitals', () => {
 
   test('contain only URLs with masked personal data', async () => {
     const page = await open({ capture_performance: true, mask_personal_data_properties: true }, {}, '/?gclid=secret');
-    await leave(page);
+    await leavePage(page);
     expect((await vitals(1)).FCP).toMatchObject({ $current_url: `${site.url}/?gclid=<masked>` });
     expect(JSON.stringify(ingest.events('$web_vitals'))).not.toContain('secret');
   });
@@ -89,7 +89,7 @@ describe('web vitals', () => {
     const page = await open(options, config);
     await page.click('#slow');
     await page.evaluate(() => posthog.capture('queued'));
-    await leave(page);
+    await leavePage(page);
     await eventually(() => ingest.events('queued').length > 0);
     expect(ingest.events('$web_vitals')).toHaveLength(0);
   });

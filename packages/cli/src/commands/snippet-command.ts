@@ -1,6 +1,6 @@
 // `millrace snippet`: prints the HTML that loads the browser library on a website.
 
-import { pageSnippet } from '@millrace/browser/page-snippet';
+import { buildPageSnippet } from '@millrace/browser/page-snippet';
 import type { Command } from 'commander';
 import { Refusal, UsageError } from '../failures.ts';
 import { describeBody, describeNetworkError } from '../http.ts';
@@ -47,7 +47,7 @@ export function addSnippetCommand(program: Command, terminal: Terminal): void {
       const src = options.pin
         ? `${host}/static/${version}/array.js`
         : `${host}/array/${encodeURIComponent(key)}/array.js`;
-      const snippet = pageSnippet(key, { src, integrity: options.pin ? integrity : undefined });
+      const snippet = buildPageSnippet(key, { src, integrity: options.pin ? integrity : undefined });
       const isJson = command.optsWithGlobals<GlobalOptions>().json === true;
       terminal.out.write(`${isJson ? JSON.stringify({ version, src, integrity, snippet }, null, 2) : snippet}\n`);
     });

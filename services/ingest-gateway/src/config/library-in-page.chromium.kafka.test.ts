@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeLibrary } from '@millrace/browser/bundle';
-import { pageSnippet } from '@millrace/browser/page-snippet';
+import { buildPageSnippet } from '@millrace/browser/page-snippet';
 import { createTestTenant, startServer, type TestServer } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser } from 'playwright-core';
@@ -96,7 +96,7 @@ test("a page with PostHog's snippet loads the library, which sends the calls mad
 test('a page with the snippet of `millrace snippet` loads the library and the settings in one request', async () => {
   const { token } = await createTestTenant(fixture.database, { plan: 'full' });
   policy = '';
-  const snippet = pageSnippet(token, { src: `${gateway.url}/array/${token}/array.js` });
+  const snippet = buildPageSnippet(token, { src: `${gateway.url}/array/${token}/array.js` });
   page = html(`${snippet}<script>
     posthog.set_config({ opt_out_useragent_filter: true });
     posthog.capture('before the library', { total: 42 });

@@ -2,7 +2,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, parse } from 'node:path';
 import { bundleOptions, bundleLibrary as bundleScript } from '@millrace/browser/bundle-library';
-import { shortNames } from '@millrace/browser/internal-names';
+import { createNameMangling } from '@millrace/browser/internal-names';
 import { type Code, minifyCode } from '@millrace/browser/minify-code';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { runProgram } from '../../run-program.ts';
@@ -27,7 +27,7 @@ export const libraries: Library[] = [
   {
     directory: 'packages/browser',
     globals: { entries: { index: 'Millrace', slim: 'Millrace' }, imports: {} },
-    options: shortNames(),
+    options: createNameMangling(),
     sideEffects: [],
     script: './array.js',
   },
