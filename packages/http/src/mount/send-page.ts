@@ -7,7 +7,7 @@ import type { PagePortion, PageStream } from '../route/results.ts';
 import { sendResponse } from './send-response.ts';
 
 type Fields = Record<string, unknown>;
-export type AnyPage = PageStream<{ results: unknown[] }>;
+export type ListPageStream = PageStream<{ results: unknown[] }>;
 
 export type PageSerializer = (fields: Fields) => Fields;
 
@@ -22,7 +22,7 @@ const patienceMs = 60_000;
  */
 export async function sendPage(
   response: ServerResponse,
-  { portions }: AnyPage,
+  { portions }: ListPageStream,
   { status, serialize, isHead }: { status: number; serialize: PageSerializer; isHead: boolean },
 ): Promise<void> {
   const first = await nextPortion(portions);
@@ -44,7 +44,7 @@ export async function sendPage(
 /** The results are first in the body, because the other fields may be known only after the last result. */
 async function* textsOf(
   first: PagePortion<{ results: unknown[] }>,
-  portions: AnyPage['portions'],
+  portions: ListPageStream['portions'],
   serialize: PageSerializer,
 ): AsyncGenerator<string> {
   let isEmpty = true;
@@ -63,7 +63,7 @@ async function* textsOf(
   }
 }
 
-async function nextPortion(portions: AnyPage['portions']): Promise<PagePortion<{ results: unknown[] }>> {
+async function nextPortion(portions: ListPageStream['portions']): Promise<PagePortion<{ results: unknown[] }>> {
   const { value } = await portions.next();
   if (!value) throw new Error('A page ended without its last part.');
   return value;
