@@ -13,7 +13,7 @@ export const formatCount = (count: number, one: string, other = `${one}s`) =>
 export const formatNumber = (value: number) => numbers.format(value);
 
 /** Converts a warning type to a title. For example, `message_size_too_large` becomes `Message size too large`. */
-export function nameOfKind(kind: string): string {
+export function formatWarningType(kind: string): string {
   const words = kind.replaceAll('_', ' ');
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }

@@ -1,6 +1,6 @@
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { addMember, checkPage, openAs } from './people.ts';
+import { addMember, checkPage, openAsMember } from './people.ts';
 import { type RunningConsole, startConsole } from './start-console.ts';
 
 let console: RunningConsole;
@@ -12,7 +12,7 @@ afterAll(() => console?.stop());
 const entries = (page: Page) => page.getByRole('list', { name: 'Changes, most recent first' }).getByRole('listitem');
 /** Opens the Activity page, whose path is not below the settings. */
 const openPage = async (level: 1 | 8 | 15, query = '') => {
-  const page = await openAs(console, level, 'account', undefined);
+  const page = await openAsMember(console, level, 'account', undefined);
   await page.goto(console.address(`activity${query}`));
   return page;
 };

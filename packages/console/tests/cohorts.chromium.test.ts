@@ -1,6 +1,6 @@
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { checkPage, openAs } from './people.ts';
+import { checkPage, openAsMember } from './people.ts';
 import { type RunningConsole, runAxe, startConsole } from './start-console.ts';
 
 let console: RunningConsole;
@@ -160,7 +160,7 @@ it('combines cohorts, copies one as a static cohort, sets access rules, and pres
 });
 
 it('hides buttons that the API would refuse from a user with read access', async () => {
-  const page = await openAs(console, 1, 'account');
+  const page = await openAsMember(console, 1, 'account');
   await page.goto(console.address('cohorts'));
   await page.getByRole('button', { name: 'With a plan' }).click();
   await page.getByRole('heading', { level: 2, name: 'With a plan' }).waitFor();

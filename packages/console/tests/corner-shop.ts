@@ -1,6 +1,6 @@
 // Test data for page tests and screenshots: a month of events in the shop of a mill. The data is the same in each run.
 import type { BrowserContext } from 'playwright-core';
-import { makeDashboard, shopVisits, storeCustomers, type VisitEvent } from './shop-website.ts';
+import { createShopVisits, createWebsiteDashboard, storeCustomers, type VisitEvent } from './shop-website.ts';
 import type { RunningConsole } from './start-console.ts';
 
 /** The fixed current time. All events are in the past. */
@@ -136,7 +136,7 @@ export async function fillCornerShop(console: RunningConsole): Promise<void> {
       },
     );
   }
-  const visits = shopVisits(shopTime);
+  const visits = createShopVisits(shopTime);
   await storeCustomers(console, visits.customers);
   await storeEvents(console, [...events(150), ...visits.events.map(toShopEvent)]);
   await storeDefinitions(console);
@@ -146,7 +146,7 @@ export async function fillCornerShop(console: RunningConsole): Promise<void> {
   await makeExport(console);
   await storeGroups(console);
   await storePeople(console);
-  await makeDashboard(console);
+  await createWebsiteDashboard(console);
   await makeSqlInsight(console);
   await console.api('POST', 'subscriptions', {
     ...{ title: 'Orders of the week', target_type: 'email', target_value: 'ada@example.com, grace@example.com' },
@@ -345,7 +345,7 @@ async function makeExport(console: RunningConsole): Promise<void> {
 }
 
 /** Simulates a running consumer for the Live page, with the stream, the figures and the lag. */
-export async function standInForConsumer(visitor: BrowserContext): Promise<void> {
+export async function simulateConsumer(visitor: BrowserContext): Promise<void> {
   const frames = events(24)
     .reverse()
     .flatMap((event, at) => {

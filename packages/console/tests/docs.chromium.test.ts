@@ -1,7 +1,7 @@
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
 import { type RunningConsole, runAxe, startConsole } from './start-console.ts';
-import { everyPage, type Watched, watch } from './visit-pages.ts';
+import { everyPage, type Watched, watchVisitor } from './visit-pages.ts';
 
 let console: RunningConsole;
 beforeAll(async () => {
@@ -16,7 +16,7 @@ describe('the documentation', () => {
   it('shows the index, finds a section, and opens it, without a session or another host', async () => {
     const watched: Watched[] = [];
     const page = await console.open('../../docs', {
-      prepare: async (visitor) => void watched.push(watch(visitor)),
+      prepare: async (visitor) => void watched.push(watchVisitor(visitor)),
     });
     await page.context().setExtraHTTPHeaders({});
     await page.getByRole('searchbox').fill('dead letters replay');

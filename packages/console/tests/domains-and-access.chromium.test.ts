@@ -1,6 +1,6 @@
 import { type DnsServer, eventually, startDnsServer } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { addMember, checkPage, openAs } from './people.ts';
+import { addMember, checkPage, openAsMember } from './people.ts';
 import { type RunningConsole, startConsole } from './start-console.ts';
 
 let console: RunningConsole;
@@ -18,7 +18,7 @@ const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText
 const dialogOf = (page: Page) => page.getByRole('dialog');
 
 it('verifies a domain in three steps, and shows the DNS query, the server and the response', async () => {
-  const page = await openAs(console, 8, 'domains');
+  const page = await openAsMember(console, 8, 'domains');
   await page.getByText('No domains yet').waitFor();
   await checkPage(page);
   const name = page.getByLabel('Domain', { exact: true });
@@ -67,7 +67,7 @@ it('verifies a domain in three steps, and shows the DNS query, the server and th
 });
 
 it('reports that the DNS server did not respond', async () => {
-  const page = await openAs(console, 15, 'domains');
+  const page = await openAsMember(console, 15, 'domains');
   await page.getByLabel('Domain', { exact: true }).fill('silent.example.com');
   await page.getByRole('button', { name: 'Add domain' }).click();
   dns.fail('SERVFAIL');
@@ -78,7 +78,7 @@ it('reports that the DNS server did not respond', async () => {
 });
 
 it('console-035: shows a member the domains and DNS record, and who can change them', async () => {
-  const page = await openAs(console, 1, 'domains');
+  const page = await openAsMember(console, 1, 'domains');
   await row(page, 'silent.example.com').getByText('Not verified').waitFor();
   await page.getByText('Only administrators and owners can add, verify and remove').waitFor();
   for (const verb of [/^Add/, /^Verify/, /^Remove/]) {
@@ -89,7 +89,7 @@ it('console-035: shows a member the domains and DNS record, and who can change t
 
 describe('project access', () => {
   const levelOf = async (email: string) => {
-    const page = await openAs(console, 15, 'access');
+    const page = await openAsMember(console, 15, 'access');
     const cell = row(page, email).getByRole('cell').last();
     await cell.waitFor();
     const text = await cell.textContent();
@@ -100,7 +100,7 @@ describe('project access', () => {
   it('can be limited to members with a rule, and shows the resulting access', async () => {
     await addMember(console, 1, 'grace');
     await addMember(console, 1, 'alan');
-    const page = await openAs(console, 8, 'access');
+    const page = await openAsMember(console, 8, 'access');
     const rules = page.getByRole('group', { name: 'Every member' });
     await rules.getByText('Private', { exact: true }).click();
     await dialogOf(page).getByText('It takes effect with each member’s next request.').waitFor();
@@ -121,7 +121,7 @@ describe('project access', () => {
 
   it('console-035: is read-only for a member who cannot change rules, with the reason', async () => {
     await console.query(`UPDATE environment SET access_control = false, default_access_level = 'member' WHERE id = $1`);
-    const page = await openAs(console, 1, 'access');
+    const page = await openAsMember(console, 1, 'access');
     await page.getByText('Only project administrators can change these rules.').waitFor();
     expect(await page.getByRole('radio', { name: 'Open' }).isChecked()).toBe(true);
     for (const field of await page.getByRole('radio').all()) expect(await field.isDisabled()).toBe(true);
@@ -133,7 +133,7 @@ describe('project access', () => {
 
   it('includes a note if the plan does not include access rules for projects', async () => {
     await console.query(`UPDATE organization SET available_product_features = '[]'`, []);
-    const page = await openAs(console, 15, 'access');
+    const page = await openAsMember(console, 15, 'access');
     await page.getByText('does not include access rules for projects').waitFor();
     await checkPage(page);
     await page.context().close();

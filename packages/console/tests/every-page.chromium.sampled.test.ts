@@ -1,9 +1,9 @@
 import { eventually, sampleOf, storySize } from '@millrace/testing';
 import type { BrowserContext } from 'playwright-core';
 import { fillCornerShop, shopTime, views } from './corner-shop.ts';
-import { keyboardProblems, problemsOf } from './page-checks.ts';
+import { findKeyboardProblems, findPageProblems } from './page-checks.ts';
 import { type RunningConsole, startConsole } from './start-console.ts';
-import { everyPage, undocumented, visitShop, type Watched, watch } from './visit-pages.ts';
+import { everyPage, findUndocumentedRequests, visitShop, type Watched, watchVisitor } from './visit-pages.ts';
 
 /** Checks every page and every settings section. To test a new page, add a row to each of the tables below. */
 let console: RunningConsole;
@@ -30,7 +30,7 @@ const visit = (path: string, { isOpen = true, prepare = async () => {} }: Visit 
   visitShop(console, path, {
     isOpen,
     prepare: (visitor) => {
-      watched.push(watch(visitor));
+      watched.push(watchVisitor(visitor));
       return prepare(visitor);
     },
   });
@@ -43,7 +43,7 @@ describe('without data', () => {
     const page = await visit(path, { isOpen: false });
     // Accessibility is checked once per page and theme in the tests with data below. The long tests also check empty
     // pages.
-    expect(await problemsOf(page, { hasThemes: storySize(0, 1) === 1 })).toEqual([]);
+    expect(await findPageProblems(page, { hasThemes: storySize(0, 1) === 1 })).toEqual([]);
     await page.context().close();
   });
 });
@@ -54,7 +54,7 @@ describe("with a shop's data", () => {
   it.each(everyPage)('console-038, console-039, console-042: %s passes the checks', async (path) => {
     const page = await visit(views[path] ?? path);
     const hasKeyboard = halfOfPages(1).includes(path);
-    expect([...(await problemsOf(page)), ...(hasKeyboard ? await keyboardProblems(page) : [])]).toEqual([]);
+    expect([...(await findPageProblems(page)), ...(hasKeyboard ? await findKeyboardProblems(page) : [])]).toEqual([]);
     // An empty page would make this check useless. If this fails, add data for the page to corner-shop.ts.
     expect([path, await page.locator('[data-state=empty]').count()]).toEqual([path, 0]);
     await page.context().close();
@@ -108,6 +108,6 @@ it('console-001, console-048: sends requests only to its own host and documented
   );
   expect([complaints, elsewhere]).toEqual([[], []]);
   const asked = watched.flatMap((one) => one.asked);
-  expect(await undocumented(asked, new URL(console.address('')).origin)).toEqual([]);
+  expect(await findUndocumentedRequests(asked, new URL(console.address('')).origin)).toEqual([]);
   expect(asked.length).toBeGreaterThan(10 * everyPage.length);
 });

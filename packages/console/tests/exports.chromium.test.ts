@@ -3,7 +3,7 @@ import { type DestinationField, exportDestinations } from '@millrace/contracts';
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
 import { destinationSettings, destinationTypes } from '../src/pages/settings/exports/destinations.ts';
-import { type ExportSchedule, lastFinished } from '../src/pages/settings/exports/schedule.ts';
+import { type ExportSchedule, findLastInterval } from '../src/pages/settings/exports/schedule.ts';
 import { type RunningConsole, runAxe, runAxeInBothThemes, startConsole } from './start-console.ts';
 
 let console: RunningConsole;
@@ -216,7 +216,7 @@ it.each<{ schedule: Partial<ExportSchedule>; now: string; last: [string, string]
   },
 ])('finds the last finished interval: $schedule at $now', ({ schedule, now, last }) => {
   const all: ExportSchedule = { interval: 'day', timezone: 'UTC', offset_day: null, offset_hour: null, ...schedule };
-  const { start, end } = lastFinished(all, new Date(now));
+  const { start, end } = findLastInterval(all, new Date(now));
   expect([start, end].map((time) => time.replace(':00.000Z', 'Z'))).toEqual(last);
 });
 

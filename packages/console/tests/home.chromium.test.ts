@@ -1,6 +1,6 @@
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { problemsOf } from './page-checks.ts';
+import { findPageProblems } from './page-checks.ts';
 import { type RunningConsole, runAxe, startConsole } from './start-console.ts';
 
 /** Tests the start page: empty, with a dashboard, and with website traffic. */
@@ -166,7 +166,7 @@ it('says that no data matches the filters, and names unknown URL parameters', as
 it('passes the checks for every page on the start page with data', async () => {
   const page = await console.open('home');
   await eventually(async () => expect(await rowsOf(page, 'Countries')).toHaveLength(2));
-  expect(await problemsOf(page)).toEqual([]);
+  expect(await findPageProblems(page)).toEqual([]);
   await page.context().close();
 });
 

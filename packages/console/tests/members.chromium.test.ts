@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { eventually, type MailServer, startMailServer } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { addMember, checkPage, type Level, openAs, openWith } from './people.ts';
+import { addMember, checkPage, type Level, openAsMember, openWithSession } from './people.ts';
 import { type RunningConsole, startConsole } from './start-console.ts';
 
 let console: RunningConsole;
@@ -30,7 +30,7 @@ const contentOf = (page: Page) =>
 it('console-035: lets an owner change levels and remove members, except their own level and other owners', async () => {
   await addMember(console, 1, 'grace');
   await addMember(console, 15, 'other-owner');
-  const page = await openAs(console, 15, 'members', 'boss@example.com');
+  const page = await openAsMember(console, 15, 'members', 'boss@example.com');
   const own = row(page, 'boss@example.com');
   await own.getByText('You cannot change your own level.').waitFor();
   await own.getByText('An owner cannot leave').waitFor();
@@ -96,14 +96,14 @@ const callers: [Level, string, (page: Page) => Promise<void>][] = [
 ];
 it.each(callers)('console-035: level %i: %s', async (level, _, look) => {
   if (level === 8) await addMember(console, 1, 'plain');
-  const page = await openAs(console, level, 'members');
+  const page = await openAsMember(console, level, 'members');
   await row(page, 'other-owner@example.com').waitFor();
   await look(page);
   await page.context().close();
 });
 
 it('console-033: invites several people at once, shows the links once, and accepts an invite by link', async () => {
-  const page = await openAs(console, 15, 'members');
+  const page = await openAsMember(console, 15, 'members');
   await page.getByRole('button', { name: 'More options' }).click();
   expect(new URL(page.url()).searchParams.get('open')).toBe('invite');
   const addresses = page.getByLabel('Email addresses');
@@ -135,7 +135,7 @@ it('console-033: invites several people at once, shows the links once, and accep
   await row(page, 'alan@example.com').waitFor();
   expect(await page.content()).not.toContain(secret);
 
-  const guest = await openWith(console, null, link);
+  const guest = await openWithSession(console, null, link);
   await guest.getByText('You were invited as alan@example.com.').waitFor();
   expect(guest.url()).not.toContain(secret);
   await guest.getByLabel('Your name').fill('Alan');
@@ -151,7 +151,7 @@ it('console-033: invites several people at once, shows the links once, and accep
 });
 
 it('invites a user from the field on the page, and keeps the address if more options are opened', async () => {
-  const page = await openAs(console, 15, 'members');
+  const page = await openAsMember(console, 15, 'members');
   const addresses = page.getByLabel('Email addresses');
   await page.getByText('They join as members.').waitFor();
   await checkPage(page);
@@ -178,7 +178,7 @@ it('invites a user from the field on the page, and keeps the address if more opt
 });
 
 it('resends a failed or expired invite with a new link, and cancels invites', async () => {
-  const page = await openAs(console, 8, 'members');
+  const page = await openAsMember(console, 8, 'members');
   const gone = row(page, 'gone@example.com');
   await console.query(
     `UPDATE organization_invite SET created_at = now() - interval '4 days' WHERE target_email = 'gone@example.com'`,
@@ -195,7 +195,7 @@ it('resends a failed or expired invite with a new link, and cancels invites', as
   await dialogOf(page).getByRole('button', { name: 'Revoke' }).click();
   await page.getByText('No pending invites').waitFor();
   await checkPage(page);
-  const guest = await openWith(console, null, link);
+  const guest = await openWithSession(console, null, link);
   await guest.getByText('This link is not valid').waitFor();
   await guest.context().close();
 
@@ -210,7 +210,7 @@ it('resends a failed or expired invite with a new link, and cancels invites', as
 });
 
 it('without email, says before and after inviting that the user must share the link', async () => {
-  const page = await openAs(console, 15, 'members');
+  const page = await openAsMember(console, 15, 'members');
   await page.route('**/console/**', async (route) => {
     const response = await route.fetch();
     const body = (await response.text()).replace(
@@ -246,7 +246,7 @@ it('lets a user with an account sign in from the invite link, and then accepts t
     [person.id, person.email, hash, createHash('sha256').update(session).digest('hex')],
   );
   const origin = new URL(console.address('')).origin;
-  const page = await openWith(console, session, `${origin}/console/invite/${person.id}`);
+  const page = await openWithSession(console, session, `${origin}/console/invite/${person.id}`);
   await page.getByRole('button', { name: 'Join with your current account' }).click();
   await page.getByText('To accept the invite, open the invite link').waitFor();
   await page.goto('about:blank');
@@ -263,7 +263,7 @@ it('lets a user with an account sign in from the invite link, and then accepts t
 });
 
 it('console-006, console-007: names unknown URL parameters, and distinguishes refused, missing and failed requests', async () => {
-  const page = await openAs(console, 1, 'members?open=purple&nonsense=1');
+  const page = await openAsMember(console, 1, 'members?open=purple&nonsense=1');
   await page.getByText(/invalid parameters?: nonsense, open/).waitFor();
   for (const [status, state] of [
     [403, 'refused'],

@@ -12,7 +12,7 @@ const sizes = {
  * Checks a page in both themes, on a phone, at 400% zoom and on a very wide screen.
  * @param hasThemes whether to run axe in both themes, which takes longest; the other checks do not depend on the theme
  */
-export async function problemsOf(page: Page, { hasThemes = true } = {}): Promise<string[]> {
+export async function findPageProblems(page: Page, { hasThemes = true } = {}): Promise<string[]> {
   await page.emulateMedia({ colorScheme: 'light' });
   const found = hasThemes ? await runAxeInBothThemes(page, { isWhole: true }) : [];
   found.push(...(await headingProblems(page)), ...(await motions(page)));
@@ -73,7 +73,7 @@ const longLines = (page: Page) =>
  * Checks that Tab reaches every control in both directions, that the focused control is visible, and that the first
  * control skips the navigation.
  */
-export async function keyboardProblems(page: Page): Promise<string[]> {
+export async function findKeyboardProblems(page: Page): Promise<string[]> {
   await page.evaluate(() => {
     document.body.tabIndex = -1;
     document.body.focus();

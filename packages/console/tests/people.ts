@@ -5,7 +5,7 @@ import { type RunningConsole, runAxeInBothThemes } from './start-console.ts';
 export type Level = 1 | 8 | 15;
 
 /** Opens a page as a member of the organization who has just signed in. */
-export async function openAs(
+export async function openAsMember(
   console: RunningConsole,
   level: Level,
   section: string,
@@ -22,11 +22,11 @@ export async function openAs(
      SELECT gen_random_uuid(), $4, id, 'password', '192.0.2.7', 'Firefox', now() + interval '1 day' FROM person`,
     [randomUUID(), email, level, createHash('sha256').update(secret).digest('hex')],
   );
-  return openWith(console, secret, console.address(`settings/${section}`));
+  return openWithSession(console, secret, console.address(`settings/${section}`));
 }
 
 /** Opens a page in a new browser. @param secret session secret, or null to open the page without signing in */
-export async function openWith(console: RunningConsole, secret: string | null, address: string): Promise<Page> {
+export async function openWithSession(console: RunningConsole, secret: string | null, address: string): Promise<Page> {
   const other = await console.open('settings');
   const browser = other.context().browser();
   if (!browser) throw new Error('The browser is gone.');
@@ -40,7 +40,7 @@ export async function openWith(console: RunningConsole, secret: string | null, a
 }
 
 export async function addMember(console: RunningConsole, level: Level, name: string): Promise<void> {
-  await (await openAs(console, level, 'account', `${name}@example.com`)).context().close();
+  await (await openAsMember(console, level, 'account', `${name}@example.com`)).context().close();
 }
 
 /** Checks the current page in both themes and on a phone. */

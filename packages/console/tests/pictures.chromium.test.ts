@@ -5,7 +5,7 @@ import { readEnvironment } from '@millrace/runtime';
 import { sections } from '../src/pages/settings/sections.ts';
 import { pages } from '../src/pages.ts';
 import { fillCornerShop, nameCornerShop, shopTime, views } from './corner-shop.ts';
-import { smallPng } from './small-png.ts';
+import { shrinkPng } from './small-png.ts';
 import { type RunningConsole, startConsole } from './start-console.ts';
 import { everyPage, visitShop } from './visit-pages.ts';
 
@@ -64,7 +64,7 @@ async function take(console: RunningConsole, { name, path, size, isEmpty = false
     // After the size changes, the list on the Live page needs some time to adapt.
     await page.waitForTimeout(500);
     const png = await page.screenshot({ animations: 'disabled', caret: 'hide' });
-    await writeFile(join(folder, `${name}-${colorScheme}.png`), smallPng(png));
+    await writeFile(join(folder, `${name}-${colorScheme}.png`), shrinkPng(png));
   }
   await page.context().close();
 }
@@ -77,7 +77,7 @@ async function takeMail(console: RunningConsole): Promise<void> {
   await page.goto(
     new URL(`/api/projects/${projectId}/subscriptions/preview/?dashboard=1&format=html`, page.url()).href,
   );
-  await writeFile(join(folder, mailFile), smallPng(await page.screenshot({ fullPage: true })));
+  await writeFile(join(folder, mailFile), shrinkPng(await page.screenshot({ fullPage: true })));
   await page.context().close();
 }
 

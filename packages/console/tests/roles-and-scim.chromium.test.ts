@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { addMember, checkPage, openAs } from './people.ts';
+import { addMember, checkPage, openAsMember } from './people.ts';
 import { type RunningConsole, startConsole } from './start-console.ts';
 
 let console: RunningConsole;
@@ -15,7 +15,7 @@ const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText
 const region = (page: Page, name: string) => page.getByRole('region', { name });
 
 it('creates, renames and deletes a role, changes its members, and sets its access rule', async () => {
-  const page = await openAs(console, 8, 'members');
+  const page = await openAsMember(console, 8, 'members');
   const roles = region(page, 'Roles');
   await roles.getByText('No roles yet').waitFor();
   await checkPage(page);
@@ -75,12 +75,12 @@ it('creates, renames and deletes a role, changes its members, and sets its acces
 });
 
 it('console-035: shows a member the roles, and who can create them', async () => {
-  const owner = await openAs(console, 15, 'members');
+  const owner = await openAsMember(console, 15, 'members');
   await region(owner, 'Roles').getByLabel('Role name').fill('Sales');
   await region(owner, 'Roles').getByRole('button', { name: 'Create role' }).click();
   await row(owner, 'Sales').waitFor();
   await owner.context().close();
-  const page = await openAs(console, 1, 'members');
+  const page = await openAsMember(console, 1, 'members');
   const roles = region(page, 'Roles');
   await roles.getByText('Only administrators and owners can create and assign roles.').waitFor();
   await row(page, 'Sales').waitFor();
@@ -93,9 +93,9 @@ it('console-035: sets access to a dashboard, insight, flag, cohort or early acce
   const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'ordered' }] };
   const insight = await console.api<{ short_id: string }>('POST', 'insights', { name: 'Orders', saved: true, query });
   const flag = await console.api<{ id: number }>('POST', 'feature_flags', { key: 'new-menu' });
-  const hedy = await openAs(console, 1, 'account', 'hedy@example.com');
-  const other = await openAs(console, 1, 'account');
-  const page = await openAs(console, 8, 'account');
+  const hedy = await openAsMember(console, 1, 'account', 'hedy@example.com');
+  const other = await openAsMember(console, 1, 'account');
+  const page = await openAsMember(console, 8, 'account');
   const dialog = page.getByRole('dialog');
   const stored = async () => {
     const { rows } = await console.query(
@@ -183,7 +183,7 @@ it("console-033: shows the SCIM token once, and lists the identity provider's re
        FROM environment e JOIN project p ON p.id = e.project_id WHERE e.id = $1`,
     [console.tenant.environmentId, id],
   );
-  const page = await openAs(console, 8, `domains?open=${id}`);
+  const page = await openAsMember(console, 8, `domains?open=${id}`);
   const scim = region(page, 'User provisioning (SCIM) for corp.example');
   await scim.getByRole('button', { name: 'Enable SCIM' }).click();
   const shown = region(page, 'SCIM token');

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { problemsOf } from './page-checks.ts';
+import { findPageProblems } from './page-checks.ts';
 import { type RunningConsole, runAxe, startConsole } from './start-console.ts';
 
 let console: RunningConsole;
@@ -71,7 +71,7 @@ it('shares a dashboard publicly and in an iframe on another site, and stops shar
   expect(await visitor.locator('a, nav, .link-button').count()).toBe(0);
   expect(requested.filter((path) => path.startsWith('/api/') && !path.startsWith('/api/shared/'))).toEqual([]);
   expect(await visitor.context().cookies()).toEqual([]);
-  expect(await problemsOf(visitor)).toEqual([]);
+  expect(await findPageProblems(visitor)).toEqual([]);
   await visitor.setViewportSize({ width: 390, height: 800 });
   expect(await visitor.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
 
@@ -103,7 +103,7 @@ it('shares a dashboard publicly and in an iframe on another site, and stops shar
   await eventually(async () => expect(await linkOf(page)).not.toBe(link));
   expect((await visitor.reload())?.status()).toBe(404);
   await visitor.getByRole('heading', { name: 'This link does not work' }).waitFor();
-  expect(await problemsOf(visitor)).toEqual([]);
+  expect(await findPageProblems(visitor)).toEqual([]);
   const next = await linkOf(page);
   expect((await visitor.goto(next))?.status()).toBe(200);
   await page.getByRole('checkbox', { name: 'Share publicly' }).click();

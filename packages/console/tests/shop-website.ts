@@ -75,7 +75,7 @@ const paths = ['/', '/shelf/rye', '/shelf/wheat', '/shelf/spelt', '/recipes/sour
 const hoursOfDay = [8, 9, 10, 11, 12, 12, 13, 14, 15, 16, 17, 18, 19, 19, 20, 20, 21, 22];
 
 /** Creates the visits to the shop's website. @param now the current time; all events are in the past */
-export function shopVisits(now: Date): { customers: Customer[]; events: VisitEvent[] } {
+export function createShopVisits(now: Date): { customers: Customer[]; events: VisitEvent[] } {
   const random = seededRandom(20_261_124);
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
   const customers: Customer[] = [];
@@ -170,7 +170,7 @@ export async function storeCustomers(console: RunningConsole, customers: readonl
 }
 
 /** Creates the dashboard about the website. */
-export async function makeDashboard(console: RunningConsole): Promise<void> {
+export async function createWebsiteDashboard(console: RunningConsole): Promise<void> {
   const { id } = await console.api<{ id: number }>('POST', 'dashboards', {
     ...{ name: 'Website', description: 'Visitors and orders of the last 30 days' },
     filters: { date_from: '-30d', interval: 'day' },

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type OpenIdProvider, startOpenIdProvider } from '@millrace/testing/openid-provider';
 import { type SamlProvider, startSamlProvider } from '@millrace/testing/saml-provider';
 import type { Page } from 'playwright-core';
-import { checkPage, openAs } from './people.ts';
+import { checkPage, openAsMember } from './people.ts';
 import { type RunningConsole, startConsole } from './start-console.ts';
 
 /** Tests single sign-on in a real browser, with real OpenID Connect and SAML providers. */
@@ -83,7 +83,7 @@ it('explains a failed sign-in, with an ID for the administrator', async () => {
 });
 
 it("enforces a domain's provider after an administrator has set it up and tested it", async () => {
-  const page = await openAs(console, 15, 'domains');
+  const page = await openAsMember(console, 15, 'domains');
   await page.getByRole('button', { name: 'Single sign-on for corp.example' }).click();
   const region = page.getByRole('region', { name: 'Single sign-on for corp.example' });
   await region.getByText('Not enforced').waitFor();

@@ -16,7 +16,7 @@ const nearEnough = 150;
  * @param png a browser screenshot with eight bits per channel, not interlaced
  * @returns the same image with at most 256 colors
  */
-export function smallPng(png: Buffer): Buffer {
+export function shrinkPng(png: Buffer): Buffer {
   const { width, height, channels, pixels } = decode(png);
   const colours = new Map<number, number>();
   const colourAt = (at: number) =>

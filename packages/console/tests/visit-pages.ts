@@ -2,7 +2,7 @@ import { eventually } from '@millrace/testing';
 import type { BrowserContext, Page } from 'playwright-core';
 import { sections } from '../src/pages/settings/sections.ts';
 import { pages } from '../src/pages.ts';
-import { shopTime, standInForConsumer } from './corner-shop.ts';
+import { shopTime, simulateConsumer } from './corner-shop.ts';
 import type { RunningConsole } from './start-console.ts';
 
 /** Paths of all pages, relative to the project. For the settings, the list contains each section. */
@@ -23,7 +23,7 @@ export async function visitShop(
   const page = await console.openSignedIn(path, {
     prepare: async (visitor) => {
       await visitor.clock.setFixedTime(shopTime);
-      if (isOpen) await standInForConsumer(visitor);
+      if (isOpen) await simulateConsumer(visitor);
       await prepare(visitor);
     },
   });
@@ -46,7 +46,7 @@ export interface Watched {
 }
 
 /** Records the requests and problems of all of a visitor's pages. */
-export function watch(visitor: BrowserContext): Watched {
+export function watchVisitor(visitor: BrowserContext): Watched {
   const watched: Watched = { complaints: [], asked: [] };
   visitor.on('weberror', (error) => watched.complaints.push(error.error().message));
   visitor.on('console', (message) => {
@@ -57,7 +57,7 @@ export function watch(visitor: BrowserContext): Watched {
 }
 
 /** Returns the API requests whose routes are not in the OpenAPI document. */
-export async function undocumented(asked: Watched['asked'], apiUrl: string): Promise<string[]> {
+export async function findUndocumentedRequests(asked: Watched['asked'], apiUrl: string): Promise<string[]> {
   const document = (await (await fetch(`${apiUrl}/api/schema`)).json()) as {
     paths: Record<string, Record<string, unknown>>;
   };

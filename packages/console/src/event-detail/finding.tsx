@@ -11,7 +11,7 @@ import './event-detail.css';
 export type Facts = Record<string, unknown>;
 
 /** Shows the details of a warning: the value or size that caused the warning, and links to the event or the client. */
-export function Finding({ details, isStored }: { details: Facts; isStored: boolean }) {
+export function WarningDetails({ details, isStored }: { details: Facts; isStored: boolean }) {
   const { samples, ...own } = details;
   const listed = Array.isArray(samples)
     ? samples.filter((one): one is Facts => typeof one === 'object' && one !== null)

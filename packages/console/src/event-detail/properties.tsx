@@ -7,7 +7,7 @@ import { Popover } from 'react-aria-components/Popover';
 import { Button } from '../parts/button.tsx';
 import { copyText } from '../parts/copy.ts';
 import { Icon } from '../parts/icon.tsx';
-import { isOfSdk, matchesProperty, propertyName, selectUsualProperties } from '../parts/properties.ts';
+import { formatPropertyName, isSdkProperty, matchesProperty, selectUsualProperties } from '../parts/properties.ts';
 import { words } from '../words.ts';
 import { escapeInvisible, findWebAddress, formatJsonValue, indentJson } from './json-text.ts';
 import { text } from './words.ts';
@@ -46,8 +46,8 @@ export function Properties({
     return members.filter(([name, json]) => matchesProperty(name, needle) || json.toLowerCase().includes(needle));
   }, [members, searchText]);
   if (members.length === 0) return <p className="detail-note quiet">{text.noProperties}</p>;
-  const own = found.filter(([name]) => !isOfSdk(name));
-  const ofSdk = new Map(found.filter(([name]) => isOfSdk(name)));
+  const own = found.filter(([name]) => !isSdkProperty(name));
+  const ofSdk = new Map(found.filter(([name]) => isSdkProperty(name)));
   const usual = selectUsualProperties((name) => ofSdk.has(name));
   const shown = [...own, ...usual.map((name) => [name, ofSdk.get(name) ?? ''] as [string, string])];
   const folded = [...ofSdk].filter(([name]) => !usual.includes(name));
@@ -96,7 +96,7 @@ function Facts({
       <dl className="facts">
         {shown.map(([name, json]) => (
           <div key={name}>
-            <dt title={escapeInvisible(name)}>{escapeInvisible(propertyName(name))}</dt>
+            <dt title={escapeInvisible(name)}>{escapeInvisible(formatPropertyName(name))}</dt>
             <dd>
               <Value name={name} json={json} by={by} actions={actions} />
             </dd>
@@ -112,8 +112,7 @@ function Facts({
   );
 }
 
-/** Returns the properties of a parsed object, sorted by name. */
-export const membersInOrder = (properties: Record<string, unknown>): [name: string, json: string][] =>
+export const toSortedMembers = (properties: Record<string, unknown>): [name: string, json: string][] =>
   Object.entries(properties)
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, value]) => [name, JSON.stringify(value)]);
@@ -140,7 +139,7 @@ export function Value({
   const value = isAmbiguous(json) ? json : formatJsonValue(json);
   const isLong = value.length > shownLength;
   const isProperty = by === 'property' || by === 'person';
-  const label = escapeInvisible(isProperty ? propertyName(name) : name);
+  const label = escapeInvisible(isProperty ? formatPropertyName(name) : name);
   const address = findWebAddress(json);
   const canFilter = actions.onFilter !== undefined && !isNested && json !== 'null' && json.length <= 1000;
   const act = (key: string) => {

@@ -1,6 +1,6 @@
 // Summarizes an event for lists.
 
-import { isOfSdk } from '../parts/properties.ts';
+import { isSdkProperty } from '../parts/properties.ts';
 import { escapeInvisible } from './json-text.ts';
 
 const maxOwn = 3;
@@ -13,7 +13,7 @@ const maxCharacters = 40;
  */
 export function summarizeProperties(properties: Record<string, unknown>): string {
   const { $current_url: url, $screen_name: screen, $browser: browser, $os: os } = properties;
-  const own = Object.keys(properties).filter((name) => !isOfSdk(name) && properties[name] !== null);
+  const own = Object.keys(properties).filter((name) => !isSdkProperty(name) && properties[name] !== null);
   return [
     ...own.slice(0, maxOwn).map((name) => `${escapeInvisible(name)} ${cut(formatValue(properties[name]))}`),
     formatValue(url ?? screen),

@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { Fragment, type ReactNode } from 'react';
 import { call, type Query, readCursor } from '../api/request.ts';
 import { useProject } from '../frame/project.ts';
-import { More } from '../parts/more.tsx';
+import { LoadMoreButton } from '../parts/more.tsx';
 import { Loaded } from '../parts/states.tsx';
 import { formatTime } from '../parts/time.ts';
 import { escapeInvisible } from './json-text.ts';
@@ -89,7 +89,7 @@ export function Timeline({ what, filter, empty }: { what: string; filter: Query;
                 </Fragment>
               ))}
             </ol>
-            <More query={query} label={text.older} />
+            <LoadMoreButton query={query} label={text.older} />
           </>
         );
       }}

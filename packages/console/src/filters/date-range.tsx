@@ -25,7 +25,6 @@ export function parseRangeKey(key: string): { date_from: string; date_to?: strin
 const relative = /^-?(\d{1,5})?([sMhdwmqy])(Start|End)?$/;
 const absolute = /^\d{4}-\d{2}-\d{2}/;
 
-/** Returns whether a string is a range key. */
 export const isRangeKey = (key: string) =>
   key === 'all' || key.split('|').every((time) => relative.test(time) || absolute.test(time));
 
@@ -55,7 +54,7 @@ function isOfDays(range: DateRange): boolean {
  * Returns the selected option and all options for choosing a range: the presets, the saved range if it is not a preset,
  * and a custom range between two days.
  */
-export function rangeOptions(range: DateRange): { value: string; options: Record<string, string> } {
+export function listRangeOptions(range: DateRange): { value: string; options: Record<string, string> } {
   const key = toRangeKey(range);
   const isCustom = isOfDays(range);
   const isOther = key !== '' && !isCustom && !Object.hasOwn(words.presets, key);
@@ -65,8 +64,7 @@ export function rangeOptions(range: DateRange): { value: string; options: Record
   };
 }
 
-/** Returns the range that an option stands for. */
-export const rangeOfOption = (option: string): DateRange =>
+export const parseRangeOption = (option: string): DateRange =>
   option === 'custom' ? { date_from: daysAgo(7), date_to: daysAgo(0) } : parseRangeKey(option);
 
 interface FieldsProps {
@@ -79,21 +77,20 @@ interface FieldsProps {
  * the user changes it.
  */
 export function DateRangeFields({ range, onRange }: FieldsProps) {
-  const { value, options } = rangeOptions(range);
+  const { value, options } = listRangeOptions(range);
   return (
     <>
       <Select
         label={words.label}
         value={value || '-7d'}
         options={options}
-        onChoose={(chosen) => onRange(rangeOfOption(chosen))}
+        onChoose={(chosen) => onRange(parseRangeOption(chosen))}
       />
       <DayFields range={range} onRange={onRange} />
     </>
   );
 }
 
-/** Fields for the first and the last day of a custom range. */
 export function DayFields({ range, onRange }: FieldsProps) {
   if (!isOfDays(range)) return null;
   return (['date_from', 'date_to'] as const).map((name) => (

@@ -8,7 +8,7 @@ import { FocusFirst } from '../parts/focus-first.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { isFields, toFields } from '../results/insight-query.ts';
 import { words } from '../words.ts';
-import { describePropertyFilter, eventNameKey, type Filter, isComplete, newFilter } from './filter.ts';
+import { createFilter, describePropertyFilter, eventNameKey, type Filter, isComplete } from './filter.ts';
 import { useCohorts, useGroupTypes } from './filter-options.ts';
 import { CohortFilter, EventNameFilter, PropertyFilter } from './property-filter.tsx';
 import { Select } from './select.tsx';
@@ -44,7 +44,7 @@ export function FilterList({
   const formAt = (at: number) => (
     <FilterForm
       key={at}
-      filter={isEditable(filters[at]) ? filters[at] : newFilter('event')}
+      filter={isEditable(filters[at]) ? filters[at] : createFilter('event')}
       isNew={at === filters.length}
       onFilter={(filter) => {
         setEdited(null);
@@ -144,7 +144,7 @@ function FilterForm({
   const ofGroups = Object.fromEntries(groups.map(({ index, name }) => [`group ${index}`, escapeInvisible(name)]));
   const choose = (chosen: string) => {
     const [type, index] = chosen.split(' ') as ['event' | 'event_metadata' | 'person' | 'group' | 'cohort', string?];
-    setFilter(newFilter(type, index === undefined ? {} : { group_type_index: Number(index) }));
+    setFilter(createFilter(type, index === undefined ? {} : { group_type_index: Number(index) }));
   };
   const take = () => (isComplete(latest.current) ? onFilter(latest.current) : setIncomplete(true));
   /** Pressing Enter in a field adds the filter instead of submitting the surrounding form. */

@@ -1,6 +1,6 @@
 // The filters of queries, cohorts and flags, in the format in which the console edits and displays them.
 
-import { propertyName } from '../parts/properties.ts';
+import { formatPropertyName } from '../parts/properties.ts';
 import { text } from './words.ts';
 
 export interface Filter extends Record<string, unknown> {
@@ -20,7 +20,7 @@ export const valuelessOperators = new Set(['is_set', 'is_not_set']);
 export const eventNameKey = 'event';
 
 /** Creates a filter without a value. */
-export const newFilter = (type: Exclude<Filter['type'], 'flag'>, more: Record<string, unknown> = {}): Filter =>
+export const createFilter = (type: Exclude<Filter['type'], 'flag'>, more: Record<string, unknown> = {}): Filter =>
   type === 'cohort'
     ? { type, key: 'id', operator: 'in', value: null }
     : { type, key: type === 'event_metadata' ? eventNameKey : '', operator: 'exact', value: [], ...more };
@@ -37,7 +37,7 @@ export function isComplete({ type, key, operator, value }: Filter): boolean {
 export function describePropertyFilter({ type, key, operator, value, cohort_name: cohort }: Filter): string {
   if (type === 'cohort')
     return text.line('', operator === 'not_in' ? text.notInCohort : text.inCohort, cohort ?? formatFilterValue(value));
-  const name = type === 'event_metadata' && key === eventNameKey ? text.eventName : propertyName(key);
+  const name = type === 'event_metadata' && key === eventNameKey ? text.eventName : formatPropertyName(key);
   return text.line(name, relationOf(operator), valuelessOperators.has(operator ?? '') ? '' : valuesText(value));
 }
 

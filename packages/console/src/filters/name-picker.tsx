@@ -8,7 +8,7 @@ import { Popover } from 'react-aria-components/Popover';
 import { escapeInvisible } from '../event-detail/json-text.ts';
 import { useSuggestions } from '../frame/suggestions.tsx';
 import { formatAgo } from '../parts/ago.ts';
-import { propertyName } from '../parts/properties.ts';
+import { formatPropertyName } from '../parts/properties.ts';
 import { formatNumber } from '../words.ts';
 import { text } from './words.ts';
 import './filters.css';
@@ -110,7 +110,7 @@ export function NamePicker({
           {({ id, name, hint: about }: Option) => (
             <ListBoxItem id={id} className="menu-item picker-item" textValue={name}>
               <span className="grow picker-name">
-                {name === '' ? empty : escapeInvisible(of === 'events' ? name : propertyName(name))}
+                {name === '' ? empty : escapeInvisible(of === 'events' ? name : formatPropertyName(name))}
               </span>
               <span className="hint">{about}</span>
             </ListBoxItem>
@@ -175,7 +175,7 @@ function useOptions({
  * name, its raw name.
  */
 function hintOf({ name, volume_30_day: volume, last_seen_at: seen }: Definition, isEvent: boolean): string {
-  const own = isEvent || propertyName(name) === name ? '' : name;
+  const own = isEvent || formatPropertyName(name) === name ? '' : name;
   const count = volume === null ? '' : words.volume(formatNumber(volume));
   return [own, count, seen ? words.seen(formatAgo(seen)) : ''].filter(Boolean).join(' · ');
 }

@@ -2,7 +2,7 @@
 
 import { type KeyboardEvent, useId, useState } from 'react';
 import type { Query } from '../api/request.ts';
-import { Choices, useSuggestions } from '../frame/suggestions.tsx';
+import { SuggestionList, useSuggestions } from '../frame/suggestions.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { words } from '../words.ts';
 import { type Filter, formatFilterValue, listOperators, valuelessOperators } from './filter.ts';
@@ -43,7 +43,6 @@ export function PropertyFilter({
 
 const { exact, is_not, icontains, not_icontains, regex, not_regex } = text.operators;
 
-/** A filter on the event name, which has a single value. */
 export const EventNameFilter = (props: FilterProps) => (
   <OperatorAndValue {...props} operators={{ exact, is_not, icontains, not_icontains, regex, not_regex }} />
 );
@@ -199,7 +198,7 @@ export function ValuesInput({
         onKeyDown={press}
         onBlur={take}
       />
-      <Choices id={id} names={names} />
+      <SuggestionList id={id} names={names} />
     </span>
   );
 }

@@ -7,10 +7,10 @@ import { projectQuery, sessionEnd, useHealth } from '../api/queries.ts';
 import { ApiProblem } from '../api/request.ts';
 import { pages } from '../pages.ts';
 import { Icon } from '../parts/icon.tsx';
-import { Empty, explain, Loaded } from '../parts/states.tsx';
+import { Empty, explainError, Loaded } from '../parts/states.tsx';
 import { words } from '../words.ts';
 import { ProjectContext, useProject } from './project.ts';
-import { Rail } from './rail.tsx';
+import { Navigation } from './rail.tsx';
 import { RecordTitleContext } from './record-title.ts';
 import { SignInAgain } from './sign-in-again.tsx';
 
@@ -49,7 +49,7 @@ function OfProject({ id, palette: Palette }: { id: string; palette: Palette }) {
       <a className="skip" href="#content">
         {words.skip}
       </a>
-      <Rail project={project.data} onSearch={() => setSearching(true)} />
+      <Navigation project={project.data} onSearch={() => setSearching(true)} />
       <main className="main" id="content" tabIndex={-1}>
         {/* Do not show errors of later requests here, because the health line above the page reports them. */}
         <Loaded query={{ ...project, error: project.data ? null : project.error }} what="The project">
@@ -106,7 +106,7 @@ function HealthLine() {
   if (error instanceof ApiProblem && (error.status === 0 || error.status >= 500)) {
     return (
       <p className="health-line" role="status">
-        {explain(error)} {words.mayBeOld}
+        {explainError(error)} {words.mayBeOld}
       </p>
     );
   }
@@ -141,7 +141,7 @@ export function NoPage() {
 /** Shown until the console knows whether the user is signed in. */
 export const FramePending = () => (
   <div className="frame">
-    <Rail project={undefined} onSearch={() => {}} />
+    <Navigation project={undefined} onSearch={() => {}} />
     <main className="main">
       <p className="waiting" role="status">
         {words.states.loading}

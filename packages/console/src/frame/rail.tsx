@@ -15,7 +15,7 @@ import { words } from '../words.ts';
 import { findDisplayNames } from './project.ts';
 import { ProjectSwitch } from './project-switch.tsx';
 import { setTheme, type Theme, useTheme } from './theme.ts';
-import { forgetUserStorage } from './user-storage.ts';
+import { deleteUserStorage } from './user-storage.ts';
 
 const isApple = /Mac|iP(hone|ad)/.test(navigator.platform);
 
@@ -23,7 +23,7 @@ const isApple = /Mac|iP(hone|ad)/.test(navigator.platform);
  * The navigation. The project is at the top, followed by the pages in groups, the documentation and the account. On
  * phones, everything below the project name is in a menu.
  */
-export function Rail({ project, onSearch }: { project: Project | undefined; onSearch: () => void }) {
+export function Navigation({ project, onSearch }: { project: Project | undefined; onSearch: () => void }) {
   const [isOpen, setOpen] = useState(false);
   const { pathname } = useLocation();
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs when another page is opened
@@ -106,7 +106,7 @@ function AccountMenu() {
     }
     if (id !== 'sign-out') return setTheme(id as Theme);
     await call({ method: 'POST', path: '/api/logout' });
-    forgetUserStorage();
+    deleteUserStorage();
     location.reload();
   };
   return (

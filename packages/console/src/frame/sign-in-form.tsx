@@ -44,9 +44,9 @@ export function SignInForm({
       await work();
       await onDone();
     } catch (error) {
-      if (!isCode(error, '2fa_required')) {
+      if (!hasErrorCode(error, '2fa_required')) {
         // The user did not enter the second factor in time, so sign-in starts over.
-        if (isCode(error, '2fa_expired')) setMethods(null);
+        if (hasErrorCode(error, '2fa_expired')) setMethods(null);
         setProblem(error);
       } else setMethods(await call<Methods>({ path: '/api/login/2fa/methods' }));
     } finally {
@@ -81,7 +81,7 @@ export function SignInForm({
           try {
             await call({ method: 'POST', path: '/api/login', body: fields });
           } catch (error) {
-            if (isCode(error, 'sso_enforced')) await findProvider(fields.email);
+            if (hasErrorCode(error, 'sso_enforced')) await findProvider(fields.email);
             throw error;
           }
         });
@@ -168,7 +168,6 @@ function SecondStep({
   );
 }
 
-/** A field for an authenticator app code or a backup code. */
 export function CodeField({ problem, autoFocus = false }: { problem: unknown; autoFocus?: boolean }) {
   return (
     <Field
@@ -191,9 +190,8 @@ async function enterByPasskey(): Promise<void> {
   });
 }
 
-/** Signs in with any of this browser's passkeys for the installation. */
 export async function signInWithAnyPasskey(): Promise<object> {
   return requestPasskey(await call({ method: 'POST', path: '/api/webauthn/login/begin' }));
 }
 
-export const isCode = (error: unknown, code: string) => error instanceof ApiProblem && error.code === code;
+export const hasErrorCode = (error: unknown, code: string) => error instanceof ApiProblem && error.code === code;

@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { call, type Query } from '../api/request.ts';
 import { useDebounced } from '../parts/debounced.ts';
-import { propertyName } from '../parts/properties.ts';
+import { formatPropertyName } from '../parts/properties.ts';
 import { useProject } from './project.ts';
 
 /** A `datalist` for an input's `list` attribute. For SDK properties, the list also contains the readable names. */
-export const Choices = ({ id, names }: { id: string; names: readonly string[] }) => (
+export const SuggestionList = ({ id, names }: { id: string; names: readonly string[] }) => (
   <datalist id={id}>
     {names.map((name) => (
-      <option key={name} value={name} {...(name.startsWith('$') && { label: propertyName(name) })} />
+      <option key={name} value={name} {...(name.startsWith('$') && { label: formatPropertyName(name) })} />
     ))}
   </datalist>
 );

@@ -6,7 +6,7 @@ const prefix = 'millrace-user-';
 export const userStorageKey = (name: string, userId: string) => `${prefix}${userId}-${name}`;
 
 /** Deletes all personal data from the browser's storage. */
-export function forgetUserStorage(): void {
+export function deleteUserStorage(): void {
   try {
     for (const key of Object.keys(localStorage)) if (key.startsWith(prefix)) localStorage.removeItem(key);
   } catch {

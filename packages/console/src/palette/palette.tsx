@@ -11,7 +11,7 @@ import { useProject } from '../frame/project.ts';
 import { usePathInOtherProjects } from '../frame/project-switch.tsx';
 import { useDebounced } from '../parts/debounced.ts';
 import { Icon } from '../parts/icon.tsx';
-import { explain } from '../parts/states.tsx';
+import { explainError } from '../parts/states.tsx';
 import { words } from '../words.ts';
 import { keepRecent, readRecent } from './recent.ts';
 import { type Found, listActions, listPages, listProjects, recordQueries } from './targets.ts';
@@ -61,7 +61,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
           </Autocomplete>
           {error !== null && (
             <p className="bad palette-none" role="alert">
-              {words.palette.failed(explain(error))}
+              {words.palette.failed(explainError(error))}
             </p>
           )}
         </AriaDialog>

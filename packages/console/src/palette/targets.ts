@@ -8,7 +8,7 @@ import { findDisplayNames } from '../frame/project.ts';
 import { sections } from '../pages/settings/sections.ts';
 import { pages } from '../pages.ts';
 import type { IconName } from '../parts/icon.tsx';
-import { nameOfInsight } from '../results/insight-query.ts';
+import { getInsightName } from '../results/insight-query.ts';
 import { words } from '../words.ts';
 
 /** An entry that the palette can open. */
@@ -23,7 +23,6 @@ export interface Found {
   search?: Record<string, string>;
 }
 
-/** Lists a project's pages and settings sections. */
 export function listPages(projectId: number): Found[] {
   const ofPages = pages.map(
     ({ path, title, question, icon }): Found => ({
@@ -106,7 +105,7 @@ const kinds: readonly RecordKind[] = [
     query: { basic: true },
     found: (row) => ({
       key: `insight ${row.short_id}`,
-      name: escapeInvisible(nameOfInsight(row)),
+      name: escapeInvisible(getInsightName(row)),
       hint: escapeInvisible(row.description ?? ''),
       icon: 'insights',
       page: 'insights',

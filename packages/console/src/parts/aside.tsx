@@ -59,7 +59,7 @@ export function CloseButton({ label = words.close, onClose }: { label?: string; 
  * Moves the focus back to a row when its details are closed.
  * @param open `data-row` of the row; undefined if the list does not contain the row
  */
-export function useReturn(isOpen: boolean, open: string | undefined): void {
+export function useFocusReturn(isOpen: boolean, open: string | undefined): void {
   const last = useRef<string>(undefined);
   useEffect(() => {
     if (open !== undefined) last.current = open;

@@ -68,7 +68,7 @@ export function Bars({ values, width, height, label, most, tone }: BarsProps) {
 const sparkSize = { width: 96, height: 32 };
 
 /** A line chart without axes that is as wide as its container. */
-export function Spark({ values, label }: { values: readonly number[]; label: string }) {
+export function LineChart({ values, label }: { values: readonly number[]; label: string }) {
   const { width, height } = sparkSize;
   const [least, most] = [Math.min(0, ...values), Math.max(0, ...values)];
   const points = values.map((value, at) => {

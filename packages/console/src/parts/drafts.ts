@@ -2,7 +2,6 @@ import { useSyncExternalStore } from 'react';
 
 /** Unsaved edits to records of one type, by project and record ID. */
 interface DraftStore<Draft> {
-  /** Returns a project's drafts. */
   use(projectId: number): ReadonlyMap<string, Draft>;
   /** Stores a draft, or discards the stored draft if `draft` is null. */
   keep(projectId: number, id: string, draft: Draft | null): void;

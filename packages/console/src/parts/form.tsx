@@ -2,7 +2,7 @@
 
 import { type FormEvent, type InputHTMLAttributes, useId } from 'react';
 import { ApiProblem } from '../api/request.ts';
-import { explain } from './states.tsx';
+import { explainError } from './states.tsx';
 
 interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
   name: string;
@@ -14,7 +14,7 @@ interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
 
 /** A single-line text field with a label. Shows the server's error for this field. */
 export function Field({ problem, required = true, ...input }: FieldProps) {
-  const own = problem instanceof ApiProblem && problem.attr === input.name ? explain(problem) : null;
+  const own = problem instanceof ApiProblem && problem.attr === input.name ? explainError(problem) : null;
   return <LabelledInput className="input" {...input} required={required} wrong={own} />;
 }
 
@@ -44,7 +44,7 @@ export function FormProblem({ problem, fields }: { problem: unknown; fields: rea
   const isOfField = problem instanceof ApiProblem && problem.attr !== null && fields.includes(problem.attr);
   return (
     <p className="bad" role="alert">
-      {problem && !isOfField ? explain(problem) : null}
+      {problem && !isOfField ? explainError(problem) : null}
     </p>
   );
 }

@@ -1,4 +1,3 @@
-/** Groups entries by `group`, preserving their order. */
 export function groupEntries<Entry extends { group: string }>(entries: readonly Entry[]): [Entry['group'], Entry[]][] {
   const groups = new Map<Entry['group'], Entry[]>();
   for (const entry of entries) groups.set(entry.group, [...(groups.get(entry.group) ?? []), entry]);

@@ -2,7 +2,7 @@ import { words } from '../words.ts';
 import { Button } from './button.tsx';
 
 /** A button below a list for loading more entries. @param label names the entries, if the page has several lists */
-export function More({
+export function LoadMoreButton({
   query,
   label = words.more,
 }: {

@@ -10,7 +10,7 @@ const prefixes = { $initial_: text.initial, $latest_: text.latest };
  * Returns a readable name. For example, `$current_url` becomes `Current URL`, `$initial_utm_source` becomes `Initial
  * UTM source`, and `$feature/beta` becomes `Feature flag: beta`.
  */
-export function propertyName(key: string): string {
+export function formatPropertyName(key: string): string {
   if (Object.hasOwn(names, key)) return names[key] ?? key;
   if (key.startsWith('$feature/')) return text.flag(key.slice('$feature/'.length));
   for (const [prefix, withPrefix] of Object.entries(prefixes)) {
@@ -27,7 +27,7 @@ export function propertyName(key: string): string {
 /** Returns whether the key or its readable name contains the search text. */
 export function matchesProperty(key: string, typed: string): boolean {
   const needle = typed.trim().toLowerCase();
-  return key.toLowerCase().includes(needle) || propertyName(key).toLowerCase().includes(needle);
+  return key.toLowerCase().includes(needle) || formatPropertyName(key).toLowerCase().includes(needle);
 }
 
 /** SDK properties that are useful to most users, in display order. */
@@ -50,7 +50,7 @@ const usual = [
  */
 const withoutDollar = new Set(['token', 'distinct_id']);
 
-export const isOfSdk = (key: string): boolean => key.startsWith('$') || withoutDollar.has(key);
+export const isSdkProperty = (key: string): boolean => key.startsWith('$') || withoutDollar.has(key);
 
 /** Returns the common SDK properties that are present, in display order. */
 export const selectUsualProperties = (has: (key: string) => boolean): string[] => usual.filter(has);

@@ -40,7 +40,7 @@ export function Loaded<Data>({
 function Stale({ what, error, onAgain }: { what: string; error: unknown; onAgain: () => void }) {
   return (
     <p className="stale" role="alert">
-      {words.states.stale(what)} {explain(error)}{' '}
+      {words.states.stale(what)} {explainError(error)}{' '}
       <Button look="plain" onPress={onAgain}>
         {words.again}
       </Button>
@@ -76,7 +76,7 @@ export function Failed({ what, error, onAgain }: { what: string; error: unknown;
   }
   return (
     <State icon="warnings" title={words.states.failedTitle(what)} name="failed">
-      <p className="quiet">{explain(error)}</p>
+      <p className="quiet">{explainError(error)}</p>
       {error instanceof ApiProblem && error.requestId && (
         <p className="hint">
           {words.states.errorId} <code>{error.requestId}</code>
@@ -92,7 +92,7 @@ export function Failed({ what, error, onAgain }: { what: string; error: unknown;
 }
 
 /** Returns an error message of one sentence. Prefers the server's message. */
-export function explain(error: unknown): string {
+export function explainError(error: unknown): string {
   if (!(error instanceof ApiProblem)) return error instanceof Error ? error.message : String(error);
   if (error.status === 0) return words.states.unreachable;
   return error.message || words.states.failed(error.status);

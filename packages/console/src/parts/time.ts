@@ -1,4 +1,5 @@
-/** Formats times in a time zone. */
+// Formats times in a time zone.
+
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatOf(zone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {

@@ -5,7 +5,7 @@ import type { ApiCall } from '../api/request.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Field } from '../parts/form.tsx';
-import { explain } from '../parts/states.tsx';
+import { explainError } from '../parts/states.tsx';
 import { words } from '../words.ts';
 import { useChanges } from './change.ts';
 import type { OfferUndo } from './undo.ts';
@@ -52,7 +52,6 @@ export function BulkBar<Row extends ListedRecord>({
 }: {
   rows: readonly Row[];
   path: (row: Row) => string;
-  /** Additional bulk actions. */
   actions?: readonly BulkAction<Row>[];
   /** Returns the request body that restores a deleted record. */
   restore: (row: Row) => object;
@@ -82,7 +81,7 @@ export function BulkBar<Row extends ListedRecord>({
       </span>
       {change.error && (
         <span className="bad" role="alert">
-          {explain(change.error)}
+          {explainError(change.error)}
         </span>
       )}
       {actions.map(({ name, body, done, undo }) => (

@@ -3,7 +3,7 @@
 import { useState } from 'react';
 import type { ApiCall } from '../api/request.ts';
 import type { Notice } from '../parts/notice.tsx';
-import { explain } from '../parts/states.tsx';
+import { explainError } from '../parts/states.tsx';
 import { useChanges } from './change.ts';
 
 /** Shows a confirmation of a change, with a button for undoing it. @param requests the requests that undo the change */
@@ -14,7 +14,7 @@ export function useUndo(): { notice: Notice | null; offerUndo: OfferUndo; clear:
   const [notice, setNotice] = useState<Notice | null>(null);
   const restore = useChanges();
   return {
-    notice: restore.error ? { text: explain(restore.error), isBad: true } : notice,
+    notice: restore.error ? { text: explainError(restore.error), isBad: true } : notice,
     offerUndo(text, requests) {
       restore.reset();
       setNotice({ text, undo: () => restore.mutate(requests) });

@@ -7,7 +7,7 @@ import { useProject } from '../frame/project.ts';
 import { Button } from '../parts/button.tsx';
 import { Field } from '../parts/form.tsx';
 import { RequestDialog } from '../parts/request-dialog.tsx';
-import { explain } from '../parts/states.tsx';
+import { explainError } from '../parts/states.tsx';
 import { formatMinute, fromLocalTime, toLocalTime } from '../parts/time.ts';
 import { type Annotation, ChartPlace, formatContent } from './annotation.ts';
 import { text } from './words.ts';
@@ -109,7 +109,7 @@ function StoredAnnotation({ annotation, onDone }: { annotation: Annotation; onDo
       </p>
       {remove.error && (
         <p className="bad" role="alert">
-          {explain(remove.error)}
+          {explainError(remove.error)}
         </p>
       )}
       <Button

@@ -7,11 +7,11 @@ import { call } from '../api/request.ts';
 import { loadPart } from '../frame/broken.tsx';
 import { useHasLevel, useProject } from '../frame/project.ts';
 import { Button } from '../parts/button.tsx';
-import { explain } from '../parts/states.tsx';
+import { explainError } from '../parts/states.tsx';
 import { type Annotation, ChartPlace, formatContent } from './annotation.ts';
 import { type InsightQuery, toFields } from './insight-query.ts';
 import type { Plot } from './plot.ts';
-import { wallTime } from './retention-cells.ts';
+import { toWallTime } from './retention-cells.ts';
 import { text } from './words.ts';
 import './annotations.css';
 
@@ -52,7 +52,7 @@ function useMarkers({ days, interval }: Plot, insightQuery: InsightQuery): { mar
     const { scope, date_marker: date, dashboard_item: insight, dashboard_id: dashboard } = annotation;
     if (date === null || (scope === 'dashboard_item' && insight !== place?.insight)) continue;
     if (scope === 'dashboard' && dashboard !== place?.dashboard) continue;
-    const time = wallTime(new Date(date), timezone);
+    const time = toWallTime(new Date(date), timezone);
     const at = starts.findLastIndex((start) => start <= time);
     if (at === -1 || endOfInterval(starts[at] ?? 0, interval) <= time) continue;
     markers.set(at, [...(markers.get(at) ?? []), annotation]);
@@ -72,7 +72,7 @@ export function Annotations({ plot, insightQuery }: { plot: Plot; insightQuery: 
   if (error) {
     return (
       <p className="bad" role="alert">
-        {text.annotationsFailed} {explain(error)}
+        {text.annotationsFailed} {explainError(error)}
       </p>
     );
   }

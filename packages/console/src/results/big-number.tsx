@@ -6,9 +6,9 @@ import { Headline } from './headline.tsx';
 import { type InsightQuery, toFields } from './insight-query.ts';
 import { Marks } from './marks.tsx';
 import { createPlot, toDrawnSeries } from './plot.ts';
-import { wallTime } from './retention-cells.ts';
+import { toWallTime } from './retention-cells.ts';
 import { type Series, selectCurrent } from './series.ts';
-import { seriesOverTime } from './tables.tsx';
+import { readSeriesOverTime } from './tables.tsx';
 import { text } from './words.ts';
 import './chart.css';
 
@@ -36,12 +36,12 @@ function Sparkline({ insightQuery }: { insightQuery: InsightQuery }) {
     staleTime: 60_000,
   });
   if (error) return <p className="hint">{text.noSparkline}</p>;
-  const series = seriesOverTime(insightQuery, data?.results);
+  const series = readSeriesOverTime(insightQuery, data?.results);
   return (
     <div className="sparkline" role="img" aria-label={text.sparkline}>
       {series && (
         <Marks
-          plot={createPlot(toDrawnSeries(series), { insightQuery, now: wallTime(new Date(), timezone) })}
+          plot={createPlot(toDrawnSeries(series), { insightQuery, now: toWallTime(new Date(), timezone) })}
           bright={null}
         />
       )}

@@ -9,10 +9,10 @@ import type { InsightQuery } from './insight-query.ts';
 import { Legend, useLegend } from './legend.tsx';
 import { Marks } from './marks.tsx';
 import { createPlot, findNearest, type Plot, toDrawnSeries } from './plot.ts';
-import { wallTime } from './retention-cells.ts';
+import { toWallTime } from './retention-cells.ts';
 import type { Series } from './series.ts';
 import { describeForScreenReaders, Tooltip } from './tooltip.tsx';
-import { type ChartActions, usePointing } from './use-pointing.ts';
+import { type ChartActions, useChartSelection } from './use-pointing.ts';
 import { text } from './words.ts';
 import './results.css';
 import './chart.css';
@@ -33,7 +33,7 @@ export function SeriesChart({
   const place = useContext(ChartPlace);
   const drawn = toDrawnSeries(series);
   const legend = useLegend(drawn);
-  const plot = createPlot(legend.shown, { insightQuery, now: wallTime(new Date(), timezone) });
+  const plot = createPlot(legend.shown, { insightQuery, now: toWallTime(new Date(), timezone) });
   useEffect(() => {
     if (shown) shown.current = plot;
   });
@@ -58,7 +58,7 @@ export function SeriesChart({
 
 /** The plot area of a chart. Users can move over time with mouse, touch or keyboard, as with a slider. */
 function Pane({ plot, bright, ...actions }: ChartActions & { plot: Plot; bright: string | null }) {
-  const { at, y, dragged, handlers } = usePointing(plot, actions);
+  const { at, y, dragged, handlers } = useChartSelection(plot, actions);
   const nearest = at === null ? undefined : findNearest(plot, at, y);
   const last = plot.days.length - 1;
   return (

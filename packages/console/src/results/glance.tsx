@@ -1,22 +1,22 @@
 import { formatPercent, formatValue, readNumberFormat } from '@millrace/contracts/numbers';
-import { Spark } from '../parts/chart.tsx';
+import { LineChart } from '../parts/chart.tsx';
 import { findSource, type InsightQuery, toFieldsList } from './insight-query.ts';
 import { type Series, selectCurrent, sumOfSeries } from './series.ts';
-import { seriesInTotal, seriesOverTime } from './tables.tsx';
+import { readSeriesOverTime, readTotalSeries } from './tables.tsx';
 import { text } from './words.ts';
 
 /** Shows a result as a number with a small line chart, for lists of insights. */
-export function Glance({ query, result }: { query: unknown; result: unknown }) {
+export function ResultPreview({ query, result }: { query: unknown; result: unknown }) {
   const insightQuery = findSource(query);
   if (insightQuery === null) return null;
-  const series = seriesOverTime(insightQuery, result) ?? seriesInTotal(insightQuery, result);
+  const series = readSeriesOverTime(insightQuery, result) ?? readTotalSeries(insightQuery, result);
   const current = series === null ? [] : selectCurrent(series);
   const [only, ...others] = current;
   const line = others.length === 0 ? (only?.data ?? []) : [];
   return (
     <span className="glance">
       {figureOf(insightQuery, { current, result })}
-      {line.length > 1 && <Spark values={line} label={text.sparkline} />}
+      {line.length > 1 && <LineChart values={line} label={text.sparkline} />}
     </span>
   );
 }

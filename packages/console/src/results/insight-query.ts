@@ -22,11 +22,9 @@ export function findSource(query: unknown): InsightQuery | null {
     : (query as InsightQuery);
 }
 
-/** Returns the display name of an insight. */
-export const nameOfInsight = ({ name, derived_name: derived }: { name: string | null; derived_name: string | null }) =>
+export const getInsightName = ({ name, derived_name: derived }: { name: string | null; derived_name: string | null }) =>
   escapeInvisible(name || derived || text.unnamed);
 
-/** The initial query of a new insight. */
 export const newInsightQuery: InsightQuery = {
   kind: 'TrendsQuery',
   series: [{ kind: 'EventsNode', event: '$pageview', name: '$pageview', math: 'total' }],

@@ -5,7 +5,7 @@ import { computeTicks, findFirstOpenInterval, type Interval, readInterval } from
 import type { NumberFormat } from '@millrace/contracts/numbers';
 import { readNumberFormat, seriesValueAt } from '@millrace/contracts/numbers';
 import { type InsightQuery, toFields } from './insight-query.ts';
-import { chooseTone, keyOf, nameOfSeries, type Series, selectCurrent } from './series.ts';
+import { chooseTone, formatSeriesName, getSeriesKey, type Series, selectCurrent } from './series.ts';
 
 /** A series with its color and its values in the previous period. */
 export interface Drawn {
@@ -31,7 +31,6 @@ export interface Plot {
   ticks: readonly number[];
   /** Index of the first interval in progress. */
   open: number;
-  /** The stacked bars of each interval. */
   stacks: readonly (readonly Bar[])[];
   x: (at: number) => number;
   y: (value: number) => number;
@@ -44,14 +43,14 @@ const isBarChart = (insightQuery: InsightQuery) =>
 /** Combines each series of the current period with its counterpart in the previous period. */
 export function toDrawnSeries(series: readonly Series[]): Drawn[] {
   const before = new Map(
-    series.filter(({ compare_label: period }) => period === 'previous').map((one) => [keyOf(one), one]),
+    series.filter(({ compare_label: period }) => period === 'previous').map((one) => [getSeriesKey(one), one]),
   );
   return selectCurrent(series).map((one, at) => ({
-    key: keyOf(one),
-    name: nameOfSeries(one),
+    key: getSeriesKey(one),
+    name: formatSeriesName(one),
     tone: chooseTone(one, at),
     series: one,
-    before: before.get(keyOf(one)),
+    before: before.get(getSeriesKey(one)),
   }));
 }
 
@@ -101,7 +100,7 @@ function stackOf(drawn: readonly Drawn[], at: number): Bar[] {
 }
 
 /** Returns the index of the interval at a horizontal position. */
-export const timeAt = ({ days }: Plot, share: number) =>
+export const findIntervalAt = ({ days }: Plot, share: number) =>
   Math.max(0, Math.min(days.length - 1, Math.floor(share * days.length)));
 
 /** Returns the series at a position: the segment of the stacked bar, or the nearest line. */

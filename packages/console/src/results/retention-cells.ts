@@ -28,7 +28,7 @@ export interface RetentionRow {
  * @param filter the query's `retentionFilter`
  * @param now local time in the project time zone, as milliseconds since 1970 as if it were UTC
  */
-export function retentionRows(
+export function buildRetentionRows(
   groups: readonly Fields[],
   { filter, isShare, now }: { filter: Fields; isShare: boolean; now: number },
 ): RetentionRow[] {
@@ -58,7 +58,7 @@ export function retentionRows(
  * Returns the mean fraction for each later interval, weighted by the number of persons in each row. Only includes rows
  * in which the interval is complete. If no row qualifies, the mean is null.
  */
-export function meanShares(rows: readonly RetentionRow[]): (number | null)[] {
+export function computeMeanShares(rows: readonly RetentionRow[]): (number | null)[] {
   const columns = Math.max(0, ...rows.map(({ later }) => later.length));
   return Array.from({ length: columns }, (_, at) => {
     const over = rows.filter(({ later }) => later[at]?.state === 'over' && later[at]?.share !== null);
@@ -68,7 +68,7 @@ export function meanShares(rows: readonly RetentionRow[]): (number | null)[] {
 }
 
 /** Returns the local time in a time zone, as milliseconds since 1970 as if it were UTC. */
-export function wallTime(now: Date, zone: string): number {
+export function toWallTime(now: Date, zone: string): number {
   const text = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' }).format(
     now,
   );

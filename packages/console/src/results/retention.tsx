@@ -6,7 +6,13 @@ import { useTimezone } from '../frame/project.ts';
 import { SeriesChart } from './chart.tsx';
 import { type Fields, type InsightQuery, toFields, toFieldsList } from './insight-query.ts';
 import { PersonsButton } from './persons-button.tsx';
-import { meanShares, type RetentionCell, type RetentionRow, retentionRows, wallTime } from './retention-cells.ts';
+import {
+  buildRetentionRows,
+  computeMeanShares,
+  type RetentionCell,
+  type RetentionRow,
+  toWallTime,
+} from './retention-cells.ts';
 import type { Point } from './series.ts';
 import { text } from './words.ts';
 
@@ -25,11 +31,11 @@ export function Retention(props: {
   const filter = toFields(props.insightQuery.retentionFilter);
   const { period = 'Day', aggregationType = 'count' } = filter;
   const isShare = aggregationType === 'count';
-  const now = wallTime(new Date(), timezone);
+  const now = toWallTime(new Date(), timezone);
   const names = [...new Set(props.groups.map(({ breakdown_value: value }) => value ?? null))];
   const tables = names.map((value) => {
     const groups = props.groups.filter(({ breakdown_value: own }) => (own ?? null) === value);
-    const rows = retentionRows(groups, { filter, isShare, now });
+    const rows = buildRetentionRows(groups, { filter, isShare, now });
     const widest = groups.find(({ values }) => toFieldsList(values).length === Math.max(...rows.map(widthOf)));
     const labels = toFieldsList(widest?.values).map(({ label }) => String(label));
     return { name: value === null ? '' : escapeInvisible(String(value)), rows, labels: labels.slice(1) };
@@ -60,7 +66,7 @@ const inPercent = { kind: 'TrendsQuery', trendsFilter: { aggregationAxisFormat: 
 
 /** Shows the weighted means of the complete later intervals, with a line for each breakdown value. */
 function Curve({ tables }: { tables: readonly Table[] }) {
-  const means = tables.map(({ rows }) => meanShares(rows));
+  const means = tables.map(({ rows }) => computeMeanShares(rows));
   const length = Math.min(...means.map((shares) => (shares.includes(null) ? shares.indexOf(null) : shares.length)));
   if (length < 2) return null;
   const series = tables.map(({ name, labels }, at) => ({
@@ -87,7 +93,7 @@ function RetentionTable({
   period,
   isShare,
 }: Omit<Parameters<typeof Retention>[0], 'groups'> & Table & { period: unknown; isShare: boolean }) {
-  const means = meanShares(rows);
+  const means = computeMeanShares(rows);
   const most = Math.max(0, ...rows.flatMap(({ later }) => later.map(({ share }) => share ?? 0)));
   const open = ({ size, begin }: RetentionRow, interval: number) => {
     const source = { kind: 'InsightActorsQuery', source: insightQuery, interval };

@@ -42,7 +42,7 @@ export function sumOfSeries(series: readonly Series[], insightQuery: InsightQuer
   return { value: all.reduce((sum, { value }) => sum + value, 0), isAverage: first.isAverage };
 }
 
-export const nameOfSeries = ({ label, breakdown_value: value, status }: Series) => {
+export const formatSeriesName = ({ label, breakdown_value: value, status }: Series) => {
   if (status) return status;
   const values = Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
   // If the query has several events, the label also contains the event, as in `order - Firefox`.
@@ -58,10 +58,9 @@ export const nameOfSeries = ({ label, breakdown_value: value, status }: Series) 
 };
 
 /** Returns a key that is the same for a series and its counterpart in the previous period. */
-export const keyOf = ({ order, label, breakdown_value: value, status }: Series) =>
+export const getSeriesKey = ({ order, label, breakdown_value: value, status }: Series) =>
   JSON.stringify([order, label, value, status]);
 
-/** Returns the series of the current period. */
 export const selectCurrent = (series: readonly Series[]) =>
   series.filter(({ compare_label: period }) => period !== 'previous');
 

@@ -14,13 +14,21 @@ import { Funnel } from './funnel.tsx';
 import { type InsightQuery, toFields, toFieldsList } from './insight-query.ts';
 import { PersonsButton } from './persons-button.tsx';
 import { Retention } from './retention.tsx';
-import { chooseTone, isCumulative, keyOf, nameOfSeries, type Point, type Series, selectCurrent } from './series.ts';
+import {
+  chooseTone,
+  formatSeriesName,
+  getSeriesKey,
+  isCumulative,
+  type Point,
+  type Series,
+  selectCurrent,
+} from './series.ts';
 import { readTimes, TimesToConvert } from './times.tsx';
 import { text } from './words.ts';
 import './results.css';
 
 /** Returns the series of a result with values over time, or null for other results. */
-export function seriesOverTime(insightQuery: InsightQuery, results: unknown): Series[] | null {
+export function readSeriesOverTime(insightQuery: InsightQuery, results: unknown): Series[] | null {
   const isOverTime = toFieldsList(results).some(({ days }) => Array.isArray(days) && days.length > 0);
   if (!isOverTime || insightQuery.kind === 'RetentionQuery') return null;
   // The API returns funnel trends without a label.
@@ -28,7 +36,7 @@ export function seriesOverTime(insightQuery: InsightQuery, results: unknown): Se
 }
 
 /** Returns the series of a result with one value for the entire range, or null for other results. */
-export function seriesInTotal(insightQuery: InsightQuery, results: unknown): Series[] | null {
+export function readTotalSeries(insightQuery: InsightQuery, results: unknown): Series[] | null {
   const isInTotal = toFieldsList(results).some(({ aggregated_value: total }) => typeof total === 'number');
   return isInTotal && insightQuery.kind === 'TrendsQuery' ? (results as Series[]) : null;
 }
@@ -57,7 +65,7 @@ export function ResultTable({
   if (insightQuery.kind === 'FunnelsQuery') return <Funnel results={list} {...{ insightQuery, isTile, onPersons }} />;
   const hasPersons = toFields(insightQuery.trendsFilter).formula === undefined;
   const open = (one: Series) =>
-    onPersons?.({ name: text.personsOf(nameOfSeries(one)), source: actorsQuery(insightQuery, one) });
+    onPersons?.({ name: text.personsOf(formatSeriesName(one)), source: buildActorsQuery(insightQuery, one) });
   return (
     <SeriesTable
       insightQuery={insightQuery}
@@ -71,7 +79,7 @@ export function ResultTable({
  * Builds the query for the persons behind a number.
  * @param day start of the interval; undefined for the entire range
  */
-export function actorsQuery(insightQuery: InsightQuery, one: Series, day?: string): object {
+export function buildActorsQuery(insightQuery: InsightQuery, one: Series, day?: string): object {
   if (insightQuery.kind === 'FunnelsQuery')
     return {
       kind: 'FunnelsActorsQuery',
@@ -108,7 +116,7 @@ export function SeriesTable({
   const figureOf = (one: Series) => computeOverallValue(one, isCumulative(insightQuery));
   const averages = current.filter((one) => figureOf(one).isAverage).length;
   const before = (one: Series) =>
-    series.find((other) => other.compare_label === 'previous' && keyOf(one) === keyOf(other));
+    series.find((other) => other.compare_label === 'previous' && getSeriesKey(one) === getSeriesKey(other));
   return (
     <div className="insight-table">
       <table className="table" aria-label={text.series}>
@@ -133,15 +141,15 @@ export function SeriesTable({
             const change = former === undefined ? null : computeChange(value, figureOf(former).value, format);
             const isGood = isGoodChange(change, format);
             return (
-              <tr key={keyOf(one)}>
+              <tr key={getSeriesKey(one)}>
                 <td>
                   <span className={`insight-mark ${chooseTone(one, at)}`} />
-                  {nameOfSeries(one)}
+                  {formatSeriesName(one)}
                 </td>
                 <td className="number">
                   <PersonsButton
                     count={formatValue(value, format)}
-                    label={text.personsAt(nameOfSeries(one), formatValue(value, format))}
+                    label={text.personsAt(formatSeriesName(one), formatValue(value, format))}
                     onOpen={onSeries && (() => onSeries(one))}
                   />
                   {isAverage && averages < current.length && <span className="hint"> {text.onAverage}</span>}
@@ -178,7 +186,7 @@ export function TimeTable({
   const format = readNumberFormat(insightQuery);
   const days = series[0]?.days ?? [];
   const nameOf = (one: Series) =>
-    one.compare_label === 'previous' ? `${nameOfSeries(one)} · ${text.before}` : nameOfSeries(one);
+    one.compare_label === 'previous' ? `${formatSeriesName(one)} · ${text.before}` : formatSeriesName(one);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
     <div className="insight-table insight-scroll" tabIndex={0}>
@@ -218,7 +226,6 @@ export function TimeTable({
   );
 }
 
-/** A table of a result that consists of rows. */
 function RowsTable({ rows, columns }: { rows: readonly unknown[]; columns: readonly string[] }) {
   const shown = (cell: unknown) =>
     typeof cell === 'object' && cell !== null ? JSON.stringify(cell) : String(cell ?? '');

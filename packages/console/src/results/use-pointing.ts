@@ -2,7 +2,7 @@
 
 import { seriesValueAt } from '@millrace/contracts/numbers';
 import { type KeyboardEvent, type MouseEvent, type PointerEvent, useRef, useState } from 'react';
-import { findNearest, type Plot, timeAt } from './plot.ts';
+import { findIntervalAt, findNearest, type Plot } from './plot.ts';
 import type { Series } from './series.ts';
 
 export interface ChartActions {
@@ -32,7 +32,7 @@ interface Press {
  * Determines which interval of a chart is selected with mouse, touch or keyboard.
  * @returns the interval, the vertical position `y` as a fraction of the height, and the selected range during a drag
  */
-export function usePointing(plot: Plot, { onPoint, onZoom, onReset }: ChartActions) {
+export function useChartSelection(plot: Plot, { onPoint, onZoom, onReset }: ChartActions) {
   const [place, setPlace] = useState<{ at: number; y: number } | null>(null);
   const [dragged, setDragged] = useState<{ from: number; to: number } | null>(null);
   const press = useRef<Press>(null);
@@ -42,7 +42,7 @@ export function usePointing(plot: Plot, { onPoint, onZoom, onReset }: ChartActio
 
   const placeOf = ({ currentTarget, clientX, clientY }: MouseEvent<HTMLElement>) => {
     const box = currentTarget.getBoundingClientRect();
-    return { at: timeAt(plot, (clientX - box.left) / box.width), y: (clientY - box.top) / box.height };
+    return { at: findIntervalAt(plot, (clientX - box.left) / box.width), y: (clientY - box.top) / box.height };
   };
   const open = ({ at, y }: { at: number; y: number }) => {
     const nearest = findNearest(plot, at, y);

@@ -3,7 +3,7 @@ import { useId, useState } from 'react';
 import { call, ingestAddress } from '../api/request.ts';
 import { useProject } from '../frame/project.ts';
 import { Button, CopyButton } from '../parts/button.tsx';
-import { explain } from '../parts/states.tsx';
+import { explainError } from '../parts/states.tsx';
 import { formatFirstEventCommand, type Snippet, snippets as sendingSnippets } from './snippets.ts';
 import { text } from './words.ts';
 import './sending.css';
@@ -64,7 +64,7 @@ export function TestEvent({ look }: { look?: 'main' }) {
         </Button>
       </div>
       <p role="status" className={send.error ? 'bad' : 'quiet'}>
-        {send.error ? explain(send.error) : send.isSuccess ? text.testSent : ''}
+        {send.error ? explainError(send.error) : send.isSuccess ? text.testSent : ''}
       </p>
     </>
   );

@@ -1,10 +1,10 @@
 import { type CSSProperties, useEffect } from 'react';
 import { escapeInvisible } from '../event-detail/json-text.ts';
 import { PublicTimezone } from '../frame/project.ts';
-import { sizeOf } from '../pages/dashboards/shapes.ts';
+import { getTileSize } from '../pages/dashboards/shapes.ts';
 import { TextBody, TileMessage, TileResult } from '../pages/dashboards/tile-body.tsx';
 import { formatPast } from '../parts/ago.ts';
-import { explain } from '../parts/states.tsx';
+import { explainError } from '../parts/states.tsx';
 import { words } from '../words.ts';
 import { type LoadedTile, useSharedPage } from './load.ts';
 import { text } from './words.ts';
@@ -22,7 +22,7 @@ export function SharedPage({ token }: { token: string }) {
     document.title = title;
   }, [title]);
   if (isGone) return <Problem title={text.goneTitle} detail={text.gone} />;
-  if (error && !data) return <Problem title={text.failedTitle} detail={explain(error)} />;
+  if (error && !data) return <Problem title={text.failedTitle} detail={explainError(error)} />;
   if (!data) {
     return (
       <main className="shared">
@@ -58,7 +58,7 @@ export function SharedPage({ token }: { token: string }) {
 
 function TilePanel({ tile }: { tile: LoadedTile }) {
   const { layouts, text: body } = tile;
-  const size = sizeOf({ layouts, text: body === null ? null : { body } });
+  const size = getTileSize({ layouts, text: body === null ? null : { body } });
   const name = body === null ? escapeInvisible(tile.name || text.untitled) : text.textTile;
   return (
     <li

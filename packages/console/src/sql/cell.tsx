@@ -1,5 +1,5 @@
 import { escapeInvisible } from '../event-detail/json-text.ts';
-import { type ColumnKind, cellText } from './columns.ts';
+import { type ColumnKind, formatCell } from './columns.ts';
 import { text } from './words.ts';
 
 const longestCell = 200;
@@ -7,7 +7,7 @@ const longestCell = 200;
 /** Shows a value in one line. */
 export function CellValue({ value, kind }: { value: unknown; kind: ColumnKind }) {
   if (value === null) return <span className="sql-null">{text.null}</span>;
-  return <>{escapeInvisible(cellText(value, kind).slice(0, longestCell))}</>;
+  return <>{escapeInvisible(formatCell(value, kind).slice(0, longestCell))}</>;
 }
 
 /** Returns the CSS class of a cell. Numbers are right-aligned. Times and JSON use the monospaced font. */

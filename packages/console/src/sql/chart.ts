@@ -4,8 +4,8 @@ import type { Interval } from '@millrace/contracts/chart';
 import { parseSeriesTime } from '@millrace/contracts/chart';
 import { type InsightQuery, toFields, toFieldsList } from '../results/insight-query.ts';
 import type { Series } from '../results/series.ts';
-import { type Column, cellAt, cellText, localTime } from './columns.ts';
-import { type Display, displayOf, type SqlNode } from './node.ts';
+import { type Column, cellAt, formatCell, formatLocalTime } from './columns.ts';
+import { type Display, getDisplay, type SqlNode } from './node.ts';
 import { text } from './words.ts';
 
 /** Maximum number of points, because a chart with more points is unreadable. */
@@ -13,7 +13,6 @@ export const maxPoints = 2000;
 /** Maximum number of series. If a breakdown has more series, the chart shows the first ones in the result. */
 const maxSeries = 25;
 
-/** Names of the columns of a chart. */
 export interface ChartColumns {
   x: string;
   y: readonly string[];
@@ -25,7 +24,7 @@ export interface ChartColumns {
  * Returns the chart's columns: those in the settings, if the result contains them.
  * @returns null if the result cannot be drawn
  */
-export function chartColumns({ chartSettings }: SqlNode, columns: readonly Column[], rows: readonly unknown[]) {
+export function chooseChartColumns({ chartSettings }: SqlNode, columns: readonly Column[], rows: readonly unknown[]) {
   const settings = toFields(chartSettings);
   const named = (name: unknown) => columns.find((one) => one.name === name);
   const isMoment = ({ kind }: Column) => kind === 'time' || kind === 'date';
@@ -54,15 +53,14 @@ function usualBreakdown(
   return isRepeated ? columns.find((one) => one !== x && one.kind === 'text') : undefined;
 }
 
-/** Returns chart settings that name these columns. */
-export const settingsOf = ({ x, y, by }: ChartColumns) => ({
+export const toChartSettings = ({ x, y, by }: ChartColumns) => ({
   xAxis: { column: x },
   yAxis: y.map((column) => ({ column })),
   seriesBreakdownColumn: by,
 });
 
 /** Returns the series for the chart component, with a query that contains the display settings. */
-export function chartOf(
+export function createChart(
   rows: readonly unknown[],
   columns: readonly Column[],
   { node, chosen }: { node: SqlNode; chosen: ChartColumns },
@@ -72,7 +70,7 @@ export function chartOf(
   const isTime = /^(time|date)$/.test(columns[x]?.kind ?? '');
   const labelOf = (row: unknown) => {
     const value = cellAt(row, x);
-    return value === null ? text.null : isTime ? localTime(String(value)) : cellText(value, 'text');
+    return value === null ? text.null : isTime ? formatLocalTime(String(value)) : formatCell(value, 'text');
   };
   const shown = rows.slice(0, maxPoints);
   const isGrouped = by !== -1;
@@ -107,7 +105,7 @@ export function chartOf(
     const groups = new Map<string, Map<string, number | null>>();
     for (const [index, row] of shown.entries()) {
       const group = cellAt(row, by);
-      const key = group === null ? text.null : cellText(group, 'text');
+      const key = group === null ? text.null : formatCell(group, 'text');
       const values = groups.get(key) ?? new Map<string, number | null>();
       values.set(labels[index] ?? '', numberAt(row, at));
       groups.set(key, values);
@@ -122,7 +120,7 @@ export function chartOf(
   });
   return {
     series: series.slice(0, maxSeries),
-    insightQuery: insightQueryOf(displayOf(node), sorted),
+    insightQuery: insightQueryOf(getDisplay(node), sorted),
     isCut: rows.length > maxPoints || series.length > maxSeries,
   };
 }

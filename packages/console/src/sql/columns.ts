@@ -16,7 +16,7 @@ const isoDate = /^\d{4}-\d{2}-\d{2}$/;
  * Returns a result's columns.
  * @param types pairs of column name and ClickHouse type; if missing, a column's kind depends on its values
  */
-export function columnsOf(names: readonly string[], types: unknown, rows: readonly unknown[]): Column[] {
+export function readColumns(names: readonly string[], types: unknown, rows: readonly unknown[]): Column[] {
   const given = Array.isArray(types) ? types : [];
   return names.map((name, at) => {
     const type = Array.isArray(given[at]) ? String(given[at][1]) : null;
@@ -50,21 +50,20 @@ function kindOfValue(value: unknown): ColumnKind {
 export const cellAt = (row: unknown, at: number): unknown => (Array.isArray(row) ? (row[at] ?? null) : null);
 
 /** Returns the local time of a value in the time zone that the server used, such as `2026-03-02 10:05:30`. */
-export const localTime = (iso: string) => iso.slice(0, 19).replace('T', ' ');
+export const formatLocalTime = (iso: string) => iso.slice(0, 19).replace('T', ' ');
 
 /** Returns a one-line text for a value. The caller must handle null. */
-export function cellText(value: unknown, kind: ColumnKind): string {
+export function formatCell(value: unknown, kind: ColumnKind): string {
   if (typeof value === 'number') return Number.isInteger(value) ? formatNumber(value) : String(value);
-  if (typeof value === 'string') return kind === 'time' && isoTime.test(value) ? localTime(value) : value;
+  if (typeof value === 'string') return kind === 'time' && isoTime.test(value) ? formatLocalTime(value) : value;
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** Returns the complete value for copying. */
-export const copyText = (value: unknown) =>
+export const formatForCopy = (value: unknown) =>
   value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
 
 /** Returns a value as JSON with line breaks. Returns null unless the value is a JSON object or list. */
-export function prettyJson(value: unknown): string | null {
+export function formatPrettyJson(value: unknown): string | null {
   if (typeof value === 'object' && value !== null) return JSON.stringify(value, null, 2);
   if (typeof value !== 'string' || !/^\s*[{[]/.test(value)) return null;
   try {

@@ -21,13 +21,13 @@ export interface SqlNode extends Fields {
   chartSettings?: unknown;
 }
 
-export const newNode = (query: string): SqlNode => ({
+export const createSqlNode = (query: string): SqlNode => ({
   kind: 'DataVisualizationNode',
   source: { kind: 'HogQLQuery', query },
 });
 
 /** Reads an SQL insight. @returns null for other kinds of queries */
-export function sqlNodeOf(query: unknown): SqlNode | null {
+export function readSqlNode(query: unknown): SqlNode | null {
   const { kind, source, ...more } = toFields(query);
   if (isSource(query)) return { kind: 'DataVisualizationNode', source: query };
   if (typeof kind !== 'string' || !/^(DataVisualizationNode|DataTableNode)$/.test(kind) || !isSource(source))
@@ -43,7 +43,7 @@ const isSource = (value: unknown): value is SqlSource =>
 export type Display = 'ActionsTable' | 'ActionsLineGraph' | 'ActionsBar' | 'BoldNumber';
 
 /** Returns how the console displays the result. */
-export function displayOf({ display }: SqlNode): Display {
+export function getDisplay({ display }: SqlNode): Display {
   switch (display) {
     case 'ActionsLineGraph':
     case 'ActionsAreaGraph':
@@ -64,7 +64,7 @@ export const usesFilters = ({ source }: SqlNode) => /\{\s*filters\b/.test(source
 const placeholders = /\{\s*variables\s*\.\s*(?:`([^`]+)`|"([^"]+)"|([\p{L}\p{N}_$]+))\s*\}/gu;
 
 /** Returns the code names of a query's variables, in order of first use. */
-export const variablesIn = (query: string): string[] => [
+export const findVariableNames = (query: string): string[] => [
   ...new Set([...query.matchAll(placeholders)].map(([, first, second, third]) => first ?? second ?? third ?? '')),
 ];
 
@@ -76,7 +76,7 @@ export interface VariableProblem {
 }
 
 /** Finds the variable that an error refers to. @returns null for other errors */
-export function variableProblemOf(error: unknown): VariableProblem | null {
+export function findVariableProblem(error: unknown): VariableProblem | null {
   if (!(error instanceof ApiProblem)) return null;
   // The path in the error contains the value's key. The sentence after it begins with the code name.
   const [, message, name] = /^variables\..+?\.value: ((\S+) is of the type [\s\S]+)$/.exec(error.message) ?? [];

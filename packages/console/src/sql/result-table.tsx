@@ -5,7 +5,7 @@ import { escapeInvisible } from '../event-detail/json-text.ts';
 import { Button, CopyButton } from '../parts/button.tsx';
 import { copyText as copyToClipboard } from '../parts/copy.ts';
 import { CellValue, cellClass } from './cell.tsx';
-import { type Column, cellAt, copyText, prettyJson } from './columns.ts';
+import { type Column, cellAt, formatForCopy, formatPrettyJson } from './columns.ts';
 import { text } from './words.ts';
 import './sql.css';
 
@@ -45,7 +45,7 @@ export function ResultTable({ columns, rows }: { columns: readonly Column[]; row
   const press = (event: KeyboardEvent) => {
     const at = place ?? { row: 0, column: 0 };
     const isCopy = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'c';
-    if (isCopy && String(getSelection() ?? '') === '') void copyToClipboard(copyText(valueAt(at)));
+    if (isCopy && String(getSelection() ?? '') === '') void copyToClipboard(formatForCopy(valueAt(at)));
     const step = steps[event.key];
     if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
@@ -143,13 +143,13 @@ function CompleteValue({ name, value }: { name: string; value: unknown }) {
         <strong className="cut" translate="no">
           {escapeInvisible(name)}
         </strong>
-        <CopyButton text={copyText(value)} look="plain">
+        <CopyButton text={formatForCopy(value)} look="plain">
           {text.copyCell}
         </CopyButton>
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
       <pre className="code code-wrap" tabIndex={0}>
-        {value === null ? text.null : escapeInvisible(prettyJson(value) ?? copyText(value))}
+        {value === null ? text.null : escapeInvisible(formatPrettyJson(value) ?? formatForCopy(value))}
       </pre>
     </section>
   );

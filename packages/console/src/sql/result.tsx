@@ -4,9 +4,9 @@ import { escapeInvisible } from '../event-detail/json-text.ts';
 import { SeriesChart } from '../results/chart.tsx';
 import type { Plot } from '../results/plot.ts';
 import { CellValue, cellClass } from './cell.tsx';
-import { chartColumns, chartOf, maxPoints } from './chart.ts';
-import { type Column, cellAt, columnsOf } from './columns.ts';
-import { displayOf, type SqlNode } from './node.ts';
+import { chooseChartColumns, createChart, maxPoints } from './chart.ts';
+import { type Column, cellAt, readColumns } from './columns.ts';
+import { getDisplay, type SqlNode } from './node.ts';
 import { text } from './words.ts';
 import './sql.css';
 
@@ -22,9 +22,9 @@ export function SqlResult({
   columns: readonly string[];
   types: unknown;
 }) {
-  const columns = columnsOf(names, types, rows);
+  const columns = readColumns(names, types, rows);
   if (rows.length === 0) return <p className="board-said quiet">{text.noRows}</p>;
-  switch (displayOf(node)) {
+  switch (getDisplay(node)) {
     case 'ActionsLineGraph':
     case 'ActionsBar':
       return <SqlChart {...{ node, rows, columns }} />;
@@ -45,9 +45,9 @@ interface Shown {
  * @param shown a ref that receives the visible chart, for exporting an image
  */
 export function SqlChart({ node, rows, columns, shown }: Shown & { node: SqlNode; shown?: RefObject<Plot | null> }) {
-  const chosen = chartColumns(node, columns, rows);
+  const chosen = chooseChartColumns(node, columns, rows);
   if (chosen === null) return <p className="board-said quiet">{text.noChart}</p>;
-  const { series, insightQuery, isCut } = chartOf(rows, columns, { node, chosen });
+  const { series, insightQuery, isCut } = createChart(rows, columns, { node, chosen });
   return (
     <>
       <SeriesChart series={series} insightQuery={insightQuery} {...(shown && { shown })} />

@@ -3,9 +3,9 @@
 import { type ReactNode, useId, useState } from 'react';
 import { escapeInvisible } from '../event-detail/json-text.ts';
 import { Button } from '../parts/button.tsx';
-import { copyText } from './columns.ts';
+import { formatForCopy } from './columns.ts';
 import type { VariableProblem } from './node.ts';
-import { chosenValue, type Variable, type VariableValues, withValue } from './variables.ts';
+import { getVariableValue, setVariableValue, type Variable, type VariableValues } from './variables.ts';
 import { text } from './words.ts';
 import './sql.css';
 
@@ -28,14 +28,14 @@ export function VariableFields({
   more?: (variable: Variable) => ReactNode;
 }) {
   return variables.map((variable) => {
-    const change = (next: unknown) => onValues(withValue(set, variable, next));
-    const { value, isSet } = chosenValue(variable, set);
+    const change = (next: unknown) => onValues(setVariableValue(set, variable, next));
+    const { value, isSet } = getVariableValue(variable, set);
     return (
       <div className="sql-variable" key={variable.id}>
         <ValueField
           label={<span translate="no">{escapeInvisible(variable.name)}</span>}
           {...{ variable, value }}
-          hint={isSet ? text.usual(escapeInvisible(copyText(variable.default_value) || text.null)) : undefined}
+          hint={isSet ? text.usual(escapeInvisible(formatForCopy(variable.default_value) || text.null)) : undefined}
           wrong={problem?.name === variable.code_name ? problem.message : null}
           onValue={change}
           more={
@@ -97,7 +97,7 @@ export function ValueField({
         >
           {[...new Set([...options, null, value ?? null])].map((option) => (
             <option key={JSON.stringify(option)} value={JSON.stringify(option)}>
-              {option === null ? text.null : escapeInvisible(copyText(option))}
+              {option === null ? text.null : escapeInvisible(formatForCopy(option))}
             </option>
           ))}
         </select>
@@ -108,7 +108,7 @@ export function ValueField({
           inputMode={type === 'Number' ? 'decimal' : undefined}
           autoComplete="off"
           placeholder={value === null ? text.null : ''}
-          value={isTyped ? typed : copyText(value ?? null)}
+          value={isTyped ? typed : formatForCopy(value ?? null)}
           onChange={({ target }) => {
             setTyped(target.value);
             onValue(valueOfText(type, target.value));

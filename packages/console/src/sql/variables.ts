@@ -10,7 +10,6 @@ import type { SqlSource } from './node.ts';
 export const variableTypes = ['String', 'Number', 'Boolean', 'List', 'Date'] as const;
 export type VariableType = (typeof variableTypes)[number];
 
-/** A variable in the project. */
 export interface Variable {
   id: string;
   name: string;
@@ -52,7 +51,7 @@ export const toPlaceholder = (name: string) =>
   /^[A-Za-z_]\w*$/.test(name) ? `{variables.${name}}` : `{variables.\`${name}\`}`;
 
 /** Returns a variable's value: the value that is set, or else the default value. */
-export function chosenValue({ code_name: name, default_value: usual }: Variable, set: unknown) {
+export function getVariableValue({ code_name: name, default_value: usual }: Variable, set: unknown) {
   const own = Object.values(toFields(set))
     .map(toFields)
     .find((one) => one.code_name === name);
@@ -65,20 +64,20 @@ export function chosenValue({ code_name: name, default_value: usual }: Variable,
  * Sets a variable's value, or removes it so that the default value applies.
  * @param value undefined to remove the value
  */
-export function withValue(set: unknown, { id, code_name }: Variable, value: unknown): VariableValues {
+export function setVariableValue(set: unknown, { id, code_name }: Variable, value: unknown): VariableValues {
   const own = { variableId: id, code_name, ...(value === null ? { isNull: true } : { value }) };
-  const { [id]: chosen, ...others } = mergedValues(set, { [id]: own });
+  const { [id]: chosen, ...others } = mergeVariableValues(set, { [id]: own });
   return value === undefined ? others : { ...others, [id]: chosen };
 }
 
 /** Merges two sets of values. If both sets contain a variable, `others` wins. Variables are compared by code name. */
-export function mergedValues(own: unknown, others: unknown): VariableValues {
+export function mergeVariableValues(own: unknown, others: unknown): VariableValues {
   const names = new Set(Object.values(toFields(others)).map((one) => toFields(one).code_name));
   const kept = Object.entries(toFields(own)).filter(([, one]) => !names.has(toFields(one).code_name));
   return { ...Object.fromEntries(kept), ...toFields(others) };
 }
 
 /** Returns the query with the given variable values. */
-export function withVariables({ variables: _, ...source }: SqlSource, variables: VariableValues): SqlSource {
+export function replaceVariables({ variables: _, ...source }: SqlSource, variables: VariableValues): SqlSource {
   return Object.keys(variables).length === 0 ? source : { ...source, variables };
 }

@@ -10,9 +10,9 @@ import { Button } from '../../parts/button.tsx';
 import { AddressHint, type Chip, Chips } from '../../parts/chips.tsx';
 import { Choice } from '../../parts/choice.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
-import { More } from '../../parts/more.tsx';
+import { LoadMoreButton } from '../../parts/more.tsx';
 import { isTime, resolveZone, SpanMenu, zones } from '../../parts/span.tsx';
-import { Empty, explain, Loaded } from '../../parts/states.tsx';
+import { Empty, explainError, Loaded } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import type { Activity } from './change.tsx';
 import { Entry } from './entry.tsx';
@@ -94,7 +94,7 @@ export function Page() {
       </Chips>
       {error ? (
         <p className="bad" role="alert">
-          {text.namesFailed(explain(error))}
+          {text.namesFailed(explainError(error))}
         </p>
       ) : null}
       <div className="panel activity">
@@ -118,7 +118,7 @@ export function Page() {
                     />
                   ))}
                 </ol>
-                <More query={query} label={text.more} />
+                <LoadMoreButton query={query} label={text.more} />
               </>
             )
           }

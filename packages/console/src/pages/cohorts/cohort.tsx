@@ -7,7 +7,7 @@ import { RecordAccessDialog } from '../../access/record-access.tsx';
 import { text as accessText } from '../../access/words.ts';
 import { type ApiCall, call } from '../../api/request.ts';
 import { escapeInvisible } from '../../event-detail/json-text.ts';
-import { type Filter, isComplete, newFilter } from '../../filters/filter.ts';
+import { createFilter, type Filter, isComplete } from '../../filters/filter.ts';
 import { CohortFilter, PropertyFilter } from '../../filters/property-filter.tsx';
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { useRecordTitle } from '../../frame/record-title.ts';
@@ -17,7 +17,7 @@ import { Button } from '../../parts/button.tsx';
 import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
 import { Field, FormProblem } from '../../parts/form.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { explain, Loaded } from '../../parts/states.tsx';
+import { explainError, Loaded } from '../../parts/states.tsx';
 import { newInsightQuery } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';
 import { Members } from './members.tsx';
@@ -150,7 +150,7 @@ function Actions({
       </div>
       {copy.error && (
         <p className="bad" role="alert">
-          {explain(copy.error)}
+          {explainError(copy.error)}
         </p>
       )}
       {dialog === 'access' && (
@@ -173,10 +173,9 @@ function Actions({
   );
 }
 
-/** A button that opens a new insight, filtered by the cohort. */
 function NewInsight({ cohort }: { cohort: number }) {
   const { id } = useProject();
-  const insightQuery = { ...newInsightQuery, properties: [{ ...newFilter('cohort'), value: cohort }] };
+  const insightQuery = { ...newInsightQuery, properties: [{ ...createFilter('cohort'), value: cohort }] };
   return (
     <Link
       className="button"
@@ -203,7 +202,7 @@ function CohortForm({
   const known = isListed ? [] : parseGroups(stored?.filters ?? null);
   const [name, setName] = useState(stored?.name ?? '');
   const [description, setDescription] = useState(stored?.description ?? '');
-  const [groups, setGroups] = useState<Filter[][]>(known ?? [[newFilter('person')]]);
+  const [groups, setGroups] = useState<Filter[][]>(known ?? [[createFilter('person')]]);
   const [isIncomplete, setIncomplete] = useState(false);
   const save = useCohortChange(onSaved);
   const change = <Value,>(set: (value: Value) => void, value: Value) => {
@@ -315,17 +314,17 @@ function ConditionGroups({
             </div>
           ))}
           <div className="form-buttons">
-            <Button look="plain" onPress={() => set(at, [...filters, newFilter('person')])}>
+            <Button look="plain" onPress={() => set(at, [...filters, createFilter('person')])}>
               {text.addProperty}
             </Button>
-            <Button look="plain" onPress={() => set(at, [...filters, newFilter('cohort')])}>
+            <Button look="plain" onPress={() => set(at, [...filters, createFilter('cohort')])}>
               {text.addCohort}
             </Button>
           </div>
         </fieldset>
       ))}
       <div className="form-buttons">
-        <Button onPress={() => onGroups([...groups, [newFilter('person')]])}>{text.addGroup}</Button>
+        <Button onPress={() => onGroups([...groups, [createFilter('person')]])}>{text.addGroup}</Button>
       </div>
     </fieldset>
   );

@@ -5,9 +5,9 @@ import { call, readCursor } from '../../api/request.ts';
 import { formatPersonSubtitle, formatPersonTitle, type NamedPerson } from '../../event-detail/person-name.tsx';
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
-import { More } from '../../parts/more.tsx';
+import { LoadMoreButton } from '../../parts/more.tsx';
 import { RequestDialog } from '../../parts/request-dialog.tsx';
-import { explain, Loaded } from '../../parts/states.tsx';
+import { explainError, Loaded } from '../../parts/states.tsx';
 import { type Cohort, useCohortChange } from './shapes.ts';
 import { text } from './words.ts';
 
@@ -40,7 +40,7 @@ export function Members({ cohort }: { cohort: Cohort }) {
         {mayWrite && <Button onPress={() => setAdding(true)}>{text.add}</Button>}
       </div>
       <p role="status" className={takeOut.error ? 'bad' : 'quiet'}>
-        {takeOut.error ? explain(takeOut.error) : confirmation}
+        {takeOut.error ? explainError(takeOut.error) : confirmation}
       </p>
       <Loaded query={query} what={text.members}>
         {({ pages }) => {
@@ -76,7 +76,7 @@ export function Members({ cohort }: { cohort: Cohort }) {
                   </li>
                 ))}
               </ul>
-              <More query={query} label={members.length === 0 ? text.lookFurther : text.moreMembers} />
+              <LoadMoreButton query={query} label={members.length === 0 ? text.lookFurther : text.moreMembers} />
             </>
           );
         }}

@@ -5,11 +5,11 @@ import type { ApiCall } from '../../api/request.ts';
 import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useHasLevel, useProject } from '../../frame/project.ts';
-import { useReturn } from '../../parts/aside.tsx';
+import { useFocusReturn } from '../../parts/aside.tsx';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint, SearchChips } from '../../parts/chips.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
-import { More } from '../../parts/more.tsx';
+import { LoadMoreButton } from '../../parts/more.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { formatNumber, words } from '../../words.ts';
 import { CohortDetail, NewCohort } from './cohort.tsx';
@@ -68,7 +68,7 @@ export function Page() {
               ) : (
                 <div className="list-rows">
                   <Rows cohorts={rows} open={view.cohort} onOpen={(cohort) => change({ cohort })} />
-                  <More query={query} label={text.more} />
+                  <LoadMoreButton query={query} label={text.more} />
                 </div>
               )
             }
@@ -91,7 +91,7 @@ export function Page() {
 }
 
 function Rows({ cohorts, open, onOpen }: { cohorts: readonly Cohort[]; open: string; onOpen: (id: string) => void }) {
-  useReturn(open !== '', cohorts.some(({ id }) => String(id) === open) ? open : undefined);
+  useFocusReturn(open !== '', cohorts.some(({ id }) => String(id) === open) ? open : undefined);
   return (
     <table className="table" aria-label={text.list}>
       <thead>

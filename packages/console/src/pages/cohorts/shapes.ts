@@ -3,7 +3,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { queryClient } from '../../api/queries.ts';
 import { type ApiCall, call } from '../../api/request.ts';
-import { type Filter, newFilter } from '../../filters/filter.ts';
+import { createFilter, type Filter } from '../../filters/filter.ts';
 import { useProject } from '../../frame/project.ts';
 import { part, useUrlState } from '../../parts/address.ts';
 import { isFields, toFields, toFieldsList } from '../../results/insight-query.ts';
@@ -46,7 +46,7 @@ export function useCohortChange(onDone?: (cohort: Cohort) => void) {
  * this page cannot edit the conditions.
  */
 export function parseGroups(filters: unknown): Filter[][] | null {
-  if (!isFields(filters)) return [[newFilter('person')]];
+  if (!isFields(filters)) return [[createFilter('person')]];
   const tree = toFields(filters.properties);
   const values = toFieldsList(tree.values);
   if (values.length === 0) return [[]];

@@ -6,11 +6,10 @@ import { useDebounced } from '../../parts/debounced.ts';
 import { RequestDialog } from '../../parts/request-dialog.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import { useChanges } from '../../records/change.ts';
-import { nameOfInsight } from '../../results/insight-query.ts';
+import { getInsightName } from '../../results/insight-query.ts';
 import type { Dashboard, TileInsight } from './shapes.ts';
 import { text } from './words.ts';
 
-/** A dialog that adds saved insights to a dashboard, several at a time. */
 export function AddInsightsDialog({ dashboard, onClose }: { dashboard: Dashboard; onClose: () => void }) {
   const { id } = useProject();
   const [search, setSearch] = useState('');
@@ -71,7 +70,7 @@ export function AddInsightsDialog({ dashboard, onClose }: { dashboard: Dashboard
                       checked={chosen.some(({ id: other }) => other === insight.id)}
                       onChange={({ target }) => toggle(insight, target.checked)}
                     />
-                    {nameOfInsight(insight)}
+                    {getInsightName(insight)}
                   </label>
                 ))}
               </fieldset>

@@ -2,9 +2,9 @@ import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { FormProblem } from '../../parts/form.tsx';
 import { useChange } from '../../records/change.ts';
-import { sqlNodeOf, variableProblemOf, variablesIn } from '../../sql/node.ts';
+import { findVariableNames, findVariableProblem, readSqlNode } from '../../sql/node.ts';
 import { VariableFields } from '../../sql/variable-field.tsx';
-import { chosenValue, mergedValues, useVariables, type VariableValues } from '../../sql/variables.ts';
+import { getVariableValue, mergeVariableValues, useVariables, type VariableValues } from '../../sql/variables.ts';
 import type { TileState } from './load.ts';
 import type { Dashboard } from './shapes.ts';
 import { text } from './words.ts';
@@ -26,21 +26,24 @@ export function BoardVariables({
   onValues: (values: VariableValues) => void;
 }) {
   const { id } = useProject();
-  const sources = states.flatMap(({ tile }) => sqlNodeOf(tile.insight?.query)?.source ?? []);
-  const names = new Set(sources.flatMap(({ query }) => variablesIn(query)));
+  const sources = states.flatMap(({ tile }) => readSqlNode(tile.insight?.query)?.source ?? []);
+  const names = new Set(sources.flatMap(({ query }) => findVariableNames(query)));
   const { data: all = [] } = useVariables(names.size > 0);
   const save = useChange(() => onValues({}));
   const used = all.filter(({ code_name: name }) => names.has(name));
   if (used.length === 0) return null;
   // The tiles' queries already contain the dashboard's saved values. If two tiles have different values, the field
   // shows the value of the first tile.
-  const saved = sources.reduceRight<VariableValues>((found, { variables }) => mergedValues(found, variables), {});
-  const problem = states.map(({ error }) => variableProblemOf(error)).find((one) => one !== null);
+  const saved = sources.reduceRight<VariableValues>(
+    (found, { variables }) => mergeVariableValues(found, variables),
+    {},
+  );
+  const problem = states.map(({ error }) => findVariableProblem(error)).find((one) => one !== null);
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out in a line
     <div className="sql-variables" role="group" aria-label={text.variables}>
       <VariableFields
-        variables={used.map((one) => ({ ...one, default_value: chosenValue(one, saved).value }))}
+        variables={used.map((one) => ({ ...one, default_value: getVariableValue(one, saved).value }))}
         set={values}
         problem={problem ?? null}
         onValues={onValues}
@@ -53,7 +56,7 @@ export function BoardVariables({
               save.mutate({
                 method: 'PATCH',
                 path: `/api/projects/${id}/dashboards/${dashboard.id}`,
-                body: { variables: mergedValues(dashboard.persisted_variables, values) },
+                body: { variables: mergeVariableValues(dashboard.persisted_variables, values) },
               })
             }
           >

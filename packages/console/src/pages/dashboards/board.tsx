@@ -7,9 +7,9 @@ import { escapeInvisible } from '../../event-detail/json-text.ts';
 import {
   DayFields,
   formatRange,
+  listRangeOptions,
   parseRangeKey,
-  rangeOfOption,
-  rangeOptions,
+  parseRangeOption,
   toRangeKey,
 } from '../../filters/date-range.tsx';
 import { useFilterLines } from '../../filters/filter-list.tsx';
@@ -21,7 +21,7 @@ import { Button } from '../../parts/button.tsx';
 import { AddressHint, Chips } from '../../parts/chips.tsx';
 import { Choice } from '../../parts/choice.tsx';
 import { NoticeLine } from '../../parts/notice.tsx';
-import { Empty, explain, Loaded } from '../../parts/states.tsx';
+import { Empty, explainError, Loaded } from '../../parts/states.tsx';
 import { useChange } from '../../records/change.ts';
 import { type OfferUndo, useUndo } from '../../records/undo.ts';
 import { ChartPlace } from '../../results/annotation.ts';
@@ -32,7 +32,7 @@ import { type BoardAction, BoardMenu } from './board-menu.tsx';
 import { type BoardView, useBoard, usesVariables } from './load.ts';
 import type { Dashboard, Tile } from './shapes.ts';
 import { TextTileDialog } from './text-dialog.tsx';
-import { nameOfTile } from './tile.tsx';
+import { getTileName } from './tile.tsx';
 import { type GridChanges, TileGrid } from './tile-grid.tsx';
 import { text } from './words.ts';
 
@@ -88,7 +88,7 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
       const setDeleted = (deleted: boolean) =>
         ({ method: 'PATCH', path, body: { tiles: [{ id: tile.id, deleted }] } }) as const;
       change.mutate(setDeleted(true), {
-        onSuccess: () => offerUndo(text.takenOff(nameOfTile(tile)), [setDeleted(false)]),
+        onSuccess: () => offerUndo(text.takenOff(getTileName(tile)), [setDeleted(false)]),
       });
     },
     onEditText: (tile) => setDialog({ tile }),
@@ -145,7 +145,7 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
       )}
       {failure && (
         <p className="health-line" role="alert">
-          {explain(failure)}
+          {explainError(failure)}
         </p>
       )}
       <NoticeLine notice={notice} onDone={clear} />
@@ -247,7 +247,7 @@ function ViewChips({
 }) {
   const lineOf = useFilterLines(shown);
   const range = parseRangeKey(view.time);
-  const { value, options } = rangeOptions(range);
+  const { value, options } = listRangeOptions(range);
   const savedRange = saved.date_from ? text.savedRange(formatRange(saved)) : text.ownRanges;
   return (
     <Chips
@@ -262,7 +262,7 @@ function ViewChips({
         name={text.time}
         value={value}
         options={{ '': savedRange, ...options }}
-        onChoose={(chosen) => onView({ time: toRangeKey(rangeOfOption(chosen)) })}
+        onChoose={(chosen) => onView({ time: toRangeKey(parseRangeOption(chosen)) })}
       />
       <DayFields range={range} onRange={(next) => onView({ time: toRangeKey(next) })} />
       {children}

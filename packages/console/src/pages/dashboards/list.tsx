@@ -11,7 +11,7 @@ import { formatAgo } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint, SearchChips } from '../../parts/chips.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
-import { More } from '../../parts/more.tsx';
+import { LoadMoreButton } from '../../parts/more.tsx';
 import { SortHead } from '../../parts/sort-head.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { BulkBar, FavoritesButton, Star, useSelection } from '../../records/bulk.tsx';
@@ -79,7 +79,7 @@ export function List({ address, onOpen, notice, offerUndo }: ListProps) {
             ) : (
               <div className="list-rows">
                 <Rows dashboards={rows} {...{ address, onOpen, offerUndo }} />
-                <More query={query} label={text.showMore} />
+                <LoadMoreButton query={query} label={text.showMore} />
               </div>
             )
           }

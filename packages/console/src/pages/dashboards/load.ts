@@ -6,7 +6,7 @@ import { type ApiCall, call } from '../../api/request.ts';
 import { parseRangeKey } from '../../filters/date-range.tsx';
 import { useProject } from '../../frame/project.ts';
 import { useDebounced } from '../../parts/debounced.ts';
-import { sqlNodeOf, variablesIn } from '../../sql/node.ts';
+import { findVariableNames, readSqlNode } from '../../sql/node.ts';
 import type { VariableValues } from '../../sql/variables.ts';
 import type { Dashboard, DashboardFilters, Tile, TileInsight } from './shapes.ts';
 
@@ -73,8 +73,7 @@ interface Override {
   variables: string | undefined;
 }
 
-/** Returns whether an SQL query contains variables. */
-export const usesVariables = (query: unknown) => variablesIn(sqlNodeOf(query)?.source.query ?? '').length > 0;
+export const usesVariables = (query: unknown) => findVariableNames(readSqlNode(query)?.source.query ?? '').length > 0;
 
 function useTiles(dashboard: string, tiles: readonly Tile[], override: Override) {
   const project = useProject();

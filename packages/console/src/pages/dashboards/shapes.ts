@@ -56,7 +56,7 @@ export const columns = 12;
 export const maxRows = 20;
 
 /** Returns the size of a tile in columns and rows. If the size is not stored, returns the API's default size. */
-export function sizeOf({ layouts: { sm }, text }: Pick<Tile, 'layouts' | 'text'>): Size {
+export function getTileSize({ layouts: { sm }, text }: Pick<Tile, 'layouts' | 'text'>): Size {
   const within = (value: unknown, most: number, usual: number) =>
     typeof value === 'number' && value >= 1 ? Math.min(Math.round(value), most) : usual;
   return { w: within(sm?.w, columns, 6), h: within(sm?.h, maxRows, text === null ? 5 : 2) };

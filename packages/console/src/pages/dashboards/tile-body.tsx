@@ -2,16 +2,16 @@
 
 import { lazy, type ReactNode, Suspense, useContext } from 'react';
 import { loadPart } from '../../frame/broken.tsx';
-import { explain } from '../../parts/states.tsx';
+import { explainError } from '../../parts/states.tsx';
 import { ChartPlace } from '../../results/annotation.ts';
 import { BigNumber } from '../../results/big-number.tsx';
 import { SeriesChart } from '../../results/chart.tsx';
 import { Headline } from '../../results/headline.tsx';
 import { findSource, type InsightQuery } from '../../results/insight-query.ts';
 import { selectCurrent } from '../../results/series.ts';
-import { ResultTable, seriesInTotal, seriesOverTime } from '../../results/tables.tsx';
+import { ResultTable, readSeriesOverTime, readTotalSeries } from '../../results/tables.tsx';
 import { text as resultTexts } from '../../results/words.ts';
-import { sqlNodeOf, variableProblemOf } from '../../sql/node.ts';
+import { findVariableProblem, readSqlNode } from '../../sql/node.ts';
 import { words } from '../../words.ts';
 import type { TileInsight } from './shapes.ts';
 import { text } from './words.ts';
@@ -35,11 +35,11 @@ export function TileResult({ insight, isLoading, error }: { insight: TileData; i
   if (error) {
     return (
       <TileMessage>
-        <span className="bad">{text.failed}</span> {variableProblemOf(error)?.message ?? explain(error)}
+        <span className="bad">{text.failed}</span> {findVariableProblem(error)?.message ?? explainError(error)}
       </TileMessage>
     );
   }
-  const sql = sqlNodeOf(insight.query);
+  const sql = readSqlNode(insight.query);
   if (sql !== null && Array.isArray(result) && columns !== null)
     return (
       <Suspense fallback={<TileMessage>{words.states.loading}</TileMessage>}>
@@ -69,9 +69,9 @@ function Shown({
 }) {
   if (columns === null && Array.isArray(result) && result.length === 0)
     return <TileMessage>{resultTexts.noEvents}</TileMessage>;
-  const series = seriesOverTime(insightQuery, result);
+  const series = readSeriesOverTime(insightQuery, result);
   if (series === null) {
-    const totals = seriesInTotal(insightQuery, result);
+    const totals = readTotalSeries(insightQuery, result);
     return (
       <>
         {totals && <BigNumber series={totals} insightQuery={insightQuery} />}

@@ -2,8 +2,8 @@
 
 import { type KeyboardEvent, type PointerEvent, useRef, useState } from 'react';
 import type { TileState } from './load.ts';
-import { columns, maxRows, type Size, sizeOf, type Tile } from './shapes.ts';
-import { nameOfTile, TilePanel } from './tile.tsx';
+import { columns, getTileSize, maxRows, type Size, type Tile } from './shapes.ts';
+import { getTileName, TilePanel } from './tile.tsx';
 import { text } from './words.ts';
 
 export interface GridChanges {
@@ -28,11 +28,11 @@ export function TileGrid({
   const move = (tile: Tile, to: number) => {
     if (to < 0 || to >= states.length) return;
     changes.onMove(tile, to);
-    setAnnouncement(text.moved(nameOfTile(tile), to + 1));
+    setAnnouncement(text.moved(getTileName(tile), to + 1));
   };
   const resize = (tile: Tile, size: Size) => {
     changes.onResize(tile, size);
-    setAnnouncement(text.resized(nameOfTile(tile), size));
+    setAnnouncement(text.resized(getTileName(tile), size));
   };
   const drop = () => {
     setDrag(null);
@@ -59,7 +59,7 @@ export function TileGrid({
         {states.map((state, at) => {
           const { tile } = state;
           const isOver = drag?.kind === 'move' && drag.over === tile.id && drag.tile !== tile.id;
-          const size = drag?.kind === 'resize' && drag.tile === tile.id ? drag.size : sizeOf(tile);
+          const size = drag?.kind === 'resize' && drag.tile === tile.id ? drag.size : getTileSize(tile);
           const from = states.findIndex((one) => one.tile.id === drag?.tile);
           return (
             <TilePanel

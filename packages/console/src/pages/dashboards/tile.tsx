@@ -6,7 +6,7 @@ import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { nameOfInsight } from '../../results/insight-query.ts';
+import { getInsightName } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';
 import type { TileState } from './load.ts';
 import type { Size, Tile } from './shapes.ts';
@@ -36,7 +36,7 @@ export function TilePanel({
   onEditText: (() => void) | undefined;
 }) {
   const { id } = useProject();
-  const name = nameOfTile(tile);
+  const name = getTileName(tile);
   return (
     <li
       className="panel board-tile"
@@ -95,6 +95,6 @@ export function TilePanel({
   );
 }
 
-export function nameOfTile({ insight, text: own }: Tile): string {
-  return insight === null ? escapeInvisible(own?.body.slice(0, 40) || text.textTile) : nameOfInsight(insight);
+export function getTileName({ insight, text: own }: Tile): string {
+  return insight === null ? escapeInvisible(own?.body.slice(0, 40) || text.textTile) : getInsightName(insight);
 }

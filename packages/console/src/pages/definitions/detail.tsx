@@ -10,7 +10,7 @@ import { Aside, CloseButton } from '../../parts/aside.tsx';
 import { Button } from '../../parts/button.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { FormProblem } from '../../parts/form.tsx';
-import { propertyName } from '../../parts/properties.ts';
+import { formatPropertyName } from '../../parts/properties.ts';
 import { Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { type Definition, type Kind, toDefinitionsPath } from './shapes.ts';
@@ -25,7 +25,7 @@ export function DefinitionDetail({ id, kind, onClose }: { id: string; kind: Kind
     queryFn: ({ signal }) => call<Definition>(request, signal),
   });
   const name = query.data?.name;
-  const title = name === undefined ? text.one : escapeInvisible(kind === 'events' ? name : propertyName(name));
+  const title = name === undefined ? text.one : escapeInvisible(kind === 'events' ? name : formatPropertyName(name));
   return (
     <Aside
       title={title}

@@ -8,22 +8,22 @@ import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { isUuid, matching, part, useUrlState } from '../../parts/address.ts';
 import { formatAgo } from '../../parts/ago.ts';
-import { useReturn } from '../../parts/aside.tsx';
+import { useFocusReturn } from '../../parts/aside.tsx';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint, Chips } from '../../parts/chips.tsx';
 import { Choice } from '../../parts/choice.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { rowKeys, usePageKeys } from '../../parts/keys.ts';
-import { More } from '../../parts/more.tsx';
-import { propertyName } from '../../parts/properties.ts';
+import { LoadMoreButton } from '../../parts/more.tsx';
+import { formatPropertyName } from '../../parts/properties.ts';
 import { Search } from '../../parts/search.tsx';
 import { SortHead } from '../../parts/sort-head.tsx';
-import { Empty, explain, Loaded } from '../../parts/states.tsx';
+import { Empty, explainError, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { sortingBy } from '../../records/sorting.ts';
 import { formatNumber, words } from '../../words.ts';
 import { DefinitionDetail } from './detail.tsx';
-import { type Definition, orders, requestOf } from './shapes.ts';
+import { createDefinitionsRequest, type Definition, orders } from './shapes.ts';
 import { text } from './words.ts';
 import './definitions.css';
 
@@ -67,7 +67,7 @@ export function Page() {
           onChoose={(kind) => change({ kind, open: '' })}
         />
         <Choice name={text.show} value={view.show} options={text.shows} onChoose={(show) => change({ show })} />
-        <AsApiCallButton request={requestOf(id, view)} />
+        <AsApiCallButton request={createDefinitionsRequest(id, view)} />
       </Chips>
       <div className="panel list-detail" ref={panel} {...(view.open !== '' && { 'data-open': '' })}>
         <List address={address} />
@@ -86,7 +86,7 @@ export function Page() {
 
 function List({ address: { view, change } }: { address: Address }) {
   const { id } = useProject();
-  const request = requestOf(id, view);
+  const request = createDefinitionsRequest(id, view);
   const query = useOffsetPages<Definition>(['definitions', id, 'list', request.path], request);
   // Counting takes longer and may fail, so the list does not wait for the counts.
   const counted = useOffsetPages<Definition>(['definitions', id, 'volumes', request.path], {
@@ -106,7 +106,7 @@ function List({ address: { view, change } }: { address: Address }) {
     <div className="list">
       {counted.error && hasVolumes && (
         <p className="definitions-note bad" role="alert">
-          {text.volumeFailed} {explain(counted.error)}
+          {text.volumeFailed} {explainError(counted.error)}
         </p>
       )}
       <Loaded query={query} what={text.what}>
@@ -123,7 +123,7 @@ function List({ address: { view, change } }: { address: Address }) {
                 onOpen={(open) => change({ open })}
                 onSort={(order) => change({ order })}
               />
-              <More query={more} label={text.more} />
+              <LoadMoreButton query={more} label={text.more} />
             </div>
           )
         }
@@ -146,7 +146,7 @@ function Rows({
   onSort: (order: Address['view']['order']) => void;
 }) {
   const { timezone } = useProject();
-  useReturn(open !== '', rows.some(({ id }) => id === open) ? open : undefined);
+  useFocusReturn(open !== '', rows.some(({ id }) => id === open) ? open : undefined);
   const { columns } = text;
   const isOfEvents = kind === 'events';
   return (
@@ -171,9 +171,11 @@ function Rows({
           <tr key={id} className="list-row" {...(id === open && { 'data-open': '' })}>
             <td>
               <button type="button" className="link-button row-link" data-row={id} onClick={() => onOpen(id)}>
-                {escapeInvisible(isOfEvents ? name : propertyName(name))}
+                {escapeInvisible(isOfEvents ? name : formatPropertyName(name))}
               </button>
-              {!isOfEvents && propertyName(name) !== name && <code className="quiet"> {escapeInvisible(name)}</code>}
+              {!isOfEvents && formatPropertyName(name) !== name && (
+                <code className="quiet"> {escapeInvisible(name)}</code>
+              )}
               {verified && <span className="pill pill-good">{text.verified}</span>}
               {hidden && <span className="pill">{text.hidden}</span>}
             </td>

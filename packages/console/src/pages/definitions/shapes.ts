@@ -34,7 +34,7 @@ export interface Shown {
   show: 'all' | 'visible' | 'verified';
 }
 
-export const requestOf = (project: number, { kind, search, show, order }: Shown): ApiCall => ({
+export const createDefinitionsRequest = (project: number, { kind, search, show, order }: Shown): ApiCall => ({
   path: toDefinitionsPath(project, kind),
   query: {
     search,

@@ -1,12 +1,12 @@
 import { useState } from 'react';
 import { escapeInvisible } from '../../event-detail/json-text.ts';
-import { Choices } from '../../frame/suggestions.tsx';
+import { SuggestionList } from '../../frame/suggestions.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { propertyName } from '../../parts/properties.ts';
+import { formatPropertyName } from '../../parts/properties.ts';
 import { words } from '../../words.ts';
-import { useNames } from './filters.tsx';
+import { useDefinitionNames } from './filters.tsx';
 import { text } from './words.ts';
 
 /** A dialog for choosing which properties the list shows as columns. The URL contains their names and order. */
@@ -20,7 +20,7 @@ export function ColumnsDialog({
   onClose: () => void;
 }) {
   const [typed, setTyped] = useState('');
-  const names = useNames('property_definitions', typed, true, 'event');
+  const names = useDefinitionNames('property_definitions', typed, true, 'event');
   const add = () => {
     if (typed.trim() === '') return;
     onColumns([...new Set([...columns, typed.trim()])]);
@@ -34,12 +34,12 @@ export function ColumnsDialog({
         {columns.map((name) => (
           <li key={name} className="chip">
             <span className="cut" title={escapeInvisible(name)}>
-              {escapeInvisible(propertyName(name))}
+              {escapeInvisible(formatPropertyName(name))}
             </span>
             <button
               type="button"
               className="chip-remove"
-              aria-label={words.remove(propertyName(name))}
+              aria-label={words.remove(formatPropertyName(name))}
               onClick={() => onColumns(columns.filter((other) => other !== name))}
             >
               <Icon name="close" size={10} />
@@ -64,7 +64,7 @@ export function ColumnsDialog({
             onChange={({ target }) => setTyped(target.value)}
           />
         </label>
-        <Choices id="column-names" names={names} />
+        <SuggestionList id="column-names" names={names} />
         <div className="form-buttons">
           <Button type="submit" look="main" isDisabled={typed.trim() === ''}>
             {text.addColumn}

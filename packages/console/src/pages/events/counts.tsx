@@ -5,7 +5,7 @@ import { call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { CountsOverTime, chooseInterval, type Interval } from '../../parts/counts-over-time.tsx';
 import type { Span } from '../../parts/span.tsx';
-import { explain } from '../../parts/states.tsx';
+import { explainError } from '../../parts/states.tsx';
 import { shouldRetry } from './slow.tsx';
 import { text } from './words.ts';
 
@@ -30,7 +30,7 @@ export function CountsBar({
   onSpan: (span: Span) => void;
 }) {
   const problem = counts.error && (
-    <p className="counts-note bad" role="alert">{`${text.counts.unavailable} ${explain(counts.error)}`}</p>
+    <p className="counts-note bad" role="alert">{`${text.counts.unavailable} ${explainError(counts.error)}`}</p>
   );
   if (!counts.data) return problem ?? <div className="counts counts-waiting" />;
   const { results, total, interval } = counts.data;

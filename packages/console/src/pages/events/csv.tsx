@@ -4,7 +4,7 @@ import { type ApiCall, call, type Query, readCursor } from '../../api/request.ts
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { saveCsv } from '../../parts/save-file.ts';
-import { explain } from '../../parts/states.tsx';
+import { explainError } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import type { ListedEvent } from './list.tsx';
 import { text } from './words.ts';
@@ -28,7 +28,7 @@ export function CsvButton({ request, columns }: { request: ApiCall; columns: rea
       saveCsv(`events-${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}.csv`, csv);
       if (isCut) setNote(text.csvHint(maxRows));
     } catch (error) {
-      if (!controller.signal.aborted) setNote(explain(error));
+      if (!controller.signal.aborted) setNote(explainError(error));
     } finally {
       setRows(null);
     }

@@ -4,7 +4,7 @@ import { call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { parseTime, type Span } from '../../parts/span.tsx';
-import { Empty, explain } from '../../parts/states.tsx';
+import { Empty, explainError } from '../../parts/states.tsx';
 import { formatMinute, formatTime } from '../../parts/time.ts';
 import { words } from '../../words.ts';
 import type { Filters } from './filters.tsx';
@@ -59,7 +59,7 @@ export function EmptyEvents({
       <p className="quiet" role="status">
         {last.isPending && text.emptySearching}
         {last.isSuccess && (time === undefined ? noneFound : text.emptyLast(formatTime(time, zone)))}
-        {last.error && explain(last.error)}
+        {last.error && explainError(last.error)}
       </p>
       <div className="form-buttons">
         {time !== undefined && (

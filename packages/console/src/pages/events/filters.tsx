@@ -2,17 +2,16 @@
 
 import { useId, useState } from 'react';
 import { escapeInvisible } from '../../event-detail/json-text.ts';
-import { Choices, useSuggestions } from '../../frame/suggestions.tsx';
+import { SuggestionList, useSuggestions } from '../../frame/suggestions.tsx';
 import { isUuid } from '../../parts/address.ts';
 import { Button } from '../../parts/button.tsx';
 import type { Chip } from '../../parts/chips.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { propertyName } from '../../parts/properties.ts';
+import { formatPropertyName } from '../../parts/properties.ts';
 import { Search } from '../../parts/search.tsx';
 import { words } from '../../words.ts';
 import { text } from './words.ts';
 
-/** A property filter in the API's format. */
 export interface PropertyFilter {
   key: string;
   operator: string;
@@ -51,7 +50,6 @@ export function parseProperties(json: string): PropertyFilter[] | null {
   }
 }
 
-/** Returns the filters with an additional filter on a part of the event name. */
 export const setNameFilter = (properties: readonly PropertyFilter[], part: string) =>
   writeProperties([
     ...properties,
@@ -79,8 +77,8 @@ export function createChips(
       key: `${at} ${type} ${key}`,
       name:
         type === 'person'
-          ? `${escapeInvisible(propertyName(key))} ${text.personOf}`
-          : escapeInvisible(propertyName(key)),
+          ? `${escapeInvisible(formatPropertyName(key))} ${text.personOf}`
+          : escapeInvisible(formatPropertyName(key)),
       relation: text.relations[operator] ?? operator,
       value: value === undefined ? '' : escapeInvisible(String(value)).slice(0, 120),
       remove: () => change({ properties: writeProperties(properties.filter((_, other) => other !== at)) }),
@@ -110,7 +108,7 @@ export function NameSearch({
   onUuid: (uuid: string) => void;
 }) {
   const list = useId();
-  const names = useNames('event_definitions', value, value !== '');
+  const names = useDefinitionNames('event_definitions', value, value !== '');
   return (
     <>
       <Search
@@ -130,7 +128,7 @@ export function NameSearch({
           return isId || names.includes(typed) ? '' : typed;
         }}
       />
-      <Choices id={list} names={names} />
+      <SuggestionList id={list} names={names} />
     </>
   );
 }
@@ -150,8 +148,8 @@ export function FilterDialog({
   const [value, setValue] = useState('');
   const [keys, values] = [useId(), useId()];
   const isProperty = by === 'property' || by === 'person';
-  const names = useNames('property_definitions', key, isProperty, by === 'person' ? 'person' : 'event');
-  const eventNames = useNames('event_definitions', value, by === 'event');
+  const names = useDefinitionNames('property_definitions', key, isProperty, by === 'person' ? 'person' : 'event');
+  const eventNames = useDefinitionNames('event_definitions', value, by === 'event');
   const known = useSuggestions(
     by === 'person' ? 'persons/values' : 'events/values',
     { key: key.trim() },
@@ -225,8 +223,8 @@ export function FilterDialog({
             />
           </label>
         )}
-        <Choices id={keys} names={names} />
-        <Choices id={values} names={by === 'event' ? eventNames : known} />
+        <SuggestionList id={keys} names={names} />
+        <SuggestionList id={values} names={by === 'event' ? eventNames : known} />
         <div className="form-buttons">
           <Button type="submit" look="main" isDisabled={!isComplete}>
             {text.apply}
@@ -239,7 +237,7 @@ export function FilterDialog({
 }
 
 /** Loads event names that contain the search text. Never returns names for a former text. */
-export function useNames(
+export function useDefinitionNames(
   resource: 'event_definitions' | 'property_definitions',
   typed: string,
   isEnabled: boolean,

@@ -1,5 +1,5 @@
 import { Button } from '../../parts/button.tsx';
-import { explain, Loaded } from '../../parts/states.tsx';
+import { explainError, Loaded } from '../../parts/states.tsx';
 import { formatMinute } from '../../parts/time.ts';
 import { CountsBar } from './counts.tsx';
 import { EmptyEvents } from './empty.tsx';
@@ -25,7 +25,7 @@ export function ListPane({
     <div className="list">
       {(!list.error || list.data) && <CountsBar counts={counts} span={span} zone={zone} onSpan={narrow} />}
       {future.error !== null && (
-        <p className="counts-note bad" role="alert">{`${text.futureUnknown} ${explain(future.error)}`}</p>
+        <p className="counts-note bad" role="alert">{`${text.futureUnknown} ${explainError(future.error)}`}</p>
       )}
       {future.count > 0 && (
         <p className="counts-note">

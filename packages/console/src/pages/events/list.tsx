@@ -5,7 +5,7 @@ import { Fragment, useEffect, useRef } from 'react';
 import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { findPersonName } from '../../event-detail/person-name.tsx';
 import { formatValue, summarizeProperties } from '../../event-detail/summary.ts';
-import { propertyName } from '../../parts/properties.ts';
+import { formatPropertyName } from '../../parts/properties.ts';
 import { formatClock, formatDay } from '../../parts/time.ts';
 import { text } from './words.ts';
 
@@ -58,7 +58,7 @@ export function EventList({
           </th>
           {columns.map((name) => (
             <th scope="col" key={name} className="events-more" title={escapeInvisible(name)}>
-              {escapeInvisible(propertyName(name))}
+              {escapeInvisible(formatPropertyName(name))}
             </th>
           ))}
           <th scope="col" className="events-more">

@@ -3,7 +3,7 @@
 import { ApiProblem } from '../../api/request.ts';
 import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { propertyName } from '../../parts/properties.ts';
+import { formatPropertyName } from '../../parts/properties.ts';
 import { parseTime, type Span, spanLength } from '../../parts/span.tsx';
 import { words } from '../../words.ts';
 import type { Filters, PropertyFilter } from './filters.tsx';
@@ -23,7 +23,7 @@ export function shouldRetry(failures: number, error: Error): boolean {
  */
 export function findScannedFilters(filters: Filters, properties: readonly PropertyFilter[], search: string): string[] {
   if (filters.distinct_id !== '' || filters.person_id !== '') return [];
-  const names = properties.map(({ key }) => propertyName(key));
+  const names = properties.map(({ key }) => formatPropertyName(key));
   return search === '' ? names : [...names, text.searched(search)];
 }
 

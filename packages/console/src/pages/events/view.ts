@@ -83,7 +83,6 @@ export const futureSpan = (): Span => {
   return { after: new Date(now).toISOString(), before: new Date(now + 48 * 3_600_000).toISOString() };
 };
 
-/** Counts the events that have future times. */
 function useFuture(filters: Filters, isEnabled: boolean): { count: number; error: unknown } {
   const { id } = useProject();
   const { data, error } = useQuery({

@@ -8,7 +8,7 @@ import { type GroupType, useGroupTypes } from '../../filters/filter-options.ts';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { explain } from '../../parts/states.tsx';
+import { explainError } from '../../parts/states.tsx';
 import { formatNumber } from '../../words.ts';
 import { FilterFields } from './filter-fields.tsx';
 import { type Condition, type Draft, newLocalId } from './flag.ts';
@@ -303,7 +303,7 @@ function Reach({ condition: { local, ...condition } }: { condition: OneCondition
       </Button>
       <span role="status" className={count.error ? 'bad' : 'quiet'}>
         {count.error
-          ? explain(count.error)
+          ? explainError(count.error)
           : reach &&
             form.reaches(formatNumber(reach.users_affected), formatNumber(reach.total_users), reach.is_estimate)}
       </span>

@@ -17,7 +17,7 @@ import { Aside, CloseButton } from '../../parts/aside.tsx';
 import { Button } from '../../parts/button.tsx';
 import { AsApiCall, Dialog } from '../../parts/dialog.tsx';
 import type { Notice } from '../../parts/notice.tsx';
-import { explain, Loaded } from '../../parts/states.tsx';
+import { explainError, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { SnippetChoice } from '../../sending/sending.tsx';
 import { words } from '../../words.ts';
@@ -28,7 +28,7 @@ import type { Drafts, Flag, StoredDraft } from './flag.ts';
 import { History } from './history.tsx';
 import { FlagSwitch, updateCachedFlag } from './list.tsx';
 import { createSnippets } from './snippets.ts';
-import { Why } from './why.tsx';
+import { FlagExplanation } from './why.tsx';
 import { text } from './words.ts';
 
 interface DetailProps {
@@ -167,7 +167,7 @@ function Body({ flag, address, drafts, keepDraft, notify }: DetailProps & { flag
         />
       </TabPanel>
       <TabPanel id="why" className="detail-body">
-        <Why flag={flag} address={address} isEdited={drafts.has(id)} />
+        <FlagExplanation flag={flag} address={address} isEdited={drafts.has(id)} />
       </TabPanel>
       <TabPanel id="history" className="detail-body">
         <History flagId={flag.id} />
@@ -212,7 +212,7 @@ function More({ flag, address, close, notify }: Pick<DetailProps, 'address' | 'c
       updateCachedFlag(project.id, now);
       return queryClient.invalidateQueries({ queryKey: ['flags', project.id] });
     },
-    onError: (error) => notify({ text: explain(error), isBad: true }),
+    onError: (error) => notify({ text: explainError(error), isBad: true }),
   });
   const done = (confirmation: string, back: Partial<Flag>) => {
     setOpenDialog(null);
@@ -341,7 +341,7 @@ function ArchiveOrDelete({ flag, title, explanation, verb, body, address, onClos
         }
       </Loaded>
       <p className="bad" role="alert">
-        {put.error ? explain(put.error) : null}
+        {put.error ? explainError(put.error) : null}
       </p>
       <div className="form-buttons">
         <Button look="danger" isDisabled={!isFree || put.isPending} onPress={() => put.mutate()}>

@@ -6,7 +6,7 @@ import { ValuesInput } from '../../filters/property-filter.tsx';
 import { Button } from '../../parts/button.tsx';
 import { LabelledInput } from '../../parts/form.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { explain } from '../../parts/states.tsx';
+import { explainError } from '../../parts/states.tsx';
 import { type ConditionProblem, Conditions } from './conditions.tsx';
 import { type Draft, newLocalId } from './flag.ts';
 import { text } from './words.ts';
@@ -308,7 +308,7 @@ interface PlacedProblem extends ConditionProblem {
  */
 function problemOf(error: unknown): PlacedProblem | null {
   if (!error) return null;
-  const message = explain(error);
+  const message = explainError(error);
   const placed = (place: PlacedProblem['place'], condition: number | null = null, filter: number | null = null) => ({
     place,
     condition,

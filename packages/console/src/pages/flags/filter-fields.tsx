@@ -1,7 +1,7 @@
 import { useEffect, useId, useState } from 'react';
 import type { Filter } from '../../filters/filter.ts';
 import { CohortFilter, PropertyFilter } from '../../filters/property-filter.tsx';
-import { Choices, useSuggestions } from '../../frame/suggestions.tsx';
+import { SuggestionList, useSuggestions } from '../../frame/suggestions.tsx';
 import type { Flag } from './flag.ts';
 import { useFlagSuggestions } from './flag-suggestions.ts';
 import { text } from './words.ts';
@@ -52,7 +52,7 @@ function FlagFilter({ filter, onChange }: FilterProps) {
         onFocus={() => setTyped(shown)}
         onChange={(event) => type(event.target.value)}
       />
-      <Choices id={id} names={found.map((flag) => flag.key)} />
+      <SuggestionList id={id} names={found.map((flag) => flag.key)} />
       <span className="quiet flag-gives">{form.gives}</span>
       <input
         className="input mono"

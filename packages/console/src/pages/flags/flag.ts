@@ -54,7 +54,7 @@ export interface Page<Item> {
   results: Item[];
 }
 
-export const conditionsOf = ({ groups }: FlagFilters) => groups ?? [];
+export const getConditions = ({ groups }: FlagFilters) => groups ?? [];
 const variantsOf = ({ multivariate }: FlagFilters) => multivariate?.variants ?? [];
 
 /**
@@ -64,8 +64,8 @@ const variantsOf = ({ multivariate }: FlagFilters) => multivariate?.variants ?? 
 export function computeRollout({ active, filters }: Flag): { percentage: number; isOfMatching: boolean } {
   if (!active) return { percentage: 0, isOfMatching: false };
   const rolloutIn = (condition: Condition) => condition.rollout_percentage ?? 100;
-  const percentage = Math.max(0, ...conditionsOf(filters).map(rolloutIn));
-  const highest = conditionsOf(filters).filter((condition) => rolloutIn(condition) === percentage);
+  const percentage = Math.max(0, ...getConditions(filters).map(rolloutIn));
+  const highest = getConditions(filters).filter((condition) => rolloutIn(condition) === percentage);
   const isOfMatching = percentage > 0 && highest.every(({ properties = [] }) => properties.length > 0);
   return { percentage, isOfMatching };
 }
@@ -77,7 +77,7 @@ export type KeyOf = (id: string) => string;
 export function summarizeFlag({ active, archived, filters }: Flag, keyOf: KeyOf): string {
   if (archived) return text.archived;
   if (!active) return text.off;
-  const conditions = conditionsOf(filters);
+  const conditions = getConditions(filters);
   const [first] = conditions;
   const variants = variantsOf(filters).length;
   const parts = [
@@ -109,7 +109,7 @@ export function describeFilter(filter: Filter, keyOf: KeyOf): string {
 
 /** Describes a flag's filters in several lines, for comparing two versions. */
 export function describeFlagFilters(filters: FlagFilters, keyOf: KeyOf): string[] {
-  const conditions = conditionsOf(filters).map((condition, at) => `${at + 1}. ${lineOf(condition, keyOf)}`);
+  const conditions = getConditions(filters).map((condition, at) => `${at + 1}. ${lineOf(condition, keyOf)}`);
   const variants = variantsOf(filters).map(({ key, rollout_percentage: share }) => `${key}: ${share}%`);
   const payloads = Object.entries(filters.payloads ?? {}).map(([key, payload]) =>
     text.payloadLine(key, formatFilterValue(payload)),
@@ -158,7 +158,7 @@ export function createDraft(flag: Partial<Flag> & Pick<Flag, 'key' | 'name' | 'f
     evaluation_contexts: flag.evaluation_contexts ?? [],
     evaluation_runtime: flag.evaluation_runtime ?? 'all',
     ensure_experience_continuity: flag.ensure_experience_continuity ?? false,
-    conditions: conditionsOf(filters).map((condition) => ({ ...condition, local: newLocalId() })),
+    conditions: getConditions(filters).map((condition) => ({ ...condition, local: newLocalId() })),
     variants: variantsOf(filters).map((variant) => ({
       ...variant,
       local: newLocalId(),

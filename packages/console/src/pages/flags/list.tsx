@@ -10,7 +10,7 @@ import { formatPast } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
 import { usePageKeys } from '../../parts/keys.ts';
 import type { Notice } from '../../parts/notice.tsx';
-import { Empty, explain, Loaded } from '../../parts/states.tsx';
+import { Empty, explainError, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { BulkBar, useSelection } from '../../records/bulk.tsx';
 import type { OfferUndo } from '../../records/undo.ts';
@@ -354,7 +354,7 @@ export function FlagSwitch({
     },
     onError: (error, active) => {
       updateCachedFlag(projectId, { id: flag.id, active: !active });
-      notify({ text: text.switchFailed(flag.key, !active, explain(error)), isBad: true });
+      notify({ text: text.switchFailed(flag.key, !active, explainError(error)), isBad: true });
     },
     onSuccess: (now) => updateCachedFlag(projectId, now),
     onSettled: () => queryClient.invalidateQueries({ queryKey: ['flags', projectId] }),

@@ -9,7 +9,7 @@ import { useSuggestions } from '../../frame/suggestions.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import type { FlagsUrlState } from './address.ts';
-import { type Condition, conditionsOf, describeFilter, type Flag } from './flag.ts';
+import { type Condition, describeFilter, type Flag, getConditions } from './flag.ts';
 import { useFlagSuggestions } from './flag-suggestions.ts';
 import { text } from './words.ts';
 
@@ -41,11 +41,19 @@ interface Reason {
 }
 
 /** Explains a flag's value for a person: the conditions in order, and the first condition that decided the value. */
-export function Why({ flag, address, isEdited }: { flag: Flag; address: FlagsUrlState; isEdited: boolean }) {
+export function FlagExplanation({
+  flag,
+  address,
+  isEdited,
+}: {
+  flag: Flag;
+  address: FlagsUrlState;
+  isEdited: boolean;
+}) {
   const { id: projectId } = useProject();
   const { view, change } = address;
   const needed = useGroupTypes().filter(({ index }) =>
-    conditionsOf(flag.filters).some((condition) => condition.aggregation_group_type_index === index),
+    getConditions(flag.filters).some((condition) => condition.aggregation_group_type_index === index),
   );
   const groups = Object.fromEntries(
     view.groups.map((one) => [one.slice(0, one.indexOf('=')), one.slice(one.indexOf('=') + 1)]),
@@ -202,7 +210,7 @@ function EvaluationResult({ flag, reason, person }: { flag: Flag; reason: Reason
       </p>
       {explanation?.holdout?.is_held_out && <p className="quiet">{text.why.holdout(explanation.holdout.percentage)}</p>}
       <ol className="flag-reasons">
-        {conditionsOf(flag.filters).map((condition, at) => (
+        {getConditions(flag.filters).map((condition, at) => (
           <OneReason
             // biome-ignore lint/suspicious/noArrayIndexKey: conditions have no ID other than their index
             key={at}

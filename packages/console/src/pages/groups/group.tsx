@@ -5,7 +5,7 @@ import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
 import { type ApiCall, call, readCursor } from '../../api/request.ts';
 import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { formatPersonSubtitle, formatPersonTitle, type NamedPerson } from '../../event-detail/person-name.tsx';
-import { membersInOrder, Properties } from '../../event-detail/properties.tsx';
+import { Properties, toSortedMembers } from '../../event-detail/properties.tsx';
 import { Timeline } from '../../event-detail/timeline.tsx';
 import { useProject } from '../../frame/project.ts';
 import { useRecordTitle } from '../../frame/record-title.ts';
@@ -13,12 +13,12 @@ import { formatAgo } from '../../parts/ago.ts';
 import { Aside, CloseButton } from '../../parts/aside.tsx';
 import { CopyButton } from '../../parts/button.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
-import { More } from '../../parts/more.tsx';
+import { LoadMoreButton } from '../../parts/more.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { formatNumber } from '../../words.ts';
 import { type GroupsUrlState, spans } from './address.ts';
-import { type Group, type GroupType, nameOfGroup } from './shapes.ts';
+import { type Group, type GroupType, getGroupName } from './shapes.ts';
 import { text } from './words.ts';
 
 /** The details of a group: its properties, persons and events. */
@@ -48,12 +48,12 @@ export function GroupDetail({ type, address }: { type: GroupType; address: Group
 }
 
 function Head({ group, request, onClose }: { group: Group; request: ApiCall; onClose: () => void }) {
-  useRecordTitle(escapeInvisible(nameOfGroup(group) ?? group.group_key));
+  useRecordTitle(escapeInvisible(getGroupName(group) ?? group.group_key));
   const { timezone } = useProject();
   return (
     <div className="detail-head">
       <div className="detail-title">
-        <h2>{escapeInvisible(nameOfGroup(group) ?? group.group_key)}</h2>
+        <h2>{escapeInvisible(getGroupName(group) ?? group.group_key)}</h2>
         <CloseButton label={text.close} onClose={onClose} />
       </div>
       <p className="quiet">
@@ -102,7 +102,7 @@ function Body({ group, address }: { group: Group; address: GroupsUrlState }) {
 }
 
 function OwnProperties({ group: { group_properties: properties } }: { group: Group }) {
-  const members = useMemo(() => membersInOrder(properties), [properties]);
+  const members = useMemo(() => toSortedMembers(properties), [properties]);
   if (members.length > 0) return <Properties members={members} by="property" actions={{}} />;
   return (
     <Empty title={text.noPropertiesTitle} icon="groups">
@@ -195,7 +195,7 @@ function Members({ group: { group_type_index, group_key }, after }: { group: Gro
                 ))}
               </tbody>
             </table>
-            <More query={query} label={text.moreMembers} />
+            <LoadMoreButton query={query} label={text.moreMembers} />
             <div className="form-buttons list-more">
               <AsApiCallButton request={request} />
             </div>

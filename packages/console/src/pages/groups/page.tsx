@@ -6,17 +6,17 @@ import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
-import { useReturn } from '../../parts/aside.tsx';
+import { useFocusReturn } from '../../parts/aside.tsx';
 import { Button, CopyButton } from '../../parts/button.tsx';
 import { AddressHint, SearchChips } from '../../parts/chips.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
-import { More } from '../../parts/more.tsx';
+import { LoadMoreButton } from '../../parts/more.tsx';
 import { Empty, Failed, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { words } from '../../words.ts';
 import { type GroupsUrlState, useGroupsUrlState } from './address.ts';
 import { GroupDetail } from './group.tsx';
-import { type Group, type GroupType, nameOfGroup } from './shapes.ts';
+import { type Group, type GroupType, getGroupName } from './shapes.ts';
 import { text } from './words.ts';
 import './groups.css';
 
@@ -40,7 +40,6 @@ export function Page() {
   );
 }
 
-/** Shows the group types, and the groups of the selected type. */
 function OfType({ types, address }: { types: readonly GroupType[]; address: GroupsUrlState }) {
   const { id } = useProject();
   const { view, change } = address;
@@ -113,7 +112,7 @@ function List({
         return (
           <div className="list-rows">
             <Rows groups={groups} open={view.key} onOpen={(key) => change({ key })} />
-            <More query={query} label={text.more} />
+            <LoadMoreButton query={query} label={text.more} />
           </div>
         );
       }}
@@ -123,7 +122,7 @@ function List({
 
 function Rows({ groups, open, onOpen }: { groups: readonly Group[]; open: string; onOpen: (key: string) => void }) {
   const { timezone } = useProject();
-  useReturn(open !== '', groups.some(({ group_key: key }) => key === open) ? open : undefined);
+  useFocusReturn(open !== '', groups.some(({ group_key: key }) => key === open) ? open : undefined);
   return (
     <table className="table" aria-label={text.list}>
       <thead>
@@ -146,7 +145,7 @@ function Rows({ groups, open, onOpen }: { groups: readonly Group[]; open: string
                 {escapeInvisible(group.group_key)}
               </button>
             </td>
-            <td>{escapeInvisible(nameOfGroup(group) ?? '')}</td>
+            <td>{escapeInvisible(getGroupName(group) ?? '')}</td>
             <td className="list-wide quiet">
               <time dateTime={group.created_at} title={formatTime(group.created_at, timezone)}>
                 {formatAgo(group.created_at)}

@@ -13,6 +13,6 @@ export interface GroupType {
 }
 
 /** Returns a group's display name, which is its property `name`. Returns null if the group has no name. */
-export function nameOfGroup({ group_properties: { name } }: Group): string | null {
+export function getGroupName({ group_properties: { name } }: Group): string | null {
   return typeof name === 'string' && name.trim() !== '' ? name.slice(0, 200) : null;
 }

@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import type { Health, useHealth } from '../../api/queries.ts';
 import { useProject } from '../../frame/project.ts';
-import { explain } from '../../parts/states.tsx';
+import { explainError } from '../../parts/states.tsx';
 import { Tile } from '../../parts/tile.tsx';
-import { nameOfKind } from '../../words.ts';
+import { formatWarningType } from '../../words.ts';
 import { text } from './words.ts';
 
 /** Shows four current figures, each from a separate source. If a source is unavailable, only its tile is grayed out. */
@@ -12,7 +12,7 @@ export function Figures({ health }: { health: ReturnType<typeof useHealth> }) {
   const { data } = health;
   const reasonOf = (source: keyof Health['sources']) => {
     if (data) return data.sources[source] === 'ok' ? null : text.away(data.sources[source]);
-    return health.error ? text.away(explain(health.error)) : text.asking;
+    return health.error ? text.away(explainError(health.error)) : text.asking;
   };
   const seconds = data?.visible_after_seconds;
   const dropped = data?.per_minute.dropped;
@@ -37,7 +37,7 @@ export function Figures({ health }: { health: ReturnType<typeof useHealth> }) {
         label={text.dropped}
         value={count}
         tone={count ? 'bad' : undefined}
-        more={reasonOf('warnings') ?? (dropped?.[0] ? nameOfKind(dropped[0].reason) : text.none)}
+        more={reasonOf('warnings') ?? (dropped?.[0] ? formatWarningType(dropped[0].reason) : text.none)}
         isAway={reasonOf('warnings') !== null}
       />
       <Tile

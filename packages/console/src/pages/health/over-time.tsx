@@ -22,7 +22,6 @@ interface Counted {
   count: number;
 }
 
-/** A chart of the events received over time. */
 export function EventsOverTime({ span, zone }: Shown) {
   const interval = chooseInterval(span);
   const query = useOverTime<{ total: number; results: Counted[] }>('events/counts', span, interval);

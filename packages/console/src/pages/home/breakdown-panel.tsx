@@ -5,7 +5,7 @@ import { useId, useState } from 'react';
 import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { Loaded } from '../../parts/states.tsx';
 import { formatNumber } from '../../words.ts';
-import { type Dimension, nameOfValue, type RowFilter, writeFilter } from './filters.ts';
+import { type Dimension, formatRowFilterValue, type RowFilter, writeFilter } from './filters.ts';
 import { useWebQuery } from './queries.ts';
 import { text } from './words.ts';
 
@@ -136,7 +136,7 @@ function Row({
           onClick={() => onFilter(filter)}
         >
           <span className="only-heard">{text.filterBy(text.names[open])} </span>
-          <span translate="no">{escapeInvisible(nameOfValue(filter))}</span>
+          <span translate="no">{escapeInvisible(formatRowFilterValue(filter))}</span>
         </button>
       </td>
       <td className="number">{formatNumber(visitors ?? 0)}</td>

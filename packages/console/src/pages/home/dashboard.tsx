@@ -14,7 +14,7 @@ import type { Dashboard } from '../dashboards/shapes.ts';
 import { text as dashboards } from '../dashboards/words.ts';
 import type { Environment } from '../settings/environment.ts';
 import { Checklist } from './checklist.tsx';
-import { Online } from './online.tsx';
+import { OnlineCount } from './online.tsx';
 import { text } from './words.ts';
 
 /** Shows a dashboard for projects without web traffic: the primary dashboard, or else the most recently opened one. */
@@ -53,7 +53,7 @@ export function FavoriteDashboard() {
               onOpen={toDashboards}
               onRemoved={offerUndo}
               unknown={unknown}
-              now={<Online />}
+              now={<OnlineCount />}
             />
           )}
           <NoticeLine notice={notice} onDone={clear} />
@@ -68,7 +68,7 @@ function NoDashboard() {
   const { id } = useProject();
   return (
     <>
-      <PageTitle title={words.pages.home.title} now={<Online />} />
+      <PageTitle title={words.pages.home.title} now={<OnlineCount />} />
       <div className="panel">
         <Empty title={text.noDashboard} icon="dashboards">
           <p className="quiet">{text.noDashboardText}</p>

@@ -1,7 +1,7 @@
 // The figures at the top of the start page, such as visitors and page views.
 
 import { computeChange, formatChange, formatValue, isGoodChange, type NumberFormat } from '@millrace/contracts/numbers';
-import { Spark } from '../../parts/chart.tsx';
+import { LineChart } from '../../parts/chart.tsx';
 import { Tile } from '../../parts/tile.tsx';
 import { useWebQuery } from './queries.ts';
 import { text } from './words.ts';
@@ -48,7 +48,7 @@ export function Figures({ items, range, round }: { items: readonly Item[]; range
         label={name}
         value={item.value === null ? null : formatValue(item.value, formatOf(item.kind))}
         more={<Before item={item} />}
-        chart={values.length > 1 && <Spark values={values} label={text.spark(name)} />}
+        chart={values.length > 1 && <LineChart values={values} label={text.spark(name)} />}
       />
     );
   });

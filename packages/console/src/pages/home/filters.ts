@@ -38,7 +38,7 @@ export function readFilter(written: string): RowFilter | null {
 
 export const writeFilter = ({ dimension, value }: RowFilter) => (value === null ? dimension : `${dimension}:${value}`);
 
-export function propertyOf({ dimension, value }: RowFilter) {
+export function toPropertyFilter({ dimension, value }: RowFilter) {
   const { type, key } = properties[dimension];
   return value === null ? { type, key, operator: 'is_not_set' } : { type, key, operator: 'exact', value };
 }
@@ -46,7 +46,7 @@ export function propertyOf({ dimension, value }: RowFilter) {
 const countries = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' });
 
 /** Returns the display name of a filter value. */
-export function nameOfValue({ dimension, value }: RowFilter): string {
+export function formatRowFilterValue({ dimension, value }: RowFilter): string {
   if (value === null) return text.none;
   if (dimension === 'InitialReferringDomain' && value === '$direct') return text.direct;
   if (dimension !== 'Country' || !/^[A-Z]{2}$/.test(value)) return value;

@@ -2,7 +2,7 @@ import { useActivePersonCount } from './queries.ts';
 import { text } from './words.ts';
 
 /** Shows how many persons are online now. */
-export function Online() {
+export function OnlineCount() {
   const { data } = useActivePersonCount();
   if (data === undefined) return null;
   return (

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { matching, part, useUrlState } from '../../parts/address.ts';
-import { propertyOf, readFilter } from './filters.ts';
+import { readFilter, toPropertyFilter } from './filters.ts';
 import { text } from './words.ts';
 
 export type Time = keyof typeof text.times;
@@ -41,7 +41,7 @@ const ends: Partial<Record<Time, string>> = { '-1dStart': '-1dEnd', '-1mStart': 
 const hourly = new Set<Time>(['dStart', '-1dStart', '-24h']);
 
 /** Returns the fields that all queries of the page share. */
-export function commonQueryFields({ time, from, to, compare, filters }: View, excludesInternal: boolean) {
+export function buildCommonQueryFields({ time, from, to, compare, filters }: View, excludesInternal: boolean) {
   const isCustom = time === 'custom';
   const dateRange = isCustom
     ? { date_from: from === '' ? '-7d' : from, ...(to !== '' && { date_to: to }) }
@@ -53,7 +53,7 @@ export function commonQueryFields({ time, from, to, compare, filters }: View, ex
       filterTestAccounts: excludesInternal,
       properties: filters.flatMap((written) => {
         const filter = readFilter(written);
-        return filter === null ? [] : [propertyOf(filter)];
+        return filter === null ? [] : [toPropertyFilter(filter)];
       }),
     },
     compareFilter: compare === 'none' ? undefined : { compare: true, ...(compare === 'year' && { compare_to: '-1y' }) },

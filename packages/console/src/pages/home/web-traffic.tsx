@@ -13,9 +13,16 @@ import type { Environment } from '../settings/environment.ts';
 import { BreakdownPanel } from './breakdown-panel.tsx';
 import { Checklist } from './checklist.tsx';
 import { Figures, type Item } from './figures.tsx';
-import { type Dimension, nameOfValue, type RowFilter, readFilter, writeFilter } from './filters.ts';
-import { Online } from './online.tsx';
-import { type Change, commonQueryFields, createQueryCall, useHomeUrlState, useWebQuery, type View } from './queries.ts';
+import { type Dimension, formatRowFilterValue, type RowFilter, readFilter, writeFilter } from './filters.ts';
+import { OnlineCount } from './online.tsx';
+import {
+  buildCommonQueryFields,
+  type Change,
+  createQueryCall,
+  useHomeUrlState,
+  useWebQuery,
+  type View,
+} from './queries.ts';
 import { text } from './words.ts';
 
 /** Shows website traffic. Clicking a row filters all figures by the row's value. */
@@ -24,7 +31,7 @@ export function WebTraffic() {
   const { view, change, unknown } = useHomeUrlState();
   const [round, setRound] = useState(0);
   const excludesInternal = view.internal === '' ? isUsual === true : view.internal === 'excluded';
-  const { range, compareFilter } = commonQueryFields(view, excludesInternal);
+  const { range, compareFilter } = buildCommonQueryFields(view, excludesInternal);
   const overviewQuery = { kind: 'WebOverviewQuery', ...range, ...(compareFilter && { compareFilter }) };
   const overview = useWebQuery<Item[]>(overviewQuery, round);
   const filters = view.filters.map(readFilter).filter((filter) => filter !== null);
@@ -48,7 +55,7 @@ export function WebTraffic() {
         title={words.pages.home.title}
         now={
           <>
-            <Online />
+            <OnlineCount />
             {overview.data && <span className="pill">{text.updated(formatPast(overview.data.last_refresh))}</span>}
           </>
         }
@@ -114,7 +121,7 @@ function ViewChips({
       chips={filters.map((filter) => ({
         key: writeFilter(filter),
         name: text.names[filter.dimension],
-        value: escapeInvisible(nameOfValue(filter)),
+        value: escapeInvisible(formatRowFilterValue(filter)),
         remove: () => onRemove(filter),
       }))}
     >

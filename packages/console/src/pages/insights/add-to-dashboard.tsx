@@ -7,10 +7,10 @@ import { type ApiCall, call } from '../../api/request.ts';
 import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { useProject } from '../../frame/project.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { explain, Loaded } from '../../parts/states.tsx';
+import { explainError, Loaded } from '../../parts/states.tsx';
 import { useChange } from '../../records/change.ts';
 import type { OfferUndo } from '../../records/undo.ts';
-import { nameOfInsight } from '../../results/insight-query.ts';
+import { getInsightName } from '../../results/insight-query.ts';
 import type { Insight } from './view.ts';
 import { text } from './words.ts';
 
@@ -37,7 +37,7 @@ export function AddToDashboard({ stored, offerUndo }: { stored: Insight; offerUn
     const shown = escapeInvisible(name || text.unnamedDashboard);
     const messageOf = isOn ? text.removedFrom : text.addedTo;
     change.mutate(requestFor(next), {
-      onSuccess: () => offerUndo(messageOf(nameOfInsight(stored), shown), [requestFor(before)]),
+      onSuccess: () => offerUndo(messageOf(getInsightName(stored), shown), [requestFor(before)]),
     });
   };
   return (
@@ -50,7 +50,7 @@ export function AddToDashboard({ stored, offerUndo }: { stored: Insight; offerUn
       </MenuTrigger>
       {change.error && (
         <p className="bad" role="alert">
-          {explain(change.error)}
+          {explainError(change.error)}
         </p>
       )}
     </>

@@ -10,22 +10,22 @@ import { formatPast } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint } from '../../parts/chips.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
-import { explain } from '../../parts/states.tsx';
+import { explainError } from '../../parts/states.tsx';
 import { useChange } from '../../records/change.ts';
 import type { OfferUndo } from '../../records/undo.ts';
 import { ChartPlace } from '../../results/annotation.ts';
-import { findSource, type InsightQuery, nameOfInsight, newInsightQuery } from '../../results/insight-query.ts';
+import { findSource, getInsightName, type InsightQuery, newInsightQuery } from '../../results/insight-query.ts';
 import { type DialogOfInsight, InsightActions, InsightDialog } from './insight-actions.tsx';
 import { PersonsDialog } from './persons.tsx';
 import { findFormPart, readInsightQuery, wrapQuery } from './query.ts';
 import { QueryForm } from './query-form.tsx';
 import { ResultPane } from './result.tsx';
-import { suggestedName } from './suggested-name.ts';
+import { suggestName } from './suggested-name.ts';
 import {
+  createQueryCall,
   type Insight,
   type InsightsUrlState,
   insightDrafts,
-  queryCall,
   type ShownResult,
   useQueryResult,
 } from './view.ts';
@@ -59,7 +59,7 @@ export function Builder({ stored, address, notice, offerUndo }: BuilderProps) {
   return (
     <>
       <PageTitle
-        title={stored === null ? text.newTitle : nameOfInsight(stored)}
+        title={stored === null ? text.newTitle : getInsightName(stored)}
         about={escapeInvisible(stored?.description ?? '')}
         onRename={stored === null ? undefined : () => setDialog('details')}
         now={
@@ -70,7 +70,7 @@ export function Builder({ stored, address, notice, offerUndo }: BuilderProps) {
         }
       >
         <Button onPress={toList}>{text.toList}</Button>
-        <AsApiCallButton request={queryCall(id, insightQuery)} />
+        <AsApiCallButton request={createQueryCall(id, insightQuery)} />
         {isChanged && <Button onPress={discard}>{text.discard}</Button>}
         <Button
           look="main"
@@ -97,7 +97,7 @@ export function Builder({ stored, address, notice, offerUndo }: BuilderProps) {
       )}
       {save.error && (
         <p className="health-line" role="alert">
-          {explain(save.error)}
+          {explainError(save.error)}
         </p>
       )}
       <div className="panel insight">
@@ -117,7 +117,7 @@ export function Builder({ stored, address, notice, offerUndo }: BuilderProps) {
         <InsightDialog
           {...{ dialog, stored, offerUndo }}
           query={wrapQuery(stored, insightQuery)}
-          suggestion={suggestedName(insightQuery)}
+          suggestion={suggestName(insightQuery)}
           onSaved={(saved) => {
             setDialog(null);
             if (dialog === 'details') return;

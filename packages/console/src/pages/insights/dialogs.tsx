@@ -5,7 +5,7 @@ import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
 import { RequestDialog } from '../../parts/request-dialog.tsx';
-import { explain } from '../../parts/states.tsx';
+import { explainError } from '../../parts/states.tsx';
 import { useChange } from '../../records/change.ts';
 import { type Details, DetailsFields } from '../../records/details.tsx';
 import { words } from '../../words.ts';
@@ -22,7 +22,6 @@ export function SaveDialog({
   onClose,
 }: {
   stored: Insight | null;
-  /** The insight that a new insight is copied from. */
   copied?: Insight | null;
   /** The query of the new insight. */
   query: unknown;
@@ -89,7 +88,7 @@ export function RemoveDialog({
       <p className="quiet">{text.removeText}</p>
       {remove.error && (
         <p className="bad" role="alert">
-          {explain(remove.error)}
+          {explainError(remove.error)}
         </p>
       )}
       <div className="form-buttons">

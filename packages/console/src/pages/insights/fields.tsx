@@ -3,7 +3,6 @@
 import type { ReactNode } from 'react';
 import type { Fields, InsightQuery } from '../../results/insight-query.ts';
 
-/** The props of each part of the query form. */
 export interface PartProps {
   insightQuery: InsightQuery;
   /** The API error, and the query field that caused it. */
@@ -12,7 +11,7 @@ export interface PartProps {
 }
 
 /** A labelled part of the form. API errors about its fields are shown below it. */
-export function Part({
+export function FormPart({
   title,
   fields,
   problem,
@@ -36,4 +35,4 @@ export function Part({
   );
 }
 
-export const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
+export const toText = (value: unknown) => (typeof value === 'string' ? value : '');

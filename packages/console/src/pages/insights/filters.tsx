@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { FilterList } from '../../filters/filter-list.tsx';
 import { useProject } from '../../frame/project.ts';
 import type { Environment } from '../settings/environment.ts';
-import { Part, type PartProps } from './fields.tsx';
+import { FormPart, type PartProps } from './fields.tsx';
 import { text } from './words.ts';
 
 /** A form for filters that apply to the entire query, and for excluding internal users. */
@@ -10,7 +10,7 @@ export function Filters({ insightQuery, problem, change }: PartProps) {
   const { id, test_account_filters: internal } = useProject() as Environment;
   const isSetUp = Array.isArray(internal) && internal.length > 0;
   return (
-    <Part title={text.onlyWhere} fields={['properties', 'filterTestAccounts']} problem={problem}>
+    <FormPart title={text.onlyWhere} fields={['properties', 'filterTestAccounts']} problem={problem}>
       <FilterList filters={insightQuery.properties} onFilters={(properties) => change({ properties })} />
       <label className="insight-check">
         <input
@@ -26,6 +26,6 @@ export function Filters({ insightQuery, problem, change }: PartProps) {
           <Link to={`/projects/${id}/settings/data`}>{isSetUp ? text.testAccountsEdit : text.testAccountsSetUp}</Link>
         </p>
       )}
-    </Part>
+    </FormPart>
   );
 }

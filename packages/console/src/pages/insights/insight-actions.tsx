@@ -8,7 +8,7 @@ import { loadPart } from '../../frame/broken.tsx';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import type { OfferUndo } from '../../records/undo.ts';
-import { nameOfInsight } from '../../results/insight-query.ts';
+import { getInsightName } from '../../results/insight-query.ts';
 import { text as sharingText } from '../../sharing/words.ts';
 import { AddToDashboard } from './add-to-dashboard.tsx';
 import { RemoveDialog, SaveDialog } from './dialogs.tsx';
@@ -87,11 +87,11 @@ export function InsightDialog({
     case 'share':
       return (
         <Suspense>
-          <ShareDialog path={`insights/${stored.id}`} name={nameOfInsight(stored)} onClose={onClose} />
+          <ShareDialog path={`insights/${stored.id}`} name={getInsightName(stored)} onClose={onClose} />
         </Suspense>
       );
     case 'access':
-      return <RecordAccessDialog path={`insights/${stored.id}`} name={nameOfInsight(stored)} onClose={onClose} />;
+      return <RecordAccessDialog path={`insights/${stored.id}`} name={getInsightName(stored)} onClose={onClose} />;
     case 'remove':
       return (
         <RemoveDialog
@@ -99,7 +99,7 @@ export function InsightDialog({
           onRemoved={() => {
             onRemoved();
             const body = { deleted: false, dashboards: stored.dashboards };
-            offerUndo(text.removed(nameOfInsight(stored)), [
+            offerUndo(text.removed(getInsightName(stored)), [
               { method: 'PATCH', path: `/api/projects/${id}/insights/${stored.id}`, body },
             ]);
           }}

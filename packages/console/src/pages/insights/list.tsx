@@ -8,15 +8,15 @@ import { formatAgo } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint, SearchChips } from '../../parts/chips.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
-import { More } from '../../parts/more.tsx';
+import { LoadMoreButton } from '../../parts/more.tsx';
 import { SortHead } from '../../parts/sort-head.tsx';
-import { Empty, explain, Loaded } from '../../parts/states.tsx';
+import { Empty, explainError, Loaded } from '../../parts/states.tsx';
 import { BulkBar, FavoritesButton, Star, useSelection } from '../../records/bulk.tsx';
 import { useChange } from '../../records/change.ts';
 import { sortingBy } from '../../records/sorting.ts';
 import type { OfferUndo } from '../../records/undo.ts';
-import { Glance } from '../../results/glance.tsx';
-import { findSource, nameOfInsight } from '../../results/insight-query.ts';
+import { ResultPreview } from '../../results/glance.tsx';
+import { findSource, getInsightName } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';
 import { isKind } from './query.ts';
 import { type Insight, type InsightsUrlState, insightDrafts } from './view.ts';
@@ -67,7 +67,7 @@ export function List({ address, notice, offerUndo }: ListProps) {
       {notice}
       {cached.error && (
         <p className="health-line" role="alert">
-          {text.resultsFailed} {explain(cached.error)}
+          {text.resultsFailed} {explainError(cached.error)}
         </p>
       )}
       <div className="panel">
@@ -86,7 +86,7 @@ export function List({ address, notice, offerUndo }: ListProps) {
                   results={new Map(cached.data?.rows.map(({ id: insight, result }) => [insight, result]))}
                   {...{ address, offerUndo }}
                 />
-                <More query={more} label={text.showMore} />
+                <LoadMoreButton query={more} label={text.showMore} />
               </div>
             )
           }
@@ -174,7 +174,7 @@ function Rows({
           )}
           {insights.map((insight) => {
             const { short_id: shortId, query, favorited, tags, last_modified_by: by, last_modified_at: at } = insight;
-            const name = nameOfInsight(insight);
+            const name = getInsightName(insight);
             return (
               <tr key={shortId} className="list-row">
                 <td className="row-tools">
@@ -205,7 +205,7 @@ function Rows({
                 </td>
                 <td>{kindOf(query)}</td>
                 <td className="list-wide">
-                  <Glance query={query} result={results.get(insight.id) ?? null} />
+                  <ResultPreview query={query} result={results.get(insight.id) ?? null} />
                 </td>
                 <td className="list-wide">{by === null ? '' : escapeInvisible(by.first_name || by.email)}</td>
                 <td className="list-wide quiet">{formatAgo(at)}</td>

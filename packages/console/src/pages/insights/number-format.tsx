@@ -4,7 +4,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { LabelledInput, readForm } from '../../parts/form.tsx';
 import { type InsightQuery, toFields } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';
-import { textOf } from './fields.tsx';
+import { toText } from './fields.tsx';
 import { text } from './words.ts';
 
 const named = {
@@ -49,7 +49,7 @@ export function NumberFormatButton({
           <form className="form" onSubmit={(event) => apply(readForm(event) as Record<string, string>)}>
             <label className="field">
               <span className="field-label">{text.unitOfNumbers}</span>
-              <select className="input" name="format" defaultValue={textOf(filter.aggregationAxisFormat) || 'numeric'}>
+              <select className="input" name="format" defaultValue={toText(filter.aggregationAxisFormat) || 'numeric'}>
                 {Object.entries(text.numberFormats).map(([format, name]) => (
                   <option key={format} value={format}>
                     {name}
@@ -65,7 +65,7 @@ export function NumberFormatButton({
                 label={text.formatFields[name]}
                 hint={text.formatHints[name]}
                 maxLength={20}
-                defaultValue={textOf(filter[named[name]])}
+                defaultValue={toText(filter[named[name]])}
                 wrong={null}
               />
             ))}

@@ -8,7 +8,7 @@ import { useProject } from '../../frame/project.ts';
 import { NoticeLine } from '../../parts/notice.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import { useUndo } from '../../records/undo.ts';
-import { sqlNodeOf } from '../../sql/node.ts';
+import { readSqlNode } from '../../sql/node.ts';
 import { words } from '../../words.ts';
 import { Builder, type BuilderProps } from './builder.tsx';
 import { List } from './list.tsx';
@@ -36,7 +36,7 @@ function Stored({ name, ...props }: { name: string } & Omit<BuilderProps, 'store
     queryFn: ({ signal }) =>
       call<Insight>({ path: `/api/projects/${id}/insights/${encodeURIComponent(name)}` }, signal),
   });
-  if (query.data && sqlNodeOf(query.data.query))
+  if (query.data && readSqlNode(query.data.query))
     return <Navigate to={`/projects/${id}/sql`} search={{ insight: name } as never} replace />;
   if (query.data) return <Builder stored={query.data} {...props} />;
   return (

@@ -10,13 +10,13 @@ import { Avatar, findPersonName, formatPersonSubtitle, formatPersonTitle } from 
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
-import { More } from '../../parts/more.tsx';
+import { LoadMoreButton } from '../../parts/more.tsx';
 import { saveCsv } from '../../parts/save-file.ts';
-import { explain, Loaded } from '../../parts/states.tsx';
+import { explainError, Loaded } from '../../parts/states.tsx';
 import { isFields, toFields } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';
 import { maxInCohort, SaveAsCohort } from '../cohorts/save-as-cohort.tsx';
-import { type QueryResponse, queryCall } from './view.ts';
+import { createQueryCall, type QueryResponse } from './view.ts';
 import { text } from './words.ts';
 
 const pageSize = 100;
@@ -37,7 +37,7 @@ export function PersonsDialog({ point, onClose }: { point: string; onClose: () =
   const { id } = useProject();
   const { name, source } = readPoint(point);
   const requestOf = (select: string, limit: number, offset = 0) =>
-    queryCall(id, { kind: 'ActorsQuery', source, select: [select], limit, offset });
+    createQueryCall(id, { kind: 'ActorsQuery', source, select: [select], limit, offset });
   const query = useInfiniteQuery({
     queryKey: ['result', id, 'persons', point],
     queryFn: ({ pageParam, signal }) => call<QueryResponse>(requestOf('actor', pageSize, pageParam), signal),
@@ -75,7 +75,7 @@ export function PersonsDialog({ point, onClose }: { point: string; onClose: () =
                     </li>
                   ))}
                 </ul>
-                <More query={query} label={areGroups ? text.moreGroups : text.morePersons} />
+                <LoadMoreButton query={query} label={areGroups ? text.moreGroups : text.morePersons} />
               </div>
               <div className="form-buttons">
                 {!areGroups && <SaveAsCohort name={name} read={readIds} />}
@@ -144,7 +144,7 @@ function CsvButton({ read }: { read: () => Promise<QueryResponse> }) {
       </Button>
       {problem !== null && (
         <span className="bad" role="alert">
-          {explain(problem)}
+          {explainError(problem)}
         </span>
       )}
     </>

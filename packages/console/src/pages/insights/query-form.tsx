@@ -9,7 +9,7 @@ import { Select } from '../../filters/select.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { type Fields, type InsightQuery, toFields, toFieldsList } from '../../results/insight-query.ts';
-import { Part, type PartProps, textOf } from './fields.tsx';
+import { FormPart, type PartProps, toText } from './fields.tsx';
 import { Filters } from './filters.tsx';
 import { convertToKind, isKind, kinds, lacksProperty, propertyMaths, toSeriesLetter } from './query.ts';
 import { text } from './words.ts';
@@ -66,7 +66,7 @@ function Series({ insightQuery, problem, change }: PartProps) {
     ...Object.fromEntries(groups.map((group) => [`unique_group ${group.index}`, mathTextOf(group.name)])),
   };
   const mathOf = ({ math, math_group_type_index: group }: Fields) =>
-    math === 'unique_group' ? `unique_group ${group}` : textOf(math) || 'total';
+    math === 'unique_group' ? `unique_group ${group}` : toText(math) || 'total';
   const setMath = (at: number, chosen: string) => {
     const [math = '', group] = chosen.split(' ');
     set(at, {
@@ -78,7 +78,7 @@ function Series({ insightQuery, problem, change }: PartProps) {
   const least = kind === 'FunnelsQuery' ? 2 : 1;
   const { formula } = toFields(insightQuery.trendsFilter);
   return (
-    <Part
+    <FormPart
       title={kind === 'FunnelsQuery' ? text.steps : text.events}
       fields={['series', 'trendsFilter']}
       problem={problem}
@@ -95,7 +95,7 @@ function Series({ insightQuery, problem, change }: PartProps) {
                 hint={text.eventHint}
                 of="events"
                 empty={text.eventHint}
-                value={textOf(one.event)}
+                value={toText(one.event)}
                 onName={(name) => set(at, { event: name === '' ? null : name, name: name === '' ? undefined : name })}
               />
               {isTrend && (
@@ -113,7 +113,7 @@ function Series({ insightQuery, problem, change }: PartProps) {
                   of="event"
                   isInvalid={lacksProperty(one)}
                   autoFocus={lacksProperty(one)}
-                  value={textOf(one.math_property)}
+                  value={toText(one.math_property)}
                   onName={(name) => set(at, { math_property: name })}
                 />
               )}
@@ -149,7 +149,7 @@ function Series({ insightQuery, problem, change }: PartProps) {
           aria-label={text.formula}
           placeholder={text.formulaHint}
           maxLength={400}
-          value={textOf(formula)}
+          value={toText(formula)}
           onChange={({ target }) =>
             change({
               trendsFilter: {
@@ -160,7 +160,7 @@ function Series({ insightQuery, problem, change }: PartProps) {
           }
         />
       )}
-    </Part>
+    </FormPart>
   );
 }
 
@@ -168,7 +168,7 @@ function Funnel({ insightQuery, problem, change }: PartProps) {
   const filter = toFields(insightQuery.funnelsFilter);
   const set = (fields: Fields) => change({ funnelsFilter: { ...filter, ...fields } });
   return (
-    <Part title={text.within} fields={['funnelsFilter']} problem={problem}>
+    <FormPart title={text.within} fields={['funnelsFilter']} problem={problem}>
       <div className="insight-line">
         <input
           className="input insight-number"
@@ -181,18 +181,18 @@ function Funnel({ insightQuery, problem, change }: PartProps) {
         />
         <Select
           label={text.unit}
-          value={textOf(filter.funnelWindowIntervalUnit) || 'day'}
+          value={toText(filter.funnelWindowIntervalUnit) || 'day'}
           options={text.units}
           onChoose={(unit) => set({ funnelWindowIntervalUnit: unit })}
         />
         <Select
           label={text.order}
-          value={textOf(filter.funnelOrderType) || 'ordered'}
+          value={toText(filter.funnelOrderType) || 'ordered'}
           options={text.orders}
           onChoose={(order) => set({ funnelOrderType: order })}
         />
       </div>
-    </Part>
+    </FormPart>
   );
 }
 
@@ -207,7 +207,7 @@ function Retention({ insightQuery, problem, change }: PartProps) {
         hint={text.eventHint}
         of="events"
         empty={text.eventHint}
-        value={textOf(toFields(filter[name]).id)}
+        value={toText(toFields(filter[name]).id)}
         onName={(event) =>
           set({ [name]: { ...toFields(filter[name]), id: event === '' ? null : event, type: 'events' } })
         }
@@ -215,19 +215,19 @@ function Retention({ insightQuery, problem, change }: PartProps) {
     </div>
   );
   return (
-    <Part title={text.events} fields={['retentionFilter']} problem={problem}>
+    <FormPart title={text.events} fields={['retentionFilter']} problem={problem}>
       {entity('targetEntity', text.target)}
       {entity('returningEntity', text.returning)}
       <div className="insight-line">
         <Select
           label={text.retentionType}
-          value={textOf(filter.retentionType) || 'retention_recurring'}
+          value={toText(filter.retentionType) || 'retention_recurring'}
           options={text.retentionTypes}
           onChoose={(retentionType) => set({ retentionType })}
         />
         <Select
           label={text.period}
-          value={textOf(filter.period) || 'Day'}
+          value={toText(filter.period) || 'Day'}
           options={text.periods}
           onChoose={(period) => set({ period })}
         />
@@ -241,7 +241,7 @@ function Retention({ insightQuery, problem, change }: PartProps) {
           onChange={({ target }) => set({ totalIntervals: Number(target.value) })}
         />
       </div>
-    </Part>
+    </FormPart>
   );
 }
 
@@ -251,7 +251,7 @@ function Counted({ insightQuery, problem, change }: PartProps) {
   const chosen = insightQuery.aggregation_group_type_index;
   if (groups.length === 0 && typeof chosen !== 'number') return null;
   return (
-    <Part title={text.counted} fields={['aggregation_group_type_index']} problem={problem}>
+    <FormPart title={text.counted} fields={['aggregation_group_type_index']} problem={problem}>
       <div className="insight-line">
         <Select
           label={text.counted}
@@ -263,7 +263,7 @@ function Counted({ insightQuery, problem, change }: PartProps) {
           onChoose={(index) => change({ aggregation_group_type_index: index === '' ? undefined : Number(index) })}
         />
       </div>
-    </Part>
+    </FormPart>
   );
 }
 
@@ -273,11 +273,11 @@ function Breakdown({ insightQuery, problem, change }: PartProps) {
   const ofGroups = groups.map(({ index, name }) => [`group ${index}`, text.breakdownOfGroup(escapeInvisible(name))]);
   const { breakdown_type: stored, breakdown_group_type_index: group } = filter;
   const type =
-    filter.breakdown === undefined ? 'none' : stored === 'group' ? `group ${group}` : textOf(stored) || 'event';
+    filter.breakdown === undefined ? 'none' : stored === 'group' ? `group ${group}` : toText(stored) || 'event';
   const choose = (chosen: string) => {
     const [of, index] = chosen.split(' ');
     const { breakdown_group_type_index: _, ...others } = filter;
-    const breakdown = textOf(filter.breakdown) || (of === 'event' ? '$browser' : '');
+    const breakdown = toText(filter.breakdown) || (of === 'event' ? '$browser' : '');
     set(
       of === 'none'
         ? undefined
@@ -291,7 +291,7 @@ function Breakdown({ insightQuery, problem, change }: PartProps) {
   };
   const set = (fields: Fields | undefined) => change({ breakdownFilter: fields });
   return (
-    <Part title={text.breakdown} fields={['breakdownFilter']} problem={problem}>
+    <FormPart title={text.breakdown} fields={['breakdownFilter']} problem={problem}>
       <div className="insight-line">
         <Select
           label={text.breakdown}
@@ -305,14 +305,14 @@ function Breakdown({ insightQuery, problem, change }: PartProps) {
             hint={text.property}
             of={stored === 'person' || stored === 'group' ? stored : 'event'}
             groupType={typeof group === 'number' ? group : undefined}
-            value={textOf(filter.breakdown)}
+            value={toText(filter.breakdown)}
             isInvalid={filter.breakdown === ''}
             autoFocus={filter.breakdown === ''}
             onName={(breakdown) => set({ ...filter, breakdown })}
           />
         )}
       </div>
-    </Part>
+    </FormPart>
   );
 }
 
@@ -324,7 +324,7 @@ function Range({ insightQuery, problem, change }: PartProps) {
   // range.
   if (isRetention && !problem.part.startsWith('dateRange')) return null;
   return (
-    <Part title={text.range} fields={['dateRange', 'interval', 'compareFilter']} problem={problem}>
+    <FormPart title={text.range} fields={['dateRange', 'interval', 'compareFilter']} problem={problem}>
       {!isRetention && (
         <div className="insight-line">
           <DateRangeFields
@@ -334,7 +334,7 @@ function Range({ insightQuery, problem, change }: PartProps) {
           {kind !== 'FunnelsQuery' && (
             <Select
               label={text.interval}
-              value={textOf(insightQuery.interval) || 'day'}
+              value={toText(insightQuery.interval) || 'day'}
               options={text.intervals}
               onChoose={(interval) => change({ interval })}
             />
@@ -351,7 +351,7 @@ function Range({ insightQuery, problem, change }: PartProps) {
           {text.compare}
         </label>
       )}
-    </Part>
+    </FormPart>
   );
 }
 

@@ -11,13 +11,13 @@ import { Headline } from '../../results/headline.tsx';
 import { renderImage } from '../../results/image.ts';
 import { type InsightQuery, toFields } from '../../results/insight-query.ts';
 import type { Plot } from '../../results/plot.ts';
-import { nameOfSeries, type Point, type Series } from '../../results/series.ts';
+import { formatSeriesName, type Point, type Series } from '../../results/series.ts';
 import {
-  actorsQuery,
+  buildActorsQuery,
   ResultTable,
+  readSeriesOverTime,
+  readTotalSeries,
   SeriesTable,
-  seriesInTotal,
-  seriesOverTime,
   TimeTable,
 } from '../../results/tables.tsx';
 import { text as resultTexts } from '../../results/words.ts';
@@ -80,8 +80,8 @@ function Shown({
         {zoom.onReset && <Button onPress={zoom.onReset}>{text.resetZoom}</Button>}
       </Nothing>
     );
-  const overTime = isKind(insightQuery.kind) ? seriesOverTime(insightQuery, results) : null;
-  const totals = overTime === null ? seriesInTotal(insightQuery, results) : null;
+  const overTime = isKind(insightQuery.kind) ? readSeriesOverTime(insightQuery, results) : null;
+  const totals = overTime === null ? readTotalSeries(insightQuery, results) : null;
   const image = async () => {
     if (shown.current === null) throw new Error('No chart is shown.');
     return renderImage(shown.current);
@@ -157,7 +157,10 @@ function OverTime({
   const hasPersons = toFields(insightQuery.trendsFilter).formula === undefined;
   const open = (one: Series, at: number) => {
     const day = one.days[at] ?? '';
-    onPersons({ name: resultTexts.personsAt(nameOfSeries(one), day), source: actorsQuery(insightQuery, one, day) });
+    onPersons({
+      name: resultTexts.personsAt(formatSeriesName(one), day),
+      source: buildActorsQuery(insightQuery, one, day),
+    });
   };
   const onPoint = hasPersons ? open : undefined;
   if (isTable) return <TimeTable {...{ series, insightQuery, onPoint }} />;

@@ -2,7 +2,7 @@
 
 import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { formatRange } from '../../filters/date-range.tsx';
-import { propertyName } from '../../parts/properties.ts';
+import { formatPropertyName } from '../../parts/properties.ts';
 import { type Fields, type InsightQuery, toFields, toFieldsList } from '../../results/insight-query.ts';
 import { isKind } from './query.ts';
 import { text } from './words.ts';
@@ -13,10 +13,10 @@ const { suggested } = text;
  * Suggests a name, for example `order (unique users) by Browser, last 7 days`. Returns an empty string if the console
  * cannot edit this kind of query.
  */
-export function suggestedName(insightQuery: InsightQuery): string {
+export function suggestName(insightQuery: InsightQuery): string {
   if (!isKind(insightQuery.kind)) return '';
   const { breakdown } = toFields(insightQuery.breakdownFilter);
-  const by = typeof breakdown === 'string' && breakdown !== '' ? suggested.by(propertyName(breakdown)) : '';
+  const by = typeof breakdown === 'string' && breakdown !== '' ? suggested.by(formatPropertyName(breakdown)) : '';
   const range = insightQuery.kind === 'RetentionQuery' ? '' : suggested.during(lowered(rangeOf(insightQuery)));
   return escapeInvisible(subjectOf(insightQuery) + by + range).slice(0, 400);
 }
@@ -51,7 +51,7 @@ function nameOfSeries({ event, math, math_property: property }: Fields): string 
   const aggregation = lowered(text.maths[math as keyof typeof text.maths]);
   return suggested.counted(
     name,
-    typeof property === 'string' ? `${aggregation} ${propertyName(property)}` : aggregation,
+    typeof property === 'string' ? `${aggregation} ${formatPropertyName(property)}` : aggregation,
   );
 }
 

@@ -58,7 +58,7 @@ export interface QueryResponse {
   timezone: string;
 }
 
-export const queryCall = (projectId: number, query: unknown, refresh?: string): ApiCall => ({
+export const createQueryCall = (projectId: number, query: unknown, refresh?: string): ApiCall => ({
   method: 'POST',
   path: `/api/projects/${projectId}/query`,
   body: { query, ...(refresh !== undefined && { refresh }) },
@@ -94,7 +94,7 @@ export function useQueryResult(insightQuery: InsightQuery, isNew: number): { res
     queryFn: async ({ signal }): Promise<QueryResult> => {
       const insightQuery: InsightQuery = JSON.parse(json);
       const refresh = isNew > 0 ? 'force_blocking' : undefined;
-      return { ...(await call<QueryResponse>(queryCall(id, insightQuery, refresh), signal)), insightQuery };
+      return { ...(await call<QueryResponse>(createQueryCall(id, insightQuery, refresh), signal)), insightQuery };
     },
     placeholderData: (before) => before,
     staleTime: 60_000,

@@ -2,7 +2,7 @@
 
 import { useState } from 'react';
 import { type DetailTab, EventDetail, useEventJson } from '../../event-detail/event-detail.tsx';
-import { Finding } from '../../event-detail/finding.tsx';
+import { WarningDetails } from '../../event-detail/finding.tsx';
 import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { LongText } from '../../event-detail/properties.tsx';
 import { useProject } from '../../frame/project.ts';
@@ -10,7 +10,7 @@ import { CloseButton } from '../../parts/aside.tsx';
 import { Button, CopyButton } from '../../parts/button.tsx';
 import { RuleLink } from '../../parts/rule-link.tsx';
 import { formatTime } from '../../parts/time.ts';
-import { nameOfKind, words } from '../../words.ts';
+import { formatWarningType, words } from '../../words.ts';
 import type { LiveMessage } from './messages.ts';
 import { text } from './words.ts';
 
@@ -118,8 +118,10 @@ function ByName({ event, filter }: Pick<DetailProps, 'filter'> & { event: string
 function Reason({ message: { outcome, reason, detail, rule, details } }: { message: LiveMessage }) {
   return (
     <div className={outcome === 'dropped' ? 'pill-bad live-reason' : 'pill-warn live-reason'}>
-      <strong>{nameOfKind(reason ?? '')}</strong> {detail}
-      {details && Object.keys(details).length > 0 && <Finding details={details} isStored={outcome !== 'dropped'} />}
+      <strong>{formatWarningType(reason ?? '')}</strong> {detail}
+      {details && Object.keys(details).length > 0 && (
+        <WarningDetails details={details} isStored={outcome !== 'dropped'} />
+      )}
       {rule && <RuleLink rule={rule} />}
     </div>
   );

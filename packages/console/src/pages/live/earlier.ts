@@ -6,7 +6,7 @@ import { call, type Query } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import type { LiveMessage } from './messages.ts';
 import type { StreamState } from './shared-stream.ts';
-import { type Row, sortNewestFirst, timeOf } from './use-live.ts';
+import { getMessageTime, type Row, sortNewestFirst } from './use-live.ts';
 
 const most = 50;
 
@@ -22,7 +22,7 @@ interface Filters {
  * Loads the latest events that match the stream's filters. Loads them again when the stream first opens, so that events
  * stored in the meantime are not missing.
  */
-export function useEarlier({ event, without, person, properties }: Filters, stream: StreamState) {
+export function useEarlierEvents({ event, without, person, properties }: Filters, stream: StreamState) {
   const { id } = useProject();
   const names = (operator: string, value: readonly string[]) =>
     value.length === 0 ? [] : [JSON.stringify({ key: 'event', type: 'event_metadata', operator, value })];
@@ -73,11 +73,10 @@ function rowOf({ uuid, event, distinct_id, timestamp, properties, person }: Earl
     person_id: person.uuid,
     outcome: 'stored',
   };
-  return { key: `${uuid}-earlier`, message, at: 0, time: timeOf(message), isNew: false };
+  return { key: `${uuid}-earlier`, message, at: 0, time: getMessageTime(message), isNew: false };
 }
 
-/** Merges streamed and earlier events without duplicates. */
-export function useAllRows(streamed: readonly Row[], earlier: readonly Row[] | undefined): readonly Row[] {
+export function useMergedRows(streamed: readonly Row[], earlier: readonly Row[] | undefined): readonly Row[] {
   return useMemo(() => {
     const known = new Set(streamed.map(({ message }) => message.uuid));
     return sortNewestFirst([...streamed, ...(earlier ?? []).filter(({ message }) => !known.has(message.uuid))]);

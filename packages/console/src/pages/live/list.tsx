@@ -7,7 +7,7 @@ import { formatValue, summarizeProperties } from '../../event-detail/summary.ts'
 import { useProject } from '../../frame/project.ts';
 import { usePageKeys } from '../../parts/keys.ts';
 import { formatClock } from '../../parts/time.ts';
-import { nameOfKind } from '../../words.ts';
+import { formatWarningType } from '../../words.ts';
 import type { Row } from './use-live.ts';
 import { text } from './words.ts';
 
@@ -146,7 +146,9 @@ function Cells({ row: { message, time }, zone }: { row: Row; zone: string }) {
       <span className="cut">{escapeInvisible(message.distinct_id ?? '')}</span>
       <span className="cut mono quiet live-wide">{formatValue(message.properties.$lib)}</span>
       <span className="cut live-wide">
-        {message.outcome === 'stored' ? summarizeProperties(message.properties) : nameOfKind(message.reason ?? '')}
+        {message.outcome === 'stored'
+          ? summarizeProperties(message.properties)
+          : formatWarningType(message.reason ?? '')}
       </span>
     </>
   );

@@ -11,17 +11,17 @@ import { Button } from '../../parts/button.tsx';
 import { AddressHint, Chips } from '../../parts/chips.tsx';
 import { AsApiCall } from '../../parts/dialog.tsx';
 import { usePageKeys } from '../../parts/keys.ts';
-import { propertyName } from '../../parts/properties.ts';
+import { formatPropertyName } from '../../parts/properties.ts';
 import { Search } from '../../parts/search.tsx';
-import { Empty, explain, Failed } from '../../parts/states.tsx';
+import { Empty, explainError, Failed } from '../../parts/states.tsx';
 import { formatNumber, words } from '../../words.ts';
 import { Detail, type Filter } from './detail.tsx';
-import { useAllRows, useEarlier } from './earlier.ts';
+import { useEarlierEvents, useMergedRows } from './earlier.ts';
 import { FirstEvent } from './first-event.tsx';
 import { List } from './list.tsx';
 import type { LiveMessage } from './messages.ts';
-import { Tiles, useMinute } from './tiles.tsx';
-import { type Live, type Row, useLive } from './use-live.ts';
+import { Tiles, useLastMinuteCounts } from './tiles.tsx';
+import { type Live, type Row, useLiveEvents } from './use-live.ts';
 import { text } from './words.ts';
 import './live.css';
 
@@ -45,11 +45,11 @@ export function Page() {
     distinctId: view.person,
     properties: view.properties.length === 0 ? '' : `[${view.properties.join(',')}]`,
   };
-  const live = useLive(path, query, view.paused);
+  const live = useLiveEvents(path, query, view.paused);
   const [asCall, setAsCall] = useState(false);
   const streamed = useDeferredValue(live.rows);
-  const earlier = useEarlier(view, live.state);
-  const all = useAllRows(streamed, earlier.data);
+  const earlier = useEarlierEvents(view, live.state);
+  const all = useMergedRows(streamed, earlier.data);
   const [searchText, setSearchText] = useState('');
   const rows = useMemo(() => all.filter(({ message }) => hasName(message, searchText)), [all, searchText]);
   const { row: open, uuid: openUuid, onOpen } = useOpen(rows, view.open, change);
@@ -96,7 +96,7 @@ export function Page() {
         <Button onPress={() => setAsCall(true)}>{words.asApiCall}</Button>
       </Chips>
       <AddressHint unknown={unknown} />
-      <StreamLine live={live} problem={earlier.error && `${text.noEarlier} ${explain(earlier.error)}`} />
+      <StreamLine live={live} problem={earlier.error && `${text.noEarlier} ${explainError(earlier.error)}`} />
       <div className="panel list-detail" {...((open || openUuid !== null) && { 'data-open': '' })}>
         {live.state.kind === 'failed' ? (
           <Failed
@@ -197,7 +197,7 @@ function readProperty(written: string): { name: string; relation: string; value:
     const { key, operator, value } = JSON.parse(written) as Record<string, unknown>;
     const relation = operator === 'is_not' ? text.not : String(operator ?? '');
     return {
-      name: escapeInvisible(propertyName(String(key))),
+      name: escapeInvisible(formatPropertyName(String(key))),
       relation: relation === 'exact' ? '' : relation,
       value: String(value),
     };
@@ -222,7 +222,7 @@ function useIsFirst(id: number, hasRows: boolean): boolean {
 
 /** Shows the rate of all stored events, even if the list has filters. */
 function Rate({ rows }: { rows: readonly Row[] }) {
-  const stored = useMinute(rows)?.stored;
+  const stored = useLastMinuteCounts(rows)?.stored;
   if (stored === undefined) return null;
   const rate = stored / 60;
   return (

@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useHealth } from '../../api/queries.ts';
 import { call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
-import { explain } from '../../parts/states.tsx';
+import { explainError } from '../../parts/states.tsx';
 import { Tile } from '../../parts/tile.tsx';
-import { formatNumber, nameOfKind } from '../../words.ts';
+import { formatNumber, formatWarningType } from '../../words.ts';
 import type { Row } from './use-live.ts';
 import { text } from './words.ts';
 
@@ -13,7 +13,7 @@ import { text } from './words.ts';
  */
 export function Tiles({ rows, streamed }: { rows: readonly Row[]; streamed: readonly Row[] }) {
   const { id } = useProject();
-  const minute = useMinute(streamed);
+  const minute = useLastMinuteCounts(streamed);
   const stats = useQuery({
     queryKey: ['live-stats', id],
     queryFn: ({ signal }) =>
@@ -33,18 +33,18 @@ export function Tiles({ rows, streamed }: { rows: readonly Row[]; streamed: read
       <Tile
         label={text.online}
         value={stats.data?.users_on_product}
-        more={stats.error ? explain(stats.error) : stats.data ? text.lastSeconds(stats.data.window_seconds) : ''}
+        more={stats.error ? explainError(stats.error) : stats.data ? text.lastSeconds(stats.data.window_seconds) : ''}
       />
       <Tile
         label={text.droppedMinute}
         value={minute?.dropped}
-        more={minute?.dropped && minute.mostDropped !== undefined ? nameOfKind(minute.mostDropped) : ''}
+        more={minute?.dropped && minute.mostDropped !== undefined ? formatWarningType(minute.mostDropped) : ''}
         tone={(minute?.dropped ?? 0) > 0 ? 'bad' : undefined}
       />
       <Tile
         label={text.droppedHere}
         value={rows.filter(({ message }) => message.outcome === 'dropped').length}
-        more={newest ? nameOfKind(newest.message.reason ?? '') : text.ofShown(formatNumber(rows.length))}
+        more={newest ? formatWarningType(newest.message.reason ?? '') : text.ofShown(formatNumber(rows.length))}
         tone={newest === undefined ? undefined : 'bad'}
       />
     </section>
@@ -55,7 +55,7 @@ export function Tiles({ rows, streamed }: { rows: readonly Row[]; streamed: read
  * Counts the events of the last minute. Counting is slow, so the page queries the server only every ten seconds. In the
  * meantime, it updates the counts with the received events.
  */
-export function useMinute(rows: readonly Row[]) {
+export function useLastMinuteCounts(rows: readonly Row[]) {
   const { data: health, dataUpdatedAt } = useHealth(useProject().id);
   if (!health) return undefined;
   const counted = Date.parse(health.checked_at);

@@ -51,7 +51,7 @@ const empty: Live = {
  * Receives a project's events. Updates are batched. While the user pauses the list, new events are only counted. If the
  * tab is hidden for more than a minute, the stream closes. The page then says so when the tab is visible again.
  */
-export function useLive(path: string, query: Query, isPaused: boolean): Live {
+export function useLiveEvents(path: string, query: Query, isPaused: boolean): Live {
   const [live, setLive] = useState<Live>(empty);
   const waiting = useRef<Row[]>([]);
   const skipped = useRef(0);
@@ -92,7 +92,7 @@ export function useLive(path: string, query: Query, isPaused: boolean): Live {
           key: `${uuid ?? 'none'}-${outcome}-${count}`,
           message: from.message,
           at: Date.now(),
-          time: timeOf(from.message),
+          time: getMessageTime(from.message),
           isNew: true,
         });
         if (waiting.current.length > maxRows) waiting.current.shift();
@@ -120,7 +120,7 @@ export function useLive(path: string, query: Query, isPaused: boolean): Live {
   return live;
 }
 
-export const timeOf = ({ stored_at: storedAt, timestamp }: LiveMessage) => Date.parse(storedAt ?? timestamp);
+export const getMessageTime = ({ stored_at: storedAt, timestamp }: LiveMessage) => Date.parse(storedAt ?? timestamp);
 
 /** Sorts rows by time, newest first. Rows with the same time are already in order of arrival, latest first. */
 export const sortNewestFirst = (rows: readonly Row[]) => rows.toSorted((one, other) => other.time - one.time);

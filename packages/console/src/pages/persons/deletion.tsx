@@ -9,7 +9,7 @@ import { formatAgo } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
 import { ConfirmByTyping, matchesConfirmation } from '../../parts/confirm-by-typing.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { explain, Loaded } from '../../parts/states.tsx';
+import { explainError, Loaded } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import type { Person } from './shapes.ts';
 import { text } from './words.ts';
@@ -51,7 +51,7 @@ export function DeletePerson({
         </label>
         <ConfirmByTyping label={text.deletion.type} expected={expected} value={typed} onChange={setTyped} />
         <p className="bad" role="alert">
-          {remove.error ? explain(remove.error) : null}
+          {remove.error ? explainError(remove.error) : null}
         </p>
         <div className="form-buttons">
           <Button type="submit" look="danger" isDisabled={!matchesConfirmation(typed, expected) || remove.isPending}>
@@ -92,7 +92,7 @@ interface DeletionActivity {
  * Shows the progress of a person's deletion.
  * @param otherwise content to show if the person does not exist and was not deleted
  */
-export function Deletion({ id, otherwise }: { id: string; otherwise: ReactNode }) {
+export function DeletionStatus({ id, otherwise }: { id: string; otherwise: ReactNode }) {
   const project = useProject();
   const query = useQuery({
     queryKey: ['persons', project.id, 'deletion', id],

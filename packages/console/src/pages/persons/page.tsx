@@ -7,13 +7,13 @@ import { Avatar, findPersonName, formatPersonSubtitle, formatPersonTitle } from 
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatPast } from '../../parts/ago.ts';
-import { useReturn } from '../../parts/aside.tsx';
+import { useFocusReturn } from '../../parts/aside.tsx';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint, SearchChips } from '../../parts/chips.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
-import { More } from '../../parts/more.tsx';
+import { LoadMoreButton } from '../../parts/more.tsx';
 import { SortHead } from '../../parts/sort-head.tsx';
-import { Empty, explain, Loaded } from '../../parts/states.tsx';
+import { Empty, explainError, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { formatNumber, words } from '../../words.ts';
 import { maxInCohort, SaveAsCohort } from '../cohorts/save-as-cohort.tsx';
@@ -81,7 +81,7 @@ function Count({ search }: { search: string }) {
     retry: shouldRetry,
   });
   if (error)
-    return <span className="bad">{isTooSlow(error) ? text.countTimedOut : text.countFailed(explain(error))}</span>;
+    return <span className="bad">{isTooSlow(error) ? text.countTimedOut : text.countFailed(explainError(error))}</span>;
   return data && <span className="pill">{`${formatNumber(data.count)}${data.is_complete ? '' : '+'}`}</span>;
 }
 
@@ -114,7 +114,7 @@ function List({ request, address: { view, change } }: { request: ApiCall; addres
     <div className="list">
       {seen.error && (
         <p className="person-note bad" role="alert">
-          {text.listSeenFailed(explain(seen.error))}
+          {text.listSeenFailed(explainError(seen.error))}
         </p>
       )}
       <Loaded query={query} what={text.what}>
@@ -125,7 +125,7 @@ function List({ request, address: { view, change } }: { request: ApiCall; addres
             return (
               <>
                 <p className="person-note">{text.noneYet}</p>
-                <More query={more} label={text.continueSearch} />
+                <LoadMoreButton query={more} label={text.continueSearch} />
               </>
             );
           if (persons.length === 0)
@@ -140,7 +140,7 @@ function List({ request, address: { view, change } }: { request: ApiCall; addres
                 isAscending={view.sort === 'created_at'}
                 onSort={(sort) => change({ sort })}
               />
-              <More query={more} label={text.more} />
+              <LoadMoreButton query={more} label={text.more} />
             </div>
           );
         }}
@@ -189,7 +189,7 @@ function Rows({
   onSort: (sort: PersonsUrlState['view']['sort']) => void;
 }) {
   const open = persons.find(({ uuid, distinct_ids: ids }) => uuid === openId || ids.includes(openId))?.uuid;
-  useReturn(openId !== '', open);
+  useFocusReturn(openId !== '', open);
   return (
     <table className="table" aria-label={text.list}>
       <thead>

@@ -6,7 +6,7 @@ import { useOffsetPages } from '../../api/offset-pages.ts';
 import { ApiProblem, call } from '../../api/request.ts';
 import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { Avatar, findPersonName, formatPersonSubtitle, formatPersonTitle } from '../../event-detail/person-name.tsx';
-import { membersInOrder, Properties } from '../../event-detail/properties.tsx';
+import { Properties, toSortedMembers } from '../../event-detail/properties.tsx';
 import { Timeline } from '../../event-detail/timeline.tsx';
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { useRecordTitle } from '../../frame/record-title.ts';
@@ -14,12 +14,12 @@ import { formatPast } from '../../parts/ago.ts';
 import { Aside, CloseButton } from '../../parts/aside.tsx';
 import { Button, CopyButton } from '../../parts/button.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
-import { More } from '../../parts/more.tsx';
-import { Empty, explain, Failed, Loaded } from '../../parts/states.tsx';
+import { LoadMoreButton } from '../../parts/more.tsx';
+import { Empty, explainError, Failed, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import type { PersonsUrlState } from './address.ts';
-import { DeletePerson, Deletion } from './deletion.tsx';
-import { Ids } from './ids.tsx';
+import { DeletePerson, DeletionStatus } from './deletion.tsx';
+import { DistinctIds } from './ids.tsx';
 import { type Cursor, formatDevice, formatLocation, type Person } from './shapes.ts';
 import { text } from './words.ts';
 
@@ -37,7 +37,7 @@ export function PersonDetail({ id, address }: { id: string; address: PersonsUrlS
   if (query.error instanceof ApiProblem && query.error.status === 404) {
     return (
       <Aside title={text.deletion.title2} onClose={close}>
-        <Deletion id={id} otherwise={<Failed what={text.person} error={query.error} />} />
+        <DeletionStatus id={id} otherwise={<Failed what={text.person} error={query.error} />} />
       </Aside>
     );
   }
@@ -124,7 +124,7 @@ function LastSeen({ person: { uuid, properties } }: { person: Person }) {
       )}
       {error && (
         <span className="bad" role="alert">
-          {text.lastSeenFailed(explain(error))}
+          {text.lastSeenFailed(explainError(error))}
         </span>
       )}
       {facts.map(([label, value]) => (
@@ -161,7 +161,7 @@ function Body({ person, address: { view, change } }: { person: Person; address: 
         <OwnProperties properties={person.properties} />
       </TabPanel>
       <TabPanel id="ids" className="detail-body">
-        <Ids person={person} />
+        <DistinctIds person={person} />
       </TabPanel>
       <TabPanel id="events" className="detail-body">
         <Events person={person} />
@@ -177,7 +177,7 @@ function Body({ person, address: { view, change } }: { person: Person; address: 
 }
 
 function OwnProperties({ properties }: { properties: Record<string, unknown> }) {
-  const members = useMemo(() => membersInOrder(properties), [properties]);
+  const members = useMemo(() => toSortedMembers(properties), [properties]);
   if (members.length > 0) return <Properties members={members} by="person" actions={{}} />;
   return (
     <Empty title={text.noPropertiesTitle} icon="persons">
@@ -265,7 +265,7 @@ function PersonCohorts({ uuid }: { uuid: string }) {
                 </li>
               ))}
             </ul>
-            <More query={query} />
+            <LoadMoreButton query={query} />
           </>
         )
       }

@@ -4,19 +4,17 @@ import { useMutation } from '@tanstack/react-query';
 import { meQuery, type Project, projectQuery, queryClient } from '../../api/queries.ts';
 import type { ApiCall } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
-import { callRecently } from './recent-sign-in.tsx';
+import { callWithRecentSignIn } from './recent-sign-in.tsx';
 
-/** An environment and its settings. */
 export type Environment = Project & Record<string, unknown>;
 
-/** Returns the API path of the current environment. */
 export const useEnvironmentPath = () => `/api/environments/${useProject().id}`;
 
 /** Sends a change to the current environment or its project, and then reloads the page's data. */
 export function useChange<Result>({ onDone }: { onDone?: (result: Result) => void } = {}) {
   const { id } = useProject();
   return useMutation({
-    mutationFn: (request: ApiCall) => callRecently<Result>(request),
+    mutationFn: (request: ApiCall) => callWithRecentSignIn<Result>(request),
     onSuccess: async (result) => {
       await Promise.all([
         queryClient.invalidateQueries({ queryKey: projectQuery(String(id)).queryKey }),

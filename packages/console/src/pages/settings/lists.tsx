@@ -3,7 +3,7 @@ import type { IconName } from '../../parts/icon.tsx';
 import { Empty } from '../../parts/states.tsx';
 
 /** Shown instead of an empty list, with the available types and their requirements. Choosing a type opens the form. */
-export function NoneYet<Kind extends string>({
+export function EmptyList<Kind extends string>({
   title,
   icon,
   about,

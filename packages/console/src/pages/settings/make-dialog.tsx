@@ -7,7 +7,7 @@ import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, FormProblem } from '../../parts/form.tsx';
 import { words } from '../../words.ts';
-import { callRecently } from './recent-sign-in.tsx';
+import { callWithRecentSignIn } from './recent-sign-in.tsx';
 import { text } from './words.ts';
 
 /**
@@ -31,7 +31,7 @@ export function MakeDialog({
   const [name, setName] = useState('');
   const request: ApiCall = { method: 'POST', path, body: { name } };
   const make = useMutation({
-    mutationFn: () => callRecently<{ id: number | string }>(request),
+    mutationFn: () => callWithRecentSignIn<{ id: number | string }>(request),
     onSuccess: async () => {
       // The server has switched the user to the new record.
       const me = await queryClient.fetchQuery({ ...meQuery, staleTime: 0 });

@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { call, type Query } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
-import { nameOfInsight } from '../../results/insight-query.ts';
+import { getInsightName } from '../../results/insight-query.ts';
 
 interface Listed {
   id: number;
@@ -28,7 +28,7 @@ export function useSubjectOptions(name: 'dashboards' | 'insights', query: Query 
     queryKey: [name, id, 'offered', query],
     queryFn: ({ signal }) => call<{ results: Listed[] }>({ path: `/api/projects/${id}/${name}`, query: all }, signal),
     select: ({ results }): Offered[] =>
-      results.map((one) => ({ id: one.id, name: nameOfInsight({ derived_name: null, ...one }) })),
+      results.map((one) => ({ id: one.id, name: getInsightName({ derived_name: null, ...one }) })),
     enabled: isNeeded,
   });
 }

@@ -6,7 +6,7 @@ import { useProject } from '../../frame/project.ts';
 import { groupEntries } from '../../parts/group-entries.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { words } from '../../words.ts';
-import { ConfirmItIsYou } from './recent-sign-in.tsx';
+import { SignInConfirmation } from './recent-sign-in.tsx';
 import { sections } from './sections.ts';
 import { text } from './words.ts';
 import './settings.css';
@@ -35,7 +35,7 @@ export function Page() {
           <Outlet />
         </div>
       </div>
-      <ConfirmItIsYou />
+      <SignInConfirmation />
     </>
   );
 }

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState, useSyncExternalStore } from 'react';
 import { meQuery } from '../../api/queries.ts';
 import { type ApiCall, ApiProblem, call } from '../../api/request.ts';
-import { CodeField, isCode, signInWithAnyPasskey } from '../../frame/sign-in-form.tsx';
+import { CodeField, hasErrorCode, signInWithAnyPasskey } from '../../frame/sign-in-form.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, FormProblem, readForm } from '../../parts/form.tsx';
@@ -12,7 +12,7 @@ import { supportsPasskeys } from '../../parts/passkey.ts';
 import { words } from '../../words.ts';
 import { text } from './words.ts';
 
-/** Resolves the promise that `callRecently` is waiting for. Null while the dialog is closed. */
+/** Resolves the promise that `callWithRecentSignIn` is waiting for. Null while the dialog is closed. */
 let waiting: ((isConfirmed: boolean) => void) | null = null;
 const watchers = new Set<() => void>();
 
@@ -26,7 +26,7 @@ function setWaiting(next: typeof waiting): void {
  * dialog and repeats the request. The user's input is kept.
  * @throws ApiProblem the original error if the user closes the dialog
  */
-export async function callRecently<Result>(request: ApiCall): Promise<Result> {
+export async function callWithRecentSignIn<Result>(request: ApiCall): Promise<Result> {
   try {
     return await call<Result>(request);
   } catch (error) {
@@ -37,8 +37,8 @@ export async function callRecently<Result>(request: ApiCall): Promise<Result> {
   }
 }
 
-/** The dialog for `callRecently`. Each page renders it once. */
-export function ConfirmItIsYou() {
+/** The dialog for `callWithRecentSignIn`. Each page renders it once. */
+export function SignInConfirmation() {
   const confirm = useSyncExternalStore(
     (watcher) => {
       watchers.add(watcher);
@@ -63,7 +63,7 @@ function Confirmation({ onDone, onClose }: { onDone: () => void; onClose: () => 
       await call({ method: 'POST', path: '/api/reauthenticate', body: await body() });
       onDone();
     } catch (error) {
-      if (isCode(error, '2fa_required')) setAsksCode(true);
+      if (hasErrorCode(error, '2fa_required')) setAsksCode(true);
       setProblem(error);
     }
   };

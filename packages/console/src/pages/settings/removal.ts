@@ -1,12 +1,12 @@
 import { useNavigate } from '@tanstack/react-router';
 import { meQuery, queryClient } from '../../api/queries.ts';
-import { callRecently } from './recent-sign-in.tsx';
+import { callWithRecentSignIn } from './recent-sign-in.tsx';
 
 /** Deletes the current record or its parent, and then opens the record to which the server has switched the user. */
-export function useRemoval(): (path: string) => Promise<void> {
+export function useRecordRemoval(): (path: string) => Promise<void> {
   const navigate = useNavigate();
   return async (path) => {
-    await callRecently({ method: 'DELETE', path });
+    await callWithRecentSignIn({ method: 'DELETE', path });
     await queryClient.fetchQuery({ ...meQuery, staleTime: 0 });
     await navigate({ to: '/', replace: true });
   };

@@ -79,7 +79,10 @@ export function Form({
 }
 
 /** Submits a form with the request from `requestOf`. @param whenDone called after the server accepted the request */
-export function useForm(requestOf: (fields: Record<string, unknown>) => ApiCall, whenDone: () => void): FormState {
+export function useFormSubmission(
+  requestOf: (fields: Record<string, unknown>) => ApiCall,
+  whenDone: () => void,
+): FormState {
   const [problem, setProblem] = useState<unknown>(null);
   const [isSending, setSending] = useState(false);
   const submit = async (fields: FormData) => {
@@ -104,7 +107,7 @@ export function useForm(requestOf: (fields: Record<string, unknown>) => ApiCall,
  * Reads a secret from the URL fragment, which browsers do not send to servers, and removes the secret from the URL and
  * the browser history.
  */
-export function takeSecret(): string {
+export function takeSecretFromUrl(): string {
   const secret = location.hash.slice(1);
   if (secret !== '') history.replaceState(history.state, '', location.pathname + location.search);
   return secret;

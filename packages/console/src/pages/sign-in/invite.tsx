@@ -2,13 +2,21 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call } from '../../api/request.ts';
-import { isCode } from '../../frame/sign-in-form.tsx';
+import { hasErrorCode } from '../../frame/sign-in-form.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Field, FormProblem } from '../../parts/form.tsx';
 import { createPasskey, supportsPasskeys } from '../../parts/passkey.ts';
 import { Loaded } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
-import { Entry, Form, InvalidLink, passwordRules, takeSecret, useForm, useOpenAfterSignIn } from './entry.tsx';
+import {
+  Entry,
+  Form,
+  InvalidLink,
+  passwordRules,
+  takeSecretFromUrl,
+  useFormSubmission,
+  useOpenAfterSignIn,
+} from './entry.tsx';
 import { text } from './words.ts';
 
 export function InvitePage() {
@@ -25,8 +33,8 @@ export function InvitePage() {
     retry: false,
     enabled: secret !== '',
   });
-  const form = useForm((fields) => ({ method: 'POST', path, body: { ...fields, token: secret } }), open);
-  const hasAccount = invite.data?.has_account === true || isSigningIn || isCode(form.problem, 'account_exists');
+  const form = useFormSubmission((fields) => ({ method: 'POST', path, body: { ...fields, token: secret } }), open);
+  const hasAccount = invite.data?.has_account === true || isSigningIn || hasErrorCode(form.problem, 'account_exists');
   // When the user visits the page again, the URL no longer contains the secret. Usually, it is not needed, because the
   // account has the invited email address.
   if (secret === '' || hasAccount) return <AcceptInvite inviteId={inviteId} secret={secret} />;
@@ -115,7 +123,7 @@ interface Invitation {
 function AcceptInvite({ inviteId, secret }: { inviteId: string; secret: string }) {
   const { open } = useOpenAfterSignIn();
   const path = `/api/invites/${encodeURIComponent(inviteId)}/accept`;
-  const form = useForm(() => ({ method: 'POST', path, body: secret === '' ? {} : { token: secret } }), open);
+  const form = useFormSubmission(() => ({ method: 'POST', path, body: secret === '' ? {} : { token: secret } }), open);
   return (
     <Entry title={text.inviteButton}>
       <p className="quiet">{text.inviteKnown}</p>
@@ -133,7 +141,7 @@ function AcceptInvite({ inviteId, secret }: { inviteId: string; secret: string }
 const keptSecrets = new Map<string, string>();
 
 function keepSecret(inviteId: string): string {
-  const secret = takeSecret() || (keptSecrets.get(inviteId) ?? '');
+  const secret = takeSecretFromUrl() || (keptSecrets.get(inviteId) ?? '');
   if (secret !== '') keptSecrets.set(inviteId, secret);
   return secret;
 }

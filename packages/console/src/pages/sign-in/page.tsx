@@ -11,15 +11,23 @@ import { Field } from '../../parts/form.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import { SecondFactors } from '../settings/account/second-factor.tsx';
-import { ConfirmItIsYou } from '../settings/recent-sign-in.tsx';
-import { Entry, Form, InvalidLink, passwordRules, takeSecret, useForm, useOpenAfterSignIn } from './entry.tsx';
+import { SignInConfirmation } from '../settings/recent-sign-in.tsx';
+import {
+  Entry,
+  Form,
+  InvalidLink,
+  passwordRules,
+  takeSecretFromUrl,
+  useFormSubmission,
+  useOpenAfterSignIn,
+} from './entry.tsx';
 import { text } from './words.ts';
 
 /** Signs the user in with any sign-in method, and opens the page that required the sign-in. */
 export function SignInPage() {
   const { open } = useOpenAfterSignIn();
   const [parameters] = useState(() => new URLSearchParams(location.search));
-  const [secrets] = useState(() => new URLSearchParams(takeSecret()));
+  const [secrets] = useState(() => new URLSearchParams(takeSecretFromUrl()));
   const halves = useQuery({
     queryKey: ['second-step'],
     queryFn: () => call<Methods>({ path: '/api/login/2fa/methods' }),
@@ -66,7 +74,7 @@ function ConfirmSignIn({ ticket }: { ticket: string }) {
     queryFn: () => call<{ email: string | null }>({ method: 'POST', path: '/api/login/sso/look', body: { ticket } }),
     retry: false,
   });
-  const form = useForm(() => ({ method: 'POST', path: '/api/login/sso', body: { ticket } }), open);
+  const form = useFormSubmission(() => ({ method: 'POST', path: '/api/login/sso', body: { ticket } }), open);
   if (look.error) return <InvalidLink>{text.failures.state_unknown}</InvalidLink>;
   return (
     <Loaded query={look} what={text.oneMoment}>
@@ -85,7 +93,7 @@ function ConfirmSignIn({ ticket }: { ticket: string }) {
 
 /** The page `/enter#<secret>` for one-time links, which sign a user in or create an installation's first account. */
 export function EnterPage() {
-  const [secret] = useState(takeSecret);
+  const [secret] = useState(takeSecretFromUrl);
   const { open } = useOpenAfterSignIn();
   const look = useQuery({
     queryKey: ['console-link', secret],
@@ -97,7 +105,10 @@ export function EnterPage() {
       }),
     retry: false,
   });
-  const form = useForm((fields) => ({ method: 'POST', path: '/api/console_link', body: { ...fields, secret } }), open);
+  const form = useFormSubmission(
+    (fields) => ({ method: 'POST', path: '/api/console_link', body: { ...fields, secret } }),
+    open,
+  );
   const isSignIn = look.data?.kind === 'sign_in';
   const { submit } = form;
   // The user has just clicked the link, so further confirmation is not necessary.
@@ -141,7 +152,7 @@ export function EnterPage() {
 
 export function AskResetPage() {
   const [isRequested, setRequested] = useState(false);
-  const form = useForm(
+  const form = useFormSubmission(
     (fields) => ({ method: 'POST', path: '/api/reset', body: fields }),
     () => setRequested(true),
   );
@@ -172,7 +183,7 @@ export function AskResetPage() {
 /** The page `/reset/<user>#<token>`, which the password reset email links to. */
 export function ResetPage() {
   const { userId = '' } = useParams({ strict: false });
-  const [token] = useState(takeSecret);
+  const [token] = useState(takeSecretFromUrl);
   const [isDone, setDone] = useState(false);
   const path = `/api/reset/${encodeURIComponent(userId)}`;
   const check = useQuery({
@@ -180,7 +191,7 @@ export function ResetPage() {
     queryFn: () => call<object>({ method: 'POST', path: `${path}/look`, body: { token } }),
     retry: false,
   });
-  const form = useForm(
+  const form = useFormSubmission(
     (fields) => ({ method: 'POST', path, body: { ...fields, token } }),
     () => setDone(true),
   );
@@ -211,7 +222,7 @@ export function SecondFactorPage() {
           {text.factorDone}
         </Button>
       </div>
-      <ConfirmItIsYou />
+      <SignInConfirmation />
     </Entry>
   );
 }

@@ -5,7 +5,7 @@ import { useProject } from '../../frame/project.ts';
 import { part, useUrlState } from '../../parts/address.ts';
 import { useDebounced } from '../../parts/debounced.ts';
 import { createDrafts } from '../../parts/drafts.ts';
-import { newNode, type SqlNode, sqlNodeOf } from '../../sql/node.ts';
+import { createSqlNode, readSqlNode, type SqlNode } from '../../sql/node.ts';
 import type { Insight } from '../insights/view.ts';
 
 const parts = {
@@ -47,7 +47,7 @@ export interface Edits {
 export function useEdits(stored: Insight | null, { view, change }: SqlUrlState): Edits {
   const { id } = useProject();
   const name = stored?.short_id ?? 'new';
-  const kept = (stored && sqlNodeOf(stored.query)) ?? newNode('');
+  const kept = (stored && readSqlNode(stored.query)) ?? createSqlNode('');
   const draft = drafts.use(id).get(name);
   const written = readNode(view.query);
   const [state, setState] = useState(() => ({ node: written ?? readNode(draft ?? '') ?? kept, version: 0 }));
@@ -78,7 +78,7 @@ export function useEdits(stored: Insight | null, { view, change }: SqlUrlState):
 
 function readNode(json: string): SqlNode | null {
   try {
-    return sqlNodeOf(JSON.parse(json));
+    return readSqlNode(JSON.parse(json));
   } catch {
     return null;
   }

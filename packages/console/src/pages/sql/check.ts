@@ -5,7 +5,7 @@ import { useMemo } from 'react';
 import { call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { useDebounced } from '../../parts/debounced.ts';
-import { type SqlSource, type VariableProblem, variableProblemOf } from '../../sql/node.ts';
+import { findVariableProblem, type SqlSource, type VariableProblem } from '../../sql/node.ts';
 import type { Mark } from './editor/marks.ts';
 
 /** An error, a warning or a hint about a query. */
@@ -31,7 +31,7 @@ interface Metadata {
 const none: readonly Problem[] = [];
 
 /** Returns the problems in a query. The query is checked when the user stops typing. Until then, the list is empty. */
-export function useCheck({ query, variables, filters }: SqlSource): {
+export function useQueryCheck({ query, variables, filters }: SqlSource): {
   problems: readonly Problem[];
   /** The variable with a value that the API has rejected. */
   variable: VariableProblem | null;
@@ -64,7 +64,7 @@ export function useCheck({ query, variables, filters }: SqlSource): {
     const hints = found.notices.filter(({ property }) => property === undefined);
     return [...of('error', found.errors), ...of('warning', found.warnings), ...of('info', hints)];
   }, [found, query]);
-  return { problems, variable: isCurrent ? variableProblemOf(error) : null };
+  return { problems, variable: isCurrent ? findVariableProblem(error) : null };
 }
 
 function problemOf(query: string, severity: Mark['severity'], { message, start, end }: Note): Problem {

@@ -2,20 +2,26 @@
 
 import { lazy, type ReactNode, type RefObject, Suspense, useState } from 'react';
 import { escapeInvisible } from '../../event-detail/json-text.ts';
-import { type DateRange, DayFields, rangeOfOption, rangeOptions, toRangeKey } from '../../filters/date-range.tsx';
+import {
+  type DateRange,
+  DayFields,
+  listRangeOptions,
+  parseRangeOption,
+  toRangeKey,
+} from '../../filters/date-range.tsx';
 import { loadPart } from '../../frame/broken.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Choice } from '../../parts/choice.tsx';
-import { explain } from '../../parts/states.tsx';
+import { explainError } from '../../parts/states.tsx';
 import { toFields } from '../../results/insight-query.ts';
-import { type SqlNode, usesFilters, variablesIn } from '../../sql/node.ts';
+import { findVariableNames, type SqlNode, usesFilters } from '../../sql/node.ts';
 import { words } from '../../words.ts';
 import type { Edits } from './address.ts';
-import { type Problem, useCheck } from './check.ts';
+import { type Problem, useQueryCheck } from './check.ts';
 import type { EditorHandle } from './editor/sql-editor.tsx';
-import { useKnown } from './known.ts';
+import { useNameLoaders } from './known.ts';
 import { RecentQueries, useRecentQueries } from './recent.tsx';
-import type { useRun } from './run.ts';
+import type { useQueryRun } from './run.ts';
 import { VariableBar } from './variable-bar.tsx';
 import { type OpenVariables, VariablesDialog } from './variables-dialog.tsx';
 import { text } from './words.ts';
@@ -30,16 +36,16 @@ export function EditorPanel({
   children,
 }: {
   edits: Edits;
-  runner: ReturnType<typeof useRun>;
+  runner: ReturnType<typeof useQueryRun>;
   /** The ref receives functions that control the editor. */
   editor: RefObject<EditorHandle | null>;
   /** Additional buttons. */
   children?: ReactNode;
 }) {
-  const { problems, variable } = useCheck(node.source);
+  const { problems, variable } = useQueryCheck(node.source);
   const [dialog, setDialog] = useState<OpenVariables | null>(null);
   const recent = useRecentQueries();
-  const known = useKnown();
+  const known = useNameLoaders();
   const isEmpty = node.source.query.trim() === '';
   const run = () => {
     if (isEmpty) return;
@@ -47,7 +53,7 @@ export function EditorPanel({
     runner.run(node, 'force_blocking');
   };
   // If the query no longer contains the variable, no field can show the error, so show it here.
-  const hasField = variable !== null && variablesIn(node.source.query).includes(variable.name);
+  const hasField = variable !== null && findVariableNames(node.source.query).includes(variable.name);
   const shown = variable === null || hasField ? problems : [problemOfQuery(variable.message)];
   return (
     <>
@@ -119,17 +125,16 @@ const sentences = {
 function RunProblem({ error, isChecked }: { error: unknown; isChecked: boolean }) {
   return (
     <p className="sql-failed bad" role="alert">
-      {isChecked ? text.failed : `${text.failed} ${explain(error)}`}
+      {isChecked ? text.failed : `${text.failed} ${explainError(error)}`}
     </p>
   );
 }
 
-/** Fields for the date range of `{filters}`. */
 function DateFields({ node, onNode }: { node: SqlNode; onNode: (node: SqlNode) => void }) {
   const { source } = node;
   const filters = toFields(source.filters);
   const range: DateRange = toFields(filters.dateRange);
-  const { value, options } = rangeOptions(range);
+  const { value, options } = listRangeOptions(range);
   const set = (dateRange: DateRange | undefined) =>
     onNode({ ...node, source: { ...source, filters: { ...filters, dateRange } } });
   return (
@@ -138,7 +143,7 @@ function DateFields({ node, onNode }: { node: SqlNode; onNode: (node: SqlNode) =
         name={words.span.time}
         value={value}
         options={{ '': text.allDates, ...options }}
-        onChoose={(chosen) => set(chosen === '' ? undefined : rangeOfOption(chosen))}
+        onChoose={(chosen) => set(chosen === '' ? undefined : parseRangeOption(chosen))}
       />
       <DayFields range={toRangeKey(range) === '' ? {} : range} onRange={set} />
     </>

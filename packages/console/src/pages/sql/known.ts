@@ -12,7 +12,7 @@ import type { SqlSchema } from './editor/names.ts';
 const maxNames = 100;
 
 /** Returns functions that load names for the editor: tables, functions, events, properties and variables. */
-export function useKnown(): Known {
+export function useNameLoaders(): Known {
   const { id } = useProject();
   return useMemo(() => {
     const names = async (path: string, query: Query) => {

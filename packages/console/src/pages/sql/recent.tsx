@@ -10,7 +10,7 @@ import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { useProject } from '../../frame/project.ts';
 import { userStorageKey } from '../../frame/user-storage.ts';
 import { formatPast } from '../../parts/ago.ts';
-import { newNode, type SqlSource, sqlNodeOf } from '../../sql/node.ts';
+import { createSqlNode, readSqlNode, type SqlSource } from '../../sql/node.ts';
 import { text } from './words.ts';
 
 /** A query that the user ran in this browser. */
@@ -49,7 +49,7 @@ function read(key: string): RecentQuery[] {
   try {
     const stored: unknown = JSON.parse(localStorage.getItem(key) ?? '[]');
     if (!Array.isArray(stored)) return [];
-    return stored.filter((one): one is RecentQuery => sqlNodeOf(one?.source) !== null && typeof one.at === 'string');
+    return stored.filter((one): one is RecentQuery => readSqlNode(one?.source) !== null && typeof one.at === 'string');
   } catch {
     return [];
   }
@@ -71,7 +71,7 @@ export function RecentQueries({
         <Menu
           className="menu sql-recent"
           aria-label={text.recent}
-          onAction={(at) => onChoose(queries[Number(at)]?.source ?? newNode('').source)}
+          onAction={(at) => onChoose(queries[Number(at)]?.source ?? createSqlNode('').source)}
         >
           {queries.map(({ source, at }, index) => {
             const line = escapeInvisible(source.query.replace(/\s+/g, ' ').trim().slice(0, 200));

@@ -5,9 +5,9 @@ import { Empty } from '../../parts/states.tsx';
 import { ExportMenu } from '../../results/export-menu.tsx';
 import { renderImage } from '../../results/image.ts';
 import type { Plot } from '../../results/plot.ts';
-import { type ChartColumns, chartColumns, settingsOf } from '../../sql/chart.ts';
-import { type Column, columnsOf } from '../../sql/columns.ts';
-import { type Display, displayOf, type SqlNode } from '../../sql/node.ts';
+import { type ChartColumns, chooseChartColumns, toChartSettings } from '../../sql/chart.ts';
+import { type Column, readColumns } from '../../sql/columns.ts';
+import { type Display, getDisplay, type SqlNode } from '../../sql/node.ts';
 import { SqlChart, SqlNumber } from '../../sql/result.tsx';
 import { ResultTable } from '../../sql/result-table.tsx';
 import type { Ran } from './run.ts';
@@ -27,10 +27,10 @@ export function ResultPane({
   onNode: (node: SqlNode) => void;
 }) {
   const { results: rows, columns: names, types, hasMore, limit } = response;
-  const columns = columnsOf(names, types, rows);
-  const display = displayOf(node);
+  const columns = readColumns(names, types, rows);
+  const display = getDisplay(node);
   const isChart = display === 'ActionsLineGraph' || display === 'ActionsBar';
-  const chosen = isChart ? chartColumns(node, columns, rows) : null;
+  const chosen = isChart ? chooseChartColumns(node, columns, rows) : null;
   const shown = useRef<Plot>(null);
   const image = async () => {
     if (shown.current === null) throw new Error('No chart is shown.');
@@ -73,7 +73,7 @@ export function ResultPane({
               columns={columns}
               chosen={chosen}
               onChosen={(next) =>
-                onNode({ ...node, chartSettings: { ...(node.chartSettings as object), ...settingsOf(next) } })
+                onNode({ ...node, chartSettings: { ...(node.chartSettings as object), ...toChartSettings(next) } })
               }
             />
           )}

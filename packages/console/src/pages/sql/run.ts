@@ -24,14 +24,14 @@ export interface Ran {
   milliseconds: number;
 }
 
-export const runCall = (projectId: number, { source }: SqlNode, refresh?: string): ApiCall => ({
+export const createRunCall = (projectId: number, { source }: SqlNode, refresh?: string): ApiCall => ({
   method: 'POST',
   path: `/api/projects/${projectId}/query`,
   body: { query: source, ...(refresh !== undefined && { refresh }) },
 });
 
 /** Runs one query at a time. Cancelling a query aborts its request, and the server then stops the query. */
-export function useRun() {
+export function useQueryRun() {
   const { id } = useProject();
   const [ran, setRan] = useState<Ran | null>(null);
   const [isCanceled, setCanceled] = useState(false);
@@ -42,7 +42,7 @@ export function useRun() {
       const own = new AbortController();
       request.current = own;
       const begin = performance.now();
-      const response = await call<SqlResponse>(runCall(id, node, refresh), own.signal);
+      const response = await call<SqlResponse>(createRunCall(id, node, refresh), own.signal);
       return { node, response, milliseconds: performance.now() - begin };
     },
     onSuccess: setRan,

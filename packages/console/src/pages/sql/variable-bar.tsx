@@ -1,8 +1,8 @@
 import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { Button } from '../../parts/button.tsx';
-import { type SqlNode, type VariableProblem, variablesIn } from '../../sql/node.ts';
+import { findVariableNames, type SqlNode, type VariableProblem } from '../../sql/node.ts';
 import { VariableFields } from '../../sql/variable-field.tsx';
-import { toPlaceholder, useVariables, withVariables } from '../../sql/variables.ts';
+import { replaceVariables, toPlaceholder, useVariables } from '../../sql/variables.ts';
 import { words } from '../../words.ts';
 import type { OpenVariables } from './variables-dialog.tsx';
 import { text } from './words.ts';
@@ -21,7 +21,7 @@ export function VariableBar({
   onRun: () => void;
   onOpen: (dialog: OpenVariables) => void;
 }) {
-  const names = variablesIn(node.source.query);
+  const names = findVariableNames(node.source.query);
   const { data: all } = useVariables(names.length > 0);
   if (names.length === 0 || all === undefined) return null;
   const used = names.flatMap((name) => all.find(({ code_name: one }) => one === name) ?? []);
@@ -38,7 +38,7 @@ export function VariableBar({
         variables={used}
         set={node.source.variables}
         problem={problem}
-        onValues={(values) => onNode({ ...node, source: withVariables(node.source, values) })}
+        onValues={(values) => onNode({ ...node, source: replaceVariables(node.source, values) })}
         more={(variable) => (
           <Button
             look="plain"

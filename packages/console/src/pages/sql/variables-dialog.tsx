@@ -13,11 +13,11 @@ import { Button } from '../../parts/button.tsx';
 import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
 import { Field, FormProblem } from '../../parts/form.tsx';
 import { RequestDialog } from '../../parts/request-dialog.tsx';
-import { explain, Loaded } from '../../parts/states.tsx';
+import { explainError, Loaded } from '../../parts/states.tsx';
 import { useChange } from '../../records/change.ts';
-import { nameOfInsight } from '../../results/insight-query.ts';
-import { copyText } from '../../sql/columns.ts';
-import { sqlNodeOf, variablesIn } from '../../sql/node.ts';
+import { getInsightName } from '../../results/insight-query.ts';
+import { formatForCopy } from '../../sql/columns.ts';
+import { findVariableNames, readSqlNode } from '../../sql/node.ts';
 import { ValueField } from '../../sql/variable-field.tsx';
 import { toPlaceholder, useVariables, type Variable, type VariableType, variableTypes } from '../../sql/variables.ts';
 import { words } from '../../words.ts';
@@ -42,7 +42,6 @@ export function VariablesDialog({
   open: OpenVariables;
   /** Changes the dialog's content. Null closes the dialog. */
   onOpen: (open: OpenVariables | null) => void;
-  /** Inserts a text into the editor. */
   onInsert: (text: string) => void;
 }) {
   if (open === 'list') return <List {...{ onOpen, onInsert }} />;
@@ -61,7 +60,7 @@ export function VariablesDialog({
 function List({ onOpen, onInsert }: Pick<Parameters<typeof VariablesDialog>[0], 'onOpen' | 'onInsert'>) {
   const query = useVariables();
   const describe = ({ type, default_value: usual }: Variable) =>
-    text.about(text.types[type], usual === null ? text.null : escapeInvisible(copyText(usual)));
+    text.about(text.types[type], usual === null ? text.null : escapeInvisible(formatForCopy(usual)));
   return (
     <Dialog title={text.open} onClose={() => onOpen(null)}>
       <p className="quiet">{text.intro}</p>
@@ -192,7 +191,7 @@ function TypeFields({
 }) {
   const { type, values, default_value: usual } = fields;
   const problemOf = (field: string) =>
-    problem instanceof ApiProblem && problem.attr === field ? explain(problem) : null;
+    problem instanceof ApiProblem && problem.attr === field ? explainError(problem) : null;
   const wrongValues = problemOf('values');
   return (
     <>
@@ -241,7 +240,6 @@ function TypeFields({
   );
 }
 
-/** Loads the saved insights with a query that uses the variable. */
 function useInsightsWith({ code_name: name }: Variable) {
   const { id } = useProject();
   return useQuery({
@@ -253,7 +251,9 @@ function useInsightsWith({ code_name: name }: Variable) {
           { path: `/api/projects/${id}/insights`, query: { insight: 'SQL', basic: true, limit: 100, offset } },
           signal,
         );
-        found.push(...results.filter(({ query }) => variablesIn(sqlNodeOf(query)?.source.query ?? '').includes(name)));
+        found.push(
+          ...results.filter(({ query }) => findVariableNames(readSqlNode(query)?.source.query ?? '').includes(name)),
+        );
         offset += results.length;
         isLast = next === null || results.length === 0;
       }
@@ -279,7 +279,7 @@ function InsightsWith({ variable }: { variable: Variable }) {
               {insights.map((insight) => (
                 <li key={insight.id}>
                   <Link to={`/projects/${id}/insights`} search={{ insight: insight.short_id } as never}>
-                    {escapeInvisible(nameOfInsight(insight))}
+                    {escapeInvisible(getInsightName(insight))}
                   </Link>
                 </li>
               ))}

@@ -8,10 +8,10 @@ import { Button } from '../../parts/button.tsx';
 import { AddressHint } from '../../parts/chips.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { NoticeLine } from '../../parts/notice.tsx';
-import { Empty, explain } from '../../parts/states.tsx';
+import { Empty, explainError } from '../../parts/states.tsx';
 import { useChange } from '../../records/change.ts';
 import type { useUndo } from '../../records/undo.ts';
-import { nameOfInsight } from '../../results/insight-query.ts';
+import { getInsightName } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';
 import { type DialogOfInsight, InsightActions, InsightDialog } from '../insights/insight-actions.tsx';
 import type { Insight } from '../insights/view.ts';
@@ -20,7 +20,7 @@ import type { EditorHandle } from './editor/sql-editor.tsx';
 import { EditorPanel } from './editor-panel.tsx';
 import { examples } from './examples.ts';
 import { ResultPane } from './result-pane.tsx';
-import { runCall, useRun } from './run.ts';
+import { createRunCall, useQueryRun } from './run.ts';
 import { text } from './words.ts';
 
 /** Shows a query in the editor, with its result below. */
@@ -37,7 +37,7 @@ export function Workbench({
   const { id } = useProject();
   const edits = useEdits(stored, address);
   const { node, edit } = edits;
-  const runner = useRun();
+  const runner = useQueryRun();
   const editor = useRef<EditorHandle>(null);
   const [dialog, setDialog] = useState<DialogOfInsight | null>(null);
   const save = useChange<Insight>((saved) => {
@@ -55,14 +55,14 @@ export function Workbench({
   return (
     <>
       <PageTitle
-        title={stored === null ? words.pages.sql.title : nameOfInsight(stored)}
+        title={stored === null ? words.pages.sql.title : getInsightName(stored)}
         about={escapeInvisible(stored?.description ?? '')}
         onRename={stored === null ? undefined : () => setDialog('details')}
         now={<State {...{ stored, edits }} refreshed={ran?.response.last_refresh} />}
       >
         {stored !== null && <Button onPress={toNew}>{text.newQuery}</Button>}
         {edits.isChanged && <Button onPress={edits.discard}>{text.discard}</Button>}
-        {!isEmpty && <AsApiCallButton request={runCall(id, node)} />}
+        {!isEmpty && <AsApiCallButton request={createRunCall(id, node)} />}
         <Button
           isDisabled={isEmpty || save.isPending || (stored !== null && !edits.isChanged)}
           onPress={() =>
@@ -87,7 +87,7 @@ export function Workbench({
       )}
       {save.error && (
         <p className="health-line" role="alert">
-          {explain(save.error)}
+          {explainError(save.error)}
         </p>
       )}
       <div className="panel sql" aria-busy={runner.isRunning}>

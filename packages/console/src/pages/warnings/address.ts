@@ -31,4 +31,4 @@ export function useWarningsUrlState() {
 export type WarningsUrlState = ReturnType<typeof useWarningsUrlState>;
 
 /** Returns the API value of an option. For `all`, returns undefined. */
-export const chosen = (value: string) => (value === 'all' ? undefined : value);
+export const toFilterValue = (value: string) => (value === 'all' ? undefined : value);

@@ -12,19 +12,19 @@ import { Choice } from '../../parts/choice.tsx';
 import { rowKeys, usePageKeys } from '../../parts/keys.ts';
 import { Search } from '../../parts/search.tsx';
 import { SpanMenu } from '../../parts/span.tsx';
-import { Empty, explain, Failed, Loaded } from '../../parts/states.tsx';
+import { Empty, explainError, Failed, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
-import { chosen, type WarningsUrlState } from './address.ts';
+import { toFilterValue, type WarningsUrlState } from './address.ts';
 import { type DeadLetter, type DeadLetterPage, type Decision, formatDeadLetterId } from './dead-letter.ts';
 import { DeadLetterDetail } from './dead-letter-detail.tsx';
-import { Decide } from './decide.tsx';
+import { DeadLetterDialog } from './decide.tsx';
 import { text as words } from './words.ts';
 
 const text = words.deadLetters;
 
-export const deadLettersRequest = (project: number, { view, span }: WarningsUrlState): ApiCall => ({
+export const createDeadLettersRequest = (project: number, { view, span }: WarningsUrlState): ApiCall => ({
   path: `/api/projects/${project}/dead_letters`,
-  query: { ...span, reason: view.reason, topic: chosen(view.topic), state: chosen(view.state) },
+  query: { ...span, reason: view.reason, topic: toFilterValue(view.topic), state: toFilterValue(view.state) },
 });
 
 /** Shows the list of dead letters, if the user has access to it. */
@@ -44,7 +44,7 @@ function OfAdministrator({ address }: { address: WarningsUrlState }) {
   const panel = useRef<HTMLDivElement>(null);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [decision, setDecision] = useState<Decision | null>(null);
-  const request = deadLettersRequest(id, address);
+  const request = createDeadLettersRequest(id, address);
   const query = useInfiniteQuery({
     queryKey: ['warnings', id, 'letters', request.query],
     queryFn: ({ pageParam, signal }) =>
@@ -111,7 +111,7 @@ function OfAdministrator({ address }: { address: WarningsUrlState }) {
         )}
       </div>
       {decision && (
-        <Decide decision={decision} onClose={() => setDecision(null)} onDone={() => setSelected(new Set())} />
+        <DeadLetterDialog decision={decision} onClose={() => setDecision(null)} onDone={() => setSelected(new Set())} />
       )}
     </>
   );
@@ -177,7 +177,7 @@ function Selection({
       <span role="status">{isReading ? text.selecting : text.selected(selected.size)}</span>
       {selectAll.error && (
         <span className="bad" role="alert">
-          {explain(selectAll.error)}
+          {explainError(selectAll.error)}
         </span>
       )}
       {hasMore && hasAll && (

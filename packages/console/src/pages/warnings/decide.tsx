@@ -7,7 +7,7 @@ import { call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { explain } from '../../parts/states.tsx';
+import { explainError } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import { type Decision, formatDeadLetterId } from './dead-letter.ts';
 import { text as ofPage } from './words.ts';
@@ -26,7 +26,7 @@ const partSize = 100;
  * A dialog that asks for confirmation, and then replays or discards dead letters in batches. It shows the result
  * afterwards.
  */
-export function Decide({
+export function DeadLetterDialog({
   decision: { verb, ids },
   onClose,
   onDone,
@@ -74,7 +74,7 @@ export function Decide({
       <p>{ask.text}</p>
       <p className="quiet">{text.recorded}</p>
       <p className={decide.error ? 'bad' : 'quiet'} role={decide.error ? 'alert' : 'status'}>
-        {decide.error ? explain(decide.error) : decide.isPending ? text.working(worked, ids.length) : null}
+        {decide.error ? explainError(decide.error) : decide.isPending ? text.working(worked, ids.length) : null}
       </p>
       <div className="form-buttons">
         <Button

@@ -1,13 +1,13 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { call, readCursor } from '../../api/request.ts';
-import { type Facts, Finding } from '../../event-detail/finding.tsx';
+import { type Facts, WarningDetails } from '../../event-detail/finding.tsx';
 import { useProject } from '../../frame/project.ts';
 import { Aside, CloseButton } from '../../parts/aside.tsx';
 import { Button } from '../../parts/button.tsx';
 import { RuleLink } from '../../parts/rule-link.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
-import { formatCount, nameOfKind, words } from '../../words.ts';
+import { formatCount, formatWarningType, words } from '../../words.ts';
 import type { WarningsUrlState } from './address.ts';
 import type { Kind } from './kind.ts';
 import { text } from './words.ts';
@@ -49,13 +49,13 @@ export function KindDetail({
   const { zone } = address;
   return (
     <Aside
-      title={nameOfKind(type)}
+      title={formatWarningType(type)}
       isOpenAlready={isOpenAlready}
       onClose={onClose}
       head={
         <div className="detail-head">
           <div className="detail-title">
-            <h2>{nameOfKind(type)}</h2>
+            <h2>{formatWarningType(type)}</h2>
             <CloseButton label={text.close} onClose={onClose} />
           </div>
           <p>
@@ -70,7 +70,7 @@ export function KindDetail({
       }
     >
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard */}
-      <section className="detail-body" tabIndex={0} aria-label={nameOfKind(type)}>
+      <section className="detail-body" tabIndex={0} aria-label={formatWarningType(type)}>
         <dl className="facts">
           {(
             [
@@ -121,7 +121,7 @@ function Samples({ kind: { type, severity, outcome }, address }: { kind: Kind; a
                     {formatTime(timestamp, zone)}
                     {count > 1 && ` · ${formatCount(count, 'event')}`}
                   </p>
-                  <Finding details={details} isStored={outcome !== 'dropped'} />
+                  <WarningDetails details={details} isStored={outcome !== 'dropped'} />
                 </li>
               ))}
           </ol>

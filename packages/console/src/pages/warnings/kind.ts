@@ -12,7 +12,7 @@ export interface Kind {
   counts: { start: string; count: number }[];
 }
 
-export const keyOf = ({ severity, type }: Kind) => `${severity} ${type}`;
+export const getKindKey = ({ severity, type }: Kind) => `${severity} ${type}`;
 
 /** CSS class of each outcome. The interface always shows the outcome as a word too. */
 export const toneOf = { dropped: 'bad', changed: 'warn', noted: 'quiet' } as const;

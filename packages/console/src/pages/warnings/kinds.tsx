@@ -16,15 +16,15 @@ import { Empty, Loaded } from '../../parts/states.tsx';
 import { Tile } from '../../parts/tile.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { useIsWide } from '../../parts/wide.ts';
-import { formatNumber, nameOfKind, words } from '../../words.ts';
-import { chosen, type WarningsUrlState } from './address.ts';
-import { type Kind, keyOf, toneOf } from './kind.ts';
+import { formatNumber, formatWarningType, words } from '../../words.ts';
+import { toFilterValue, type WarningsUrlState } from './address.ts';
+import { getKindKey, type Kind, toneOf } from './kind.ts';
 import { KindDetail } from './kind-detail.tsx';
 import { text } from './words.ts';
 
-export const kindsRequest = (project: number, { view, span }: WarningsUrlState): ApiCall => ({
+export const createKindsRequest = (project: number, { view, span }: WarningsUrlState): ApiCall => ({
   path: `/api/projects/${project}/ingestion_warnings/counts`,
-  query: { severity: chosen(view.severity), ...span },
+  query: { severity: toFilterValue(view.severity), ...span },
 });
 
 const figureTone = { dropped: 'bad', changed: 'warn', noted: undefined } as const;
@@ -36,7 +36,7 @@ export function Kinds({ address }: { address: WarningsUrlState }) {
   const { view, change } = address;
   const project = useProject();
   const panel = useRef<HTMLDivElement>(null);
-  const request = kindsRequest(project.id, address);
+  const request = createKindsRequest(project.id, address);
   const query = useQuery({
     queryKey: ['warnings', project.id, 'kinds', request.query],
     queryFn: ({ signal }) => call<{ results: Kind[] }>(request, signal),
@@ -45,11 +45,11 @@ export function Kinds({ address }: { address: WarningsUrlState }) {
   const all = query.data?.results ?? [];
   const searchText = view.search.trim().toLowerCase();
   const kinds = all.filter(({ type, detail }) =>
-    `${type} ${nameOfKind(type)} ${detail}`.toLowerCase().includes(searchText),
+    `${type} ${formatWarningType(type)} ${detail}`.toLowerCase().includes(searchText),
   );
   const first = useFirstKind(kinds);
   const isFirst = view.open === '' && first !== undefined;
-  const openKey = isFirst ? keyOf(first) : view.open === 'none' ? '' : view.open;
+  const openKey = isFirst ? getKindKey(first) : view.open === 'none' ? '' : view.open;
   usePageKeys(rowKeys(panel));
   const close = () => {
     change({ open: first === undefined ? '' : 'none' });
@@ -74,7 +74,7 @@ export function Kinds({ address }: { address: WarningsUrlState }) {
         {openKey !== '' && query.isSuccess && (
           <KindDetail
             key={view.open}
-            kind={all.find((kind) => keyOf(kind) === openKey)}
+            kind={all.find((kind) => getKindKey(kind) === openKey)}
             isOpenAlready={isFirst}
             address={address}
             onClose={close}
@@ -89,8 +89,8 @@ export function Kinds({ address }: { address: WarningsUrlState }) {
 function useFirstKind(kinds: readonly Kind[]): Kind | undefined {
   const isWide = useIsWide();
   const [key, setKey] = useState('');
-  const first = isWide ? (kinds.find((kind) => keyOf(kind) === key) ?? kinds[0]) : undefined;
-  if (first !== undefined && keyOf(first) !== key) setKey(keyOf(first));
+  const first = isWide ? (kinds.find((kind) => getKindKey(kind) === key) ?? kinds[0]) : undefined;
+  if (first !== undefined && getKindKey(first) !== key) setKey(getKindKey(first));
   return first;
 }
 
@@ -136,7 +136,7 @@ function Figures({ kinds, isKnown, address }: { kinds: readonly Kind[]; isKnown:
             label={text.tiles[outcome]}
             value={isKnown ? count : undefined}
             tone={count > 0 ? figureTone[outcome] : isKnown && outcome === 'dropped' ? 'good' : undefined}
-            more={worst ? text.mostly(nameOfKind(worst.type), own.length) : isKnown ? text.none : ''}
+            more={worst ? text.mostly(formatWarningType(worst.type), own.length) : isKnown ? text.none : ''}
             chart={
               count > 0 && (
                 <Bars
@@ -179,7 +179,7 @@ function Rows({ kinds, openKey, address }: { kinds: readonly Kind[]; openKey: st
         <tbody>
           {kinds.map((kind) => {
             const { type, outcome, detail, count, first_at: first, last_at: last, counts } = kind;
-            const key = keyOf(kind);
+            const key = getKindKey(kind);
             return (
               <tr key={key} className="warnings-row" {...(key === openKey && { 'data-open': '' })}>
                 <td>
@@ -191,7 +191,7 @@ function Rows({ kinds, openKey, address }: { kinds: readonly Kind[]; openKey: st
                       data-row={key}
                       onClick={() => change({ open: key })}
                     >
-                      {nameOfKind(type)}
+                      {formatWarningType(type)}
                     </button>
                     <span className={`warnings-outcome ${toneOf[outcome]}`}>{words.outcomes[outcome]}</span>
                   </div>
@@ -200,7 +200,7 @@ function Rows({ kinds, openKey, address }: { kinds: readonly Kind[]; openKey: st
                 <td className="warnings-wide warnings-bars">
                   <Bars
                     values={groupIntoSpans(counts, { ...edges, spans })}
-                    {...{ width: 160, height: 28, tone: toneOf[outcome], label: text.over(nameOfKind(type)) }}
+                    {...{ width: 160, height: 28, tone: toneOf[outcome], label: text.over(formatWarningType(type)) }}
                   />
                 </td>
                 <td className="number">{formatNumber(count)}</td>

@@ -11,8 +11,8 @@ import { AsApiCall } from '../../parts/dialog.tsx';
 import { RefreshButton } from '../../parts/refresh.tsx';
 import { words } from '../../words.ts';
 import { useWarningsUrlState } from './address.ts';
-import { DeadLetters, deadLettersRequest } from './dead-letters.tsx';
-import { Kinds, kindsRequest } from './kinds.tsx';
+import { createDeadLettersRequest, DeadLetters } from './dead-letters.tsx';
+import { createKindsRequest, Kinds } from './kinds.tsx';
 import { text } from './words.ts';
 import './warnings.css';
 
@@ -23,7 +23,8 @@ export function Page() {
   const { view, change, unknown } = address;
   const project = useProject();
   const [asCall, setAsCall] = useState<ApiCall | null>(null);
-  const request = view.tab === 'kinds' ? kindsRequest(project.id, address) : deadLettersRequest(project.id, address);
+  const request =
+    view.tab === 'kinds' ? createKindsRequest(project.id, address) : createDeadLettersRequest(project.id, address);
   return (
     <>
       <PageTitle title={words.pages.warnings.title}>

@@ -13,7 +13,7 @@ import { AsApiCallButton } from '../../../parts/dialog.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { Block } from '../block.tsx';
-import { callRecently } from '../recent-sign-in.tsx';
+import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { text } from './words.ts';
 
 export interface Role {
@@ -121,7 +121,7 @@ function Kinds({ rules, roles, path }: { rules: RecordRules; roles: readonly Rol
   const [roleId, setRoleId] = useState('');
   const change = useMutation({
     mutationFn: ({ resource, level }: { resource: string; level: Level }) =>
-      callRecently({
+      callWithRecentSignIn({
         method: 'PUT',
         path,
         body: { resource, access_level: level === '' ? null : level, ...(roleId !== '' && { role: roleId }) },

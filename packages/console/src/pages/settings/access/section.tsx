@@ -11,11 +11,11 @@ import { useUrlState } from '../../../parts/address.ts';
 import { AddressHint } from '../../../parts/chips.tsx';
 import { AsApiCallButton } from '../../../parts/dialog.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
-import { More } from '../../../parts/more.tsx';
+import { LoadMoreButton } from '../../../parts/more.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
 import { Block, ConfirmationDialog } from '../block.tsx';
 import { administrator, useOrganization } from '../own-organization.ts';
-import { callRecently } from '../recent-sign-in.tsx';
+import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { RecordAccess, type Role } from './records.tsx';
 import { text } from './words.ts';
 
@@ -89,7 +89,7 @@ function useRuleChange() {
   const { id } = useProject();
   return useMutation({
     mutationFn: ({ rule, subject }: { rule: Rule; subject: RuleSubject }) =>
-      callRecently({
+      callWithRecentSignIn({
         method: 'PUT',
         path: `/api/projects/${id}/access_controls`,
         body: {
@@ -184,7 +184,7 @@ function ForRoles({ access, roles }: { access: AccessRules; roles: ReturnType<ty
           )
         }
       </Loaded>
-      <More query={roles} />
+      <LoadMoreButton query={roles} />
     </Block>
   );
 }
@@ -282,7 +282,7 @@ function ForMembers({ access }: { access: AccessRules }) {
           )
         }
       </Loaded>
-      <More query={query} />
+      <LoadMoreButton query={query} />
     </Block>
   );
 }

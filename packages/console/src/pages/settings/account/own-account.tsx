@@ -12,7 +12,7 @@ import { Loaded } from '../../../parts/states.tsx';
 import { formatTime } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block, ConfirmationDialog } from '../block.tsx';
-import { callRecently } from '../recent-sign-in.tsx';
+import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { text } from '../words.ts';
 
 const own = '/api/users/@me';
@@ -23,7 +23,7 @@ const own = '/api/users/@me';
 export function Address({ email, pending }: { email: string; pending: string | null }) {
   const refresh = () => queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
   const requestChange = useMutation({
-    mutationFn: (body: object) => callRecently({ method: 'PATCH', path: own, body }),
+    mutationFn: (body: object) => callWithRecentSignIn({ method: 'PATCH', path: own, body }),
     onSuccess: refresh,
   });
   const verify = useMutation({
@@ -145,7 +145,7 @@ export function RemoveAccount({ email }: { email: string }) {
           typed={{ label: words.email, text: email }}
           onClose={() => setConfirming(false)}
           act={async () => {
-            await callRecently({ method: 'DELETE', path: own });
+            await callWithRecentSignIn({ method: 'DELETE', path: own });
             queryClient.clear();
             await navigate({ to: '/sign-in' });
           }}

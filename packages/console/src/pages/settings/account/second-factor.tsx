@@ -12,7 +12,7 @@ import { createPasskey, supportsPasskeys } from '../../../parts/passkey.ts';
 import { Loaded } from '../../../parts/states.tsx';
 import { words } from '../../../words.ts';
 import { Block, ConfirmationDialog, OneTimeSecret } from '../block.tsx';
-import { callRecently } from '../recent-sign-in.tsx';
+import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { text } from '../words.ts';
 
 const own = '/api/users/@me';
@@ -103,7 +103,7 @@ function App({ status }: { status: Status }) {
           onClose={close}
           act={async () => {
             const request = { method: 'POST', path: `${own}/two_factor_backup_codes` } as const;
-            showCodes((await callRecently<{ backup_codes: string[] }>(request)).backup_codes);
+            showCodes((await callWithRecentSignIn<{ backup_codes: string[] }>(request)).backup_codes);
           }}
         >
           {text.newBackupCodesText}
@@ -115,7 +115,7 @@ function App({ status }: { status: Status }) {
           verb={text.disconnectApp}
           onClose={close}
           act={async () => {
-            await callRecently({ method: 'POST', path: `${own}/two_factor_disable` });
+            await callWithRecentSignIn({ method: 'POST', path: `${own}/two_factor_disable` });
             await refresh();
           }}
         >
@@ -130,14 +130,14 @@ function ConnectApp({ onClose, onDone }: { onClose: () => void; onDone: (codes: 
   // The query returns a new secret each time the dialog is opened.
   const setup = useQuery({
     queryKey: ['settings', 'totp-setup'],
-    queryFn: () => callRecently<{ secret: string; uri: string }>({ path: `${own}/two_factor_start_setup` }),
+    queryFn: () => callWithRecentSignIn<{ secret: string; uri: string }>({ path: `${own}/two_factor_start_setup` }),
     retry: false,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
   const validate = useMutation({
     mutationFn: (body: object) =>
-      callRecently<{ backup_codes: string[] }>({ method: 'POST', path: `${own}/two_factor_validate`, body }),
+      callWithRecentSignIn<{ backup_codes: string[] }>({ method: 'POST', path: `${own}/two_factor_validate`, body }),
     onSuccess: ({ backup_codes: codes }) => onDone(codes),
   });
   return (
@@ -194,7 +194,7 @@ function Passkeys({ status }: { status: Status }) {
   const [leaving, setLeaving] = useState<Passkey | null>(null);
   const count = useMutation({
     mutationFn: (isRequired: boolean) =>
-      callRecently({ method: 'PATCH', path: own, body: { passkeys_enabled_for_2fa: isRequired } }),
+      callWithRecentSignIn({ method: 'PATCH', path: own, body: { passkeys_enabled_for_2fa: isRequired } }),
     onSettled: refresh,
   });
   return (
@@ -225,7 +225,7 @@ function Passkeys({ status }: { status: Status }) {
           verb={text.remove}
           onClose={() => setLeaving(null)}
           act={async () => {
-            await callRecently({ method: 'DELETE', path: `${credentials}/${leaving.id}` });
+            await callWithRecentSignIn({ method: 'DELETE', path: `${credentials}/${leaving.id}` });
             await refresh();
           }}
         >
@@ -273,9 +273,13 @@ function PasskeyTable({ passkeys, onRemove }: { passkeys: Passkey[]; onRemove: (
 function AddPasskey({ onClose }: { onClose: () => void }) {
   const add = useMutation({
     mutationFn: async (label: string) => {
-      const options = await callRecently({ method: 'POST', path: '/api/webauthn/register/begin' });
+      const options = await callWithRecentSignIn({ method: 'POST', path: '/api/webauthn/register/begin' });
       const credential = await createPasskey(options);
-      await callRecently({ method: 'POST', path: '/api/webauthn/register/complete', body: { credential, label } });
+      await callWithRecentSignIn({
+        method: 'POST',
+        path: '/api/webauthn/register/complete',
+        body: { credential, label },
+      });
     },
     onSuccess: async () => {
       await refresh();

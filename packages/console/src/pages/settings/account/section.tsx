@@ -16,7 +16,7 @@ import { Loaded } from '../../../parts/states.tsx';
 import { formatDay } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block, ConfirmationDialog, SuccessMessage } from '../block.tsx';
-import { callRecently } from '../recent-sign-in.tsx';
+import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { text } from '../words.ts';
 import { Address, History, RemoveAccount } from './own-account.tsx';
 import { SecondFactors } from './second-factor.tsx';
@@ -78,7 +78,7 @@ export function Section() {
 function Name({ user }: { user: OwnUser }) {
   const { first_name, last_name } = user;
   const save = useMutation({
-    mutationFn: (body: object) => callRecently({ method: 'PATCH', path: own, body }),
+    mutationFn: (body: object) => callWithRecentSignIn({ method: 'PATCH', path: own, body }),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: meQuery.queryKey }),
   });
   return (
@@ -132,7 +132,7 @@ function Password({ user, sessions }: { user: Me; sessions: Session[] | undefine
   const needsCurrentPassword = user.has_password && !byLink;
   const [round, setRound] = useState(0);
   const save = useMutation({
-    mutationFn: (body: object) => callRecently({ method: 'PATCH', path: own, body }),
+    mutationFn: (body: object) => callWithRecentSignIn({ method: 'PATCH', path: own, body }),
     onSuccess: () => {
       setRound((before) => before + 1);
       return Promise.all([
@@ -205,7 +205,7 @@ function ThemeChoice() {
 function Sessions({ sessions }: { sessions: Session[] }) {
   const { timezone } = useProject();
   const end = useMutation({
-    mutationFn: (id: string) => callRecently({ method: 'DELETE', path: `${sessionsPath}/${id}` }),
+    mutationFn: (id: string) => callWithRecentSignIn({ method: 'DELETE', path: `${sessionsPath}/${id}` }),
     onSettled: () => queryClient.invalidateQueries({ queryKey: sessionsKey }),
   });
   return (
@@ -267,7 +267,7 @@ function EndOthers({ count }: { count: number }) {
           verb={text.endOthers}
           onClose={() => setConfirming(false)}
           act={async () => {
-            await callRecently({ method: 'POST', path: `${sessionsPath}/revoke_others` });
+            await callWithRecentSignIn({ method: 'POST', path: `${sessionsPath}/revoke_others` });
             await queryClient.invalidateQueries({ queryKey: sessionsKey });
           }}
         >

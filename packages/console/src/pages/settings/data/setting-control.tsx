@@ -3,8 +3,8 @@
 import { useId } from 'react';
 import { ApiProblem } from '../../../api/request.ts';
 import { useHasLevelInOrganization } from '../../../frame/project.ts';
-import { Choices } from '../../../frame/suggestions.tsx';
-import { explain } from '../../../parts/states.tsx';
+import { SuggestionList } from '../../../frame/suggestions.tsx';
+import { explainError } from '../../../parts/states.tsx';
 import { zones } from '../../../parts/time.ts';
 import { useSubjectOptions } from '../offered.ts';
 import { SavedFilters } from '../saved-filters.tsx';
@@ -106,7 +106,7 @@ function Line({ control: { name, kind }, value, problem, onChange }: OfKind<'zon
         value={typeof value === 'string' ? value : ''}
         onChange={({ target }) => onChange(target.value === '' && !isZone ? null : target.value)}
       />
-      {isZone && <Choices id={`${id}-zones`} names={zones} />}
+      {isZone && <SuggestionList id={`${id}-zones`} names={zones} />}
       <About id={`${id}-more`} name={name} problem={problem} />
     </div>
   );
@@ -170,7 +170,7 @@ function Dashboard({ value, ...props }: SelectProps<'dashboard'>) {
       />
       {error && (
         <p className="bad" role="alert">
-          {text.notOffered(explain(error))}
+          {text.notOffered(explainError(error))}
         </p>
       )}
     </>
@@ -234,7 +234,7 @@ function About({ id, name, problem }: { id: string; name: SettingName; problem: 
   if (isAbout(problem, name)) {
     return (
       <p id={id} className="bad" role="alert">
-        {explain(problem)}
+        {explainError(problem)}
       </p>
     );
   }

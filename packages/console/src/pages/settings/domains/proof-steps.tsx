@@ -8,7 +8,7 @@ import { FormProblem } from '../../../parts/form.tsx';
 import { formatClock } from '../../../parts/time.ts';
 import { Block } from '../block.tsx';
 import { useOrganization } from '../own-organization.ts';
-import { callRecently } from '../recent-sign-in.tsx';
+import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { text } from './words.ts';
 
 const { steps } = text;
@@ -49,7 +49,12 @@ export function ProofSteps({
   const verify = useMutation({
     mutationFn: async () => {
       const path = `${organization.path}/domains/${domain.id}/verify`;
-      const { check } = await callRecently<{ check: Check }>({ method: 'POST', path, body: {}, wantsResult: true });
+      const { check } = await callWithRecentSignIn<{ check: Check }>({
+        method: 'POST',
+        path,
+        body: {},
+        wantsResult: true,
+      });
       return { ...check, at: new Date().toISOString() };
     },
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['organization', organization.id, 'domains'] }),

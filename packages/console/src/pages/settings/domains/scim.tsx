@@ -7,12 +7,12 @@ import { useProject } from '../../../frame/project.ts';
 import { formatAgo } from '../../../parts/ago.ts';
 import { Button, CopyButton } from '../../../parts/button.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
-import { More } from '../../../parts/more.tsx';
+import { LoadMoreButton } from '../../../parts/more.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { formatClock, formatDay } from '../../../parts/time.ts';
 import { Block, ConfirmationDialog, OneTimeSecret } from '../block.tsx';
 import { useOrganization } from '../own-organization.ts';
-import { callRecently } from '../recent-sign-in.tsx';
+import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import type { Domain } from './proof-steps.tsx';
 import { text } from './words.ts';
 
@@ -45,7 +45,8 @@ export function Scim({ domain }: { domain: Domain }) {
   const [token, setToken] = useState<string | null>(null);
   const [confirming, setConfirming] = useState<'regenerate' | 'disable' | null>(null);
   const change = useMutation({
-    mutationFn: (end: '' | '/regenerate' | '/disable') => callRecently<Scim>({ method: 'POST', path: path + end }),
+    mutationFn: (end: '' | '/regenerate' | '/disable') =>
+      callWithRecentSignIn<Scim>({ method: 'POST', path: path + end }),
     onSuccess: async ({ scim_bearer_token: made }) => {
       setToken(made ?? null);
       await queryClient.invalidateQueries({ queryKey });
@@ -141,7 +142,7 @@ function Requests({ path, queryKey }: { path: string; queryKey: readonly unknown
           )
         }
       </Loaded>
-      <More query={query} />
+      <LoadMoreButton query={query} />
     </section>
   );
 }

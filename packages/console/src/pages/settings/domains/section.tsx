@@ -11,19 +11,18 @@ import { Button } from '../../../parts/button.tsx';
 import { AddressHint } from '../../../parts/chips.tsx';
 import { AsApiCallButton } from '../../../parts/dialog.tsx';
 import { Field, FormProblem } from '../../../parts/form.tsx';
-import { More } from '../../../parts/more.tsx';
+import { LoadMoreButton } from '../../../parts/more.tsx';
 import { Empty, Failed, Loaded } from '../../../parts/states.tsx';
 import { formatDay } from '../../../parts/time.ts';
 import { Block, ConfirmationDialog } from '../block.tsx';
 import { administrator, useOrganization } from '../own-organization.ts';
-import { callRecently } from '../recent-sign-in.tsx';
+import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { type Domain, ProofSteps } from './proof-steps.tsx';
 import { Scim } from './scim.tsx';
 import { SingleSignOn } from './single-sign-on.tsx';
 import { text } from './words.ts';
 import './domains.css';
 
-/** `open` is the ID of the open domain. */
 const parts = { open: part.text() };
 
 export function Section() {
@@ -68,7 +67,7 @@ export function Section() {
                 ) : (
                   <DomainTable domains={rows} mayChange={mayChange} onOpen={onOpen} />
                 )}
-                <More query={query} />
+                <LoadMoreButton query={query} />
               </Block>
             </>
           );
@@ -90,7 +89,7 @@ function AddDomain({ isMain, onAdded }: { isMain: boolean; onAdded: (id: string)
   const [round, setRound] = useState(0);
   const add = useMutation({
     mutationFn: (domain: string) =>
-      callRecently<Domain>({ method: 'POST', path: `${organization.path}/domains`, body: { domain } }),
+      callWithRecentSignIn<Domain>({ method: 'POST', path: `${organization.path}/domains`, body: { domain } }),
     onSuccess: async ({ id }) => {
       setRound((before) => before + 1);
       await queryClient.invalidateQueries({ queryKey: ['organization', organization.id, 'domains'] });
@@ -189,7 +188,7 @@ function DomainTable({
           verb={text.remove}
           onClose={() => setLeaving(null)}
           act={async () => {
-            await callRecently({ method: 'DELETE', path: `${organization.path}/domains/${leaving.id}` });
+            await callWithRecentSignIn({ method: 'DELETE', path: `${organization.path}/domains/${leaving.id}` });
             onOpen('');
             await queryClient.invalidateQueries({ queryKey: ['organization', organization.id, 'domains'] });
           }}

@@ -9,7 +9,7 @@ import { Loaded } from '../../../parts/states.tsx';
 import { formatClock, formatDay } from '../../../parts/time.ts';
 import { Block, SuccessMessage } from '../block.tsx';
 import { administrator, useOrganization } from '../own-organization.ts';
-import { callRecently } from '../recent-sign-in.tsx';
+import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import type { Domain as DomainFields } from './proof-steps.tsx';
 import { text } from './words.ts';
 
@@ -76,7 +76,7 @@ function SetUp({ domain, onClose }: { domain: Domain; onClose: () => void }) {
   const save = useMutation({
     mutationFn: async (body: Record<string, unknown>) => {
       const isOwn = Object.keys(body).every((name) => own.has(name));
-      return callRecently<object>({ method: 'PATCH', path: isOwn ? path : `${path}/sign_on`, body });
+      return callWithRecentSignIn<object>({ method: 'PATCH', path: isOwn ? path : `${path}/sign_on`, body });
     },
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['organization', organization.id, 'domains'] }),
   });

@@ -5,7 +5,7 @@ import { ApiProblem, call } from '../../../api/request.ts';
 import { useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Field, FormProblem } from '../../../parts/form.tsx';
-import { explain } from '../../../parts/states.tsx';
+import { explainError } from '../../../parts/states.tsx';
 import { fromLocalTime, toLocalTime } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block } from '../block.tsx';
@@ -18,7 +18,7 @@ import {
   destinationTypes,
 } from './destinations.ts';
 import { type BatchExport, exportsKey, models, useExportsPath } from './export.ts';
-import { ScheduleFields, scheduleOf } from './schedule-fields.tsx';
+import { readSchedule, ScheduleFields } from './schedule-fields.tsx';
 import { text } from './words.ts';
 
 const { form } = text;
@@ -31,7 +31,6 @@ export function ExportForm({
   onClose,
 }: {
   before: BatchExport | undefined;
-  /** Destination type of a new export. */
   type?: DestinationType | undefined;
   onDone: (now: BatchExport) => unknown;
   onClose: () => void;
@@ -60,7 +59,7 @@ export function ExportForm({
     const typed = new FormData(event.currentTarget);
     save.mutate({
       ...bodyOf(typed, { type, storedConfig, timezone }),
-      ...scheduleOf(typed, before),
+      ...readSchedule(typed, before),
       filters: hasFilters && filters.length > 0 ? filters : null,
     });
   };
@@ -130,7 +129,7 @@ function FiltersHint({ problem }: { problem: unknown }) {
   if (!isAbout(problem, 'filters')) return <span className="hint">{form.filtersHint}</span>;
   return (
     <span className="bad" role="alert">
-      {explain(problem)}
+      {explainError(problem)}
     </span>
   );
 }

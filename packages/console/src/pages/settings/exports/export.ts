@@ -6,7 +6,6 @@ import { isTime, zones } from '../../../parts/span.tsx';
 import { type DestinationType, destinationTypes } from './destinations.ts';
 import type { ExportSchedule } from './schedule.ts';
 
-/** An export run in the API's format. */
 export interface Run {
   id: string;
   backfill: string | null;
@@ -49,7 +48,6 @@ export interface BatchExport extends ExportSchedule {
 const address = {
   open: part.text(),
   edit: part.flag(),
-  /** Destination type of a new export. */
   type: part.oneOf(['', ...destinationTypes], ''),
   after: matching(isTime, '-7d'),
   before: matching(isTime),

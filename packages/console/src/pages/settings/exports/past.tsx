@@ -8,16 +8,15 @@ import { formatAgo } from '../../../parts/ago.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AsApiCall, Dialog } from '../../../parts/dialog.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
-import { More } from '../../../parts/more.tsx';
-import { explain, Loaded } from '../../../parts/states.tsx';
+import { LoadMoreButton } from '../../../parts/more.tsx';
+import { explainError, Loaded } from '../../../parts/states.tsx';
 import { formatBetween, fromLocalTime, toLocalTime } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block, ConfirmationDialog, SuccessMessage } from '../block.tsx';
 import { type Backfill, type BatchExport, exportsKey } from './export.ts';
-import { lastDays, lastFinished } from './schedule.ts';
+import { findLastInterval, getLastDays } from './schedule.ts';
 import { text } from './words.ts';
 
-/** Shows an export's backfills and their progress. */
 export function Backfills({ one, path }: { one: BatchExport; path: string }) {
   const { id: projectId, timezone } = useProject();
   const mayChange = useHasLevel(1);
@@ -45,12 +44,12 @@ export function Backfills({ one, path }: { one: BatchExport; path: string }) {
           ) : (
             <>
               <Table backfills={rows} onCancel={setCancelled} />
-              <More query={query} />
+              <LoadMoreButton query={query} />
             </>
           )
         }
       </Loaded>
-      {dialog === 'past' && <PastDialog one={one} path={path} onClose={() => setDialog(null)} />}
+      {dialog === 'past' && <BackfillDialog one={one} path={path} onClose={() => setDialog(null)} />}
       {dialog === 'call' && <AsApiCall request={{ path: `${path}/backfills` }} onClose={() => setDialog(null)} />}
       {cancelled && (
         <ConfirmationDialog
@@ -139,7 +138,7 @@ interface Preview {
  * A dialog that previews and starts a backfill for a time range.
  * @param isTrial whether to preselect the most recently completed interval
  */
-export function PastDialog({
+export function BackfillDialog({
   one,
   path,
   isTrial = false,
@@ -151,7 +150,7 @@ export function PastDialog({
   onClose: () => void;
 }) {
   const { id: projectId } = useProject();
-  const [{ start, end }, setSpan] = useState(() => lastFinished(one));
+  const [{ start, end }, setSpan] = useState(() => findLastInterval(one));
   const key = exportsKey(projectId, one.id);
   const range = { start_at: start, end_at: end };
   const preview = useQuery({
@@ -185,7 +184,7 @@ export function PastDialog({
           {!isTrial && <SpanFields one={one} start={start} end={end} onSpan={setSpan} />}
           <div className="note" aria-live="polite">
             {preview.error ? (
-              <span className="bad">{explain(preview.error)}</span>
+              <span className="bad">{explainError(preview.error)}</span>
             ) : preview.data ? (
               <PreviewText preview={preview.data} one={one} />
             ) : (
@@ -251,9 +250,9 @@ function SpanFields({
   return (
     <>
       <div className="form-buttons">
-        <Button onPress={() => onSpan(lastFinished(one))}>{text.lastInterval(interval)}</Button>
-        {interval !== 'day' && <Button onPress={() => onSpan(lastDays(1, timezone))}>{text.yesterday}</Button>}
-        {interval !== 'week' && <Button onPress={() => onSpan(lastDays(7, timezone))}>{text.lastWeek}</Button>}
+        <Button onPress={() => onSpan(findLastInterval(one))}>{text.lastInterval(interval)}</Button>
+        {interval !== 'day' && <Button onPress={() => onSpan(getLastDays(1, timezone))}>{text.yesterday}</Button>}
+        {interval !== 'week' && <Button onPress={() => onSpan(getLastDays(7, timezone))}>{text.lastWeek}</Button>}
       </div>
       <div className="settings-pair">
         {field(text.from, start, (next) => onSpan({ start: next, end }))}

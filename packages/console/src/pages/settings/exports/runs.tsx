@@ -6,14 +6,14 @@ import { useHasLevel, useProject } from '../../../frame/project.ts';
 import { formatAgo } from '../../../parts/ago.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AsApiCall } from '../../../parts/dialog.tsx';
-import { More } from '../../../parts/more.tsx';
+import { LoadMoreButton } from '../../../parts/more.tsx';
 import { resolveZone, SpanMenu } from '../../../parts/span.tsx';
-import { Empty, explain, Loaded } from '../../../parts/states.tsx';
+import { Empty, explainError, Loaded } from '../../../parts/states.tsx';
 import { formatBetween, formatMinute } from '../../../parts/time.ts';
 import { formatNumber, words } from '../../../words.ts';
 import { Block, ConfirmationDialog } from '../block.tsx';
 import { type BatchExport, type ExportsUrlState, exportsKey, isOpen, type Run } from './export.ts';
-import { PastDialog } from './past.tsx';
+import { BackfillDialog } from './past.tsx';
 import { findErrorAdvice, text } from './words.ts';
 
 const spans = ['-24h', '-7d', '-30d', '-90d'];
@@ -77,12 +77,12 @@ export function Runs({
           return (
             <>
               <Table runs={runs} one={one} path={path} zone={zone} />
-              <More query={query} />
+              <LoadMoreButton query={query} />
             </>
           );
         }}
       </Loaded>
-      {dialog === 'try' && <PastDialog one={one} path={path} isTrial onClose={() => setDialog(null)} />}
+      {dialog === 'try' && <BackfillDialog one={one} path={path} isTrial onClose={() => setDialog(null)} />}
       {dialog === 'call' && (
         <AsApiCall request={{ path: `${path}/runs`, query: span }} onClose={() => setDialog(null)} />
       )}
@@ -109,7 +109,7 @@ function Table({ runs, one, path, zone }: { runs: readonly Run[]; one: BatchExpo
   return (
     <>
       <p role="status" className={retry.error ? 'bad' : 'good'}>
-        {retry.error ? explain(retry.error) : retry.isSuccess ? text.retried : null}
+        {retry.error ? explainError(retry.error) : retry.isSuccess ? text.retried : null}
       </p>
       <table className="table settings-table" aria-label={text.runs}>
         <thead>

@@ -1,7 +1,7 @@
 // The form fields for the schedule of a batch export.
 
 import { useProject } from '../../../frame/project.ts';
-import { Choices } from '../../../frame/suggestions.tsx';
+import { SuggestionList } from '../../../frame/suggestions.tsx';
 import { Field } from '../../../parts/form.tsx';
 import { zones } from '../../../parts/time.ts';
 import type { BatchExport } from './export.ts';
@@ -78,7 +78,7 @@ export function ScheduleFields({
             defaultValue={before?.timezone ?? timezone}
             problem={problem}
           />
-          <Choices id="export-zones" names={zones} />
+          <SuggestionList id="export-zones" names={zones} />
         </>
       )}
     </div>
@@ -89,7 +89,7 @@ export function ScheduleFields({
  * Returns the chosen schedule in the API's format. An offset that was not set before is omitted if it equals the
  * default value.
  */
-export function scheduleOf(typed: FormData, before: BatchExport | undefined): Partial<ExportSchedule> {
+export function readSchedule(typed: FormData, before: BatchExport | undefined): Partial<ExportSchedule> {
   const interval = intervals.find((one) => one === typed.get('interval')) ?? 'hour';
   const offset = (name: 'offset_day' | 'offset_hour', usual: number) => {
     const chosen = typed.get(name);

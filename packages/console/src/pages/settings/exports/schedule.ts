@@ -26,7 +26,7 @@ const fixedMs: Partial<Record<Interval, number>> = {
 };
 
 /** Returns the most recently completed interval. The server determines the exact range of a run. */
-export function lastFinished(
+export function findLastInterval(
   { interval, timezone, offset_day, offset_hour }: ExportSchedule,
   now = new Date(),
 ): { start: string; end: string } {
@@ -46,7 +46,7 @@ export function lastFinished(
 }
 
 /** Returns the range of the given number of days before today, in a time zone. */
-export function lastDays(count: number, zone: string, now = new Date()): { start: string; end: string } {
+export function getLastDays(count: number, zone: string, now = new Date()): { start: string; end: string } {
   const today = Date.parse(`${toLocalTime(now, zone).slice(0, 10)}T00:00:00Z`);
   return { start: midnight(today - count * dayMs, zone), end: midnight(today, zone) };
 }

@@ -7,12 +7,12 @@ import { formatAgo } from '../../../parts/ago.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AddressHint } from '../../../parts/chips.tsx';
 import { AsApiCall } from '../../../parts/dialog.tsx';
-import { More } from '../../../parts/more.tsx';
+import { LoadMoreButton } from '../../../parts/more.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { formatMinute } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block } from '../block.tsx';
-import { NoneYet, takeFocus, useLastOpen } from '../lists.tsx';
+import { EmptyList, takeFocus, useLastOpen } from '../lists.tsx';
 import { type DestinationType, destinationTypes } from './destinations.ts';
 import {
   type BatchExport,
@@ -81,7 +81,7 @@ function List({ last, onOpen }: { last: string; onOpen: (id: string, type?: Dest
           ) : (
             <>
               <Table exports={rows} last={last} onOpen={onOpen} />
-              <More query={query} />
+              <LoadMoreButton query={query} />
             </>
           )
         }
@@ -95,7 +95,7 @@ function List({ last, onOpen }: { last: string; onOpen: (id: string, type?: Dest
 function NoExport({ mayChange, onChoose }: { mayChange: boolean; onChoose: (type: DestinationType) => void }) {
   const kinds = destinationTypes.map((type) => ({ kind: type, name: text.types[type], needs: text.needs[type] }));
   return (
-    <NoneYet
+    <EmptyList
       title={text.emptyTitle}
       icon="exports"
       about={text.empty}

@@ -265,7 +265,6 @@ export const text = {
   },
 };
 
-/** Returns advice about an error. */
 export function findErrorAdvice(error: string, code: string): string {
   const known = text.reasons[code];
   if (known !== undefined) return known;

@@ -11,9 +11,9 @@ import { formatDay } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block } from '../block.tsx';
 import { Cards } from '../cards.tsx';
-import { callRecently } from '../recent-sign-in.tsx';
+import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { text } from '../words.ts';
-import { type Access, findPreset, type PresetName, powersOfPreset, scopeNames, scopes, toPowers } from './scopes.ts';
+import { type Access, findPreset, getPresetPowers, type PresetName, scopes, toPowers, toScopeNames } from './scopes.ts';
 
 export const keysPath = '/api/personal_api_keys';
 
@@ -44,12 +44,12 @@ export function KeyForm({
   onDone: (key: PersonalKey) => Promise<void>;
   onClose: () => void;
 }) {
-  const [powers, setPowers] = useState(() => toPowers(before?.scopes ?? scopeNames(powersOfPreset('read'))));
+  const [powers, setPowers] = useState(() => toPowers(before?.scopes ?? toScopeNames(getPresetPowers('read'))));
   const [isAll, setAll] = useState(before?.scopes.includes('*') ?? false);
   const [teams, setTeams] = useState<readonly number[]>(before?.scoped_teams ?? []);
   const [organizations, setOrganizations] = useState<readonly string[]>(before?.scoped_organizations ?? []);
   const [ends, setEnds] = useState<Ends>(before ? 'keep' : '90');
-  const names = isAll ? ['*'] : scopeNames(powers);
+  const names = isAll ? ['*'] : toScopeNames(powers);
   const requestFor = (label: string): ApiCall => ({
     method: before ? 'PATCH' : 'POST',
     path: before ? `${keysPath}/${before.id}` : keysPath,
@@ -62,13 +62,13 @@ export function KeyForm({
     },
   });
   const save = useMutation({
-    mutationFn: (label: string) => callRecently<PersonalKey>(requestFor(label)),
+    mutationFn: (label: string) => callWithRecentSignIn<PersonalKey>(requestFor(label)),
     onSuccess: onDone,
   });
   const preset: PresetName = isAll ? 'all' : findPreset(powers);
   const begin = (name: PresetName) => {
     setAll(name === 'all');
-    if (name !== 'all' && name !== 'own') setPowers(powersOfPreset(name));
+    if (name !== 'all' && name !== 'own') setPowers(getPresetPowers(name));
   };
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();

@@ -65,19 +65,19 @@ const presets: Record<Exclude<PresetName, 'all' | 'own'>, Powers> = {
   ci: { ...read('project', 'feature_flag', 'ingestion_warning'), ...write('event') },
 };
 
-export const powersOfPreset = (name: PresetName): Powers => (name === 'all' || name === 'own' ? {} : presets[name]);
+export const getPresetPowers = (name: PresetName): Powers => (name === 'all' || name === 'own' ? {} : presets[name]);
 
 /** Returns the preset with exactly these scopes, or `own`. */
 export function findPreset(powers: Powers): PresetName {
   const names = Object.keys(presets) as (keyof typeof presets)[];
-  return names.find((name) => scopeNames(presets[name]).join() === scopeNames(powers).join()) ?? 'own';
+  return names.find((name) => toScopeNames(presets[name]).join() === toScopeNames(powers).join()) ?? 'own';
 }
 
 /**
  * Returns the scopes in the API's format (`event:read`), in the order of the form. Scopes that are not in the form come
  * last.
  */
-export function scopeNames(powers: Powers): string[] {
+export function toScopeNames(powers: Powers): string[] {
   const known: string[] = scopes.map(({ object }) => object);
   const objects = [...known, ...Object.keys(powers).filter((object) => !known.includes(object))];
   return objects.filter((object) => powers[object]).map((object) => `${object}:${powers[object]}`);

@@ -12,7 +12,7 @@ import { AddressHint } from '../../../parts/chips.tsx';
 import { Empty, Failed, Loaded } from '../../../parts/states.tsx';
 import { formatDay } from '../../../parts/time.ts';
 import { Block, ConfirmationDialog, OneTimeSecret } from '../block.tsx';
-import { callRecently } from '../recent-sign-in.tsx';
+import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { text } from '../words.ts';
 import { KeyForm, keysPath, type PersonalKey } from './key-form.tsx';
 import { findPreset, toPowers } from './scopes.ts';
@@ -165,7 +165,10 @@ function KeyTable({
           onClose={() => setPendingAction(null)}
           act={async () =>
             onRolled(
-              await callRecently<PersonalKey>({ method: 'POST', path: `${keysPath}/${pendingAction.key.id}/roll` }),
+              await callWithRecentSignIn<PersonalKey>({
+                method: 'POST',
+                path: `${keysPath}/${pendingAction.key.id}/roll`,
+              }),
             )
           }
         >
@@ -178,7 +181,7 @@ function KeyTable({
           verb={text.delete}
           onClose={() => setPendingAction(null)}
           act={async () => {
-            await callRecently({ method: 'DELETE', path: `${keysPath}/${pendingAction.key.id}` });
+            await callWithRecentSignIn({ method: 'DELETE', path: `${keysPath}/${pendingAction.key.id}` });
             await refresh();
           }}
         >

@@ -4,11 +4,11 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useId, useRef, useState } from 'react';
 import { ApiProblem, call, sendsMail } from '../../../api/request.ts';
 import { Button } from '../../../parts/button.tsx';
-import { explain } from '../../../parts/states.tsx';
+import { explainError } from '../../../parts/states.tsx';
 import { words } from '../../../words.ts';
 import { Block } from '../block.tsx';
 import { levels, useOrganization } from '../own-organization.ts';
-import { callRecently } from '../recent-sign-in.tsx';
+import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { text } from './words.ts';
 
 const { form } = text;
@@ -78,7 +78,7 @@ export function InviteForm({
   const addresses = addressesIn(typed);
   const save = useMutation({
     mutationFn: () =>
-      callRecently<CreatedInvite[]>({
+      callWithRecentSignIn<CreatedInvite[]>({
         method: 'POST',
         path: `${organization.path}/invites/bulk`,
         wantsResult: true,
@@ -274,5 +274,5 @@ function problemOf(problem: unknown, addresses: readonly string[]): string | nul
   if (!problem) return null;
   const place = problem instanceof ApiProblem ? /^(\d+)__/.exec(problem.attr ?? '')?.[1] : undefined;
   const address = place === undefined ? undefined : addresses[Number(place)];
-  return address === undefined ? explain(problem) : form.wrongOf(address, explain(problem));
+  return address === undefined ? explainError(problem) : form.wrongOf(address, explainError(problem));
 }

@@ -7,12 +7,12 @@ import { formatAgo } from '../../../parts/ago.ts';
 import { Button, CopyButton } from '../../../parts/button.tsx';
 import { AsApiCallButton } from '../../../parts/dialog.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
-import { More } from '../../../parts/more.tsx';
+import { LoadMoreButton } from '../../../parts/more.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
 import { Block, ConfirmationDialog } from '../block.tsx';
 import { takeFocus } from '../lists.tsx';
 import { useOrganization } from '../own-organization.ts';
-import { callRecently } from '../recent-sign-in.tsx';
+import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { type CreatedInvite, type Invite, InviteForm } from './invite-form.tsx';
 import { text } from './words.ts';
 import './members.css';
@@ -51,7 +51,7 @@ export function Invites({ isInviting, onInviting }: { isInviting: boolean; onInv
             rows.length > 0 ? (
               <>
                 <InviteTable invites={rows} onSent={(invite) => show([invite])} />
-                <More query={query} />
+                <LoadMoreButton query={query} />
               </>
             ) : (
               <Empty title={text.invites.emptyTitle} icon="persons">
@@ -127,7 +127,11 @@ function InviteTable({
   const [leaving, setLeaving] = useState<Invite | null>(null);
   const send = useMutation({
     mutationFn: (invite: Invite) =>
-      callRecently<CreatedInvite>({ method: 'POST', path: `${organization.path}/invites`, body: sameAs(invite) }),
+      callWithRecentSignIn<CreatedInvite>({
+        method: 'POST',
+        path: `${organization.path}/invites`,
+        body: sameAs(invite),
+      }),
     onSuccess: onSent,
   });
   return (
@@ -194,7 +198,7 @@ function InviteTable({
           verb={text.invites.takeBack}
           onClose={() => setLeaving(null)}
           act={async () => {
-            await callRecently({ method: 'DELETE', path: `${organization.path}/invites/${leaving.id}` });
+            await callWithRecentSignIn({ method: 'DELETE', path: `${organization.path}/invites/${leaving.id}` });
             await queryClient.invalidateQueries({ queryKey: ['organization', organization.id, 'invites'] });
           }}
         >

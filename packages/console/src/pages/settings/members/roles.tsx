@@ -6,11 +6,11 @@ import { call } from '../../../api/request.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AsApiCallButton } from '../../../parts/dialog.tsx';
 import { Field, FormProblem, readForm } from '../../../parts/form.tsx';
-import { More } from '../../../parts/more.tsx';
+import { LoadMoreButton } from '../../../parts/more.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
 import { Block, ConfirmationDialog } from '../block.tsx';
 import { administrator, useOrganization } from '../own-organization.ts';
-import { callRecently } from '../recent-sign-in.tsx';
+import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { text } from './words.ts';
 
 interface User {
@@ -77,7 +77,7 @@ export function Roles() {
           )
         }
       </Loaded>
-      <More query={query} />
+      <LoadMoreButton query={query} />
     </Block>
   );
 }
@@ -98,7 +98,7 @@ function MakeRole() {
   const { path } = useOrganization();
   const [round, setRound] = useState(0);
   const make = useRoleChange(
-    (body: object) => callRecently({ method: 'POST', path: `${path}/roles`, body }),
+    (body: object) => callWithRecentSignIn({ method: 'POST', path: `${path}/roles`, body }),
     () => setRound((before) => before + 1),
   );
   return (
@@ -119,7 +119,9 @@ function RoleRow({ role, mayChange }: { role: Role; mayChange: boolean }) {
   const { path } = useOrganization();
   const [open, setOpen] = useState<'give' | 'rename' | 'remove' | null>(null);
   const own = `${path}/roles/${role.id}`;
-  const take = useRoleChange((id: string) => callRecently({ method: 'DELETE', path: `${own}/role_memberships/${id}` }));
+  const take = useRoleChange((id: string) =>
+    callWithRecentSignIn({ method: 'DELETE', path: `${own}/role_memberships/${id}` }),
+  );
   const close = () => setOpen(null);
   return (
     <tr>
@@ -192,7 +194,7 @@ function GiveRole({ role, path, onDone }: RoleForm) {
     const user = members.results[0]?.user;
     setUnknown(user ? null : email);
     if (!user) return;
-    await callRecently({ method: 'POST', path: `${path}/role_memberships`, body: { user_uuid: user.uuid } });
+    await callWithRecentSignIn({ method: 'POST', path: `${path}/role_memberships`, body: { user_uuid: user.uuid } });
     onDone();
   });
   return (
@@ -226,7 +228,7 @@ function GiveRole({ role, path, onDone }: RoleForm) {
 }
 
 function RenameRole({ role, path, onDone }: RoleForm) {
-  const rename = useRoleChange((body: object) => callRecently({ method: 'PATCH', path, body }), onDone);
+  const rename = useRoleChange((body: object) => callWithRecentSignIn({ method: 'PATCH', path, body }), onDone);
   return (
     <form className="form settings-form" onSubmit={(event) => rename.mutate(readForm(event))}>
       <Field
@@ -250,7 +252,7 @@ function RenameRole({ role, path, onDone }: RoleForm) {
 }
 
 function RemoveRole({ role, path, onClose }: { role: Role; path: string; onClose: () => void }) {
-  const remove = useRoleChange(() => callRecently({ method: 'DELETE', path }));
+  const remove = useRoleChange(() => callWithRecentSignIn({ method: 'DELETE', path }));
   return (
     <ConfirmationDialog
       title={roles.removeTitle(role.name)}

@@ -10,13 +10,13 @@ import { formatAgo } from '../../../parts/ago.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AddressHint } from '../../../parts/chips.tsx';
 import { AsApiCallButton } from '../../../parts/dialog.tsx';
-import { More } from '../../../parts/more.tsx';
+import { LoadMoreButton } from '../../../parts/more.tsx';
 import { Search } from '../../../parts/search.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
 import { formatDay } from '../../../parts/time.ts';
 import { Block, ConfirmationDialog } from '../block.tsx';
 import { administrator, levels, useOrganization } from '../own-organization.ts';
-import { callRecently } from '../recent-sign-in.tsx';
+import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { Invites } from './invites.tsx';
 import { Roles } from './roles.tsx';
 import { text } from './words.ts';
@@ -58,7 +58,7 @@ export function Section() {
             rows.length > 0 ? (
               <>
                 <MemberTable members={rows} />
-                <More query={query} />
+                <LoadMoreButton query={query} />
               </>
             ) : (
               <Empty title={text.noMatchTitle} icon="persons">
@@ -204,7 +204,7 @@ function ChangeLevel({ member, level, onClose }: { member: Member; level: number
       onClose={onClose}
       act={async () => {
         const path = `${organization.path}/members/${member.user.uuid}`;
-        await callRecently({ method: 'PATCH', path, body: { level } });
+        await callWithRecentSignIn({ method: 'PATCH', path, body: { level } });
         // Lowering a member's level may cancel invites that the member has sent, so reload the invites too.
         await queryClient.invalidateQueries({ queryKey: ['organization', organization.id] });
       }}
@@ -223,7 +223,7 @@ function RemoveMember({ member, onClose }: { member: Member; onClose: () => void
       verb={isSelf ? text.leave : text.remove}
       onClose={onClose}
       act={async () => {
-        await callRecently({ method: 'DELETE', path: `${organization.path}/members/${member.user.uuid}` });
+        await callWithRecentSignIn({ method: 'DELETE', path: `${organization.path}/members/${member.user.uuid}` });
         if (isSelf) location.assign(consolePath);
         else await queryClient.invalidateQueries({ queryKey: ['organization', organization.id] });
       }}

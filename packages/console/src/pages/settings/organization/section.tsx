@@ -12,7 +12,7 @@ import { formatCount, words } from '../../../words.ts';
 import { Block, ConfirmationDialog } from '../block.tsx';
 import { MakeDialog } from '../make-dialog.tsx';
 import { NameForm } from '../name-form.tsx';
-import { useRemoval } from '../removal.ts';
+import { useRecordRemoval } from '../removal.ts';
 import { text as shared } from '../words.ts';
 import { type Organization, refreshOrganization, Switches, type SwitchName } from './switches.tsx';
 import { text } from './words.ts';
@@ -85,7 +85,7 @@ export function Section() {
 function Removal({ organization: { name, projects }, path }: { organization: Organization; path: string }) {
   const mayRemove = useHasLevelInOrganization(15);
   const [isConfirming, setConfirming] = useState(false);
-  const remove = useRemoval();
+  const remove = useRecordRemoval();
   return (
     <Block title={text.remove} about={text.removeText} request={{ method: 'DELETE', path }}>
       <div className="form-buttons">

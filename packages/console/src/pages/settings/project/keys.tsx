@@ -12,7 +12,6 @@ import { useChange, useEnvironmentPath } from '../environment.ts';
 import { text as shared } from '../words.ts';
 import { text } from './words.ts';
 
-/** Shows the public project key. */
 export function ProjectKey() {
   const { api_token: key } = useProject();
   const path = useEnvironmentPath();

@@ -6,13 +6,13 @@ import { findDisplayNames, useHasLevel, useHasLevelInOrganization, useProject } 
 import { Button } from '../../../parts/button.tsx';
 import { Block, ConfirmationDialog } from '../block.tsx';
 import { MakeDialog } from '../make-dialog.tsx';
-import { useRemoval } from '../removal.ts';
+import { useRecordRemoval } from '../removal.ts';
 import { text as shared } from '../words.ts';
 import { useSectionUrlState } from './address.ts';
 import { text } from './words.ts';
 
 /** Lists all of the organization's environments by project, with buttons for creating projects and environments. */
-export function Places() {
+export function EnvironmentList() {
   const { view, change } = useSectionUrlState();
   const open = useProject();
   const mayMake = useHasLevelInOrganization(8);
@@ -129,7 +129,7 @@ interface Doomed {
 }
 
 function RemovalDialog({ doomed, onClose }: { doomed: Doomed; onClose: () => void }) {
-  const remove = useRemoval();
+  const remove = useRecordRemoval();
   return (
     <ConfirmationDialog
       title={doomed.title}

@@ -12,7 +12,7 @@ import { useEnvironmentPath } from '../environment.ts';
 import { NameForm } from '../name-form.tsx';
 import { useSectionUrlState } from './address.ts';
 import { ProjectKey, SecretKey } from './keys.tsx';
-import { Places, Removal } from './places.tsx';
+import { EnvironmentList, Removal } from './places.tsx';
 import { text } from './words.ts';
 
 export function Section() {
@@ -57,7 +57,7 @@ export function Section() {
                   </div>
                 </div>
               </Block>
-              <Places />
+              <EnvironmentList />
               <Removal names={names} />
             </>
           );

@@ -3,7 +3,7 @@ import { useOffsetPages } from '../../../api/offset-pages.ts';
 import { useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AsApiCall } from '../../../parts/dialog.tsx';
-import { More } from '../../../parts/more.tsx';
+import { LoadMoreButton } from '../../../parts/more.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
 import { formatMinute } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
@@ -34,7 +34,7 @@ export function Deliveries({ of, path }: { of: Subscription; path: string }) {
           ) : (
             <>
               <Table deliveries={rows} onShow={setShown} />
-              <More query={query} />
+              <LoadMoreButton query={query} />
             </>
           )
         }

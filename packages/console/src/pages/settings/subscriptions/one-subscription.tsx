@@ -14,13 +14,13 @@ import { Block, ConfirmationDialog, SuccessMessage } from '../block.tsx';
 import { useSubjectOptions } from '../offered.ts';
 import { Deliveries } from './deliveries.tsx';
 import { NoMail } from './no-mail.tsx';
-import { ruleInWords } from './rule.ts';
+import { describeRule } from './rule.ts';
 import {
+  getTargets,
   isMasked,
   type Subscription,
   type SubscriptionsUrlState,
   subscriptionsKey,
-  targetsOf,
   toSubjectOption,
   useSubscriptionsPath,
 } from './subscription.ts';
@@ -112,7 +112,7 @@ function Head({ one, path, onEdit }: { one: Subscription; path: string; onEdit: 
     </div>
   );
   return (
-    <Block title={title} about={text.sentence(ruleInWords(one, timezone), text.by[one.target_type])} buttons={buttons}>
+    <Block title={title} about={text.sentence(describeRule(one, timezone), text.by[one.target_type])} buttons={buttons}>
       {!mayChange && <p className="note">{text.mayNot}</p>}
       {one.deleted ? (
         <p className="note">{text.deletedNote}</p>
@@ -134,7 +134,7 @@ function Head({ one, path, onEdit }: { one: Subscription; path: string; onEdit: 
       <FormProblem problem={restore.error ?? change.error} fields={[]} />
       {one.dashboard_export_insights.length > 0 && <ChosenInsights of={one} />}
       <ul className="subscription-targets">
-        {targetsOf(one).map((target) => (
+        {getTargets(one).map((target) => (
           <li key={target} className="mono">
             {target}
           </li>

@@ -8,7 +8,7 @@ const { every } = text;
 const workdays = weekdays.slice(0, 5);
 
 /** Describes a schedule in the project time zone, for example as `every second Monday at 09:00 Europe/Berlin`. */
-export function ruleInWords(rule: Rule, zone: string): string {
+export function describeRule(rule: Rule, zone: string): string {
   const local = toLocalTime(new Date(rule.start_date), zone);
   const words = every.at(datesInWords(rule, local), local.slice(11, 16), zone);
   const count = rule.count === null ? '' : every.times(rule.count);
@@ -52,7 +52,6 @@ function dayInWords(days: readonly Weekday[]): string {
   return every.list(days.map((day) => text.weekdays[day]));
 }
 
-/** A weekday, or a named group of weekdays. */
 export type DayGroup = Weekday | 'day' | 'workday';
 export const dayGroups: readonly DayGroup[] = ['day', 'workday', ...weekdays];
 
@@ -61,7 +60,7 @@ export const positions = ['date', 'end', '1', '2', '3', '4', '-1', 'each'] as co
 /**
  * Returns the available positions. `end` is the last day of a month, which the API stores as the last of all weekdays.
  */
-export const positionsOf = (frequency: Frequency) =>
+export const listPositions = (frequency: Frequency) =>
   positions.filter((position) => position !== 'end' || frequency === 'monthly');
 
 /**
@@ -85,7 +84,7 @@ export const newDraft: Draft = {
   group: 'monday',
 };
 
-export function draftOf({ frequency, interval, byweekday, bysetpos }: Rule): Draft {
+export function toDraft({ frequency, interval, byweekday, bysetpos }: Rule): Draft {
   const days = byweekday ?? [];
   const group = groupOf(days);
   const isMonthEnd = frequency === 'monthly' && group === 'day' && bysetpos === -1;
@@ -102,7 +101,12 @@ export function draftOf({ frequency, interval, byweekday, bysetpos }: Rule): Dra
 }
 
 /** Returns the rule fields that determine the days. Returns an empty object if the position is `kept`. */
-export function daysOf({ frequency, days, position, group }: Draft): Partial<Pick<Rule, 'byweekday' | 'bysetpos'>> {
+export function toDayFields({
+  frequency,
+  days,
+  position,
+  group,
+}: Draft): Partial<Pick<Rule, 'byweekday' | 'bysetpos'>> {
   if (position === 'kept') return {};
   if (frequency === 'daily' || frequency === 'weekly')
     return { byweekday: days.length === 0 ? null : [...days], bysetpos: null };

@@ -3,7 +3,7 @@
 import { useProject } from '../../../frame/project.ts';
 import { Field } from '../../../parts/form.tsx';
 import { toLocalTime } from '../../../parts/time.ts';
-import { type DayGroup, type Draft, dayGroups, positionsOf } from './rule.ts';
+import { type DayGroup, type Draft, dayGroups, listPositions } from './rule.ts';
 import { frequencies, type Subscription, weekdays } from './subscription.ts';
 import { text } from './words.ts';
 
@@ -129,7 +129,7 @@ function DayFields({ draft, onDraft }: { draft: Draft; onDraft: (draft: Draft) =
 }
 
 function PositionFields({ draft, onDraft }: { draft: Draft; onDraft: (draft: Draft) => void }) {
-  const positions = positionsOf(draft.frequency);
+  const positions = listPositions(draft.frequency);
   const known = draft.position === 'kept' ? (['kept', ...positions] as const) : positions;
   return (
     <>

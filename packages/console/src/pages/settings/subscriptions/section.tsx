@@ -6,20 +6,20 @@ import { useHasLevel, useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AddressHint } from '../../../parts/chips.tsx';
 import { AsApiCall } from '../../../parts/dialog.tsx';
-import { More } from '../../../parts/more.tsx';
+import { LoadMoreButton } from '../../../parts/more.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
 import { formatMinute } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block } from '../block.tsx';
-import { NoneYet, takeFocus, useLastOpen } from '../lists.tsx';
+import { EmptyList, takeFocus, useLastOpen } from '../lists.tsx';
 import { OneSubscription, useTitles } from './one-subscription.tsx';
-import { ruleInWords } from './rule.ts';
+import { describeRule } from './rule.ts';
 import {
+  getTargets,
   type Subscription,
   type SubscriptionsUrlState,
   subscriptionsKey,
   type TargetType,
-  targetsOf,
   targetTypes,
   toSubjectOption,
   useSubscriptionsPath,
@@ -90,7 +90,7 @@ function List({ last, address: { view, change } }: { last: string; address: Subs
           return (
             <>
               <Table rows={rows} last={last} onOpen={(id) => change({ open: String(id) })} />
-              <More query={list} />
+              <LoadMoreButton query={list} />
             </>
           );
         }}
@@ -104,7 +104,7 @@ function List({ last, address: { view, change } }: { last: string; address: Subs
 function None({ mayChange, onChoose }: { mayChange: boolean; onChoose: (type: TargetType) => void }) {
   const kinds = targetTypes.map((type) => ({ kind: type, name: text.types[type], needs: text.needs[type] }));
   return (
-    <NoneYet
+    <EmptyList
       title={text.emptyTitle}
       icon="mail"
       about={text.empty}
@@ -147,7 +147,7 @@ function Table({ rows, last, onOpen }: { rows: readonly Subscription[]; last: st
               >
                 {titleOf(one)}
               </button>
-              <div className="quiet">{ruleInWords(one, timezone)}</div>
+              <div className="quiet">{describeRule(one, timezone)}</div>
             </td>
             <td>
               {text.types[one.target_type]}
@@ -170,7 +170,7 @@ function Table({ rows, last, onOpen }: { rows: readonly Subscription[]; last: st
 }
 
 function Targets({ of }: { of: Subscription }) {
-  const [first = '', ...others] = targetsOf(of);
+  const [first = '', ...others] = getTargets(of);
   return (
     <div className="hint">
       <span className="mono">{first}</span> {others.length > 0 && text.more(others.length)}

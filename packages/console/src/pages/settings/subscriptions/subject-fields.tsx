@@ -2,7 +2,7 @@
 
 import { useId } from 'react';
 import { ApiProblem } from '../../../api/request.ts';
-import { explain } from '../../../parts/states.tsx';
+import { explainError } from '../../../parts/states.tsx';
 import { useSubjectOptions } from '../offered.ts';
 import { text } from './words.ts';
 
@@ -24,7 +24,7 @@ export function SubjectFields({
   problem: unknown;
   onSubject: (subject: Subject) => void;
 }) {
-  const { dashboard } = subjectOf(about);
+  const { dashboard } = toSubjectFields(about);
   return (
     <>
       <AboutField value={about} problem={problem} onChoose={(chosen) => onSubject({ about: chosen, insights: [] })} />
@@ -41,7 +41,7 @@ export function SubjectFields({
 }
 
 /** Returns the subject of the reports in the API's format. */
-export function subjectOf(about: string): { insight: number | null; dashboard: number | null } {
+export function toSubjectFields(about: string): { insight: number | null; dashboard: number | null } {
   const [kind, id] = about.split(' ');
   return { insight: kind === 'insight' ? Number(id) : null, dashboard: kind === 'dashboard' ? Number(id) : null };
 }
@@ -91,11 +91,11 @@ function AboutField({
         ))}
       </select>
       <span id={`${id}-more`} className={wrong ? 'bad' : 'hint'} role={wrong ? 'alert' : undefined}>
-        {wrong ? explain(problem) : form.aboutHint}
+        {wrong ? explainError(problem) : form.aboutHint}
       </span>
       {notLoaded && (
         <p className="bad" role="alert">
-          {form.notOffered(explain(notLoaded))}
+          {form.notOffered(explainError(notLoaded))}
         </p>
       )}
     </div>
@@ -140,12 +140,12 @@ function InsightsField({
       <span className="hint">{form.chosenInsightsHint}</span>
       {isWrong && (
         <p className="bad" role="alert">
-          {explain(problem)}
+          {explainError(problem)}
         </p>
       )}
       {error && (
         <p className="bad" role="alert">
-          {form.notOffered(explain(error))}
+          {form.notOffered(explainError(error))}
         </p>
       )}
     </fieldset>

@@ -11,9 +11,9 @@ import { Block } from '../block.tsx';
 import { Cards } from '../cards.tsx';
 import { NoMail } from './no-mail.tsx';
 import { ReportDialog } from './report.tsx';
-import { type Draft, daysOf, draftOf, newDraft, ruleInWords } from './rule.ts';
+import { type Draft, describeRule, newDraft, toDayFields, toDraft } from './rule.ts';
 import { ScheduleFields } from './schedule-fields.tsx';
-import { type Subject, SubjectFields, subjectOf } from './subject-fields.tsx';
+import { type Subject, SubjectFields, toSubjectFields } from './subject-fields.tsx';
 import {
   isMasked,
   type Rule,
@@ -62,7 +62,7 @@ export function SubscriptionForm({
   const { id: projectId, timezone } = useProject();
   const path = useSubscriptionsPath();
   const [type, setType] = useState<TargetType>(before?.target_type ?? chosenType);
-  const [draft, setDraft] = useState<Draft>(() => (before ? draftOf(before) : newDraft));
+  const [draft, setDraft] = useState<Draft>(() => (before ? toDraft(before) : newDraft));
   const [first, setFirst] = useState(() =>
     before ? toLocalTime(new Date(before.start_date), timezone).slice(0, 16) : tomorrowAtNine(timezone),
   );
@@ -87,7 +87,7 @@ export function SubscriptionForm({
     const typed = new FormData(event.currentTarget);
     const rule = ruleOf(typed, { draft, first, before, timezone });
     save.mutate({
-      ...subjectOf(subject.about),
+      ...toSubjectFields(subject.about),
       dashboard_export_insights: subject.insights,
       ...targetOf(typed, type),
       ...rule,
@@ -211,7 +211,7 @@ function previewOf(
   const text = (name: string) => String(typed.get(name) ?? '').trim();
   const words = { title: text('title'), invite_message: text('invite_message') };
   const chosen = { dashboard_export_insights: insights.join(',') };
-  return { path: `${path}/preview`, query: { ...subjectOf(about), ...chosen, ...words } };
+  return { path: `${path}/preview`, query: { ...toSubjectFields(about), ...chosen, ...words } };
 }
 
 /** Describes the chosen schedule in words. */
@@ -220,9 +220,9 @@ function Summary({ draft, first, before }: { draft: Draft; first: string; before
   const start = fromLocalTime(first, timezone);
   if (start === '') return null;
   const { frequency, interval } = draft;
-  const days = { byweekday: before?.byweekday ?? null, bysetpos: before?.bysetpos ?? null, ...daysOf(draft) };
+  const days = { byweekday: before?.byweekday ?? null, bysetpos: before?.bysetpos ?? null, ...toDayFields(draft) };
   const rule = { frequency, interval: interval || 1, ...days, count: null, start_date: start, until_date: null };
-  return <strong>{ruleInWords(rule, timezone)}</strong>;
+  return <strong>{describeRule(rule, timezone)}</strong>;
 }
 
 /** Returns the default start of a new schedule in the project time zone. */
@@ -258,7 +258,7 @@ function ruleOf(
   return {
     frequency: draft.frequency,
     interval: draft.interval,
-    ...daysOf(draft),
+    ...toDayFields(draft),
     start_date: toTimestamp(first, before?.start_date) ?? '',
     until_date: toTimestamp(String(typed.get('until_date') ?? ''), before?.until_date),
     count: count === '' ? null : Number(count),

@@ -86,7 +86,7 @@ export function useSubscriptionsPath() {
 export const isMasked = (target: string) => target.endsWith('********');
 
 /** Returns the addresses of an email subscription, or the single target of any other subscription. */
-export const targetsOf = ({ target_type, target_value }: Pick<Subscription, 'target_type' | 'target_value'>) =>
+export const getTargets = ({ target_type, target_value }: Pick<Subscription, 'target_type' | 'target_value'>) =>
   target_type === 'email'
     ? target_value
         .split(',')

@@ -6,13 +6,13 @@ import type { EditorView } from '@codemirror/view';
 import { keywords } from './language.ts';
 import {
   fieldsAt,
+  findDefinedNames,
   findPlace,
-  ownNames,
+  findTables,
   type PropertyOwner,
   quoteName,
   type SqlSchema,
   splitPath,
-  tablesOf,
 } from './names.ts';
 
 export interface FoundNames {
@@ -94,9 +94,9 @@ function anyName(context: CompletionContext, schema: SqlSchema | null): Completi
   const query = context.state.doc.toString();
   const before = context.state.sliceDoc(Math.max(0, context.pos - 200), context.pos);
   const tables = Object.keys(schema?.tables ?? {}).map((label): Completion => ({ label, type: 'type' }));
-  const own = ownNames(query).map((label): Completion => ({ label, type: 'variable', boost: 3 }));
+  const own = findDefinedNames(query).map((label): Completion => ({ label, type: 'variable', boost: 3 }));
   if (/\b(from|join)\s+[\w$]*$/i.test(before)) return [...tables, ...own];
-  const used = tablesOf(query);
+  const used = findTables(query);
   const sources = used.size === 0 ? ['events'] : [...new Set(used.values())];
   const columns = sources.flatMap((table) => Object.values(schema?.tables[table]?.fields ?? {}).map(columnOption));
   const aliases = [...used.keys()].map((label): Completion => ({ label, type: 'variable' }));

@@ -32,7 +32,7 @@ const notAlias =
   /^(where|prewhere|group|order|limit|offset|on|using|left|right|inner|full|cross|join|having|union|array|final|sample|window|as)$/i;
 
 /** Returns a query's tables by the names that the query can use for them. */
-export function tablesOf(query: string): Map<string, string> {
+export function findTables(query: string): Map<string, string> {
   const tables = new Map<string, string>();
   for (const [, table = '', alias] of query.matchAll(sources)) {
     tables.set(table, table);
@@ -42,7 +42,7 @@ export function tablesOf(query: string): Map<string, string> {
 }
 
 /** Returns the names that a query defines in its WITH clause or as aliases. */
-export function ownNames(query: string): string[] {
+export function findDefinedNames(query: string): string[] {
   const subqueries = [...query.matchAll(new RegExp(`(${name})\\s+as\\s*\\(`, 'gi'))].map(([, one = '']) => one);
   const aliases = [...query.matchAll(new RegExp(`\\bas\\s+(${name})`, 'gi'))].map(([, one = '']) => one);
   return [...new Set([...subqueries, ...aliases])];
@@ -58,7 +58,7 @@ export const splitPath = (path: string): string[] =>
  */
 export function findPlace(path: readonly string[], query: string, schema: SqlSchema): Place | null {
   const [first = '', ...others] = path;
-  const tables = tablesOf(query);
+  const tables = findTables(query);
   const table = tables.get(first);
   if (table !== undefined && schema.tables[table]) return walk({ is: 'table', name: table }, others, schema);
   for (const one of new Set(tables.size === 0 ? Object.keys(schema.tables) : tables.values())) {
