@@ -66,7 +66,7 @@ if (missing.length > 0) {
       COLLEAGUE_KEY: 'phx_unknown',
     });
     expect({ code, lines }).toEqual({ code: 1, lines: [] });
-    expect(complaints).toContain('GET /api/organizations/@current/ answered 401 instead of 200');
+    expect(complaints).toContain('GET /api/organizations/@current/ returned 401 instead of 200');
   });
 
   /** Runs the script. When the script asks for a TXT record, publishes the record, as the domain owner would. */

@@ -12,8 +12,8 @@ set -euo pipefail
 : "${COLLEAGUE_KEY:?is a personal API key of who is invited}"
 DOMAIN=${DOMAIN:-admin.example.com}
 
-answer=$(mktemp)
-trap 'rm -f "$answer"' EXIT
+response=$(mktemp)
+trap 'rm -f "$response"' EXIT
 
 fail() {
   echo "FAILED: $*" >&2
@@ -24,16 +24,16 @@ done_with() {
   echo "ok: $*"
 }
 
-# request KEY STATUS METHOD PATH [BODY]: sends a request and stores the response body in $answer. Passes the key to curl
+# request KEY STATUS METHOD PATH [BODY]: sends a request and stores the response body in $response. Passes the key to curl
 # on a file descriptor, because all users of the machine can read arguments.
 request() {
   local key=$1 expected=$2 method=$3 path=$4 status
   local -a body=()
   if (($# > 4)); then body=(--header 'Content-Type: application/json' --data "$5"); fi
-  status=$(curl --silent --show-error --max-time 30 --output "$answer" --write-out '%{http_code}' --request "$method" \
+  status=$(curl --silent --show-error --max-time 30 --output "$response" --write-out '%{http_code}' --request "$method" \
     --header @<(printf 'Authorization: Bearer %s\n' "$key") "${body[@]}" "$API_URL$path") ||
-    fail "$method $path: no answer"
-  [[ $status == "$expected" ]] || fail "$method $path answered $status instead of $expected: $(cat "$answer")"
+    fail "$method $path: no response"
+  [[ $status == "$expected" ]] || fail "$method $path returned $status instead of $expected: $(cat "$response")"
 }
 
 api() {
@@ -42,18 +42,18 @@ api() {
 
 # field FILTER: prints the result of the jq filter for the last response.
 field() {
-  jq --raw-output "$1" "$answer"
+  jq --raw-output "$1" "$response"
 }
 
 # check WHAT FILTER [jq's options]: fails unless the jq filter is true for the last response.
 check() {
   local what=$1 filter=$2
   shift 2
-  jq --exit-status "$@" "$filter" "$answer" >/dev/null || fail "$what: $filter is not true of $(cat "$answer")"
+  jq --exit-status "$@" "$filter" "$response" >/dev/null || fail "$what: $filter is not true of $(cat "$response")"
 }
 
 check_no_body() {
-  [[ ! -s $answer ]] || fail "$1 answered with a body: $(cat "$answer")"
+  [[ ! -s $response ]] || fail "$1 returned a body: $(cat "$response")"
 }
 
 api 200 GET /api/organizations/@current/
@@ -89,7 +89,7 @@ done_with 'invites listed'
 request "$COLLEAGUE_KEY" 201 POST "/api/invites/$invite/accept/"
 api 200 GET "$organization/members/?limit=100"
 check 'the list of members' '.count == (.results | length) and .count == 2'
-member=$(jq --raw-output --arg email "$COLLEAGUE_EMAIL" '.results[] | select(.user.email == $email) | .user.uuid' "$answer")
+member=$(jq --raw-output --arg email "$COLLEAGUE_EMAIL" '.results[] | select(.user.email == $email) | .user.uuid' "$response")
 [[ -n $member ]] || fail 'the colleague is not among the members'
 done_with 'members listed'
 

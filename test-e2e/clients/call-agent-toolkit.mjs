@@ -16,10 +16,10 @@ const tools = new Map((await toolkit.getTools()).map((tool) => [tool.name, tool]
 
 for await (const line of createInterface({ input: process.stdin })) {
   const call = JSON.parse(line);
-  process.stdout.write(`${JSON.stringify(await answerOf(call))}\n`);
+  process.stdout.write(`${JSON.stringify(await callTool(call))}\n`);
 }
 
-async function answerOf({ name, arguments: given }) {
+async function callTool({ name, arguments: given }) {
   try {
     const tool = tools.get(name);
     const { content } = await tool.handler(context, tool.schema.parse(given));
@@ -29,7 +29,7 @@ async function answerOf({ name, arguments: given }) {
   }
 }
 
-/** Some tools return a sentence instead of JSON. */
+/** Parses a tool's output as JSON. Some tools return a sentence instead. */
 function parsed(text) {
   try {
     return JSON.parse(text);

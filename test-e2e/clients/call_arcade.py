@@ -30,10 +30,10 @@ async def main():
         call = json.loads(line)
         try:
             tool = getattr(tools, call["name"])
-            answer = {"result": await tool(Context(), **dict(typed(tool, call["arguments"])))}
+            output = {"result": await tool(Context(), **dict(typed(tool, call["arguments"])))}
         except ToolExecutionError as error:
-            answer = {"error": str(error)}
-        print(json.dumps(answer), flush=True)
+            output = {"error": str(error)}
+        print(json.dumps(output), flush=True)
 
 
 asyncio.run(main())

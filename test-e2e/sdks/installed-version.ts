@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Returns the directory of an installed package by the name that this package uses for it. */
+/** Returns the directory of an installed package. The package name may be an alias from package.json. */
 export function packageDirectory(packageName: string): URL {
   return new URL(`../node_modules/${packageName}/`, import.meta.url);
 }

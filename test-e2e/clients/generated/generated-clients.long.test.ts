@@ -72,8 +72,7 @@ for (const recipe of clientRecipes) {
       expect(read.events.sort()).toEqual([...project.eventUuids].sort());
       expect([read.persons.length, new Set(read.persons).size]).toEqual([seeded.persons, seeded.persons]);
       expect(read.flags.sort()).toEqual(project.ids.feature_flags.map((_, index) => `flag-${index}`).sort());
-      // Returns whether a record belongs to this client's test. Other clients' programs also create records in each
-      // list.
+      // Returns whether a record belongs to this client. Other clients also create records in the same list.
       const isOwn = (id: number, list: SeededList, created: number) => id === created || project.ids[list].includes(id);
       const { annotation, cohort } = read.ids;
       expect(ascending(read.annotations.filter((id) => isOwn(id, 'annotations', annotation)))).toEqual([

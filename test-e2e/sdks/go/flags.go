@@ -9,7 +9,7 @@ import (
 	"github.com/posthog/posthog-go"
 )
 
-type question struct {
+type flagCase struct {
 	Number           int                           `json:"number"`
 	Key              string                        `json:"key"`
 	DistinctId       string                        `json:"distinct_id"`
@@ -19,26 +19,26 @@ type question struct {
 	HasPayload       bool                          `json:"has_payload"`
 }
 
-type answer struct {
+type result struct {
 	Number  int         `json:"number"`
 	Value   interface{} `json:"value"`
 	Payload *string     `json:"payload"`
 }
 
-// askFlags evaluates flags (../../flags/program-flag-sdks.ts). It reads cases and writes results as lines of JSON.
-func askFlags(client posthog.Client) {
-	questions := make(chan question)
-	answers := json.NewEncoder(os.Stdout)
+// evaluateFlags evaluates flags (../../flags/program-flag-sdks.ts). It reads cases and writes results as lines of JSON.
+func evaluateFlags(client posthog.Client) {
+	cases := make(chan flagCase)
+	output := json.NewEncoder(os.Stdout)
 	var writing sync.Mutex
-	var asking sync.WaitGroup
+	var evaluating sync.WaitGroup
 	for n := 0; n < 8; n++ {
-		asking.Add(1)
+		evaluating.Add(1)
 		go func() {
-			defer asking.Done()
-			for one := range questions {
-				answered := ask(client, one)
+			defer evaluating.Done()
+			for one := range cases {
+				evaluated := evaluate(client, one)
 				writing.Lock()
-				check(answers.Encode(answered))
+				check(output.Encode(evaluated))
 				writing.Unlock()
 			}
 		}()
@@ -46,18 +46,18 @@ func askFlags(client posthog.Client) {
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		var one question
+		var one flagCase
 		check(json.Unmarshal(lines.Bytes(), &one))
-		questions <- one
+		cases <- one
 	}
 	check(lines.Err())
-	close(questions)
-	asking.Wait()
+	close(cases)
+	evaluating.Wait()
 }
 
-func ask(client posthog.Client, one question) answer {
+func evaluate(client posthog.Client, one flagCase) result {
 	sendEvents := false
-	asked := posthog.FeatureFlagPayload{
+	request := posthog.FeatureFlagPayload{
 		Key:                   one.Key,
 		DistinctId:            one.DistinctId,
 		Groups:                one.Groups,
@@ -65,14 +65,14 @@ func ask(client posthog.Client, one question) answer {
 		GroupProperties:       one.GroupProperties,
 		SendFeatureFlagEvents: &sendEvents,
 	}
-	value, err := client.GetFeatureFlag(asked)
+	value, err := client.GetFeatureFlag(request)
 	check(err)
-	answered := answer{Number: one.Number, Value: value}
+	evaluated := result{Number: one.Number, Value: value}
 	// The SDK sends a second request for the payload.
 	if one.HasPayload {
-		payload, err := client.GetFeatureFlagPayload(asked)
+		payload, err := client.GetFeatureFlagPayload(request)
 		check(err)
-		answered.Payload = &payload
+		evaluated.Payload = &payload
 	}
-	return answered
+	return evaluated
 }

@@ -37,7 +37,7 @@ func main() {
 	enqueue := func(message posthog.Message) { check(client.Enqueue(message)) }
 	switch call {
 	case "flags":
-		askFlags(client)
+		evaluateFlags(client)
 	case "capture":
 		enqueue(posthog.Capture{DistinctId: "buyer", Event: "order placed", Properties: posthog.NewProperties().
 			Set("total", 42).Set("currency", "EUR").Set("text", "Grüße 👋").

@@ -5,30 +5,30 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 
-def ask_flags(client, is_local):
+def evaluate_flags(client, is_local):
     if is_local:
         client.load_feature_flags()
 
-    def ask(line):
-        question = json.loads(line)
+    def evaluate(line):
+        case = json.loads(line)
         result = client.get_feature_flag_result(
-            question["key"],
-            question["distinct_id"],
-            groups=question["groups"],
-            person_properties=question["person_properties"],
-            group_properties=question["group_properties"],
-            device_id=question["device_id"],
+            case["key"],
+            case["distinct_id"],
+            groups=case["groups"],
+            person_properties=case["person_properties"],
+            group_properties=case["group_properties"],
+            device_id=case["device_id"],
             only_evaluate_locally=is_local,
             send_feature_flag_events=False,
         )
         return json.dumps(
             {
-                "number": question["number"],
+                "number": case["number"],
                 "value": result.get_value() if result else None,
                 "payload": result.payload if result else None,
             }
         )
 
     with ThreadPoolExecutor(8) as threads:
-        for answer in threads.map(ask, sys.stdin):
-            print(answer)
+        for result in threads.map(evaluate, sys.stdin):
+            print(result)

@@ -6,7 +6,7 @@ import os
 import sys
 from datetime import datetime, timezone
 
-from flags import ask_flags
+from flags import evaluate_flags
 from posthog import Posthog
 
 logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
@@ -68,7 +68,7 @@ calls = {
     "group identify": group_identify,
     "batch": batch,
     "historical migration": historical_migration,
-    "flags": lambda: ask_flags(client, is_local=definitions_key is not None),
+    "flags": lambda: evaluate_flags(client, is_local=definitions_key is not None),
 }
 calls[call]()
 client.shutdown()

@@ -40,7 +40,7 @@ const ours = /^(param_.*|query|query_id|database|session_id|session_timeout|defa
 /** IDs of running queries. Like a real server, this server rejects a query with a running query's ID. */
 const running = new Set();
 
-async function answer(request, response) {
+async function respond(request, response) {
   const id = new URL(request.url, 'http://localhost').searchParams.get('query_id') ?? randomUUID();
   if (running.has(id)) {
     response.writeHead(500, { 'x-clickhouse-exception-code': '216' });
@@ -93,6 +93,6 @@ async function runQuery(request, response) {
 
 // Parameters are in the URL, so allow URLs as long as on a real server.
 const server = createServer({ maxHeaderSize: 1024 * 1024 }, (request, response) => {
-  answer(request, response).catch((error) => response.writeHead(500).end(String(error)));
+  respond(request, response).catch((error) => response.writeHead(500).end(String(error)));
 });
 server.listen(Number(port), '127.0.0.1', () => process.stdout.write(`${server.address().port}\n`));

@@ -9,15 +9,15 @@ use std::thread;
 use posthog_rs::{Client, FlagValue};
 use serde_json::{from_str, from_value, json, Value};
 
-pub fn ask_flags(client: &Client) -> Result<(), Box<dyn Error>> {
+pub fn evaluate_flags(client: &Client) -> Result<(), Box<dyn Error>> {
     let lines = stdin().lock().lines().collect::<Result<Vec<String>, _>>()?;
     let waiting = Mutex::new(lines.into_iter());
     thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| loop {
                 let Some(line) = waiting.lock().unwrap().next() else { return };
-                match ask(client, &line) {
-                    Ok(answer) => println!("{answer}"),
+                match evaluate(client, &line) {
+                    Ok(result) => println!("{result}"),
                     Err(error) => eprintln!("{error}"),
                 }
             });
@@ -28,21 +28,21 @@ pub fn ask_flags(client: &Client) -> Result<(), Box<dyn Error>> {
 
 // The only call that returns value and payload without sending an event.
 #[allow(deprecated)]
-fn ask(client: &Client, line: &str) -> Result<Value, Box<dyn Error>> {
-    let question: Value = from_str(line)?;
-    let key = question["key"].as_str().unwrap_or_default();
+fn evaluate(client: &Client, line: &str) -> Result<Value, Box<dyn Error>> {
+    let case: Value = from_str(line)?;
+    let key = case["key"].as_str().unwrap_or_default();
     let (values, payloads) = client.get_feature_flags(
-        question["distinct_id"].as_str().unwrap_or_default(),
-        Some(groups_of(&question["groups"])),
-        Some(from_value(question["person_properties"].clone())?),
-        Some(from_value(question["group_properties"].clone())?),
+        case["distinct_id"].as_str().unwrap_or_default(),
+        Some(groups_of(&case["groups"])),
+        Some(from_value(case["person_properties"].clone())?),
+        Some(from_value(case["group_properties"].clone())?),
     )?;
     let value = match values.get(key) {
         Some(FlagValue::Boolean(is_on)) => json!(is_on),
         Some(FlagValue::String(variant)) => json!(variant),
         None => Value::Null,
     };
-    Ok(json!({ "number": question["number"], "value": value, "payload": payloads.get(key) }))
+    Ok(json!({ "number": case["number"], "value": value, "payload": payloads.get(key) }))
 }
 
 /// The SDK only accepts strings.

@@ -71,7 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
             client.capture_batch(events, true);
         }
-        Some("flags") => flags::ask_flags(&client)?,
+        Some("flags") => flags::evaluate_flags(&client)?,
         other => return Err(format!("no such call: {other:?}").into()),
     }
     client.shutdown();
