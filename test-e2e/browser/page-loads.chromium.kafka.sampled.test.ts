@@ -25,7 +25,7 @@ test(`stores every captured event once or reports it as dropped, over ${pages} p
     expect(await judgeVisits(visits, services.database)).toMatchObject({ losses: [], doubled: 0 });
   });
   expect(visits.captured.size).toBeGreaterThan(pages * 2);
-  // A crash also ends other tabs in the same process, and a slow machine interrupts more visits.
+  // The number is higher on a slow machine, and because a crash also ends other tabs in the same process.
   expect(visits.interrupted).toBeLessThan(pages / 4);
   for (const count of Object.values(visits.requests)) expect(count).toBeGreaterThan(0);
 }, 300_000);

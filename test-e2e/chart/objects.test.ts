@@ -51,7 +51,7 @@ describe('object names', () => {
   });
 });
 
-test('renders no null and no empty variables, which some tools report as a difference', async () => {
+test('renders neither null nor empty variables, which some tools report as a difference', async () => {
   const values = { ...leastValues, networkPolicies: { monitoring: [] }, gateway: { resources: { limits: null } } };
   for (const manifest of await renderChart({ values }))
     expect(JSON.stringify(manifest)).not.toMatch(/:null|"value":""/);

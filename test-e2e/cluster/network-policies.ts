@@ -90,7 +90,7 @@ function isInOneOf(blocks: readonly string[], address: string): boolean {
   const list = new BlockList();
   for (const block of blocks) {
     const [network = '', bits] = block.split('/');
-    // Without this condition, Node.js would find IPv4 addresses in ::/0.
+    // Without this condition, Node.js would treat IPv4 addresses as part of ::/0.
     if (familyOf(network) === familyOf(address)) list.addSubnet(network, Number(bits), familyOf(network));
   }
   return list.check(address, familyOf(address));

@@ -105,7 +105,7 @@ test.each([
   }
 });
 
-test('rejects a wrong key on every host, while the API responds to scripts', async () => {
+test('rejects a wrong key on every host, and still returns definitions to scripts', async () => {
   const { projectApiKey, personalApiKey, projectId } = services.tenant;
   const path = `/api/projects/@current/feature_flags/theme/remote_config?token=${projectApiKey}`;
   for (const [, host] of hosts) {

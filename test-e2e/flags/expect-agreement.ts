@@ -21,7 +21,7 @@ export function findDisagreements(cases: readonly FlagCase[], results: Map<numbe
 export function findDisagreeingCases(cases: readonly FlagCase[], results: Map<number, SdkResult>): FlagCase[] {
   return cases.filter((one) => {
     const { value, payload } = results.get(one.number) ?? {};
-    // If a flag failed or is missing in the response, some SDKs return undefined and others false.
+    // Accept undefined and false for a flag that failed or is missing in the response, because SDKs differ.
     return (value ?? (one.value === false ? false : undefined)) !== one.value || !hasPayload(one, payload);
   });
 }

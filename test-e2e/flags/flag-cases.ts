@@ -13,7 +13,7 @@ export interface FlagCase {
     device_id?: string;
   };
   value: boolean | string;
-  /** The reason as `code:index`, `omitted`, or `failed:code`. */
+  /** The server's reason, in the form `code:index`, `omitted` or `failed:code`. */
   reason: string;
   payload: string | null;
   /** The value from SDKs with local evaluation: the same value, no value (they query the server), or another value. */

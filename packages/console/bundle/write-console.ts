@@ -10,11 +10,9 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 /** Name of the console folder, next to the bundle of the management API, which serves the console. */
 export const consoleFolder = 'console';
 
-/**
- * Maximum gzip size of everything except fonts that loads before the first render. It is also the maximum size that
- * each page may add.
- */
+/** Maximum gzip size of everything except fonts that loads before the first render. */
 export const firstLoadLimit = 250_000;
+/** Maximum gzip size that each page adds to the first load. */
 export const pageLimit = 80_000;
 /** Maximum gzip size of code that loads on demand for a part of a page, such as the SQL editor. */
 export const partLimit = 120_000;

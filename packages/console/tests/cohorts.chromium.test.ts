@@ -159,7 +159,7 @@ it('combines cohorts, copies one as a static cohort, sets access rules, and pres
   await page.context().close();
 });
 
-it('hides buttons that the API would refuse from a user with read access', async () => {
+it('hides actions from a user with read access that the API would refuse', async () => {
   const page = await openAsMember(console, 1, 'account');
   await page.goto(console.address('cohorts'));
   await page.getByRole('button', { name: 'With a plan' }).click();

@@ -161,7 +161,7 @@ it('finds events by part of their name, with their counts and latest times', asy
   await page.goto(addressOf(trend('opened')));
   await shows(page, '2');
   const event = page.getByRole('combobox', { name: 'Event A', exact: true });
-  // While the field contains the selected name, the list contains all events.
+  // As long as the field contains the selected name, the list shows all events.
   await event.click();
   await page.getByRole('option', { name: /^ordered 2 in 30 days/ }).waitFor();
   await page.getByRole('option', { name: 'All events' }).waitFor();

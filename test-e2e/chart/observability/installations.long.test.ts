@@ -21,7 +21,7 @@ test.each(alertRules)('the alert $alert distinguishes the series of several inst
   expect(groupings.filter((labels) => !labels.startsWith('cluster, namespace'))).toEqual([]);
 });
 
-test('alerts name the failing installation, even if another one is healthy', async () => {
+test('alerts name the failing installation if another one is healthy', async () => {
   const [sick, well] = [{ namespace: 'sick' }, { namespace: 'well' }];
   await expectAll(
     alertRuleFiles.map(({ file, rules }) => ({

@@ -39,8 +39,8 @@ export interface LoadVerdict {
   /** Events that are stored more than once. */
   doubled: number;
   /**
-   * Events that took effect too early, before an event with the same distinct ID that was acknowledged earlier or
-   * precedes them in the request.
+   * Events that took effect too early: before an earlier event of the same request, or before an event that was
+   * acknowledged earlier. Only events with the same distinct ID are compared.
    */
   misordered: number;
 }

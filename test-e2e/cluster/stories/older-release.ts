@@ -15,7 +15,7 @@ export interface OlderRelease {
   commit: string;
   /** Path of the archive with the release's image. */
   image: string;
-  /** Path of the release's chart. If the release has no chart, this version's chart. */
+  /** Path of the release's chart, or of this version's chart if the release has no chart. */
   chart: string;
 }
 

@@ -15,8 +15,8 @@ type EventCapture = Pick<
 >;
 
 /**
- * Creates the functions that capture events. They check the gates, collect properties, apply `before_send` and queue
- * the event.
+ * Creates the functions that capture events: each one runs the checks of all features, collects properties, applies
+ * `before_send` and queues the event.
  */
 export function createCapture(parts: EventParts): EventCapture {
   const { options, consent, person, sender, signals, log } = parts;

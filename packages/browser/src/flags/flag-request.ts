@@ -103,8 +103,8 @@ type InputMembers = Pick<
 >;
 
 /**
- * Stores person and group properties for flag evaluation in the browser. Flag requests on all pages include them,
- * because the service may not have processed the events with these properties yet.
+ * Stores person and group properties in the browser, for flag requests on all pages. The service may not have processed
+ * the events with these properties yet.
  */
 export function createFlagInputMembers({ store, signals }: Core, reload: () => void): InputMembers {
   const known = (name: string) => (store.get(name) ?? {}) as Record<string, Properties>;

@@ -52,7 +52,7 @@ describe('consent', () => {
     expect(await page.evaluate(state)).toMatchObject(expected);
   });
 
-  test.each(['true', '1', 'yes'])('is recognized in the value %s from a consent tool', async (consentWord) => {
+  test.each(['true', '1', 'yes'])('is given by the value %s from a consent tool', async (consentWord) => {
     const { page } = await lab.visit({ options: { opt_out_capturing_by_default: true } });
     await page.evaluate(([key, value]) => localStorage.setItem(key ?? '', value ?? ''), [name, consentWord]);
     expect(await page.evaluate(state)).toMatchObject({ explicit: 'granted', captured: true });
@@ -109,7 +109,7 @@ describe('opt_in_capturing', () => {
   });
 });
 
-test('with opt_out_persistence_by_default, stores values only after consent, including earlier values', async () => {
+test('stores values only after consent with opt_out_persistence_by_default', async () => {
   const options = { opt_out_capturing_by_default: true, opt_out_persistence_by_default: true };
   const { page } = await lab.visit({ options });
   const stored = () => [localStorage.getItem('ph_phc_test_posthog'), document.cookie];

@@ -211,7 +211,7 @@ describe('before init', () => {
     expect(results.length).toBeGreaterThanOrEqual(50);
     for (const [name, result] of results) {
       expect([name, result ?? undefined]).toEqual([name, undefined]);
-      // `captureException` calls the client's `capture`, which applications may replace.
+      // Applications may replace the client's `capture`, which `captureException` calls.
       const calling = name === 'captureException' ? 'capture' : name;
       expect(complaints.join()).toContain(`You must initialize PostHog before calling posthog.${calling}`);
     }

@@ -11,8 +11,8 @@ const read = (path: string) => readFileSync(join(source, path), 'utf8');
 afterAll(stop);
 
 /**
- * Reads the names from TypeScript's declarations of browser APIs. The TypeScript compiler has a separate package for
- * each operating system.
+ * Reads the names from TypeScript's declarations of browser APIs. They are in the compiler's package, whose name
+ * depends on the operating system.
  */
 function namesOfBrowsers(): Set<string> {
   const compiler = createRequire(createRequire(import.meta.url).resolve('typescript/package.json'));

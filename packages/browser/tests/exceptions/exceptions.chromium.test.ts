@@ -275,8 +275,8 @@ const listOf = (events: Pick<ReceivedEvent, 'properties'>[]): Entry[] =>
 const framesOf = (entries: Entry[]) => entries[0]?.stacktrace?.frames ?? [];
 
 /**
- * Removes the stack frames of the test's own function in the page. An error without a stack gets the stack of the call,
- * which begins in the library.
+ * Removes the stack frames of the test's own function in the page. They are present because
+ * an error without a stack gets the stack of the call.
  */
 const withoutOwnFrames = (entries: Entry[]) =>
   entries.map(({ stacktrace, ...entry }) => ({

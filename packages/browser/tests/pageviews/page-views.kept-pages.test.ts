@@ -84,7 +84,7 @@ describe('page views', () => {
     expect(events('$pageview').map(({ properties }) => properties.$pathname)).toEqual(['/en/shop']);
   });
 
-  test('are not captured if disabled, and can be captured manually with the same properties', async () => {
+  test('are captured only manually if automatic capture is disabled', async () => {
     const page = await open('/shop', { capture_pageview: false });
     await page.evaluate(() => posthog.capture('$pageview', { own: 1 }, { send_instantly: true }));
     const [view] = await received('$pageview');

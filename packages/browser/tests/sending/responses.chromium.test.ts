@@ -164,7 +164,7 @@ test('cancels a request without a response after a minute, and repeats it', asyn
   const givenUp: string[] = [];
   page.on('requestfailed', (request) => givenUp.push(request.url()));
   await page.clock.runFor(59_000);
-  // This response arrives after all earlier failures.
+  // Wait for this response, which arrives after all earlier failures.
   await page.evaluate(() => fetch('/shop').then((response) => response.text()));
   expect(givenUp).toEqual([]);
   await page.clock.runFor(10_000);

@@ -57,7 +57,7 @@ export function PageTitle({
   );
 }
 
-/** The help document for each page path. Each settings section has its own document. */
+/** The manual page for each page path. Each settings section has its own manual page. */
 const documentOfPage: Record<string, string> = {
   home: 'docs/guides/web-analytics.md',
   live: 'docs/guides/send-events.md',
@@ -85,7 +85,7 @@ const documentOfPage: Record<string, string> = {
   'settings/domains': 'docs/operations/single-sign-on.md',
 };
 
-/** Returns the URL of the current page's help document. */
+/** Returns the URL of the manual page for the current page. */
 function useHelpUrlState(): string {
   const [, , , page = '', section = ''] = useLocation().pathname.split('/');
   return documentAddress(documentOfPage[page === 'settings' ? `settings/${section}` : page] ?? 'docs');

@@ -23,7 +23,7 @@ export interface Span {
 export const zones = ['project', 'own', 'utc'] as const;
 export type ZoneChoice = (typeof zones)[number];
 
-/** Returns the time zone for a choice: for `own`, the browser's time zone; otherwise, UTC or the project time zone. */
+/** Returns a time zone: the browser's time zone for the choice `own`, or else UTC or the project time zone. */
 export function resolveZone(choice: ZoneChoice, ofProject: string): string {
   if (choice === 'utc') return 'UTC';
   return choice === 'own' ? Intl.DateTimeFormat().resolvedOptions().timeZone : ofProject;

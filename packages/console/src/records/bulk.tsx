@@ -64,7 +64,8 @@ export function BulkBar<Row extends ListedRecord>({
     rows.map((row): ApiCall => ({ method: 'PATCH', path: path(row), body: body(row) }));
   const run = (body: (row: Row) => object, confirmation: string, back: (row: Row) => object) => {
     const undo = requests(back);
-    // Removing the last rows of a list unmounts this bar. React Query would then not call callbacks passed to `mutate`.
+    // Do not pass callbacks to `mutate`: removing the last rows of a list unmounts this bar, and React Query would not
+    // call them.
     change.mutateAsync(requests(body)).then(
       () => {
         offerUndo(confirmation, undo);

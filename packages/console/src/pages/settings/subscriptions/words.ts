@@ -76,7 +76,7 @@ export const text = {
     the: (position: string, day: string) => `the ${position} ${day}`,
     each: (days: string) => `every ${days}`,
     monthDay: (day: number) => `the ${ordinal(day)}`,
-    /** Formats an ordinal number. Negative numbers count from the end. */
+    /** Formats a position in the month as an ordinal number. A negative position counts from the end. */
     position: (position: number) => (position < 0 ? fromEnd(-position) : nth(position)),
     at: (rule: string, time: string, zone: string) => `${rule} at ${time} ${zone}`,
     times: (count: number) => `, ${formatCount(count, 'time')} in total`,
