@@ -55,7 +55,7 @@ test('only the accounts package writes to the tables of accounts', () => {
   expect(writers.sort()).toEqual(Object.keys(others).sort());
 });
 
-/** These files read all settings, because API responses contain them. */
+/** Files that read all settings, because API responses contain all of them. */
 const showsSettings = /^services\/management-api\/src\/identity\/(environments|organizations|projects)\/store\.ts$/;
 
 test('only the accounts package reads settings that docs/settings.md declares as stored only', () => {

@@ -8,7 +8,7 @@ const questionOf = (query: Buffer) => query.subarray(12, query.indexOf(0, 12) + 
 const pointer = [0xc0, 12];
 const words = (...values: number[]) => values.flatMap((value) => [(value >> 8) & 255, value & 255]);
 
-/** Creates a response to the query, with the query's ID and question unless others are given. */
+/** Creates a response to the query. By default, the response has the query's ID and question. */
 function response(
   query: Buffer,
   { flags = 0x8580, id = query.readUInt16BE(0), counts = [1, 1, 0, 0], question = questionOf(query) } = {},

@@ -82,7 +82,7 @@ test('deletes one or both secret keys, and keeps the backup key valid when anoth
   expect(await stored()).toEqual({});
 });
 
-test('records changes of secret keys without any key, and does not record calls without effect', async () => {
+test('records changes of secret keys without the keys, and does not record calls that change nothing', async () => {
   await roll();
   await roll();
   await revoke('backup');

@@ -84,7 +84,7 @@ export type ProviderSignIn =
       /** The previous address of the account, if the provider changed it. */
       emailBefore: string | null;
       /**
-       * Whether this sign-in activated the domain's SSO enforcement, which required a sign-in of an administrator
+       * Whether this sign-in activated the domain's SSO enforcement, which requires that an administrator signs in
        * first.
        */
       isEnforcedNow: boolean;
