@@ -141,7 +141,7 @@ export function rowsToFetch({ limit }: { limit: number }): number {
 }
 
 /**
- * Removes the additional row, and returns the position after the last remaining row.
+ * Removes the row that was fetched beyond the limit, and returns the position after the last remaining row.
  * @param positionOf returns the sort key of a row in the form that the list's cursor schema defines
  */
 export function trimPage<Row>(

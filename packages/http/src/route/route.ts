@@ -293,8 +293,7 @@ export function createRouteDefiner<Caller>() {
       query: declaration.query ?? noFields,
       examples: declaration.examples ?? {},
       successStatus: successStatus(declaration.operationId, declaration.responses),
-      // This is the only place where the types are erased. The pipeline passes exactly the values that it parsed with
-      // these schemas.
+      // Erase the types only here. The pipeline passes exactly the values that it parsed with these schemas.
       target: target as Route<Caller>['target'],
       handler: handler as Route<Caller>['handler'],
     };

@@ -31,8 +31,8 @@ const slot = Symbol('slot');
 type Noted = ServerResponse & { [slot]?: number | undefined };
 
 /**
- * Time in milliseconds without any request after which idle connections are closed. A request may already be on its way
- * before that.
+ * Time in milliseconds without any request after which idle connections are closed. Connections are not closed earlier,
+ * because a request may be on its way.
  */
 const longestQuietMs = 500;
 /**
@@ -61,8 +61,8 @@ export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: Dr
     const steps = setInterval(() => {
       quietMs += stepMs;
       if (quietMs < quietAtLeast) return;
-      // Close connections whose response began before the stop and which have become idle, because nothing else closes
-      // them. Node.js does not treat a connection without any request as idle.
+      // Close connections that have become idle since the stop, because nothing else closes them. Node.js does not
+      // treat a connection without any request as idle.
       if (underWay.all().length > 0) server.closeIdleConnections();
       else server.closeAllConnections();
     }, stepMs);
@@ -121,7 +121,7 @@ function announceEnd(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close');
 }
 
-/** A collection of short-lived items. Each item takes a slot and releases it at its end. */
+/** A collection of short-lived items. Each item occupies a slot until it is removed. */
 interface SlotMap<T> {
   /**
    * Adds an item.

@@ -101,7 +101,7 @@ test('loses no requests of busy clients during restarts', async () => {
   await current.stop();
 });
 
-// If stopping waited for such a connection, the test would exceed jest's time limit.
+// If stopping waited for a connection without a request, the test would exceed jest's time limit.
 test('does not wait for a connection without a request when the server stops', async () => {
   const server = await startHttpServer(() => {}, {
     port: 0,
