@@ -26,7 +26,7 @@ export interface ReportContent {
   id: number;
   name: string;
   description: string;
-  /** Time when the report was due, in ISO 8601. The numbers are as of this time. */
+  /** Time when the report was due, in ISO 8601. The numbers describe the state at this time. */
   due_at: string;
   timezone: string;
   /** Results of the insights, in the order of the dashboard. At most `maxInsights`. */

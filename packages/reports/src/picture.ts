@@ -304,7 +304,7 @@ export async function toPng(svg: string): Promise<Buffer> {
 async function prepare(): Promise<Uint8Array[]> {
   const wasm = await readFile(createRequire(import.meta.url).resolve('@resvg/resvg-wasm/index_bg.wasm'));
   const fonts = await Promise.all(['Regular', 'SemiBold'].map((name) => readFile(`${fontFolder()}/Inter-${name}.ttf`)));
-  // This call must come last, because it can only be made once.
+  // Call `initWasm` last, because it can be called only once.
   await initWasm(wasm);
   return fonts;
 }
