@@ -66,7 +66,7 @@ async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<
   return child.exitCode;
 }
 
-test('reports that it is alive and ready, counts its rounds, sends reports that are due, and exits on SIGTERM', async () => {
+test('reports that it is alive and ready, counts its rounds, sends due reports, and exits on SIGTERM', async () => {
   const tenant = await createTestTenant(fixture.database);
   await storeSubscription(fixture.database.sql, tenant.environmentId, { next_delivery_date: new Date() });
   const { child, url } = await start();

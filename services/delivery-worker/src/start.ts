@@ -25,7 +25,7 @@ type WorkerConfig = ReturnType<typeof readSettings>;
 export const deliveryWorker: Service<WorkerConfig> = {
   name,
   readConfig: readSettings,
-  // Leaves time to close the database after all work has ended.
+  // Allow time to close the database after all work has ended.
   stopWithinMs: ({ drainTimeoutMs }) => drainTimeoutMs + 3000,
   start: (config, host) => startComponents(host.logger, (lifecycle) => begin(config, host, lifecycle)),
 };

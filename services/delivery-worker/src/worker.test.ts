@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** These tests have no domains, so DNS must not be used. */
+/** The domains of these tests must not cause DNS lookups. */
 const noLookups = () => Promise.reject(new Error('This test must not query the DNS.'));
 const options = {
   publicAppUrl: undefined,

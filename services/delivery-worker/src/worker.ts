@@ -110,7 +110,8 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
   };
   const reports = createFairSlots('deliver_reports', { ...sentAtOnce, logger });
   const making = createFairSlots('make_reports', { max: reportsAtOnce, maxEach: 1, logger });
-  // Each organization can run one export at a time, so that a large organization does not delay all others.
+  // Each organization can run one export at a time, so that a large organization does not delay all other
+  // organizations.
   const exports = createFairSlots('export', { max: options.exportsAtOnce, maxEach: 1, logger });
   const follow =
     copying &&

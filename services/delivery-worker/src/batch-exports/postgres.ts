@@ -179,7 +179,7 @@ function selectedTable(columns: readonly ExportColumn[]): TableShape<readonly un
     columns: columns.map(({ name, kind }, at) => ({
       name,
       type: columnTypes[kind],
-      // JSON columns already contain JSON text.
+      // Arrays and tuples are converted to JSON. JSON columns already contain JSON text.
       of: (row) => (kind === 'array' || kind === 'tuple' ? jsonOf(row[at] ?? null) : row[at]),
     })),
   };

@@ -102,7 +102,7 @@ test('deletes the events of all IDs of a person in portions, but not those of ot
   expect(remaining).toEqual([{ distinct_id: null }, { distinct_id: null }, { distinct_id: null }]);
 });
 
-test('removes the data of a deleted person from events that are kept', async () => {
+test('removes the data of a deleted person from events that the request keeps', async () => {
   const uuid = await storePerson(['ada']);
   await storeEvents('ada', uuid, { count: 25 });
   const id = await ask(uuid, false);

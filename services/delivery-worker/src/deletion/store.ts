@@ -84,7 +84,7 @@ const isOfPerson = `project_id = $1::int AND distinct_id = $2
    AND timestamp > $3::timestamptz AND timestamp <= $4::timestamptz
    AND (captured_at <= $5::timestamptz OR created_at <= $5::timestamptz OR person_id = $6::uuid)`;
 
-/** Event properties that update the person. They contain a copy of the person's data. */
+/** Event properties that change the person, and therefore contain a copy of the person's data. */
 const copies = `'{$set,$set_once,$unset}'::text[]`;
 
 /**

@@ -120,7 +120,7 @@ const modules = await clickHouseOrSkip();
     expect(await inClickhouse('toDate(timestamp)')).toHaveLength(5);
   });
 
-  test('restores the month if an event is stored at the last moment', async () => {
+  test('keeps a month if an event is stored while the month is being dropped', async () => {
     await follow();
     expect(await dropMonth(fixture, 'event_2026_01', async (_, table) => table !== 'event_expired_2026_01')).toBe(
       false,

@@ -109,7 +109,7 @@ const modules = await clickHouseOrSkip();
     await store(project, ['c']);
     await followAll();
     expect(await inClickhouse(project)).toEqual({ a: 2, b: 1, c: 1 });
-    // This has the same effect as copying a portion without recording it.
+    // Simulate a portion that was copied but not recorded.
     await fixture.database.sql.query('UPDATE event_store_copy SET copied_until = NULL');
     await followAll();
     expect(await inClickhouse(project)).toEqual({ a: 2, b: 1, c: 1 });
@@ -126,8 +126,8 @@ const modules = await clickHouseOrSkip();
     );
     await store(project, ['a', 'b']);
     await followAll();
-    // This has the same effect as killing the worker before it recorded the portion, and ClickHouse before it stored
-    // all of it.
+    // Simulate a worker that was killed before it recorded the portion, and a ClickHouse server that was killed before
+    // it stored the entire portion.
     await client.command({ query: `DELETE FROM events WHERE project_id = ${project} AND distinct_id = 'b'` });
     await setPosition(`'${row?.at.toISOString()}'`);
     await store(project, ['c']);

@@ -11,7 +11,7 @@ import { type ClaimedReport, claimReports, saveReport } from './store.ts';
 export const reportsAtOnce = 2;
 /** Time limit of a single query, in milliseconds. */
 export const maxQueryMs = 30_000;
-/** Time limit of all queries of a report, in milliseconds. Insights without a result by then show an error. */
+/** Time limit of all queries of a report, in milliseconds. Insights whose queries exceed the limit show an error. */
 const longestReportMs = 90_000;
 /** Duration of a claim in seconds, which is longer than any attempt takes. */
 const leaseSeconds = 120;

@@ -29,7 +29,7 @@ export async function storeExport(
   return String(row.id);
 }
 
-/** Stores `count` events at one per second, starting at `from`. Their own timestamps are a day earlier. */
+/** Stores `count` events at one per second, starting at `from`. The events' own timestamps are a day earlier. */
 export async function storeEvents(
   sql: Sql,
   environmentId: number,
