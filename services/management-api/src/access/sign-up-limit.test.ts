@@ -25,7 +25,7 @@ const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
 const look = (path: string, token: string, address: string) =>
   api.send('POST', `${path}look/`, { body: { token }, ...from(address) });
 
-test('limits invite requests per address, with a right or wrong secret, and returns 429 with Retry-After', async () => {
+test('limits invite requests per address, whether the secret is right or wrong, and returns 429 with Retry-After', async () => {
   const { path, token } = await invite();
   const statuses = [
     await look(path, token, '192.0.2.1'),
