@@ -208,7 +208,7 @@ test('adds members by UUID when the cohort is created, and by UUID or distinct I
   expect(await send('PATCH', `${path}${id}/add_persons_to_static_cohort/`, {})).toMatchObject(
     VE('required', 'person_ids', 'This field is required.'),
   );
-  // A person of another project is unknown.
+  // A person of another project counts as unknown.
   const foreign = await storePerson(api.database.sql, acme.off.projectId, { distinctIds: ['theirs'], properties: {} });
   expect(await add([foreign])).toMatchObject({ status: 400 });
 });
@@ -304,7 +304,7 @@ describe('listing the persons of a cohort', () => {
     expect(await members((await upload(text)).body.id)).toEqual(those(ada, eve));
   });
 
-  test('requires the scope person:read as well', async () => {
+  test('requires the scope person:read in addition to cohort:read', async () => {
     const id = await made(paying);
     const { value } = await createPersonalApiKey(api.database.sql, {
       actor: null,

@@ -110,7 +110,7 @@ test('insight-267: returns 405 for DELETE of a dashboard', async () => {
   expect((await read(id)).status).toBe(200);
 });
 
-test('insight-255, insight-256: adds an insight to the dashboards in its `dashboards`, and restores its layout when it is added again', async () => {
+test('insight-255, insight-256: adds an insight to the dashboards in `dashboards`, and restores its former layout', async () => {
   const [id, other] = [await board(), await board()];
   const one = await insight();
   const placed = await send('PATCH', `insights/${one}`, { dashboards: [id, other] });

@@ -323,7 +323,7 @@ const allTimes = { from: new Date(0), until: new Date('2299-01-01Z') };
     }
   });
 
-  test('returns as many events as requested, although their persons are large', async () => {
+  test('returns the requested number of events even if their persons are large', async () => {
     const other = await createTestTenant(api.database);
     await storePerson(api.database.sql, other.environmentId, {
       distinctIds: ['large'],

@@ -3,7 +3,7 @@ import { createTestTenant, eventually, type TestTenant } from '@millrace/testing
 import { readAllPages, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createMonths, storeEvent } from '../../testing/stored-data.ts';
 
-/** Longer than any statement takes unless it waits for a lock. */
+/** Statement timeout in milliseconds: longer than any statement takes unless it waits for a lock. */
 const statementTimeoutMs = 3000;
 const dayMs = 86_400_000;
 const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString();

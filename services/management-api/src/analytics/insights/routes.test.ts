@@ -90,7 +90,7 @@ describe.each(['projects', 'environments'])('insights below %s', (family) => {
   });
 });
 
-/** This query has unknown fields and unusual values. */
+/** A query with unknown fields and unusual values. */
 const odd = {
   zebra: null,
   kind: 'InsightVizNode',
@@ -128,7 +128,7 @@ test.each([
   ['series.0.math', { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', math: 'most' }] }],
   ['trendsFilter.display', { kind: 'TrendsQuery', series, trendsFilter: { display: 'Hologram', newField: 1 } }],
   ['retentionFilter.totalIntervals', { kind: 'RetentionQuery', retentionFilter: { totalIntervals: -1 } }],
-  // These errors are found only when the query is planned.
+  // Errors that are found only when the query is planned.
   ['dateRange.date_from', { kind: 'TrendsQuery', series, dateRange: { date_from: 'last spring' } }],
   ['dateRange', { kind: 'TrendsQuery', series, interval: 'minute', dateRange: { date_from: '-1y' } }],
   ['series.0.math_property', { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', math: 'sum' }] }],

@@ -22,7 +22,10 @@ interface PersonList {
 
 /** Milliseconds for which a search reads persons one after the other before it returns the persons found so far. */
 const longMs = 8000;
-/** Like `longMs`, after an index has found persons, who are probably the ones that the user is looking for. */
+/**
+ * Milliseconds, instead of `longMs`, after an index has found persons, who are probably the ones that the user is
+ * looking for.
+ */
 const shortMs = 400;
 /** If more persons start with the search text, the list is not divided into two parts, because a page fills quickly. */
 const maxByStart = 1000;

@@ -2,7 +2,7 @@ import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createMonths } from '../../testing/stored-data.ts';
 
-/** Longer than any statement takes unless it waits for a lock. */
+/** Statement timeout in milliseconds: longer than any statement takes unless it waits for a lock. */
 const statementTimeoutMs = 3000;
 
 let api: TestApi;
