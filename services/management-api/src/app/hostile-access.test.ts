@@ -170,7 +170,7 @@ describe('a removed user', () => {
     for (const key of [acme.M.key, small]) expect((await api.get('/api/users/@me/', key)).status).toBe(401);
   });
 
-  test('cannot use an invite for another address, or an invite that was withdrawn', async () => {
+  test('cannot use an invite for another address, or a withdrawn invite', async () => {
     const invites = `/api/organizations/${acme.organizationId}/invites/`;
     const made = await api.send('POST', invites, { key: acme.A.key, body: { target_email: 'new@example.com' } });
     const accept = () => api.send('POST', `/api/invites/${made.body.id}/accept/`, { key: acme.off.personalApiKey });

@@ -50,7 +50,7 @@ afterAll(async () => {
 
 const withKey = () => ({ authorization: `Bearer ${tenant.personalApiKey}` });
 const withoutKey = () => ({});
-/** The smaller bodies stay within all limits on the number and depth of values. */
+/** Add smaller bodies that stay within all limits on the number and depth of values. */
 const anywhere = [...hostileBodies(1024 * 1024 - 200), ...hostileBodies(128 * 1024)];
 const inField = (name: string) =>
   [1024 * 1024 - 200, 128 * 1024].flatMap((bytes) => hostileBodies(bytes, (text) => `{"${name}":${text}}`));

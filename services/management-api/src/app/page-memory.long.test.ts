@@ -11,8 +11,8 @@ import {
 } from '@millrace/testing';
 
 /**
- * Tests the memory that lists of the largest possible rows need. Four clients request a page of 240 persons (about 150
- * MB) at the same time.
+ * Tests how much memory a list needs if its rows have the maximum size. Four clients request a page of 240 persons
+ * (about 150 MB) at the same time.
  */
 const persons = 240;
 const personBytes = 640 * 1024;

@@ -125,7 +125,7 @@ test.each(documentedNames('body').map((names) => [names.key, names] as const))(
     const { route, working, refused } = names;
     const sample = sampleOf(key.split(' ')[1] ?? '');
     const problems: string[] = [];
-    // That route rejects every request, because an export belongs to an environment.
+    // This route of organizations rejects every request, because an export belongs to an environment.
     if (key === 'POST /api/organizations/{}/batch_exports') return;
     const declared = Object.keys(fieldsOf(route.body));
     for (const name of working) {

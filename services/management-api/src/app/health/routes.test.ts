@@ -132,7 +132,7 @@ test('reports everything except the lag without an event log', async () => {
   await without.stop();
 });
 
-test('reports how old the copies in ClickHouse are', async () => {
+test('reports the age of the copies in ClickHouse', async () => {
   const copied = await startTestApi({ otherStore: { events: {} as EventStore, maxMs: 1000 } });
   const own = await createTestTenant(copied.database);
   const { sql } = copied.database;

@@ -87,7 +87,7 @@ const sharedPaths = ['/api/projects/:project_id', '/api/environments/:project_id
   ['local_evaluation', ':id/remote_config'].map((name) => `${base}/feature_flags/${name}`),
 );
 
-/** Creates page routes for the gateway's requests: flag definitions and remote configuration. */
+/** Creates page routes for the requests that the gateway serves: flag definitions and remote configuration. */
 export function gatewayPages(pass: (request: IncomingMessage, response: ServerResponse) => void): PageRoute[] {
   const page: Omit<PageRoute, 'path'> = {
     methods: ['GET', 'HEAD'],
