@@ -310,7 +310,7 @@ describe.each(['organization', 'project'])('pausing an export below the %s (rows
     ]);
   });
 
-  test('starts no backfill if it is unpaused in the same interval, because that interval is exported completely', async () => {
+  test('starts no backfill if it is unpaused in the same interval, which is exported completely anyway', async () => {
     const { id } = await created({ interval: 'week' });
     const before = await stored(id);
     await send(at(id, 'pause'));
@@ -319,7 +319,7 @@ describe.each(['organization', 'project'])('pausing an export below the %s (rows
     expect((await stored(id)).next_interval_start).toEqual(before.next_interval_start);
   });
 
-  test('starts a backfill up to the end of the export if it is unpaused later than that', async () => {
+  test('starts a backfill up to the end of the export if it is unpaused after its end', async () => {
     const { id } = await created({ end_at: '2100-01-01T00:00:00Z' });
     await send(at(id, 'pause'));
     await api.database.sql.query(
