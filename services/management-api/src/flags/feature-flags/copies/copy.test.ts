@@ -171,7 +171,7 @@ describe('the blast radius of a condition', () => {
          FROM generate_series(1, 1000) AS n`,
       [projectId],
     );
-    // This filter takes about ten milliseconds per thousand persons on an idle machine.
+    // A filter that takes about ten milliseconds per thousand persons on an idle machine.
     const slow = { ...plan, operator: 'not_icontains', value: `${'a'.repeat(499)}b` };
     const condition = { properties: Array.from({ length: 32 }, () => slow) };
     const { body } = await send(`projects/${projectId}/feature_flags/user_blast_radius/`, { condition });
