@@ -95,7 +95,7 @@ test("returns 403 when an administrator adds an owner's domain with a provider, 
   expect(await as('A', 'POST', `${early.body.id}/verify/`)).toMatchObject(refused);
   expect((await as('A', 'DELETE', `${early.body.id}/`)).status).toBe(204);
   expect(await as('A', 'POST', '', { domain: name, ...saml })).toMatchObject(refused);
-  // An administrator can add and verify such a domain only if it has no provider.
+  // An administrator can add and verify an owner's domain only if the domain has no provider.
   const late = await as('A', 'POST', '', { domain: name });
   prove(late.body);
   expect((await as('A', 'POST', `${late.body.id}/verify/`)).status).toBe(200);

@@ -342,7 +342,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
 
   // In project-034, PostHog records "0.4" as the client sent it. Millrace records the stored value, which all responses
   // show.
-  test('project-034: records a change of an empty setting as its creation', async () => {
+  test('project-034: records the first value of an empty setting as created', async () => {
     fixture = await createTenantWithKeys(api);
     const { tenant } = fixture;
     await patch({ [rate]: 0.4 });

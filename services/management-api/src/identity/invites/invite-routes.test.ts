@@ -592,7 +592,7 @@ test.each([
 describe('when sending email fails', () => {
   afterEach(() => proxy.pass());
 
-  test('records an attempt and the error when the server rejects the mailbox', async () => {
+  test('records the attempt and the error when the mail server rejects the mailbox', async () => {
     const email = newEmail();
     mailServer.refuse(email);
     const failed = { target_email: email, emailing_attempt_made: true, mail_error: '550' };

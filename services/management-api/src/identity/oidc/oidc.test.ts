@@ -153,7 +153,7 @@ test('sso-152: rejects a provider that has two signing keys with the same ID', a
   expect(await signIn()).toMatchObject({ ok: false, reason: 'bad_signature' });
 });
 
-test('rejects a response of an OpenID provider without a new authentication when one was required', async () => {
+test('rejects a response of an OpenID provider that did not authenticate the user again when this was required', async () => {
   expect(await signIn(undefined, true)).toMatchObject({ ok: false, reason: 'not_recent' });
   token = (nonce) => jwt(claims(nonce, { auth_time: now() - 4000 }));
   expect(await signIn(undefined, true)).toMatchObject({ ok: false, reason: 'not_recent' });

@@ -118,7 +118,7 @@ test('key-031: creates a key with all scopes', async () => {
   expect(await create({ label: 'all', scopes: ['*'] })).toMatchObject({ status: 201, body: { scopes: ['*'] } });
 });
 
-test('accepts a scope that no route requires, which grants nothing', async () => {
+test('accepts a scope that no route requires and that grants no access', async () => {
   const scopes = ['feature_flag:write', 'cohort:write', 'early_access_feature:write', 'insight:write', 'survey:read'];
   const { status, body } = await create({ label: 'script', scopes });
   expect({ status, scopes: body.scopes }).toEqual({ status: 201, scopes });
@@ -225,7 +225,7 @@ describe('key-038: a key that creates or changes other keys', () => {
     expect((await api.get(path, me.key)).body).toHaveLength(isAllowed ? 3 : 2);
   });
 
-  test('can only create keys with the same limit if it is limited to organizations or projects', async () => {
+  test('can create only keys with the same limit if it is limited to organizations or projects', async () => {
     const { value: ofOrganization } = await ownKey({ scopedOrganizations: [acme.organizationId] });
     const { value: ofProject } = await ownKey({ scopedTeams: [acme.projectId] });
     const wanted = { label: 'new', scopes: ['*'] };

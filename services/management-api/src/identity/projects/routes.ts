@@ -93,7 +93,7 @@ export function projectRoutes(deps: RecordDeps & { parser: SqlParser }) {
   const below = [ofOrganization, basePath({ ...alone, find: byId })];
   const show: ShowRecord = ({ caller, target: { environmentId } }) =>
     showRecord(deps, { caller, environmentId }, toProject);
-  // This base path also finds a project that the caller deleted in the last few minutes.
+  // Base path that also finds a project that the caller deleted in the last few minutes.
   const removedToo = basePath({
     ...alone,
     find: async (context) => {

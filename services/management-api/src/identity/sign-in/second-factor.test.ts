@@ -205,7 +205,7 @@ describe('an authenticator app', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  test('signin-022: is stored only after a right code, encrypted, and its secret is never shown again', async () => {
+  test('signin-022: is stored, encrypted, only after a correct code, and its secret is never shown again', async () => {
     const start = await own('GET', '/api/users/@me/two_factor_start_setup/');
     expect(start.body.uri).toContain(`secret=${start.body.secret}`);
     const steps = await api.database.sql.query('SELECT data FROM sign_in_step WHERE user_id = $1', [user.id]);

@@ -57,7 +57,8 @@ export function secondStepRoutes(deps: SignInDeps) {
     const step = secret === null ? undefined : await findSignInStep(sql, 'second_factor', secret);
     const user = step?.userId ? await findSignInUser(sql, { id: step.userId }) : undefined;
     if (secret === null || !step || !user?.is_active) throw expired();
-    // Otherwise, one authenticator without user verification would count as both factors.
+    // Require user verification if the first factor was a passkey. Otherwise, one authenticator would count as both
+    // factors.
     const needsVerification = step.data.method === 'passkey';
     return { secret, user, challenge: step.data.challenge, needsVerification };
   }

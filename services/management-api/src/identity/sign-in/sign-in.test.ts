@@ -595,7 +595,7 @@ describe('limits of failed sign-ins', () => {
   });
 });
 
-test('signin-007: limits concurrent hashes and returns 429 beyond that, with and without an account', async () => {
+test('signin-007: limits concurrent hashes and returns 429 beyond the limit, whether or not the account exists', async () => {
   const passwords = createPasswords({ cost: 14, atOnce: 1, waiting: 2 });
   const outcomes = await Promise.allSettled(Array.from({ length: 50 }, () => passwords.compare('x', null)));
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);

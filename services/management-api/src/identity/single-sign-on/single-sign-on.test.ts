@@ -709,7 +709,7 @@ describe('the SAML provider of a domain', () => {
     expect(path(back)).toBe('/console/sign-in?error_code=improperly_configured_sso');
   });
 
-  test('counts the outcome of each sign-in attempt once', async () => {
+  test('has each sign-in attempt counted once, by its outcome', async () => {
     const counted = async (outcome: string) => {
       const { values = [] } = (await metrics.registry.getSingleMetric('millrace_sign_ins_total')?.get()) ?? {};
       return values.find(({ labels }) => labels.way === 'provider' && labels.outcome === outcome)?.value ?? 0;
