@@ -655,7 +655,7 @@ describe('individual streams', () => {
     }
   });
 
-  test('live-026: allows ten streams per user and twelve per environment, rejects another one and continues the open ones', async () => {
+  test('live-026: allows ten streams per user and twelve per environment, rejects further streams and continues the open ones', async () => {
     const own = await createTestTenant(world.api.database);
     const first = await watch(world, own);
     const [before, ...more] = await Promise.all(Array.from({ length: 9 }, () => watch(world, own)));

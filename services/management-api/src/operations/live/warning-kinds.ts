@@ -1,5 +1,5 @@
-// Describes each kind of warning: what happened to the event, in words for the project's members, and the documentation
-// section with the rule.
+// Describes each kind of warning: what happened to the event, in words for the project's members, and the section of
+// the documentation that contains the rule.
 
 /**
  * Possible outcomes. `dropped`: nothing of the event was stored. `changed`: the event was stored with changes. `noted`:
