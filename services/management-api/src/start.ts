@@ -44,7 +44,9 @@ import { createSealedTexts } from './identity/sign-in/sealed-texts.ts';
 import { createLive } from './operations/live/live.ts';
 import { readSigningSecrets } from './signing-secret.ts';
 
-/** Longer than any statement should take, but shorter than users and proxies wait. */
+/**
+ * Statement timeout in milliseconds: longer than any statement should take, but shorter than users and proxies wait.
+ */
 const statementTimeoutMs = 20_000;
 /** Timeout in milliseconds of a search, which may have to read all rows of a project. */
 const searchTimeoutMs = 10_000;
@@ -54,7 +56,7 @@ const readSettings = (env: Record<string, string | undefined>) => withDatabaseAd
 export const managementApi: Service<ApiConfig> = {
   name: 'management-api',
   readConfig: readSettings,
-  // Leaves time to close the database after the last requests.
+  // Allow time to close the database after the last requests.
   stopWithinMs: ({ stopDelayMs, drainTimeoutMs }) => stopDelayMs + drainTimeoutMs + 5000,
   start: (config, host) => startComponents(host.logger, (lifecycle) => begin(config, host, lifecycle)),
 };
@@ -63,7 +65,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
   const { logger, metrics, health } = host;
   const connections = (poolSize: number, timeoutMs: number) => ({
     ...{ ...connectionOptions, url: config.databaseUrl, logger, poolSize, statementTimeoutMs: timeoutMs },
-    // Slightly longer than the server's own timeout, so that this timeout applies only if the server does not respond
+    // The client's timeout is slightly longer than the server's own, so it applies only if the server does not respond
     // at all.
     queryTimeoutMs: timeoutMs + 2000,
   });
