@@ -89,7 +89,7 @@ describe('errors contain code, message and field', () => {
     expect(refusal(nested, {})).toMatchObject({ code: 'required', attr: 'f__type' });
   });
 
-  test('request-014: names the first invalid field in the order of the schema, whatever the order of the fields in the request', () => {
+  test('request-014: names the first invalid field in schema order, regardless of the order in the request', () => {
     const schema = Type.Object({ a: number, b: number, c: text });
     const attrOf = (value: unknown) => {
       try {
