@@ -73,7 +73,7 @@ test("a consumer's batch delays the export of its interval, even if the worker c
   expect(warnings).toEqual([expect.stringContaining('pg_read_all_stats')]);
 });
 
-test('a session of another role that the worker cannot see delays an interval if it has written, but not if it only reads', async () => {
+test('a hidden session of another role delays an interval only if the session has written something', async () => {
   const settledUntil = settledOf(worker);
   await settledUntil();
   const id = await fixture.database.transaction(async (tx) => {

@@ -330,7 +330,7 @@ const modules = await clickHouseOrSkip();
     expect(await inClickhouse(project)).toEqual({ a: 1 });
   });
 
-  test('rebuilds the table from the start or from where the rebuild was interrupted, without events that have been deleted since', async () => {
+  test('rebuilds the table, or continues an interrupted rebuild, without events that were deleted in the meantime', async () => {
     const project = await tenant();
     const { sql } = fixture.database;
     await store(project, ['a', 'b', 'c'], { stored: '10 minutes' });

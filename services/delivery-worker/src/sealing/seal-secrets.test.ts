@@ -80,7 +80,7 @@ test("reports that an export's secrets cannot be decrypted, and retries the run"
   ]);
 });
 
-test('signin-022: encrypts the secrets of authenticator apps with the newest key, except those that cannot be decrypted', async () => {
+test('signin-022: encrypts decryptable secrets of authenticator apps with the newest key', async () => {
   const { sql } = fixture.database;
   const [oldKey, youngKey, foreignKey] = [newKey(), newKey(), newKey()];
   const box = createSecretBox(`${youngKey},${oldKey}`);
@@ -103,7 +103,7 @@ test('signin-022: encrypts the secrets of authenticator apps with the newest key
   expect(await stored(foreign)).toBe(before);
 });
 
-test('sso-157: encrypts the client secrets of OpenID providers with the newest key, except those that cannot be decrypted', async () => {
+test('sso-157: encrypts decryptable client secrets of OpenID providers with the newest key', async () => {
   const { sql } = fixture.database;
   const [oldKey, youngKey, foreignKey] = [newKey(), newKey(), newKey()];
   const { organizationId } = await createTestTenant(fixture.database);

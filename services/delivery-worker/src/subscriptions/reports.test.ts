@@ -296,7 +296,7 @@ it('shows names and titles in emails on one line and not as links', async () => 
   expect(body + html).not.toContain('https://evil.example');
 });
 
-test('insight-295: after a worker crashes, another one computes the report, and each recipient gets one email with the same numbers', async () => {
+test('insight-295: sends each recipient one email with the same numbers, even after a worker has crashed', async () => {
   await subscribe({ insight: await insight('Orders'), target_value: 'ada@example.com,grace@example.com' });
   await scheduleDueReports(fixture.database, now);
   const { sql } = fixture.database;
@@ -376,7 +376,7 @@ test('insight-299: a webhook report contains the numbers, the rows and the URL o
   expect(post().insights[0]).not.toHaveProperty('chart');
 });
 
-test('a Slack message contains blocks with the numbers, a picture that Slack can load, and a text for clients without blocks', async () => {
+test('sends Slack a message with the numbers, a picture that Slack can load, and a text for clients without blocks', async () => {
   await subscribe({
     insight: await insight('Orders <!channel>'),
     target_type: 'slack',
