@@ -13,7 +13,7 @@ function fixture() {
   return { addToCounters, commands };
 }
 
-test('sends the counter changes of one event loop iteration as one command, and returns the counts in the order of the calls', async () => {
+test('sends the counter changes of an event loop iteration as one command, and returns the counts in call order', async () => {
   const { addToCounters, commands } = fixture();
   await addToCounters([add('a', 5)]);
   const counts = await Promise.all([

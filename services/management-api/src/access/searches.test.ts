@@ -130,7 +130,7 @@ describe('the order in which searches start', () => {
   }
   const afterAllTurns = () => new Promise((resolve) => setImmediate(resolve));
 
-  test('reserves one connection for other organizations, and starts searches of the organization with the fewest running searches first', async () => {
+  test('reserves a connection for other organizations, and starts searches of the least busy organization first', async () => {
     const searches = createSearches({ sql: noSql, connections: 3 });
     const busy = [1, 2, 3].map(() => startSearch(searches, searcher('busy')));
     await afterAllTurns();
