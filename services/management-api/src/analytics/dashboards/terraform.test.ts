@@ -248,7 +248,7 @@ async function setUp() {
   return { id, board, one, two, layout, query_json };
 }
 
-test('insight-286: has an empty plan for a dashboard with two insights, a text and a layout, and no dashboard after destroy', async () => {
+test('insight-286: has an empty plan for a dashboard with two insights, a text and a layout, and destroys it', async () => {
   const { id, board, one, two, layout, query_json } = await setUp();
   await applyLayout(id, layout);
   expect(await planLayout(id, layout)).toEqual([]);

@@ -282,7 +282,7 @@ test('insight-246: filters the list of insights by short ID', async () => {
   expect(await names('?short_id=nothing')).toEqual([]);
 });
 
-test('insight-250: keeps fields that are not sent, clears fields that are null, and returns the user who made the change', async () => {
+test('insight-250: keeps omitted fields, clears fields that are null, and returns the user who made the change', async () => {
   const before = await made({ name: 'One', description: 'about', query: trends, tags: ['a'] });
   const { body } = await change(before.id, { name: 'Two' }, acme.A.key);
   expect(body).toMatchObject({ name: 'Two', description: 'about', query: trends, tags: ['a'], saved: true });

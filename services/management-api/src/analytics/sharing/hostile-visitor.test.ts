@@ -228,7 +228,7 @@ it('visitor-015 shows the columns and rows of an SQL insight, but not its SQL, v
   expect([many.result.length, many.result[0], many.query.chartSettings]).toEqual([1000, [0], {}]);
 });
 
-it('visitor-004 hides tiles that members cannot see, and those that are deleted, list persons or come from another project', async () => {
+it('visitor-004 hides tiles that members cannot see, are deleted, list persons or belong to another project', async () => {
   await storeOrders();
   const dashboard = await create('dashboards', { name: 'Board' });
   const add = (name: string, query: object = trends) => create('insights', { name, query, dashboards: [dashboard] });
@@ -323,7 +323,7 @@ it('visitor-011 computes a result only when it is not fresh, and a failing one a
   expect(statuses).toEqual(['failed', 'failed', 'failed', 'pending', 'pending']);
 });
 
-it('visitor-014 serves the same page for all links, with the status of each link, and only embedded pages can be framed by other sites', async () => {
+it('visitor-014 serves the same page with the status of each link, and lets other sites frame only embedded pages', async () => {
   const html = '<!doctype html><title>Shared page</title>';
   const pages = await startTestApi({ sharedHtml: Buffer.from(html) }, { databaseUrl: api.databaseUrl });
   const token = await share('insights', await create('insights', { name: 'Orders', query: trends }));
