@@ -91,7 +91,7 @@ test('console-046: behind a proxy with a path, file URLs include the path, and t
   expect(root.headers.get('location')).toBe('https://example.com/analytics/console/');
 });
 
-test('console-046: returns 404 for the page if the console was not built, and redirects the root URL of the API to the documentation', async () => {
+test('console-046: returns 404 for the page and redirects the root URL to the documentation without a built console', async () => {
   expect(await serveConsole({ directory: join(directory, 'nowhere') })).toBeNull();
   const without = await startTestApi({ publicUrl: undefined, console: null });
   expect((await get('/console/', browser, without)).status).toBe(404);

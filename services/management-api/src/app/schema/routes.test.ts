@@ -22,7 +22,7 @@ test('every reference in the OpenAPI document resolves', async () => {
   for (const [, kind = '', name = ''] of references) expect(Object.keys(body.components[kind])).toContain(name);
 });
 
-test('the OpenAPI document is usable for client generators: lists have item types, each operation has a success response, and offsets have 64 bits', async () => {
+test('the OpenAPI document declares item types, a success response for each operation, and offsets of 64 bits', async () => {
   const { paths, components } = (await api.get('/api/schema')).body;
   const listsOfNothing: string[] = [];
   const look = (value: unknown, at: string): void => {
