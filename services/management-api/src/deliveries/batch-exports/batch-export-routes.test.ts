@@ -225,7 +225,7 @@ test('rejects a query that does not fit the exported model or the destination', 
   expect(await change(id, { hogql_query: withoutId })).toMatchObject(refused(/must select `uuid`/));
 });
 
-test("export-010, export-011: lists the project's exports, newest first, without deleted ones, and those of all projects for the organization", async () => {
+test('export-010, export-011: lists the exports of a project or organization, newest first, except deleted ones', async () => {
   const actors = await createActors(api.database);
   const where = `/api/projects/${actors.projectId}/batch_exports/`;
   const [first, second] = [

@@ -160,7 +160,7 @@ test('subscription-004: sends only to the added address after a change of the ta
   ]);
 });
 
-test('subscription-005, subscription-006: the next date is in the future, and changes with the rule but not with title or target', async () => {
+test('subscription-005, subscription-006: changes the next date with the rule, but not with the title or target', async () => {
   const { body } = await create();
   expect(Date.parse(body.next_delivery_date)).toBeGreaterThan(Date.now());
   const moved = await change(body.id, { start_date: '2022-01-02T10:30:00Z' });
@@ -405,7 +405,7 @@ describe('invalid subscriptions', () => {
     expect((await read(body.id)).body.insight).toBe(insight);
   });
 
-  test('subscription-022: return the same error for an insight or dashboard of another project as for a missing one, unlike PostHog', async () => {
+  test('subscription-022: return the same error for records of another project as for missing ones, unlike PostHog', async () => {
     const { projectId, personalApiKey: key } = acme.off;
     const theirs = [await made('insights', { projectId, key }), await made('dashboards', { projectId, key })] as const;
     expect(await create({ insight: theirs[0] })).toMatchObject(nothing('insight', theirs[0]));
@@ -440,7 +440,7 @@ test('subscription-026, subscription-027: PUT requires the same fields as POST, 
   });
 });
 
-test("returns 404 for unknown subscriptions and those of other projects, and 403 for another organization's environment", async () => {
+test("returns 404 for subscriptions of other projects, and 403 for another organization's environment", async () => {
   const { body } = await create();
   const { off } = acme;
   expect(await read(2_000_000_000)).toMatchObject(NF());
