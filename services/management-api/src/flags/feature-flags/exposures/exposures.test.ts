@@ -38,7 +38,7 @@ const counted = (variant: string, exposures: number, persons: number, conversion
   conversions,
 });
 
-test('counts each person of an A/B test once, with conversions after the first exposure, and persons with two variants separately', async () => {
+test('counts each person of an A/B test once, and persons who saw two variants separately', async () => {
   await person('ada', 'ada-phone');
   for (const id of ['bob', 'cleo', 'dan']) await person(id);
   await called('ada', 'test', '2026-11-10T10:00:00Z');
