@@ -171,7 +171,7 @@ describe('environments', () => {
     for (const environment of body.results) expect(problems(environmentSummary, environment)).toEqual([]);
   });
 
-  test('row 27, row 29, row 30: the responses for a deleted environment, its activity and a product intent have the documented fields', async () => {
+  test('row 27, row 29, row 30: returns the documented fields for deletions, activity and product intents', async () => {
     const { body: created } = await send('POST', list(), {});
     const path = `${list()}${created.id}/`;
     const activity = await send('GET', `${path}activity/`);

@@ -98,7 +98,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect(await create({ is_demo: true })).toMatchObject(upgrade);
   });
 
-  test('project-006, project-009, project-010, project-072: without the plan feature, allows one environment in addition to demo data, which can be changed', async () => {
+  test('project-006, project-009, project-010, project-072: allows one real environment without the plan feature', async () => {
     await setFeatures([]);
     expect(await create({})).toMatchObject(upgrade);
     expect(await create({ is_demo: false })).toMatchObject(upgrade);

@@ -223,7 +223,7 @@ test('returns 404 when the invite is for another user', async () => {
   expect((await api.send('POST', `/api/invites/${id}/accept/`, {})).status).toBe(401);
 });
 
-test("returns 403 to a key that is limited to other organizations, because it could not access the invite's organization", async () => {
+test('returns 403 to a key that is limited to other organizations than that of the invite', async () => {
   const { id, email } = await invite();
   const { user } = await account(email);
   const second = await createPersonalApiKey(api.database.sql, {
@@ -333,7 +333,7 @@ describe('console-033: the secret of an invite that is shown to the inviter', ()
     expect((await signUp(after.id, { token: after.shown })).status).toBe(201);
   });
 
-  test('does not let an account with an unverified address join another organization, which requires the secret in its email', async () => {
+  test('does not let an account with an unverified address join another organization without the emailed secret', async () => {
     const own = await inviteShown();
     const { body: made } = await signUp(own.id, { token: own.shown });
     const before = made.personal_api_key as string;

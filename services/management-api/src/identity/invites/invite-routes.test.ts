@@ -206,7 +206,7 @@ describe('access to private projects through an invite', () => {
     );
   });
 
-  test('invite-011, invite-012: allows an administrator to grant access to any project, and a member to grant access to an open one', async () => {
+  test('invite-011, invite-012: lets administrators grant access to any project, and members to open projects', async () => {
     const hidden = [{ id: await addEnvironment({ isPrivate: true }), level: 8 }];
     const open = [{ id: await addEnvironment({ isPrivate: false }), level: 1 }];
     expect(await invite({ target_email: newEmail(), private_project_access: hidden })).toMatchObject({
@@ -546,7 +546,7 @@ describe('the level of an invite', () => {
   });
 });
 
-test('invite-030 to invite-032: ignores `members_can_invite` in an invite, which is a setting in later versions of PostHog', async () => {
+test('invite-030 to invite-032: ignores `members_can_invite` in an invite, which later PostHog versions use', async () => {
   expect((await invite({ target_email: newEmail(), members_can_invite: false }, acme.M)).status).toBe(201);
 });
 

@@ -72,7 +72,7 @@ test('organization-002: requires a plan that allows several organizations to cre
   );
 });
 
-test('organization-003, organization-004: creates an organization with its creator as owner and a project, and makes it current', async () => {
+test('organization-003, organization-004: creates an organization with an owner and a project, and makes it current', async () => {
   const { A } = await createActors(api.database);
   const { status, body } = await create(A.key, { name: ' Second ', plugins_access_level: 6, id: randomUUID() });
   expect(status).toBe(201);
@@ -194,7 +194,7 @@ test('keeps concurrent changes of different fields of an organization', async ()
   expect((await api.get(path, acme.A.key)).body).toMatchObject({ name, is_member_join_email_enabled: true });
 });
 
-test('organization-010, organization-011: lets only an owner delete an organization with everything in it, and only once', async () => {
+test('organization-010, organization-011: lets only an owner delete an organization, once and with everything in it', async () => {
   const actors = await createActors(api.database);
   const at = `/api/organizations/${actors.organizationId}/`;
   await api.send('POST', `${at}domains/`, { key: actors.A.key, body: { domain: `${randomUUID()}.example.com` } });

@@ -153,7 +153,7 @@ test('uses the forwarded host in links only if the proxy is trusted', async () =
   await trusting.stop();
 });
 
-test('returns a deleted project as inaccessible for a few minutes to the user who deleted it, as the Terraform provider expects', async () => {
+test('returns a deleted project as inaccessible to the user who deleted it, as the Terraform provider expects', async () => {
   const owner = await createTestTenant(api.database);
   const stranger = await createTestTenant(api.database);
   const colleague = await createActor(api.database, owner.organizationId, 8);

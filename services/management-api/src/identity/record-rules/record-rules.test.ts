@@ -380,7 +380,7 @@ test('a member who cannot change a flag cannot turn it on through its early acce
   expect(await change({ stage: 'beta' })).toEqual([200, true]);
 });
 
-test('returns 403 for queries that would reveal the members of a restricted cohort, and for records that would run such queries later', async () => {
+test('returns 403 for queries that would reveal the members of a restricted cohort, now or later', async () => {
   const cohort = await make('cohort');
   const [insight, flag, dashboard] = [
     await make('insight', 'own', acme.M.key),
@@ -419,7 +419,7 @@ test('returns 403 for queries that would reveal the members of a restricted coho
   expect(await sendAll()).toEqual(asks.map(([method, rest]) => `${method} ${rest.split('?')[0]} good`));
 });
 
-test('an insight cannot be added to a dashboard that the caller cannot change, or copied from one that the caller cannot see', async () => {
+test('returns 403 when an insight is added to an unchangeable dashboard or copied from an invisible one', async () => {
   const [insight, dashboard, open] = [await make('insight'), await make('dashboard'), await make('dashboard', 'two')];
   await rule('dashboard', 'role', 'viewer', dashboard);
   expect(await send('PATCH', `insights/${insight}/`, { body: { dashboards: [dashboard] } })).toMatchObject(

@@ -58,7 +58,7 @@ test('a role can be created, seen by every member, renamed and deleted, and each
   ]);
 });
 
-test('a member can have a role only once, and loses it when removed, when leaving the organization and when the role is deleted', async () => {
+test('a member can have a role only once, and loses it with the membership or when the role is deleted', async () => {
   const { id } = await make('Support');
   const given = await give(id, acme.M.uuid);
   expect(given).toMatchObject({

@@ -36,7 +36,7 @@ const me = async (session: string) => (await api.get('/api/users/@me/', session)
 const change = (uuid: string, path: string, value: unknown) =>
   sendScim(api, domain, { method: 'PATCH', path: `/Users/${uuid}`, body: patchOp({ op: 'replace', path, value }) });
 
-test('SCIM emails both addresses about a change of the address and ends all sessions, but sends no email about other changes', async () => {
+test('SCIM emails both addresses about a change of address and ends all sessions, unlike for other changes', async () => {
   const ada = await createActor(api.database, acme.organizationId, 1, address('ada'));
   const session = await signInAs(api, ada.userId);
   expect((await change(ada.uuid, 'name.givenName', 'Augusta')).status).toBe(200);

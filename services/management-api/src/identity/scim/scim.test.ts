@@ -190,7 +190,7 @@ describe('users', () => {
     expect(await patch(id, { op: 'replace', path: 'active', value: true })).toMatchObject(error(403));
   });
 
-  test('sso-172: deactivating a user removes access to the organization, and ends the sessions of a user without other organizations', async () => {
+  test("sso-172: removes a deactivated user's access, and ends the sessions of a user without other organizations", async () => {
     const { id } = await make('ada');
     const [row] = await api.database.sql.query<{ id: number }>('SELECT id FROM "user" WHERE uuid = $1', [id]);
     const session = await signInAs(api, row?.id ?? 0);

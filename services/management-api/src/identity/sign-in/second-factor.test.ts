@@ -325,7 +325,7 @@ describe('a remembered browser', () => {
     expect((await login(device)).status).toBe(401);
   });
 
-  it('signin-021: stays known for 30 days after its last sign-in, and skips the second factor for 30 days after it was used', async () => {
+  it('signin-021: stays known for 30 days after a sign-in, and skips the second factor for 30 days after its use', async () => {
     const device = await remember();
     const { sql } = api.database;
     await sql.query(

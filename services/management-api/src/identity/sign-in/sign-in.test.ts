@@ -85,7 +85,7 @@ describe('signing in with a password', () => {
     expect((await api.get(path, tenant.personalApiKey)).body.results[0].last_login).toEqual(expect.any(String));
   });
 
-  test('signin-002: returns the same error for a wrong password, an unknown address, a deactivated user and a user without a password', async () => {
+  test('signin-002: returns the same error for every sign-in that fails because of the account or the password', async () => {
     const other = await createUser(api.database.sql, { email: `${randomUUID()}@example.com` });
     expect(await login({ email, password: 'wrong' })).toMatchObject(wrong);
     expect(await login({ email: 'nobody@example.com', password })).toMatchObject(wrong);
@@ -270,7 +270,7 @@ describe('a session', () => {
     expect((await patch(tenant.personalApiKey, { first_name: 'Ada' })).status).toBe(200);
   });
 
-  test('signin-043: is listed without its secret and without sessions of other users, and its last use is updated every five minutes', async () => {
+  test('signin-043: is listed only for its user and without its secret, and updates its last use every five minutes', async () => {
     const [first, key] = [await signedIn(), await signedIn()];
     await shift('last_seen_at', '10 minutes');
     const stored = () => api.database.prisma.session.findMany({ where: { user_id: tenant.userId } });

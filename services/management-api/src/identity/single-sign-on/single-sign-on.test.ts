@@ -639,7 +639,7 @@ describe('the SAML provider of a domain', () => {
     );
   });
 
-  test('sso-135, sso-139: rejects an unsolicited response, or asks the user for confirmation if the domain allows such responses', async () => {
+  test('sso-135, sso-139: rejects an unsolicited response, or asks for confirmation if the domain allows it', async () => {
     const parts = { inResponseTo: null, responseInResponseTo: null };
     const go = (browser = newBrowser()) =>
       browser.walk(`${api.url}/complete/saml/`, {
