@@ -129,7 +129,7 @@ test('combines filters of dead letters with AND, and pages are complete even if 
   expect(seen.map(({ id }) => id)).toEqual([...many.sort().reverse(), early]);
 });
 
-test('console-030: replays a dead letter to its topic unchanged, accepts only one decision on it, and records the decision', async () => {
+test('console-030: replays a dead letter to its topic unchanged, and accepts and records only one decision', async () => {
   const [first, second, third] = [await storeDeadLetter(), await storeDeadLetter(), await storeDeadLetter()];
   expect((await send('replay', { ids: [first, first, second] })).body).toEqual({ replayed: 2, skipped: [] });
   expect(await replayedRecords()).toMatchObject([{ headers: { kept: 'yes' } }, { headers: { kept: 'yes' } }]);
