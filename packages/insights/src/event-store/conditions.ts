@@ -29,8 +29,7 @@ export function buildFromClause(
   const groups = new Set(all.flatMap((property) => (property.of === 'group' ? [property.index] : [])));
   if (recordOf?.of === 'group') groups.add(recordOf.index);
   const keys = [...new Set(all.flatMap(({ of, key }) => (of === 'person' || of === 'shown person' ? [key] : [])))];
-  // An empty name means all properties, which SQL queries can request.
-  const needs = { keys: keys.includes('') ? undefined : keys, looksUp: looksUpPersons };
+  const needs = { keys, looksUp: looksUpPersons };
   const readsRecord = keys.length > 0 || recordOf?.of === 'person';
   const readsPerson =
     readsRecord ||

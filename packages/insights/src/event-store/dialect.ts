@@ -25,13 +25,10 @@ export interface Dialect {
   person: Fragment;
   /**
    * Joins the record of the event's current person as `p`, with `properties` and `created_at`. Requires `personJoin` or
-   * a person ID. The join may omit properties other than the given ones.
+   * a person ID. The join may omit properties other than the given ones. An empty key means all properties, which SQL
+   * queries can request.
    */
-  personRecord(
-    projectId: number,
-    id?: Fragment,
-    needs?: { keys?: readonly string[] | undefined; looksUp?: boolean },
-  ): Fragment;
+  personRecord(projectId: number, id?: Fragment, needs?: { keys?: readonly string[]; looksUp?: boolean }): Fragment;
   /**
    * Joins the record of the event's group of this type, or of the group with the given key, as `g<index>`, with
    * `group_properties` and `created_at`.
@@ -66,7 +63,10 @@ export interface Dialect {
   contains(text: Fragment, part: string): Fragment;
   /** Condition that a text matches a pattern. The condition is never null. */
   matches(text: Fragment, pattern: string): Fragment;
-  /** The value by which an event is broken down, or null if the event has no such value. */
+  /**
+   * The value by which an event is broken down, or null if the event has no such value. For a property of the person,
+   * requires `personRecord` with its key.
+   */
   label(breakdown: Breakdown): Fragment;
   /** A time in milliseconds since 1970. */
   millis(time: Fragment): Fragment;

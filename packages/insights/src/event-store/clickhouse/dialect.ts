@@ -49,7 +49,7 @@ export const clickhouseDialect: Dialect = {
   personRecord: (
     projectId,
     id = person,
-    { keys } = {},
+    { keys = [''] } = {},
   ) => sql`LEFT JOIN (SELECT uuid${personProperties(keys)}, fromUnixTimestamp64Milli(created_ms, 'UTC') AS created_at FROM person
       WHERE project_id = ${sql.int(projectId)}) AS p ON p.uuid = ${id}`,
   groupRecord: (
@@ -217,19 +217,30 @@ function groupKey(index: number): Fragment {
 }
 
 /**
- * Selects a person's properties, limited to the given keys. The limit saves memory and time, because the join keeps the
- * selected properties of all the project's persons in memory and copies them for every event.
+ * Selects a person's properties, limited to the given keys, and the text of each of them. The limit saves memory and
+ * time, because the join keeps the selected properties of all the project's persons in memory and copies them for every
+ * event. ClickHouse only computes the columns that the rest of the query uses.
  */
-function personProperties(keys: readonly string[] | undefined): Fragment {
+function personProperties(keys: readonly string[]): Fragment {
   const document = sql`person.readable`;
-  if (keys === undefined) return sql`, ${document} AS properties, is_identified`;
+  const named = keys.filter((key) => key !== '');
+  const texts = sql.join(
+    named.map(
+      (key) => sql`, JSONExtract(${document}, ${sql.text(key)}, 'Nullable(String)') AS ${personTextColumn(key)}`,
+    ),
+    ' ',
+  );
+  if (named.length < keys.length) return sql`, ${document} AS properties, is_identified${texts}`;
   if (keys.length === 0) return sql``;
   const pairs = keys.map((key) => {
     const name = sql.text(key);
     return sql`concat(toJSONString(${name}), ':', JSONExtractRaw(${document}, ${name}))`;
   });
-  return sql`, concat('{', arrayStringConcat(arrayFilter(pair -> NOT endsWith(pair, ':'), [${sql.join(pairs, ', ')}]), ','), '}') AS properties`;
+  return sql`, concat('{', arrayStringConcat(arrayFilter(pair -> NOT endsWith(pair, ':'), [${sql.join(pairs, ', ')}]), ','), '}') AS properties${texts}`;
 }
+
+/** Returns the name of the column that contains a property of the person as text. */
+const personTextColumn = (key: string) => Fragment.of([`text_${Buffer.from(key).toString('hex')}`], []);
 
 function found(property: Exclude<Property, { of: 'column' }>) {
   const key = sql.text(property.key);
@@ -285,8 +296,10 @@ function label({ property, isUrl, isBoolean, bins }: Breakdown): Fragment {
     const number = clickhouseDialect.number(property);
     return sql`if(isNull(${number}), NULL, toString(arrayCount(edge -> edge <= assumeNotNull(${number}), ${sql.floats(bins)}) - 1))`;
   }
+  // For a property of the person, reading the text from the join means that it is computed once per person.
+  const plain = property.of === 'person' ? sql`p.${personTextColumn(property.key)}` : text(property);
   // A value that equals the label for missing values counts as missing.
-  const whole = sql`nullIf(nullIf(${text(property)}, ${sql.text(nullLabel)}), '')`;
+  const whole = sql`nullIf(nullIf(${plain}, ${sql.text(nullLabel)}), '')`;
   const value = isUrl
     ? sql`coalesce(nullIf(replaceRegexpOne(${whole}, '[/?#]+$', ''), ''), if(isNull(${whole}), NULL, '/'))`
     : isBoolean
