@@ -13,7 +13,7 @@ test('returns the first result other than false', async () => {
   expect([result, attempts]).toEqual(['done', 3]);
 });
 
-test('reports the missing result and the last failure', async () => {
+test('rejects after the time limit, naming the expected result and the last failure', async () => {
   const cause = new Error('still red');
   const waiting = eventually(() => Promise.reject(cause), { timeoutMs: 20, intervalMs: 1, what: 'The light' });
 

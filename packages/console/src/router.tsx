@@ -98,7 +98,7 @@ function sectionsBelow(settings: AnyRoute) {
       createRoute({
         getParentRoute: () => settings,
         path: `/${path}`,
-        component: lazyRouteComponent(loadPart(load), 'Section'),
+        component: lazyRouteComponent(loadPart(async () => ({ default: await load() }))),
       }),
     ),
   ];

@@ -506,7 +506,7 @@ describe('with events', () => {
     await page.context().close();
   });
 
-  it('console-039, console-042: works with the keyboard alone, and fits on a phone', async () => {
+  it('console-039, console-042: the Events page works with only the keyboard and fits on a phone screen', async () => {
     const page = await console.open('events?after=-24h', { width: 360, height: 640 });
     await row(page, 'many').first().waitFor();
     const overflow = () => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');

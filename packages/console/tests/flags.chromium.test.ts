@@ -307,7 +307,7 @@ it('shows the condition that decided a flag for a person, and explains an empty 
   await page.context().close();
 });
 
-it('the Feature flags page works with the keyboard alone, and on a phone', async () => {
+it('the Feature flags page works with only the keyboard and on a phone screen', async () => {
   const { id } = await create({ key: 'by-keyboard' });
   const page = await console.open('flags?search=by-key', { width: 360, height: 640 });
   await row(page, 'by-keyboard').waitFor();

@@ -81,7 +81,7 @@ it("shows a person's properties, IDs, events and flags next to the list", async 
   await page.context().close();
 });
 
-it('shows how each distinct ID was merged, that it was the first ID, or that its origin is unknown', async () => {
+it('shows where each distinct ID came from: a merge, the first ID, or unknown', async () => {
   await console.query(
     `CREATE TABLE event_all PARTITION OF event FOR VALUES FROM ('2015-01-01T00:00:00Z') TO ('2100-01-01T00:00:00Z')`,
     [],

@@ -219,7 +219,7 @@ describe('the Warnings page', () => {
     await page.context().close();
   });
 
-  it('console-039, console-042: works with the keyboard alone, and on a phone', async () => {
+  it('console-039, console-042: works with only the keyboard and on a phone screen', async () => {
     const page = await console.open('warnings', { width: 360, height: 640 });
     await page.locator('[data-row]').first().waitFor();
     expect(await overflow(page)).toBe(0);

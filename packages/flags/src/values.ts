@@ -22,7 +22,7 @@ function compactJson(value: unknown): string {
 }
 
 /**
- * Sorts texts by code point. JavaScript's default order compares UTF-16 units, in which code points above 0xffff come
+ * Sorts texts by code point. JavaScript's default order compares UTF-16 code units, in which code points above 0xffff come
  * before some lower ones.
  */
 function byCodePoint(a: string, b: string): number {
@@ -82,7 +82,7 @@ export interface SemanticVersion {
   build: string[];
 }
 
-/** Maximum length of a version. A longer text is not a version. */
+/** Maximum length of a version. Anything longer is not treated as a version. */
 export const longestVersion = 1000;
 const largestPart = 2n ** 64n - 1n;
 const preReleasePart = /^(?:0|[1-9]\d*|\d*[A-Za-z-][\dA-Za-z-]*)$/;

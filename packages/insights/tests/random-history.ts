@@ -67,7 +67,7 @@ function ownersOf({ merges }: RandomHistory): { owners: Map<string, string>; don
 /** Returns the name of the person that a split creates for an ID. */
 const newPersonOf = (id: string) => `new person of ${id}`;
 
-/** A history that is stored in a project of its own. */
+/** A random history of events and merges, stored in its own project. */
 export interface StoredHistory {
   projectId: number;
   /** First day of the two weeks. */

@@ -19,7 +19,7 @@ afterAll(async () => {
   await browser.close();
   await site.stop();
 });
-// Each test starts a server, because closed pages of the previous test may still send requests.
+// Each test starts its own server, because pages closed by the previous test may still be sending requests.
 beforeEach(async () => {
   ingest = await startScriptedIngest();
   ingest.flags = { 'price-test': 'green' };

@@ -57,7 +57,7 @@ export interface ReportedInsight {
 }
 
 /**
- * Converts an insight to the format of webhooks: adds the change of each figure, in percent or points, and removes the
+ * Converts an insight to the webhook format: adds the change of each figure, in percent or points, and removes the
  * chart.
  */
 export function toWebhookReport({ chart: _, figures, ...insight }: ReportedInsight) {

@@ -1,4 +1,4 @@
-// Formats a report as a Slack message in Block Kit, with a text for clients without blocks.
+// Formats a report as a Slack message in Block Kit, with fallback text for clients that do not support blocks.
 
 import type { ReportedInsight } from './content.ts';
 import { type ReportMessage, renderText } from './mail.ts';
@@ -66,7 +66,7 @@ const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', te
 const context = (text: string) => ({ type: 'context', elements: [{ type: 'mrkdwn', text }] });
 
 /**
- * Escapes text for Slack's markup, which also applies to the text for clients without blocks. Without escaping,
- * `<!channel>` would notify everyone.
+ * Escapes text for Slack's markup, which also applies to the fallback text. Without escaping, `<!channel>` would notify
+ * everyone.
  */
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

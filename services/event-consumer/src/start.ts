@@ -1,4 +1,4 @@
-// Starts the event consumer: opens its connections, reads the topics, and stops everything in reverse order.
+// Starts the event consumer: opens its connections and reads the topics. On shutdown, stops everything in reverse order.
 
 import { type TopicNames, topicNames } from '@millrace/contracts';
 import {

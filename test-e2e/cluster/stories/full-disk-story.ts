@@ -29,7 +29,7 @@ function fill(file: string): void {
   try {
     for (let size = 1 << 20; size > 0; size >>= 1) {
       while (hasRoom(descriptor, size)) {
-        // Continue with the same size.
+        // Keep the current block size.
       }
     }
   } finally {

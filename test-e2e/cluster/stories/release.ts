@@ -49,7 +49,7 @@ const podFields = [
 ];
 const podLines = `jsonpath={range .items[*]}${podFields.map((field) => `{${field}}{"|"}`).join('')}{"\\n"}{end}`;
 
-/** Overwrite fields that a story has changed with kubectl, although Helm manages them. */
+/** Overwrites Helm-managed fields that a test story has changed with kubectl. */
 const evenIfPatched = ['--force-conflicts'];
 const name = 'millrace';
 

@@ -69,10 +69,10 @@ interface WithdrawnInvite {
 }
 
 /**
- * Deletes the pending invites that a user can no longer grant. An invite can be accepted for up to three days, so a
- * user who is about to be removed or demoted could otherwise return through it, even as an administrator. Other members
- * can invite the same people again.
- * @param sql in a transaction, which has locked the organization if there is only one
+ * Deletes the pending invites that a user would no longer be allowed to send. An invite can be accepted for up to three
+ * days, so a user who is about to be removed or demoted could otherwise use one to get back in, even as an
+ * administrator. Other members can invite the same people again.
+ * @param sql a transaction. If `organizationId` is set, it must already hold the lock on that organization.
  * @param maker.organizationId null for all organizations
  * @param maker.level the user's new level, or null if the user is removed. Invites that grant at most this level stay
  *   valid. For a level below administrator, invites that grant access to private projects are deleted too.

@@ -168,7 +168,7 @@ interface EventRecords {
   leave(): void;
   /**
    * Adopts the records of closed pages.
-   * @param take stores event texts, oldest first, under this page's record names
+   * @param take stores serialized events, oldest first, under this page's record names
    * @param done called after the adopted records have been deleted, which frees storage
    */
   adopt(take: (texts: string[]) => void, done: () => void): void;

@@ -140,7 +140,7 @@ test.each(plain)('%s: sends events as plain JSON without a preflight request', a
   await visitor.close();
 });
 
-test('sends request_headers', async () => {
+test('sends the headers configured in request_headers with each request', async () => {
   const { page } = await open({ request_headers: { 'X-Shop': 'north' } });
   await captureMany(page, 'tick', 1);
   await page.evaluate(() => window.posthog.flush());

@@ -1,8 +1,8 @@
-// Functions that measure and truncate strings in code points, like PostgreSQL, instead of UTF-16 units. An emoji counts
+// Functions that measure and truncate strings in code points, like PostgreSQL, instead of UTF-16 code units. An emoji counts
 // as one.
 
 export function isLongerThan(text: string, limit: number): boolean {
-  // A string has at most as many code points as UTF-16 units, and at least half as many.
+  // A string has at most as many code points as UTF-16 code units, and at least half as many.
   if (text.length <= limit) return false;
   return text.length > limit * 2 || endOf(text, limit) < text.length;
 }

@@ -133,7 +133,7 @@ export class Sender {
     }
   }
 
-  /** Sends when the linger time is over, or as soon as enough bytes have been added. Call it after each `add`. */
+  /** Sends when the linger time expires, or as soon as enough bytes have been added. Call it after each `add`. */
   sendSoon(): void {
     if (this.isClosing || this.bytesSinceLook >= this.options.settings.maxBatchBytes) this.sendDue();
     else if (this.filled.size > 0) this.timer ??= setTimeout(() => this.sendDue(), this.options.settings.lingerMs);

@@ -40,8 +40,8 @@ export function createStartPositions(deps: StartPositionsDeps) {
   }
 
   /**
-   * Starts a newly assigned partition like `resumeFromStored`, after this member's earlier in-flight batch of the
-   * partition has finished.
+   * Like `resumeFromStored`, but for a newly assigned partition: first waits for any batch of the partition that this
+   * member still has in flight.
    */
   function beginFromStored(partition: AssignedPartition, inFlight: Promise<void> | null): Promise<void> {
     return resume(partition, 0, async (log) => {

@@ -103,7 +103,7 @@ test('includes the dynamic cohorts that flags directly or indirectly use, but no
   expect((await read(id)).document.cohorts).toEqual({ [inner]: leaf, [outer]: tree });
 });
 
-test('flag-078: returns the same ETag for the same definitions, and another one after a flag is deactivated', async () => {
+test('flag-078: returns the same ETag for the same definitions, and a different one after a flag is deactivated', async () => {
   const id = await fixture.createEnvironment();
   const flag = await fixture.addFlag(id, 'a');
   const [first, second] = await Promise.all([read(id), read(id)]);

@@ -1,4 +1,4 @@
-// Closes the connections of a stopping server without interrupting requests.
+// Closes the connections of a server that is shutting down without interrupting requests.
 
 import type { Server, ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';

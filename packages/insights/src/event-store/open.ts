@@ -11,7 +11,7 @@ import { createEventStore } from './store.ts';
 
 export type { ClickHouseClient };
 
-/** Settings of every service that runs queries. */
+/** Settings shared by all services that run queries. */
 export const eventStoreFields = {
   eventStore: Type.Union([Type.Literal('postgres'), Type.Literal('clickhouse')], {
     default: 'postgres',

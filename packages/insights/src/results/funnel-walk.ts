@@ -28,7 +28,7 @@ export function findFunnelProgress(events: readonly FunnelEvent[], rules: WalkRu
   return rules.order === 'unordered' ? walkUnordered(events, rules) : walkInOrder(events, rules);
 }
 
-/** An attempt to walk through the funnel, which has reached at least one step. */
+/** An attempt at the funnel that has completed at least one step. */
 interface Attempt {
   start: number;
   times: (number | null)[];
@@ -36,7 +36,7 @@ interface Attempt {
 }
 
 interface State {
-  /** At index n, the latest attempt that has reached exactly n steps. */
+  /** At index n, the latest attempt that has completed exactly n steps. */
   attempts: (Attempt | null)[];
   best: { reached: number; attempt: Attempt } | null;
 }

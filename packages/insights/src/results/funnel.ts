@@ -145,7 +145,7 @@ function nameOtherValues<T extends { values: string[] | null }>(
   });
 }
 
-/** The steps of all actors with one breakdown value. */
+/** The funnel steps of all actors that share a breakdown value. */
 interface Steps {
   values: string[];
   counts: number[];

@@ -168,7 +168,7 @@ export const tables: Record<TableName, Table> = {
 
 /** Columns of joined records, which are null if the record is missing. */
 const sometimesNull = /^(person\.created_at|stored_person_created_at|group_\d\.(index|key|created_at)|session\..*)$/;
-/** Columns of a session that are null without a page view. */
+/** Session columns that are null if the session has no page views. */
 const ofPageViews = /^session\.\$(entry|end_(current_url|pathname)|is_bounce)/;
 
 /** Session columns with the path of a URL, and the columns of the URLs from which they are computed. */

@@ -36,7 +36,7 @@ const variables: JsonSchema = {
 const network: JsonSchema = shaped('^[0-9a-fA-F:.]+/[0-9]{1,3}$');
 /** The schema of a key in a Secret or ConfigMap. The key can be empty. */
 const keyName: JsonSchema = shaped('^[-._a-zA-Z0-9]*$');
-/** The schema of the name of a Kubernetes object. The name can be empty. */
+/** Schema for a Kubernetes object name, which may be empty. */
 const objectName: JsonSchema = shaped('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$');
 
 function shaped(pattern: string): JsonSchema {

@@ -79,7 +79,7 @@ async function progressOf(deletionId: string) {
   return row?.detail.changes[0].after;
 }
 
-test('deletes the events of all IDs of a person in portions, but not those of a later person with the same ID', async () => {
+test('deletes all events of a person in portions, but no events of others or of a later person with the same ID', async () => {
   const uuid = await storePerson(['ada', 'anonymous', 'third']);
   const next = randomUUID();
   await storeEvents('ada', uuid, { count: 25 });

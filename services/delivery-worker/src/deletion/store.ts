@@ -76,9 +76,9 @@ export async function findPortionEnd(
 }
 
 /**
- * SQL condition that selects the events of the deleted person, but not those of a later person with the same ID. An
- * event matches if it was captured or stored before the request, or if it contains the deleted person's uuid, which is
- * never used again.
+ * SQL condition for a deleted person's events. Excludes the events of a person created later under the same distinct
+ * ID: an event matches if it was captured or stored before the request, or if it contains the deleted person's UUID,
+ * which is never used again.
  */
 const isOfPerson = `project_id = $1::int AND distinct_id = $2
    AND timestamp > $3::timestamptz AND timestamp <= $4::timestamptz

@@ -101,7 +101,7 @@ describe('the identities of stored events', () => {
   const insert = (...identities: ReturnType<typeof identity>[]) =>
     fixture.database.transaction((tx) => insertIdentities(tx, identities));
 
-  test('finds stored identities by project', async () => {
+  test('can be looked up by project', async () => {
     const [a, b] = [randomUUID(), randomUUID()];
     await insert(identity(a));
     const sought = [identity(a), identity(b), identity(a, 2)];

@@ -41,7 +41,7 @@ async function addressOf(uuid: string): Promise<unknown> {
   return row?.ip;
 }
 
-test('applies a change of anonymize_ips to later events', async () => {
+test('applies a change to anonymize_ips to later events', async () => {
   await fixture.database.sql.query('UPDATE environment SET anonymize_ips = true WHERE id = $1', [project.id]);
   await eventually(async () => expect(await addressOf((await process(project.token)).uuid)).toBeNull(), soon);
 });

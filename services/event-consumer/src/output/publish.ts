@@ -121,7 +121,7 @@ export function createPublishHandler(
     });
   };
 
-  /** Waits until the first record is stored or the time is over. Returns the stored offset of the partition. */
+  /** Waits until the first record is stored or the time limit expires. Returns the stored offset of the partition. */
   async function waitUntilStored({ topic, partition, log, records }: LogBatch, signal: AbortSignal): Promise<bigint> {
     const first = records[0]?.offset ?? 0n;
     for (let waitedMs = 0; ; waitedMs += pollMs) {

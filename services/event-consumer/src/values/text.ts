@@ -9,7 +9,7 @@ export const maxEventNameCharacters = 200;
 const fnvOffset = 0x811c9dc5;
 
 /**
- * Returns the FNV-1a hash of the UTF-16 units of a text, as an unsigned number of 32 bits. It does not prevent
+ * Returns the FNV-1a hash of the UTF-16 code units of a text, as an unsigned 32-bit integer. It does not prevent
  * deliberate collisions.
  */
 export function textHash32(text: string, seed = fnvOffset): number {

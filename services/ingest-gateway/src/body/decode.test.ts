@@ -156,7 +156,7 @@ describe('rejects bodies that cannot be decoded, and names the encoding that fai
   });
 });
 
-/** Encodes each UTF-16 unit as a separate character, like old browser SDKs. */
+/** Encodes each UTF-16 code unit as a separate character, like old browser SDKs. */
 function encodeUnits(text: string): Buffer {
   return Buffer.concat(
     Array.from({ length: text.length }, (_, index) => {

@@ -131,7 +131,7 @@ const anyTime = fc.oneof(
   fc.integer({ min: 1_790_000_000_000, max: 1_790_200_000_000 }),
 );
 
-test('formats times like JavaScript does, and parses them again', () => {
+test('formats times as JavaScript does, and parses them back', () => {
   fc.assert(
     fc.property(anyTime, (ms) => {
       const text = formatUtc(ms);

@@ -28,7 +28,7 @@ const longestJobMs = 30_000;
 
 export function createLargeBodies<Job extends BodyJob, Result>(options: {
   /**
-   * The JavaScript program of a thread: `capture/body-worker-source.mjs`, or the program that was built from
+   * The JavaScript that a worker thread runs: `capture/body-worker-source.mjs`, or the bundle built from
    * `body-worker.ts`.
    */
   program: URL;

@@ -51,7 +51,7 @@ export function createTestClock(start = '2026-11-15T12:00:00.000Z'): TestClock {
   };
 }
 
-/** Returns the value of a metric: its sum over all labels, or only over the given label values. */
+/** Returns the value of a metric, summed over all labels or only over the given label values. */
 export async function measured(
   gateway: TestGateway,
   name: string,

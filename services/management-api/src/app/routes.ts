@@ -122,7 +122,7 @@ export interface RouteDeps
   sharedHtml?: Buffer | null;
   /** Passes the requests of SDKs to a gateway. If absent, this API handles them like the requests of scripts. */
   gateway?: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
-  /** URL for links. By default, links use the host of the request. */
+  /** Base URL for links. Defaults to the host of the request. */
   publicUrl?: string | undefined;
 }
 

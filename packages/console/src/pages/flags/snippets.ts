@@ -160,7 +160,7 @@ const curl: SnippetOf = () => ({
 
 /** Returns example code that evaluates the flag, for several SDKs. */
 export function createSnippets({ key, filters: { multivariate, payloads } }: Flag): Snippet[] {
-  // The code checks for the last variant, because the first variant is the control by convention.
+  // The sample code checks for the last variant, because by convention the first is the control.
   const variant = multivariate?.variants.at(-1)?.key ?? null;
   const hasPayload = Object.values(payloads ?? {}).some((payload) => payload !== null && payload !== '');
   return [web, react, node, python, go, php, ruby, ios, curl].map((of) => of({ key, variant, hasPayload }));

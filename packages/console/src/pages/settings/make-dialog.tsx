@@ -33,7 +33,7 @@ export function MakeDialog({
   const make = useMutation({
     mutationFn: () => callWithRecentSignIn<{ id: number | string }>(request),
     onSuccess: async () => {
-      // The server has switched the user to the new record.
+      // The server has made the new record current for the user.
       const me = await queryClient.fetchQuery({ ...meQuery, staleTime: 0 });
       await navigate({ to: me.team ? `/projects/${me.team.id}/live` : '/' });
       // Navigation removes the dialog, which contains the focus, so move the focus to the page.

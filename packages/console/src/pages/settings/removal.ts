@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { meQuery, queryClient } from '../../api/queries.ts';
 import { callWithRecentSignIn } from './recent-sign-in.tsx';
 
-/** Deletes the current record or its parent, and then opens the record to which the server has switched the user. */
+/** Deletes the current record or its parent, then opens whichever record the server made current for the user. */
 export function useRecordRemoval(): (path: string) => Promise<void> {
   const navigate = useNavigate();
   return async (path) => {

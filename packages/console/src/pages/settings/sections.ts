@@ -12,71 +12,71 @@ interface SectionEntry {
   title: string;
   /** Sections in the same group are adjacent, below the group's name. */
   group: 'own' | 'project' | 'organization';
-  load: () => Promise<{ Section: ComponentType }>;
+  load: () => Promise<ComponentType>;
 }
 
 const { sections: titles } = words;
 
-/** All sections in menu order. Each section is a folder, whose `section.tsx` exports `Section`. */
+/** All sections in menu order. The `section.tsx` in each section folder exports the component. */
 export const sections: readonly SectionEntry[] = [
   {
     path: 'account',
     title: titles.account,
     group: 'own',
-    load: () => import('./account/section.tsx'),
+    load: async () => (await import('./account/section.tsx')).AccountSection,
   },
   {
     path: 'keys',
     title: titles.keys,
     group: 'own',
-    load: () => import('./keys/section.tsx'),
+    load: async () => (await import('./keys/section.tsx')).KeysSection,
   },
   {
     path: 'project',
     title: titles.project,
     group: 'project',
-    load: () => import('./project/section.tsx'),
+    load: async () => (await import('./project/section.tsx')).ProjectSection,
   },
   {
     path: 'data',
     title: titles.data,
     group: 'project',
-    load: () => import('./data/section.tsx'),
+    load: async () => (await import('./data/section.tsx')).DataSection,
   },
   {
     path: 'access',
     title: titles.access,
     group: 'project',
-    load: () => import('./access/section.tsx'),
+    load: async () => (await import('./access/section.tsx')).AccessSection,
   },
   {
     path: 'exports',
     title: titles.exports,
     group: 'project',
-    load: () => import('./exports/section.tsx'),
+    load: async () => (await import('./exports/section.tsx')).ExportsSection,
   },
   {
     path: 'subscriptions',
     title: titles.subscriptions,
     group: 'project',
-    load: () => import('./subscriptions/section.tsx'),
+    load: async () => (await import('./subscriptions/section.tsx')).SubscriptionsSection,
   },
   {
     path: 'organization',
     title: titles.organization,
     group: 'organization',
-    load: () => import('./organization/section.tsx'),
+    load: async () => (await import('./organization/section.tsx')).OrganizationSection,
   },
   {
     path: 'members',
     title: titles.members,
     group: 'organization',
-    load: () => import('./members/section.tsx'),
+    load: async () => (await import('./members/section.tsx')).MembersSection,
   },
   {
     path: 'domains',
     title: titles.domains,
     group: 'organization',
-    load: () => import('./domains/section.tsx'),
+    load: async () => (await import('./domains/section.tsx')).DomainsSection,
   },
 ];

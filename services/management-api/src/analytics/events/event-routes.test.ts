@@ -351,7 +351,7 @@ describe('pages of very large events', () => {
     expect([uuids, first.results.length, second.next]).toEqual([stored, 5, null]);
   });
 
-  test('returns the requested number of events even if an event is deleted while the page is sent', async () => {
+  test('returns a full page even if an event is deleted while the page is being sent', async () => {
     const stored: string[] = [];
     for (let index = 0; index < 9; index += 1) stored.unshift(await event(large(index)));
     const response = await fetch(`${api.url}${path}?limit=6`, {

@@ -22,7 +22,7 @@ import { createEventPage, createEventRead, type OtherStore, readStoredEvent } fr
 import { eventExample, eventFilterQuery, eventPage, owners, shownEvent, shownEventExample } from './schema.ts';
 import { type EventFilter, type EventRow, listPersonsOfDistinctIds, readEvent, readEvents } from './store.ts';
 
-/** Allowed values of `orderBy`. Existing clients send a JSON array with one element instead of a word. */
+/** Allowed values of `orderBy`. Existing clients send a JSON array with one element instead of a plain string. */
 const orders = ['-timestamp', 'timestamp', '["-timestamp"]', '["timestamp"]'];
 
 /** Maximum offset, as in PostHog. The database has to read all events before the offset. */

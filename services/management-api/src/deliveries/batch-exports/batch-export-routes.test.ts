@@ -747,12 +747,13 @@ describe('the next interval', () => {
     expect((await stored(over.id)).next_interval_start).toBeNull();
   });
 
-  test('follows the last exported interval after a change of the export, and is the current interval after a pause', async () => {
+  const last = new Date('2026-01-01T05:00:00Z');
+  const fallBehind = (id: string) =>
+    api.database.sql.query('UPDATE batch_export SET next_interval_start = $2 WHERE id = $1', [id, last]);
+
+  test('continues from the last exported interval when the export is changed', async () => {
     const { id } = await created();
-    const last = new Date('2026-01-01T05:00:00Z');
-    const behind = () =>
-      api.database.sql.query('UPDATE batch_export SET next_interval_start = $2 WHERE id = $1', [id, last]);
-    await behind();
+    await fallBehind(id);
     await change(id, { name: 'x' });
     expect((await stored(id)).next_interval_start).toEqual(last);
     await change(id, { interval: 'day' });
@@ -760,8 +761,12 @@ describe('the next interval', () => {
       next_interval_start: last,
       next_interval_end: new Date('2026-01-02T00:00:00Z'),
     });
+  });
+
+  test('is the current interval when a paused export is resumed', async () => {
+    const { id } = await created();
     await post(`${id}/pause`);
-    await behind();
+    await fallBehind(id);
     await post(`${id}/unpause`);
     expect((await stored(id)).next_interval_end.getTime()).toBeGreaterThan(Date.now());
   });
@@ -826,7 +831,7 @@ test('export-034: returns 403 naming the scope that the key lacks', async () => 
   expect((await api.get(`${ofOrganization}${id}/`, key)).status).toBe(200);
 });
 
-test('rolls back a change of an export if its activity cannot be recorded', async () => {
+test('rolls back a change to an export if the change cannot be recorded in the activity log', async () => {
   const { id } = await created();
   await api.database.sql.query('ALTER TABLE activity_log RENAME TO activity_log_away');
   const { result: responses, logged } = await keepLogs(api.logger, async () => [

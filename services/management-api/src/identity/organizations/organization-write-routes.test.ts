@@ -72,7 +72,7 @@ test('organization-002: requires a plan that allows several organizations to cre
   );
 });
 
-test('organization-003, organization-004: creates an organization with an owner and a project, and makes it current', async () => {
+test('organization-003, organization-004: creates an organization owned by its creator, with a project, and makes it the current one', async () => {
   const { A } = await createActors(api.database);
   const { status, body } = await create(A.key, { name: ' Second ', plugins_access_level: 6, id: randomUUID() });
   expect(status).toBe(201);

@@ -377,7 +377,7 @@ describe('a linked account', () => {
 });
 
 describe('a provider that was replaced by one with another issuer', () => {
-  test('sso-387: identifies another user by the same subject if it belongs to a domain', async () => {
+  test('sso-387: treats the same subject as a different user if the provider belongs to a domain', async () => {
     await configureOwn(own);
     await linkAda(own);
     await configureOwn(replacement);
@@ -391,7 +391,7 @@ describe('a provider that was replaced by one with another issuer', () => {
     expect((await me(browser)).email).toBe('ada@home.example');
   });
 
-  test('sso-388: identifies another user by the same subject if it belongs to the installation', async () => {
+  test('sso-388: treats the same subject as a different user if the provider belongs to the installation', async () => {
     await linkAda(gitlab);
     const { client } = gitlab;
     let url = '';

@@ -772,7 +772,7 @@ describe('the SAML provider of a domain', () => {
     expect((await me(browser)).email).toBe(`ada@${domain}`);
   });
 
-  test('sso-391: identifies another user by the same name ID if its entity ID has changed', async () => {
+  test('sso-391: treats the same name ID as a different user after its entity ID has changed', async () => {
     const nameId = 'u1';
     await bySaml({ nameId });
     const issuer = 'https://new-idp.example/entity';

@@ -81,7 +81,7 @@ describe('changing the email address of an account', () => {
     expect((await prove(await codeFor(wanted(), 2))).status).toBe(200);
   });
 
-  test('signin-038: does not reveal that another account has the address before the code is entered', async () => {
+  test('signin-038: does not reveal, until the code is entered, that the address is taken', async () => {
     const other = await createUser(api.database.sql, { email: `taken-${tenant.userId}@example.com` });
     expect(await ask(other.email)).toMatchObject({ status: 200, body: { email, pending_email: other.email } });
     const response = await prove(await codeFor(other.email));

@@ -44,7 +44,7 @@ const ruleFor = ({ access_controls: all }: AccessRules, subject: RuleSubject): R
 };
 
 /** Shows who has access to the project: the rule for all members, and the rules for roles and individual members. */
-export function Section() {
+export function AccessSection() {
   const { unknown } = useUrlState({});
   const { id } = useProject();
   const organization = useOrganization();

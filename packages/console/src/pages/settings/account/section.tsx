@@ -39,7 +39,7 @@ interface Session {
   is_current: boolean;
 }
 
-export function Section() {
+export function AccountSection() {
   const { unknown } = useUrlState({});
   const me = useQuery(meQuery);
   const sessions = useQuery({

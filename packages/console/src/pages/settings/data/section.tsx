@@ -37,7 +37,7 @@ const capture: Control[] = [
 ];
 const reports: Control[] = [{ name: 'slack_incoming_webhook', kind: 'address' }];
 
-export function Section() {
+export function DataSection() {
   const { unknown } = useUrlState({});
   return (
     <>

@@ -25,7 +25,7 @@ import './domains.css';
 
 const parts = { open: part.text() };
 
-export function Section() {
+export function DomainsSection() {
   const { view, change, unknown } = useUrlState(parts);
   const organization = useOrganization();
   const mayChange = organization.level >= administrator;

@@ -29,7 +29,7 @@ import { text } from './words.ts';
 import './exports.css';
 
 /** Shows the list of batch exports, an export with its runs, or the form for an export. */
-export function Section() {
+export function ExportsSection() {
   const address = useExportsUrlState();
   const {
     view: { open, type },

@@ -24,7 +24,7 @@ const limit = 10;
 /** `open` is the ID of the edited key, or `new`. It is empty while the form is closed. */
 const parts = { open: part.text() };
 
-export function Section() {
+export function KeysSection() {
   const {
     view: { open },
     change,

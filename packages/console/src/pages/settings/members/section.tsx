@@ -34,7 +34,7 @@ const parts = { search: part.text(), open: part.oneOf(['', 'invite'], '') };
 const owner = 15;
 const nameOf = ({ user }: Member) => `${user.first_name} ${user.last_name}`.trim() || user.email;
 
-export function Section() {
+export function MembersSection() {
   const { view, change, unknown } = useUrlState(parts);
   const organization = useOrganization();
   const request = { path: `${organization.path}/members`, query: { search: view.search } };

@@ -25,7 +25,7 @@ const groups: readonly { title: string; names: readonly SwitchName[] }[] = [
 
 const parts = { new: part.flag() };
 
-export function Section() {
+export function OrganizationSection() {
   const { view, change, unknown } = useUrlState(parts);
   const { organization: id } = useProject();
   const path = `/api/organizations/${id}`;

@@ -15,7 +15,7 @@ import { ProjectKey, SecretKey } from './keys.tsx';
 import { EnvironmentList, Removal } from './places.tsx';
 import { text } from './words.ts';
 
-export function Section() {
+export function ProjectSection() {
   const { unknown } = useSectionUrlState();
   const project = useProject();
   const environmentPath = useEnvironmentPath();

@@ -30,7 +30,7 @@ import { text } from './words.ts';
 import './subscriptions.css';
 
 /** Shows the list of subscriptions, a subscription with its deliveries, or the form for a subscription. */
-export function Section() {
+export function SubscriptionsSection() {
   const address = useSubscriptionsUrlState();
   const {
     view: { open, insight, dashboard, type },

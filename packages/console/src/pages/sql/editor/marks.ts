@@ -3,7 +3,7 @@
 import { StateEffect, StateField } from '@codemirror/state';
 import { Decoration, type DecorationSet, EditorView } from '@codemirror/view';
 
-/** A part of the text to mark, with a message. Positions are in UTF-16 units. */
+/** A part of the text to mark, with a message. Positions are in UTF-16 code units. */
 export interface Mark {
   from: number;
   to: number;
