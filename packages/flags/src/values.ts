@@ -22,8 +22,8 @@ function compactJson(value: unknown): string {
 }
 
 /**
- * Sorts texts by code point. JavaScript's default order compares UTF-16 code units, in which code points above 0xffff come
- * before some lower ones.
+ * Sorts texts by code point. JavaScript's default order compares UTF-16 code units, in which code points above 0xffff
+ * come before some lower ones.
  */
 function byCodePoint(a: string, b: string): number {
   if (a === b) return 0;

@@ -14,7 +14,7 @@ export {
   readEventRemovals,
   readOldestStoredAt,
   readRestoredCopy,
-  releaseCopy,
+  releaseCopyClaim,
   requestCopyAfterRestore,
   saveCopiedUntil,
 } from './event-store/clickhouse/copy-store.ts';

@@ -10,7 +10,7 @@ const intervalMs = 1000;
  * Creates a function that ends transactions whose process has stopped or cannot be reached, for a batch that could not
  * get a lock. The function checks at most once a second, however often it is called. Never throws.
  */
-export function createLockReleaser({
+export function createFrozenTransactionEnder({
   sql,
   logger,
   silentMs,

@@ -1,4 +1,5 @@
-// Starts the event consumer: opens its connections and reads the topics. On shutdown, stops everything in reverse order.
+// Starts the event consumer: opens its connections and reads the topics. On shutdown, stops everything in reverse
+// order.
 
 import { type TopicNames, topicNames } from '@millrace/contracts';
 import {
@@ -34,7 +35,7 @@ import { createFlagCalls } from './definitions/flag-calls.ts';
 import { createEventPartitions } from './events/partitions.ts';
 import { describeFailure } from './failures.ts';
 import { drainFormerLog, reportFormerLogs } from './former-log.ts';
-import { createLockReleaser } from './frozen-session-store.ts';
+import { createFrozenTransactionEnder } from './frozen-session-store.ts';
 import { createProjectResolver } from './intake/projects.ts';
 import { createKnownIds } from './ledger/touched.ts';
 import { createTurns } from './ledger/turns.ts';
@@ -97,7 +98,7 @@ async function begin(config: ConsumerConfig, host: ServiceHost, lifecycle: Lifec
     metricsOf: createConsumeMetrics(metrics),
     published: createPublishMetrics(metrics),
     liveLoad: createLiveLoadTracker(),
-    releaseLocks: createLockReleaser({ sql: database.sql, logger, silentMs, now: Date.now }),
+    releaseLocks: createFrozenTransactionEnder({ sql: database.sql, logger, silentMs, now: Date.now }),
   };
   changes.subscribe((change) => {
     // After an interruption, the database may have been restored, or it may be a standby without the latest data, so

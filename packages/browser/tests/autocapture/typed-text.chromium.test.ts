@@ -62,7 +62,7 @@ describe('typed text', () => {
     ).toEqual([]);
   });
 
-  test('is not sent when a visitor types, copies, cuts and pastes with the keyboard, and then submits the form', async () => {
+  test('is not sent when a visitor types, copies and pastes with the keyboard, and submits the form', async () => {
     ingest.clear();
     await page.evaluate(() => {
       const main = document.querySelector('main') as HTMLElement;

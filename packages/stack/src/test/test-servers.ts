@@ -5,7 +5,7 @@ import { removePostgresFiles } from '../servers/postgres.ts';
 import {
   chromiumSources,
   firefoxSources,
-  kafkaProgramSources,
+  kafkaJarSources,
   kafkaSources,
   postgresSources,
   provideServer,
@@ -45,7 +45,7 @@ async function provideTestServers(
     DATABASE_URL: ['PostgreSQL', postgresSources(options)],
     KAFKA_BROKERS: ['Kafka', kafkaSources(options)],
     REDIS_URL: ['Redis', redisSources(options)],
-    KAFKA_JARS: ["Kafka's programs", kafkaProgramSources(options)],
+    KAFKA_JARS: ["Kafka's programs", kafkaJarSources(options)],
     REDIS_SERVER_PATH: ['redis-server', redisProgramSources(options)],
     CHROMIUM_PATH: ['Chromium', chromiumSources(options)],
     WINDOWED_CHROMIUM_PATH: ['Chromium with windows', windowedChromiumSources(options)],

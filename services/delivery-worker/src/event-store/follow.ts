@@ -21,7 +21,7 @@ import {
   readEventRemovals,
   readOldestStoredAt,
   readRestoredCopy,
-  releaseCopy,
+  releaseCopyClaim,
   removePersonData,
   saveCopiedUntil,
 } from '@millrace/insights';
@@ -163,7 +163,7 @@ export function createEventCopier({
       await forget();
       return await copy({ ...claim, copiedUntil });
     } finally {
-      await releaseCopy(sql, claim);
+      await releaseCopyClaim(sql, claim);
     }
   };
 }

@@ -107,7 +107,10 @@ function memberBytes(key: string, value: unknown): number {
   return Buffer.byteLength(JSON.stringify({ [key]: value }), 'utf8') - 1;
 }
 
-/** Returns an upper bound of the JSON size. An escaped UTF-16 code unit takes at most six bytes, and a number at most 25. */
+/**
+ * Returns an upper bound of the JSON size. An escaped UTF-16 code unit takes at most six bytes, and a number at most
+ * 25.
+ */
 function maxBytesOf(value: unknown): number {
   if (typeof value === 'string') return 6 * value.length + 3;
   if (typeof value !== 'object' || value === null) return 25;

@@ -190,8 +190,8 @@ function isJsonScalar(bytes: Buffer): boolean {
 }
 
 function readLz64(bytes: Buffer, { maxDecompressedBytes, lease }: DecodeOptions): string {
-  // The maximum number of UTF-16 code units. Each unit takes two bytes, and decoding blocks the thread. A fifth of the size
-  // limit is more than browsers send.
+  // The maximum number of UTF-16 code units. Each unit takes two bytes, and decoding blocks the thread. A fifth of the
+  // size limit is more than browsers send.
   const maxUnits = Math.floor(maxDecompressedBytes / 10);
   const result = decodeLz64(bytes.toString('latin1'), maxUnits);
   switch (result.outcome) {

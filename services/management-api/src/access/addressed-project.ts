@@ -12,7 +12,7 @@ import {
   type FoundProject,
   findCurrentOrFirstEnvironment,
   findEnvironmentByToken,
-  findFirstOfProject,
+  findFirstEnvironment,
 } from './addressed-store.ts';
 import { type Caller, findScopedEnvironments, requireProjectInKey, visibleOrganizationIds } from './caller.ts';
 import { type BasePath, basePath } from './define-route.ts';
@@ -89,7 +89,7 @@ type ProjectContext = Pick<BaseContext<Caller, { project_id: string }>, 'caller'
  * `forbidden` if the key is limited to other projects or if `@current` is private.
  */
 export function addressedById(sql: Sql, kind: 'project' | 'environment') {
-  const find = kind === 'project' ? findFirstOfProject : findEnvironment;
+  const find = kind === 'project' ? findFirstEnvironment : findEnvironment;
   return async ({ caller, params }: { caller: Caller; params: { id: string } }): Promise<AddressedProject> => {
     const isCurrent = params.id === '@current';
     if (!isCurrent && !/^-?\d+$/.test(params.id)) {

@@ -28,7 +28,7 @@ export async function organizationExists(sql: Sql, organizationId: string): Prom
 }
 
 /** Returns the first environment of the project with this ID, if it belongs to an organization of the caller. */
-export async function findFirstOfProject(
+export async function findFirstEnvironment(
   sql: Sql,
   userId: number,
   projectId: number,

@@ -86,10 +86,11 @@ export interface TimePosition {
   id: string;
 }
 
-export function fromTimePosition({ timestamp, id }: TimePosition): { timestamp: number; id: string } {
+/** Converts a position to the form in which a cursor contains it. */
+export function encodeTimePosition({ timestamp, id }: TimePosition): { timestamp: number; id: string } {
   return { timestamp: timestamp.getTime(), id };
 }
 
-export function toTimePosition(position: { timestamp: number; id: string } | null): TimePosition | null {
+export function decodeTimePosition(position: { timestamp: number; id: string } | null): TimePosition | null {
   return position && { timestamp: new Date(position.timestamp), id: position.id };
 }

@@ -81,7 +81,7 @@ function problemOf(query: string, severity: Mark['severity'], { message, start, 
 }
 
 /**
- * Converts a number of characters to UTF-16 code units. The API counts characters, but JavaScript strings count UTF-16
+ * Converts a number of characters to UTF-16 code units. The API counts characters, but JavaScript strings count code
  * units.
  */
 const unitsOf = (query: string, characters: number) => [...query].slice(0, characters).join('').length;

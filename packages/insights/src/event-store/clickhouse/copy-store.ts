@@ -43,7 +43,7 @@ export async function claimCopy(
   return row && { copiedUntil: row.copied_until, expiresAt: row.expires_at };
 }
 
-export async function releaseCopy(sql: Sql, { expiresAt }: CopyClaim): Promise<void> {
+export async function releaseCopyClaim(sql: Sql, { expiresAt }: CopyClaim): Promise<void> {
   await sql.query(
     'UPDATE event_store_copy SET claimed_until = NULL WHERE store = $1 AND claimed_until = $2::timestamptz',
     [following, expiresAt],

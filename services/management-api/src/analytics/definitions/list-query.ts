@@ -58,7 +58,7 @@ interface DefinitionQuery {
  * Reads the filters that both lists of definitions share.
  * @throws AppError `invalid` naming the parameter
  */
-export function toDefinitionFilter({
+export function readDefinitionListFilters({
   search,
   ordering,
   excluded_properties,

@@ -14,7 +14,7 @@ import {
   listPropertiesOfStoredEvents,
   maxEventNames,
 } from './event-properties-store.ts';
-import { definitionListQuery, definitionParams, parseNames, toDefinitionFilter } from './list-query.ts';
+import { definitionListQuery, definitionParams, parseNames, readDefinitionListFilters } from './list-query.ts';
 import {
   propertyDefinition,
   propertyDefinitionChanges,
@@ -205,7 +205,7 @@ function toFilter(query: Static<typeof listQuery>): PropertyDefinitionFilter {
   return {
     type,
     ...(group_type_index !== undefined && { group_type_index }),
-    ...toDefinitionFilter(query),
+    ...readDefinitionListFilters(query),
     ...(properties !== undefined && { names: properties.split(',') }),
     ...(is_numerical !== undefined && { isNumerical: is_numerical }),
     ...(is_feature_flag !== undefined && { isFeatureFlag: is_feature_flag }),

@@ -8,7 +8,7 @@ import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { createEventRead } from '../events/reads.ts';
 import type { EventDeps } from '../events/routes.ts';
-import { definitionListQuery, definitionParams, toDefinitionFilter } from './list-query.ts';
+import { definitionListQuery, definitionParams, readDefinitionListFilters } from './list-query.ts';
 import {
   eventDefinition,
   eventDefinitionChanges,
@@ -46,7 +46,7 @@ function readRoutes({ sql, searches, otherStore }: EventDeps) {
       examples: { response: { count: 1, next: null, previous: null, results: [eventDefinitionExample] } },
       handler: async ({ caller, target, query, request }) => {
         const { environmentId } = target;
-        const filter = toDefinitionFilter(query);
+        const filter = readDefinitionListFilters(query);
         const list = async (on: Sql, window: Window) => {
           const { count, rows } = await listEventDefinitions(on, environmentId, filter, window);
           const names = rows.map(({ name }) => name);

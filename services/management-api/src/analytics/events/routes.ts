@@ -9,10 +9,10 @@ import { defineRoutes } from '../../access/define-route.ts';
 import type { Searches } from '../../access/searches.ts';
 import { type LargePages, offsetOfLargeList, refuseOffsetAfterCursor } from '../../sql/large-page.ts';
 import {
-  fromTimePosition,
+  decodeTimePosition,
+  encodeTimePosition,
   type TimePosition,
   timePosition,
-  toTimePosition,
   toTimeRange,
 } from '../../time/time-range.ts';
 import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
@@ -104,7 +104,7 @@ export function eventRoutes({ sql, searches, otherStore, pages }: EventDeps & { 
         const page = createEventPage(reading(sql));
         const read = otherStore === null ? readEventsOf(sql, projectId) : page.read;
         return pages.page(request, {
-          behind: toTimePosition(decodeCursor(timePosition, cursor)),
+          behind: decodeTimePosition(decodeCursor(timePosition, cursor)),
           limit,
           offset,
           findKeys(keys) {
@@ -119,7 +119,7 @@ export function eventRoutes({ sql, searches, otherStore, pages }: EventDeps & { 
             const { rows, used } = await read(keys, maxBytes);
             return { rows: await withCurrentPersons(sql, projectId, rows), used };
           },
-          toCursor: fromTimePosition,
+          toCursor: encodeTimePosition,
         });
       },
     }),

@@ -96,13 +96,17 @@ export async function findInsights(sql: Sql, environmentId: number, ids: readonl
 
 /**
  * Finds one insight, even if it is deleted.
- * @param name the numeric ID, or the short ID if no insight has this numeric ID
+ * @param idOrShortId the numeric ID, or the short ID if no insight has this numeric ID
  */
-export async function findInsight(sql: Sql, environmentId: number, name: string): Promise<InsightRow | undefined> {
+export async function findInsight(
+  sql: Sql,
+  environmentId: number,
+  idOrShortId: string,
+): Promise<InsightRow | undefined> {
   const rows = await sql.query<Row>(
     `SELECT ${columns} FROM ${tables} WHERE i.project_id = $1 AND (i.id = $2::int OR i.short_id = $3)
       ORDER BY i.id = $2::int DESC LIMIT 1`,
-    [environmentId, parseRecordId(name) ?? 0, name],
+    [environmentId, parseRecordId(idOrShortId) ?? 0, idOrShortId],
   );
   return rows[0];
 }

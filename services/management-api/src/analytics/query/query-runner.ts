@@ -28,7 +28,7 @@ import {
   createResultCache,
   defaultIfUnavailable,
   findMaxAges,
-  findRefreshPause,
+  recommendedRefreshDelayMs,
 } from './result-cache.ts';
 import { createSharedRuns } from './shared-runs.ts';
 
@@ -239,7 +239,7 @@ function toQueryResponse(
     ...cached.result,
     is_cached: isCached,
     last_refresh: after(0),
-    next_allowed_client_refresh: after(findRefreshPause(query, cached)),
+    next_allowed_client_refresh: after(recommendedRefreshDelayMs(query, cached)),
     cache_target_age: after(findMaxAges(query, cached).fresh),
     cache_key: key,
   };

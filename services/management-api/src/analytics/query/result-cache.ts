@@ -70,7 +70,10 @@ export function findMaxAges(query: unknown, { result, at }: CachedResult): Ages 
  * Returns the time in milliseconds after which clients should request a newer result. The time is only a
  * recommendation, and earlier requests are not rejected.
  */
-export function findRefreshPause(query: unknown, { result: { resolved_date_range: range } }: CachedResult): number {
+export function recommendedRefreshDelayMs(
+  query: unknown,
+  { result: { resolved_date_range: range } }: CachedResult,
+): number {
   const interval = intervalOf(query);
   if (range === undefined || interval === 'minute') return minute;
   const days = Math.ceil((Date.parse(range.date_to) - Date.parse(range.date_from)) / day);

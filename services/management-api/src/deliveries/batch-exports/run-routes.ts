@@ -16,7 +16,7 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { type BasePath, defineRoutes } from '../../access/define-route.ts';
 import { requireTime } from '../../time/relative-time.ts';
-import { timePosition, toTimePosition } from '../../time/time-range.ts';
+import { decodeTimePosition, timePosition } from '../../time/time-range.ts';
 import {
   backfillOrders,
   cancelBackfill,
@@ -175,7 +175,7 @@ export function runRoutes(
         const found = await listRuns(sql, id, {
           after: requireTime(query.after ?? '-7d', 'after', now),
           before: query.before === undefined ? null : requireTime(query.before, 'before', now),
-          position: toTimePosition(decodeCursor(timePosition, query.cursor)),
+          position: decodeTimePosition(decodeCursor(timePosition, query.cursor)),
           limit: rowsToFetch(query),
           ordering: query.ordering,
         });

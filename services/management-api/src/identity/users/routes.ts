@@ -30,7 +30,7 @@ import {
   requestEmailCode,
   verifyEmail,
 } from './email-change.ts';
-import { changeUser, requirePasskeyAfterPassword } from './rules.ts';
+import { requirePasskeyAfterPassword, updateOwnUser } from './rules.ts';
 import { emailVerification, me, meExample, refusedUserFields, userChanges } from './schema.ts';
 import { findCurrentEnvironment, findUser } from './store.ts';
 
@@ -91,7 +91,7 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
         const mailCode = email === undefined ? null : await prepareEmailChange(deps, { caller, email, request });
         const notice = await transaction(async (tx) => {
           const passkeyNotice = count === undefined ? null : await requirePasskeyAfterPassword(tx, caller, count);
-          await changeUser(tx, caller, changes);
+          await updateOwnUser(tx, caller, changes);
           await setPassword?.(tx);
           return passkeyNotice;
         });

@@ -39,7 +39,7 @@ import { findUser } from './store.ts';
  *   or `set_current_team` with `does_not_exist` if the caller has no access, or for an environment of another
  *   organization, or `forbidden` if the API key is limited and would change what `@current` refers to
  */
-export async function changeUser(
+export async function updateOwnUser(
   tx: Transaction,
   caller: Caller,
   {

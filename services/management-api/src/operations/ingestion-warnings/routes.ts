@@ -8,10 +8,10 @@ import { defineRoutes } from '../../access/define-route.ts';
 import type { Searches } from '../../access/searches.ts';
 import type { LargePages } from '../../sql/large-page.ts';
 import {
-  fromTimePosition,
+  decodeTimePosition,
+  encodeTimePosition,
   timePosition,
   timeRangeQuery,
-  toTimePosition,
   toTimeRange,
   toTimeSpan,
 } from '../../time/time-range.ts';
@@ -47,7 +47,7 @@ export function ingestionWarningRoutes({ sql, searches, pages }: { sql: Sql; sea
         const filter = { ...toTimeRange(query), type, severity };
         const isSearch = type !== undefined || severity !== undefined;
         return pages.page(request, {
-          behind: toTimePosition(decodeCursor(timePosition, query.cursor)),
+          behind: decodeTimePosition(decodeCursor(timePosition, query.cursor)),
           limit: query.limit,
           findKeys(window) {
             const find = (on: Sql) => findWarningKeys(on, projectId, filter, window);
@@ -62,7 +62,7 @@ export function ingestionWarningRoutes({ sql, searches, pages }: { sql: Sql; sea
             });
             return { rows: rows.map(toWarning), used };
           },
-          toCursor: fromTimePosition,
+          toCursor: encodeTimePosition,
         });
       },
     }),
