@@ -135,12 +135,12 @@ export { createPasswords, type PasswordOptions, type Passwords } from './sign-in
 export {
   type AddressDomain,
   clientSecretContext,
-  consumeAssertion,
   deleteDomainIdentities,
   findAddressDomain,
   hasIdentity,
   hasProofInTime,
   isProofInTime,
+  markAssertionUsed,
   type ProviderKind,
   providerKinds,
 } from './sign-in/provider-store.ts';

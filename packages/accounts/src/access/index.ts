@@ -13,9 +13,9 @@ export {
   mayHavePrivateEnvironments,
 } from './environment-access-store.ts';
 export {
+  canKeyAccessProject,
   findKeyInUse,
   findLiveKey,
-  isProjectInKey,
   keyIsLive,
   type Membership,
   recordKeyUse,

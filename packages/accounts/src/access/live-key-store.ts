@@ -103,7 +103,7 @@ interface KeyReach {
  * Returns whether a key can be used for a project. The key's limits must include the project's organization and one of
  * the project's environments.
  */
-export function isProjectInKey(
+export function canKeyAccessProject(
   { scopedTeams, scopedOrganizations }: KeyReach,
   found: { environmentIds: readonly number[]; organizationId: string },
 ): boolean {

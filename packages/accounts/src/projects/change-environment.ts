@@ -10,7 +10,7 @@ import { lockEnvironment, type StoredEnvironment, updateEnvironment } from './en
 import { listEnvironmentKeys, lockProject, updateProject } from './project-store.ts';
 import { getOrganizationOfProject } from './projects.ts';
 import { settingFields } from './setting-fields.ts';
-import { checkDescription, checkSettings, mergeSettings } from './settings.ts';
+import { checkProjectDescription, checkSettings, mergeSettings } from './settings.ts';
 
 export interface EnvironmentChange {
   environmentId: number;
@@ -111,7 +111,7 @@ export async function changeProject(
   const { after: environment } = await changeEnvironment(tx, { environmentId: addressed.id, settings, actor, level });
   const own = {
     ...(settings.name !== undefined && { name: environment.name }),
-    ...(productDescription !== undefined && { product_description: checkDescription(productDescription) }),
+    ...(productDescription !== undefined && { product_description: checkProjectDescription(productDescription) }),
   };
   if (Object.keys(own).length === 0) return;
   const after = await updateProject(tx, projectId, own);

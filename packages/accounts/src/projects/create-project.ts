@@ -9,7 +9,7 @@ import { findMemberDomains, insertEnvironment, type StoredEnvironment } from './
 import { requireNoDemo, requirePlanCapacity } from './plan-limits.ts';
 import { countEnvironments, countProjects, insertProject, type StoredProject } from './project-store.ts';
 import { getOrganizationOfProject } from './projects.ts';
-import { checkDescription, checkNewSettings, type NewSettings } from './settings.ts';
+import { checkNewSettings, checkProjectDescription, type NewSettings } from './settings.ts';
 
 export interface NewProject {
   organizationId: string;
@@ -31,7 +31,7 @@ export async function createProject(
   { organizationId, settings: given = {}, productDescription, actor }: NewProject,
 ): Promise<{ project: StoredProject; environment: StoredEnvironment }> {
   const settings = checkNewSettings(given);
-  const description = checkDescription(productDescription);
+  const description = checkProjectDescription(productDescription);
   // The lock prevents concurrent requests from exceeding the plan's limit.
   const { available_product_features: plan, default_anonymize_ips } = await lockOrganization(tx, organizationId);
   const isDemo = settings.is_demo === true;

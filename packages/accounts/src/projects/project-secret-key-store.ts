@@ -20,7 +20,7 @@ export async function selectSecretKeys(sql: Sql, environmentId: number): Promise
   );
 }
 
-export async function insertPrimaryKey(
+export async function insertPrimarySecretKey(
   tx: Transaction,
   key: { environmentId: number; secureValue: string; maskValue: string; createdById: number | null },
 ): Promise<void> {
@@ -31,7 +31,7 @@ export async function insertPrimaryKey(
   );
 }
 
-export async function makePrimaryKeyBackup(tx: Transaction, environmentId: number): Promise<void> {
+export async function turnPrimaryKeyIntoBackup(tx: Transaction, environmentId: number): Promise<void> {
   await tx.query(`UPDATE project_secret_key SET slot = 'backup' WHERE project_id = $1 AND slot = 'primary'`, [
     environmentId,
   ]);

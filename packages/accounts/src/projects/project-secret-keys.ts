@@ -10,11 +10,11 @@ import { recordEnvironmentChange } from './change-environment.ts';
 import { lockEnvironment, type StoredEnvironment } from './environment-store.ts';
 import {
   deleteSecretKeys,
-  insertPrimaryKey,
-  makePrimaryKeyBackup,
+  insertPrimarySecretKey,
   type ProjectSecretKey,
   type SecretKeySlot,
   selectSecretKeys,
+  turnPrimaryKeyIntoBackup,
 } from './project-secret-key-store.ts';
 import { getEnvironment } from './projects.ts';
 
@@ -66,7 +66,7 @@ export async function rollProjectSecretKey(tx: Transaction, change: SecretKeyCha
   const hasPrimary = keys.some(({ slot }) => slot === 'primary');
   if (hasPrimary) {
     await deleteSecretKeys(tx, change.environmentId, ['backup']);
-    await makePrimaryKeyBackup(tx, change.environmentId);
+    await turnPrimaryKeyIntoBackup(tx, change.environmentId);
   }
   return addPrimary(tx, { ...change, environment }, hasPrimary ? 'changed' : 'created');
 }
@@ -97,7 +97,7 @@ async function addPrimary(
 ): Promise<RolledSecretKey> {
   const { environmentId, actor } = change;
   const value = newProjectSecretKeyValue();
-  await insertPrimaryKey(tx, {
+  await insertPrimarySecretKey(tx, {
     environmentId,
     secureValue: hashPersonalApiKey(value),
     maskValue: maskPersonalApiKey(value),

@@ -41,7 +41,7 @@ export function checkNewSettings(given: Record<string, unknown>): NewSettings {
  * Validates the description of a project.
  * @throws AppError `invalid` naming `product_description`
  */
-export function checkDescription(text: string | null | undefined): string | null {
+export function checkProjectDescription(text: string | null | undefined): string | null {
   return text == null ? null : checkText('product_description', text, { maxLength: 1000, isBlankAllowed: true });
 }
 

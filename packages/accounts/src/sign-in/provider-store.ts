@@ -133,7 +133,7 @@ export async function deleteAccountCredentials(tx: Transaction, userId: number):
  * Records that a SAML message was used.
  * @returns false if any replica has used the message before
  */
-export async function consumeAssertion(sql: Sql, idHash: string, until: Date): Promise<boolean> {
+export async function markAssertionUsed(sql: Sql, idHash: string, until: Date): Promise<boolean> {
   await sql.query('DELETE FROM used_assertion WHERE expires_at < now()');
   const rows = await sql.query(
     'INSERT INTO used_assertion (id_hash, expires_at) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING id_hash',

@@ -7,7 +7,7 @@ import {
   findPortionEnd,
   finishCleanup,
   hashDeletedIds,
-  type IdToForget,
+  type IdToDelete,
   ingestedTables,
   lockCleanup,
   lockDeletion,
@@ -67,7 +67,7 @@ export async function deletePersonData(
 async function removeSome(
   tx: Transaction,
   deletion: PersonDeletionRow,
-  ids: IdToForget[],
+  ids: IdToDelete[],
   limit: number,
 ): Promise<{ done: string[]; events: number }> {
   const done: string[] = [];

@@ -10,7 +10,7 @@ export type PersonDeletionRow = Columns<
   'id' | 'project_id' | 'person_uuid' | 'delete_events' | 'requested_at' | 'events'
 >;
 
-export interface IdToForget {
+export interface IdToDelete {
   distinct_id: string;
   /** Time up to which events of the ID have been processed, or null if none have been processed. */
   done_until: string | null;
@@ -50,8 +50,8 @@ export async function readIdsToDelete(
   tx: Transaction,
   { id, project_id }: PersonDeletionRow,
   limit: number,
-): Promise<IdToForget[]> {
-  return tx.query<IdToForget & Record<string, unknown>>(
+): Promise<IdToDelete[]> {
+  return tx.query<IdToDelete & Record<string, unknown>>(
     `SELECT distinct_id, done_until::text FROM deleted_distinct_id
       WHERE deletion_id = $1::uuid AND project_id = $2::int AND distinct_id IS NOT NULL
       ORDER BY id_hash LIMIT $3`,
@@ -63,7 +63,7 @@ export async function readIdsToDelete(
 export async function findPortionEnd(
   tx: Transaction,
   { project_id }: PersonDeletionRow,
-  { distinct_id, done_until }: IdToForget,
+  { distinct_id, done_until }: IdToDelete,
   limit: number,
 ): Promise<string | null> {
   const rows = await tx.query<{ timestamp: string }>(
@@ -94,7 +94,7 @@ const copies = `'{$set,$set_once,$unset}'::text[]`;
 export async function removePersonFromEvents(
   tx: Transaction,
   deletion: PersonDeletionRow,
-  { distinct_id, done_until, until }: IdToForget & { until: string | null },
+  { distinct_id, done_until, until }: IdToDelete & { until: string | null },
 ): Promise<number> {
   const change = deletion.delete_events
     ? `DELETE FROM event WHERE ${isOfPerson}`

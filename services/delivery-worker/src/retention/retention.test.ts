@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
-import { createIdentityExpiry, createRetentionTasks, dropMonths, expireEvents } from './retention.ts';
+import { createIdentityExpiryTask, createRetentionTasks, dropMonths, expireEvents } from './retention.ts';
 import { deleteOldActivity, deleteOldWarnings } from './store.ts';
 
 let fixture: WorkerFixture;
@@ -130,7 +130,7 @@ test('keeps the identities of events for a month longer than the events', async 
     `INSERT INTO event_identity SELECT $1, gen_random_uuid(), now() - interval '100 days' FROM generate_series(1, 1000)`,
     [tenant.environmentId],
   );
-  const expire = createIdentityExpiry(fixture.database.sql, 0, 2);
+  const expire = createIdentityExpiryTask(fixture.database.sql, 0, 2);
   let rounds = 1;
   while (await expire()) rounds += 1;
   expect(rounds).toBeGreaterThan(2);

@@ -35,7 +35,7 @@ export function createRetentionTasks(
   { eventRetentionDays: installationDays, keepWarningsDays, keepActivityDays }: RetentionOptions,
 ): Task[] {
   const { sql } = deps.database;
-  const expireIdentities = createIdentityExpiry(sql, installationDays);
+  const expireIdentities = createIdentityExpiryTask(sql, installationDays);
   const expireWarnings = async () =>
     (await deleteOldWarnings(sql, { installationDays, days: keepWarningsDays, limit: portion })) > 0;
   const expireActivity = async () => (await deleteOldActivity(sql, { days: keepActivityDays, limit: portion })) > 0;
@@ -135,7 +135,7 @@ const graceDays = 30;
  * Creates a task that scans the identities of events, some pages at a time, and deletes those of expired events. The
  * position is kept only in memory, so the scan starts again after a restart. Two workers can scan at the same time.
  */
-export function createIdentityExpiry(sql: Sql, installationDays: number, pages = pagesAtOnce) {
+export function createIdentityExpiryTask(sql: Sql, installationDays: number, pages = pagesAtOnce) {
   let fromPage = 0;
   /**
    * Deletes the expired identities on the next pages of the table.

@@ -6,11 +6,11 @@ import type { Database, Transaction } from '@millrace/db';
 import { type Logger, type SecretBox, SecretBoxError } from '@millrace/runtime';
 import {
   type EncryptedFlag,
-  findFlagsToSeal,
-  lockClientSecrets,
-  lockForSealing,
+  findFlagsToEncrypt,
+  lockClientSecretsToEncrypt,
+  lockExportsToEncrypt,
   lockPayloads,
-  lockTotpSecrets,
+  lockTotpSecretsToEncrypt,
   storeClientSecret,
   storePayloads,
   storeSecrets,
@@ -28,7 +28,7 @@ export function sealSecrets(deps: SealingDeps): Promise<boolean> {
   const { secretBox } = deps;
   return sealPortion(deps, {
     what: 'batch export secrets',
-    lock: lockForSealing,
+    lock: lockExportsToEncrypt,
     seal: (tx, { id, secrets }) => storeSecrets(tx, id, { ...secretBox.seal(secretBox.open(secrets, id), id) }),
   });
 }
@@ -41,7 +41,7 @@ export function sealTotpSecrets(deps: SealingDeps): Promise<boolean> {
   const { secretBox } = deps;
   return sealPortion(deps, {
     what: 'authenticator app secrets',
-    lock: lockTotpSecrets,
+    lock: lockTotpSecretsToEncrypt,
     seal: (tx, { id, secret }) => {
       const context = totpContext(id);
       const opened = isSealedPayload(secret) ? secretBox.open({ sealed: secret }, context) : { text: secret };
@@ -58,7 +58,7 @@ export function sealClientSecrets(deps: SealingDeps): Promise<boolean> {
   const { secretBox } = deps;
   return sealPortion(deps, {
     what: 'OpenID provider client secrets',
-    lock: lockClientSecrets,
+    lock: lockClientSecretsToEncrypt,
     seal: (tx, { id, secret }) => {
       const context = clientSecretContext(id);
       const opened = isSealedPayload(secret) ? secretBox.open({ sealed: secret }, context) : { text: secret };
@@ -121,7 +121,7 @@ export async function sealFlagPayloads(deps: SealingDeps, signal: AbortSignal): 
   // Iterate by ID. A loop until no flag is found would never end, because payloads that no key can decrypt are found
   // every time.
   for (let after = 0; !signal.aborted; ) {
-    const flags = await findFlagsToSeal(deps.database.sql, { newestPrefix, keyIds, after, limit: portion });
+    const flags = await findFlagsToEncrypt(deps.database.sql, { newestPrefix, keyIds, after, limit: portion });
     for (const flag of flags) sealed += Number(await sealFlag(deps, flag));
     const last = flags.at(-1);
     if (last === undefined) break;

@@ -3,7 +3,7 @@
 import type { Sql, Transaction } from '@millrace/db';
 
 /** Locks some exports whose secrets are unencrypted, or encrypted with an older available key. */
-export async function lockForSealing(
+export async function lockExportsToEncrypt(
   tx: Transaction,
   { newestPrefix, keyIds, limit }: { newestPrefix: string; keyIds: readonly string[]; limit: number },
 ): Promise<{ id: string; secrets: Record<string, unknown> }[]> {
@@ -21,7 +21,7 @@ export async function storeSecrets(tx: Transaction, id: string, secrets: Record<
 }
 
 /** Locks some authenticator secrets that are unencrypted, or encrypted with an older available key. */
-export async function lockTotpSecrets(
+export async function lockTotpSecretsToEncrypt(
   tx: Transaction,
   { newestPrefix, keyIds, limit }: { newestPrefix: string; keyIds: readonly string[]; limit: number },
 ): Promise<{ id: number; secret: string }[]> {
@@ -38,7 +38,7 @@ export async function storeTotpSecret(tx: Transaction, userId: number, secret: s
 }
 
 /** Locks some client secrets of OpenID providers that are unencrypted, or encrypted with an older available key. */
-export async function lockClientSecrets(
+export async function lockClientSecretsToEncrypt(
   tx: Transaction,
   { newestPrefix, keyIds, limit }: { newestPrefix: string; keyIds: readonly string[]; limit: number },
 ): Promise<{ id: string; secret: string }[]> {
@@ -64,7 +64,7 @@ export interface EncryptedFlag {
  * Finds some flags with an ID after `after` and a payload that is unencrypted, or encrypted with an older available
  * key.
  */
-export async function findFlagsToSeal(
+export async function findFlagsToEncrypt(
   sql: Sql,
   {
     newestPrefix,

@@ -1,7 +1,7 @@
 // Checks whether a key can be used to read flag definitions.
 
 import type { IncomingMessage } from 'node:http';
-import { findEnvironment, findLiveKey, hashPersonalApiKey, isProjectInKey } from '@millrace/accounts/access';
+import { canKeyAccessProject, findEnvironment, findLiveKey, hashPersonalApiKey } from '@millrace/accounts/access';
 import { includesScope } from '@millrace/contracts';
 import { type ProjectChanges, type Sql, unsubscribedMaxAgeMs } from '@millrace/db/sql';
 import { AppError } from '@millrace/runtime';
@@ -150,5 +150,5 @@ async function personalRights(sql: Sql, secureValue: string, environmentId: numb
   if (!key.memberships.some(({ organizationId }) => organizationId === found.organizationId)) return 'no_access';
   const reach = { scopedTeams: key.scoped_teams, scopedOrganizations: key.scoped_organizations };
   const asFound = { environmentIds: [found.environmentId], organizationId: found.organizationId };
-  return isProjectInKey(reach, asFound) ? 'allowed' : 'no_access';
+  return canKeyAccessProject(reach, asFound) ? 'allowed' : 'no_access';
 }

@@ -6,10 +6,10 @@ import { Type } from 'typebox';
 import { organizationExists } from './addressed-store.ts';
 import {
   type Caller,
+  getVisibleOrganizationIds,
   type Membership,
   refuseProjectScopedKey,
   requireOrganizationInKey,
-  visibleOrganizationIds,
 } from './caller.ts';
 /** Path parameter of all routes below `/api/organizations/:organization_id`. */
 export const organizationParams = Type.Object({
@@ -43,7 +43,7 @@ export function addressedOrganization(sql: Sql) {
 }
 
 function currentMembership(caller: Caller): Membership {
-  const [organizationId] = visibleOrganizationIds(caller);
+  const [organizationId] = getVisibleOrganizationIds(caller);
   const membership = caller.memberships.find((candidate) => candidate.organizationId === organizationId);
   if (membership) return membership;
   throw new AppError('not_found', 'Current organization not found.');

@@ -14,7 +14,7 @@ import {
   findEnvironmentByToken,
   findFirstEnvironment,
 } from './addressed-store.ts';
-import { type Caller, findScopedEnvironments, requireProjectInKey, visibleOrganizationIds } from './caller.ts';
+import { type Caller, findScopedEnvironments, getVisibleOrganizationIds, requireProjectInKey } from './caller.ts';
 import { type BasePath, basePath } from './define-route.ts';
 import { readRecordRights, requireRouteRights } from './record-rights.ts';
 
@@ -128,7 +128,7 @@ async function findByNumber<T>(text: string, find: (id: number) => Promise<T | u
 async function currentEnvironment(sql: Sql, caller: Caller): Promise<FoundProject | undefined> {
   return findCurrentOrFirstEnvironment(
     sql,
-    { userId: caller.userId, organizationIds: visibleOrganizationIds(caller) },
+    { userId: caller.userId, organizationIds: getVisibleOrganizationIds(caller) },
     { only: findScopedEnvironments(caller), preferred: caller.currentEnvironmentId },
   );
 }

@@ -1,6 +1,6 @@
 // The caller of a request, and the limits of the key that was used.
 
-import { isProjectInKey, type Membership } from '@millrace/accounts/access';
+import { canKeyAccessProject, type Membership } from '@millrace/accounts/access';
 import { includesScope, membershipLevels, type Scope } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 
@@ -47,7 +47,7 @@ export interface Caller {
 }
 
 /** Returns the memberships in the organizations that the key can access. All queries are limited to these. */
-export function visibleMemberships(caller: Caller): Membership[] {
+export function getVisibleMemberships(caller: Caller): Membership[] {
   return caller.memberships.filter(({ organizationId }) => isOrganizationInKey(caller, organizationId));
 }
 
@@ -140,8 +140,8 @@ export function requireSecondFactor({ credential }: Caller): void {
 }
 
 /** Returns the IDs of the organizations whose data the caller can access with this key. */
-export function visibleOrganizationIds(caller: Caller): string[] {
-  return visibleMemberships(caller).map(({ organizationId }) => organizationId);
+export function getVisibleOrganizationIds(caller: Caller): string[] {
+  return getVisibleMemberships(caller).map(({ organizationId }) => organizationId);
 }
 
 /**
@@ -175,6 +175,6 @@ export function requireProjectInKey(
   // Organizations can forbid their members to use personal API keys. A key's caller does not have these memberships.
   if (!caller.memberships.some(({ organizationId }) => organizationId === found.organizationId))
     throw new AppError('forbidden', 'This organization does not allow its members to use personal API keys.');
-  if (isProjectInKey(caller, found)) return;
+  if (canKeyAccessProject(caller, found)) return;
   throw new AppError('forbidden', `API key does not have access to the requested project: ID ${named}.`);
 }

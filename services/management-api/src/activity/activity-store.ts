@@ -10,7 +10,7 @@ import {
   type RecordRights,
 } from '../access/record-rights.ts';
 import { type Conditions, createConditions } from '../sql/conditions.ts';
-import { createLargeRowReader, type KeyWindow, limitOf } from '../sql/large-page.ts';
+import { createLargeRowReader, type KeyWindow, toLimitClause } from '../sql/large-page.ts';
 import type { TimeRange } from '../time/time-range.ts';
 
 export interface ActivityRow
@@ -138,7 +138,7 @@ export async function findActivityKeys(
     const at = `'epoch'::timestamptz + ${where.parameter(behind.at)}::float8 * interval '1 microsecond'`;
     where.add(`(a.created_at, a.id) < (${at}, ${where.parameter(behind.id)}::uuid)`);
   }
-  const page = limitOf({ limit, offset }, where.parameter);
+  const page = toLimitClause({ limit, offset }, where.parameter);
   return sql.query<ActivityPosition & Record<string, unknown>>(
     `SELECT a.id, (extract(epoch FROM a.created_at) * 1000000)::float8 AS at FROM activity_log a
       WHERE ${where.text()} ORDER BY a.created_at DESC, a.id DESC ${page}`,

@@ -79,7 +79,7 @@ export interface KeyWindow<Key> {
  * Returns the LIMIT and OFFSET of a window. Omits an `OFFSET` of 0. For an unknown offset, the planner assumes a tenth
  * of all rows, and would choose a worse plan for the prepared statement.
  */
-export function limitOf(
+export function toLimitClause(
   { limit, offset }: Pick<KeyWindow<unknown>, 'limit' | 'offset'>,
   parameter: (value: unknown) => string,
 ): string {

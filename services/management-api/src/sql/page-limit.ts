@@ -14,7 +14,7 @@ interface PageLimits {
  * prepared statement over a large table.
  * @param parameter adds a value and returns its placeholder
  */
-export function pageLimit(
+export function toPageClauses(
   { limit, offset }: { limit: number; offset: number },
   parameter: (value: unknown) => string,
 ): PageLimits {
@@ -50,7 +50,7 @@ export type Counted<Row extends { id: unknown }> = { count: number } & (Row | { 
   Record<string, unknown>;
 
 /** Separates the total number from the rows. */
-export function countedPage<Row extends { id: unknown }>(rows: Counted<Row>[]): { count: number; results: Row[] } {
+export function splitCount<Row extends { id: unknown }>(rows: Counted<Row>[]): { count: number; results: Row[] } {
   const results = rows.filter((row): row is Counted<Row> & Row => row.id !== null);
   return { count: rows[0]?.count ?? 0, results };
 }

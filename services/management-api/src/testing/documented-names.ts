@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Route } from '@millrace/http';
 import type { TSchema } from 'typebox';
 import type { Caller } from '../access/caller.ts';
-import { allOtherFields, routeKey } from '../app/compatibility/route-key.ts';
+import { allOtherFields, toRouteKey } from '../app/compatibility/route-key.ts';
 import { withoutEffect } from '../app/compatibility/without-effect.ts';
 import { declaredRoutes } from './declared-routes.ts';
 
@@ -24,7 +24,7 @@ export interface DocumentedNames {
  * @param kind column of the file
  */
 export function documentedNames(kind: 'query' | 'body'): DocumentedNames[] {
-  const routes = new Map(declaredRoutes().map((route) => [routeKey(route), route] as const));
+  const routes = new Map(declaredRoutes().map((route) => [toRouteKey(route), route] as const));
   return readFileSync(join(import.meta.dirname, '../app/compatibility/posthog-parameters.txt'), 'utf8')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))

@@ -9,7 +9,7 @@ import type { PersonRow } from '../shown-persons/person-row.ts';
  * Removes a person from a static cohort.
  * @returns false if the person was not a member
  */
-export async function removeMember(
+export async function deleteCohortMember(
   tx: Transaction,
   { projectId, cohortId }: StaticCohort,
   personUuid: string,

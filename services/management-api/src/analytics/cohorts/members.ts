@@ -7,7 +7,7 @@ import { Type } from 'typebox';
 import { environmentBasePaths } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import { removeMember } from './member-store.ts';
+import { deleteCohortMember } from './member-store.ts';
 import { cohortParams, cohortsPath, cohortTags as tags } from './schema.ts';
 import { type CohortRow, setMemberCount } from './store.ts';
 import { type CohortAuthor, recordMemberActivity, requireCohort } from './write.ts';
@@ -130,7 +130,8 @@ async function removeCohortMember(
   const { environmentId: projectId } = author.target;
   const [known] = uuidsAmong([personUuid]);
   const isRemoved =
-    known !== undefined && (await database.transaction((tx) => removeMember(tx, { projectId, cohortId: id }, known)));
+    known !== undefined &&
+    (await database.transaction((tx) => deleteCohortMember(tx, { projectId, cohortId: id }, known)));
   if (!isRemoved) throw new AppError('not_found', 'Not found.');
   await countMembers(database, author, id);
 }

@@ -84,7 +84,11 @@ export async function updateTile(
 }
 
 /** Moves a tile to a dashboard. The moved tile replaces a deleted tile of that dashboard with the same insight. */
-export async function moveTile(tx: Transaction, { id, insight_id }: TileRow, dashboardId: number): Promise<void> {
+export async function updateTileDashboard(
+  tx: Transaction,
+  { id, insight_id }: TileRow,
+  dashboardId: number,
+): Promise<void> {
   await tx.query('DELETE FROM dashboard_tile WHERE dashboard_id = $1 AND insight_id = $2 AND deleted', [
     dashboardId,
     insight_id,

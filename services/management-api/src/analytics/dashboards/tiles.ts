@@ -13,7 +13,7 @@ import { findInsights } from '../insights/store.ts';
 import { requireTileSpace } from '../insights/write.ts';
 import { requireUsableFilters } from './filters.ts';
 import type { dashboardChanges } from './schema.ts';
-import { insertTile, listTiles, moveTile, type TileFields, type TileRow, updateTile } from './tile-store.ts';
+import { insertTile, listTiles, type TileFields, type TileRow, updateTile, updateTileDashboard } from './tile-store.ts';
 
 type TileChanges = NonNullable<Static<typeof dashboardChanges>['tiles']>[number];
 
@@ -150,7 +150,7 @@ async function transferredTile(tx: Transaction, { from, tileId, target }: TileTr
 export async function moveTileToDashboard(tx: Transaction, transfer: TileTransfer): Promise<void> {
   const tile = await transferredTile(tx, transfer);
   await requirePlaceFor(tx, tile, transfer.to);
-  await moveTile(tx, tile, transfer.to);
+  await updateTileDashboard(tx, tile, transfer.to);
 }
 
 /**

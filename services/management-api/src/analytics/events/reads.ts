@@ -18,7 +18,7 @@ import {
   type EventRow,
   type EventWindow,
   type EventWithTimes,
-  findStarts,
+  findIntervalStarts,
   type Interval,
   readPersonSizes,
   readTimeOfEvent,
@@ -190,7 +190,7 @@ export async function countEvents(
   filter: EventFilter & TimeSpan,
   { interval, timeZone }: { interval: Interval; timeZone: string },
 ): Promise<{ start_ms: number; count: number }[]> {
-  const edges = await findStarts(read.sql, filter, { interval, timeZone });
+  const edges = await findIntervalStarts(read.sql, filter, { interval, timeZone });
   const { distinctIds, where } = await selectionOf(read, filter);
   const isOfIds = distinctIds === undefined ? [] : [isOneOf('distinct_id', distinctIds)];
   const rows = await read.store.events.series(

@@ -41,7 +41,7 @@ export type Interval = (typeof intervals)[number];
  * Finds the start times of the intervals that overlap a time range, in a time zone.
  * @returns milliseconds since 1970
  */
-export async function findStarts(
+export async function findIntervalStarts(
   sql: Sql,
   { after, before }: TimeSpan,
   { interval, timeZone }: { interval: Interval; timeZone: string },

@@ -2,7 +2,7 @@
 
 import type { Columns, Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
-import { createLargeRowReader, type KeyWindow, limitOf } from '../../sql/large-page.ts';
+import { createLargeRowReader, type KeyWindow, toLimitClause } from '../../sql/large-page.ts';
 import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 import type { PersonKey } from '../persons/store.ts';
 
@@ -48,7 +48,7 @@ export async function findGroupKeys(
     where.add(`(strpos(lower(g.group_key), ${wanted}) > 0
              OR strpos(lower(g.group_properties->>'name'), ${wanted}) > 0)`);
   }
-  const page = limitOf({ limit, offset }, where.parameter);
+  const page = toLimitClause({ limit, offset }, where.parameter);
   return sql.query<GroupKey & Record<string, unknown>>(
     `SELECT g.group_type_index, g.group_key FROM "group" g
       WHERE ${where.text()} ORDER BY g.group_type_index, g.group_key ${page}`,
@@ -167,7 +167,7 @@ export async function findGroupMembers(
              WHERE e.project_id = ${project} AND e.timestamp > ${where.parameter(after)}
                AND e.properties ->> ${where.parameter(`$group_${group_type_index}`)}::text = ${where.parameter(group_key)}) AS e
       JOIN person_distinct_id d ON d.project_id = ${project} AND d.distinct_id = e.distinct_id)`);
-  const page = limitOf({ limit, offset }, where.parameter);
+  const page = toLimitClause({ limit, offset }, where.parameter);
   return sql.query<PersonKey & Record<string, unknown>>(
     `SELECT p.id FROM person p WHERE ${where.text()} ORDER BY p.id DESC ${page}`,
     where.values,

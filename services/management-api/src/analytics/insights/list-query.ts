@@ -145,7 +145,7 @@ const orders: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Returns the SQL of the sort order. An unknown field results in the default order. */
-export function insightOrder(order: string | undefined): string {
+export function toInsightOrder(order: string | undefined): string {
   const column = orders.get(order?.replace(/^-/, '') ?? '');
   if (column === undefined) return 'i."order" NULLS LAST, i.id DESC';
   return order?.startsWith('-') ? `${column} DESC NULLS LAST, i.id DESC` : `${column} ASC NULLS FIRST, i.id ASC`;

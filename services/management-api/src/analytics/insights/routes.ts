@@ -13,7 +13,7 @@ import { activityExample, activityPage, activityQuery, readActivity } from '../.
 import { parseIds } from '../../sql/listed-values.ts';
 import { csvDeclaration, toCsvContent } from '../query/csv.ts';
 import type { QueryCaller, QueryRunner } from '../query/query-runner.ts';
-import { insightConditions, insightOrder, listInsightsQuery } from './list-query.ts';
+import { insightConditions, listInsightsQuery, toInsightOrder } from './list-query.ts';
 import {
   applyOverrides,
   type InsightResult,
@@ -84,7 +84,7 @@ function readRoutes({ sql, queryRunner }: Pick<Database, 'sql'> & { queryRunner:
         const editor = { ...target, userId: caller.userId };
         return offsetPage(request, query, async (window) => {
           const where = insightConditions(target, caller, query);
-          const { count, rows } = await listInsights(sql, where, { ...window, order: insightOrder(query.order) });
+          const { count, rows } = await listInsights(sql, where, { ...window, order: toInsightOrder(query.order) });
           if (query.basic) return { count, results: rows.map((row) => toBasicInsight(row, editor)) };
           const cached =
             query.refresh === undefined ? [] : await readCached(queryRunner, { caller, target }, rows, request);

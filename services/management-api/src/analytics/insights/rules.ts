@@ -19,7 +19,7 @@ import type { InsightFields } from './store.ts';
 export type InsightChanges = Static<typeof insightChanges>;
 
 /** Returns the fields of a new insight, with defaults for those that the client did not send. */
-export function fieldsOfNew(body: InsightChanges): InsightFields {
+export function fillInsightDefaults(body: InsightChanges): InsightFields {
   const defaults = {
     name: null,
     derived_name: null,

@@ -18,7 +18,7 @@ import { requireNamedRecords } from '../../access/named-records.ts';
 import { hasRecordLevel, requireFound } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
-import { applyInsightChanges, fieldsOfNew, type InsightChanges, requireRunnable } from './rules.ts';
+import { applyInsightChanges, fillInsightDefaults, type InsightChanges, requireRunnable } from './rules.ts';
 import { findInsight, type InsightFields, type InsightRow, insertInsight, updateInsight } from './store.ts';
 
 export interface InsightAuthor extends Pick<Caller, 'userId' | 'scopes'> {
@@ -37,7 +37,7 @@ export async function createInsight(
   body: InsightChanges,
 ): Promise<InsightRow> {
   const { environmentId } = target;
-  const fields = fieldsOfNew(body);
+  const fields = fillInsightDefaults(body);
   await requireNamedRecords(tx, target, fields.query);
   if (fields.query && parser) await requireRunnable({ sql: tx, parser }, environmentId, fields.query);
   await lockEnvironment(tx, environmentId);

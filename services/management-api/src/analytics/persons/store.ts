@@ -4,7 +4,7 @@ import { eventNames } from '@millrace/contracts';
 import { type Sql, unpreparedPrefix } from '@millrace/db';
 import { type Condition, printPersonCondition } from '@millrace/insights';
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
-import { createLargeRowReader, type KeyWindow, limitOf } from '../../sql/large-page.ts';
+import { createLargeRowReader, type KeyWindow, toLimitClause } from '../../sql/large-page.ts';
 import { distinctIdBytes } from '../distinct-ids/distinct-id-store.ts';
 import type { PersonRow } from '../shown-persons/person-row.ts';
 
@@ -82,7 +82,7 @@ export async function listPersonKeys(
   if (only !== undefined) where.add(`p.uuid = ANY (${where.parameter(only)}::uuid[])`);
   if (without !== undefined) where.add(`p.uuid <> ALL (${where.parameter(without)}::uuid[])`);
   const from = addFilter(where, { projectId, project }, filter);
-  const page = limitOf({ limit, offset }, where.parameter);
+  const page = toLimitClause({ limit, offset }, where.parameter);
   const ordered = columns.map((column) => `${column} ${direction}`).join(', ');
   const alsoRead = order === '-id' ? '' : ', (extract(epoch FROM p.created_at) * 1000000)::bigint::text AS created_us';
   return sql.query<PersonPosition & Record<string, unknown>>(

@@ -24,7 +24,7 @@ import type { Searches } from '../../access/searches.ts';
 import { createBackgroundRuns, type QueryStatus, type RunOf, type RunOwner } from './background-runs.ts';
 import {
   type CachedResult,
-  cacheKey,
+  createCacheKey,
   createResultCache,
   defaultIfUnavailable,
   findMaxAges,
@@ -158,7 +158,7 @@ export function createQueryRunner({ searches, maxMs, keyValue, logger, ...deps }
       await requireNamedRecords(deps.sql, { ...queryCaller.target, settings }, query);
       const rows = isFile && findSource(query)?.kind === 'HogQLQuery' ? rowsOfFile : undefined;
       const propertyTypes = await readTypesOfQuery(deps.sql, settings, query);
-      const key = cacheKey(settings, { query, rows, propertyTypes });
+      const key = createCacheKey(settings, { query, rows, propertyTypes });
       const cached = refresh === 'force_blocking' || refresh === 'force_async' ? null : await cache.read(key);
       const toResponse = (one: CachedResult, isCached: boolean) => toQueryResponse(one, { query, key, isCached });
       const cachedResponse = cached && toResponse(cached, true);

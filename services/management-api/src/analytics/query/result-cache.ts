@@ -91,7 +91,7 @@ interface Cached {
  * Returns the cache key of a query. The key does not depend on the order of the fields, but changes with the settings,
  * cohorts and property types of the project.
  */
-export function cacheKey(
+export function createCacheKey(
   { cohorts, variables, ...settings }: ProjectSettings,
   { query, rows, propertyTypes }: Cached,
 ): string {

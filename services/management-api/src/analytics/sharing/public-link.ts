@@ -14,7 +14,7 @@ import {
   toNetwork,
 } from '../../access/rate-limit.ts';
 import { hasRecordLevel, type RecordRights, readRightsOfEveryMember } from '../../access/record-rights.ts';
-import { findLink, type SharedLink } from './store.ts';
+import { findPublicLink, type SharedLink } from './store.ts';
 
 export interface LinkLimits {
   /** Limits all requests from an address. */
@@ -67,7 +67,7 @@ export async function openPublicLink(
   guesses.check(address, token);
   const wait = await visits.take(toNetwork(address));
   if (wait !== null) throw createThrottledError(wait, 'Your IP address sent too many requests for public links.');
-  const link = tokenPattern.test(token) ? await findLink(sql, token) : undefined;
+  const link = tokenPattern.test(token) ? await findPublicLink(sql, token) : undefined;
   const rights = link && (await readRightsOfEveryMember(sql, link.environmentId));
   if (link && rights && hasRecordLevel(rights, link.record.kind, 'viewer', { id: link.record.id, createdById: null })) {
     guesses.recordSuccess(token);

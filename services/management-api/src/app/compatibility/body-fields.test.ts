@@ -5,7 +5,7 @@ import { declaredRoutes } from '../../testing/declared-routes.ts';
 import { type DocumentedNames, documentedNames, fieldsOf } from '../../testing/documented-names.ts';
 import { createSampleRecords, type SampleRecords } from '../../testing/sample-records.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
-import { routeKey } from './route-key.ts';
+import { toRouteKey } from './route-key.ts';
 import { withoutEffect } from './without-effect.ts';
 
 /**
@@ -156,6 +156,6 @@ test.each(documentedNames('body').map((names) => [names.key, names] as const))(
 );
 
 test('every route in the table of fields without effect exists', () => {
-  const keys = new Set(declaredRoutes().map(routeKey));
+  const keys = new Set(declaredRoutes().map(toRouteKey));
   expect(withoutEffect.flatMap(({ routes }) => routes.filter((key) => !keys.has(key)))).toEqual([]);
 });

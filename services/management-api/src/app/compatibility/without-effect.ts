@@ -2,10 +2,10 @@
 // docs/compatibility.md (`npm run docs`) and the tests use this table.
 
 import type { Route } from '@millrace/http';
-import { allOtherFields, routeKey } from './route-key.ts';
+import { allOtherFields, toRouteKey } from './route-key.ts';
 
 export interface WithoutEffect {
-  /** Routes in the form of `routeKey`. */
+  /** Routes in the form of `toRouteKey`. */
   routes: readonly string[];
   query?: readonly string[];
   /** Fields of the body. `allOtherFields` means all fields that the route does not declare itself. */
@@ -186,7 +186,7 @@ export const withoutEffect: readonly WithoutEffect[] = [
  */
 export function acceptWithoutEffect<Caller>(routes: readonly Route<Caller>[]): Route<Caller>[] {
   return routes.map((route) => {
-    const key = routeKey(route);
+    const key = toRouteKey(route);
     const accepted = withoutEffect.flatMap(({ routes: keys, query = [], reason }) =>
       keys.includes(key) ? query.map((name) => [name, reason] as const) : [],
     );

@@ -33,7 +33,7 @@ export interface SubscriptionFields
 type Changes = Static<typeof subscriptionChanges>;
 
 /** Returns the fields of a new subscription, with defaults. */
-export function fieldsOfNew(body: Static<typeof newSubscription>): SubscriptionFields {
+export function fillSubscriptionDefaults(body: Static<typeof newSubscription>): SubscriptionFields {
   const defaults = {
     dashboard: null,
     insight: null,

@@ -17,7 +17,7 @@ import { findTimeZone } from '../../time/time-zone-store.ts';
 import {
   applySubscriptionChanges,
   checkSubscription,
-  fieldsOfNew,
+  fillSubscriptionDefaults,
   nextDateAfterChange,
   type SubscriptionFields,
   toRule,
@@ -54,7 +54,7 @@ export async function createSubscription(
   author: Author,
   { body, now }: { body: Static<typeof newSubscription>; now: Date },
 ): Promise<SubscriptionRow> {
-  const fields = fieldsOfNew(body);
+  const fields = fillSubscriptionDefaults(body);
   await checkSubjects(tx, author.environmentId, { before: null, fields });
   await checkChosenInsights(tx, { before: null, fields });
   checkSubscription(fields);

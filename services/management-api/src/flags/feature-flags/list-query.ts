@@ -92,7 +92,7 @@ const ofType = new Map([
 const orders = ['id', 'key', 'name', 'active', 'version', 'created_at', 'updated_at', 'last_called_at'] as const;
 
 /** Returns the SQL of a sort order. Unknown fields are ignored. */
-export function flagOrder(order: string | undefined): string {
+export function toFlagOrder(order: string | undefined): string {
   const isDescending = order?.startsWith('-') ?? true;
   const requested = order?.replace(/^-/, '');
   const column = orders.find((name) => name === requested);

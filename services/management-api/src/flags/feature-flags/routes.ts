@@ -20,7 +20,7 @@ import { flagBlastRadiusRoute } from './evaluation/blast-radius.ts';
 import { flagDefinitionRoutes } from './evaluation/definition-routes.ts';
 import { flagEvaluationRoutes } from './evaluation/evaluation.ts';
 import { flagExposuresRoute } from './exposures/exposures.ts';
-import { flagConditions, flagOrder, listFlagsQuery } from './list-query.ts';
+import { flagConditions, listFlagsQuery, toFlagOrder } from './list-query.ts';
 import type { FlagDeps } from './payloads.ts';
 import {
   featureFlag,
@@ -77,7 +77,7 @@ async function listPage(
   { query, request }: { query: Static<typeof listFlagsQuery>; request: ApiRequest },
 ) {
   return offsetPage(request, query, async (window) => {
-    const page = { ...window, order: flagOrder(query.order) };
+    const page = { ...window, order: toFlagOrder(query.order) };
     const { count, rows } = await listFlags(sql, flagConditions(target, query), page);
     return { count, results: await showFlags(sql, rows, target.rights) };
   });

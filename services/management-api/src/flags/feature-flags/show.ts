@@ -6,7 +6,7 @@ import { findSdkWarnings, readCohortFilterId } from '@millrace/flags';
 import { formatDateTime } from '@millrace/http';
 import { createVisibilityCheck, hasRecordLevel, type RecordRights, toRecordName } from '../../access/record-rights.ts';
 import { findCohortNames, findGroupNames, type GroupReference } from './changes/reference-store.ts';
-import { conditionFiltersIn, mapConditionFilters } from './filters/filters.ts';
+import { listConditionFilters, mapConditionFilters } from './filters/filters.ts';
 import { decryptFilters, type PayloadSecrets, redactFilters } from './payloads.ts';
 import type { FlagRow } from './store.ts';
 
@@ -148,7 +148,7 @@ export async function addCohortAndGroupNames(
   flags: readonly FiltersOf[],
   rights: RecordRights,
 ): Promise<Record<string, unknown>[]> {
-  const found = flags.flatMap((flag) => conditionFiltersIn(flag.filters).map((filter) => ({ ...flag, filter })));
+  const found = flags.flatMap((flag) => listConditionFilters(flag.filters).map((filter) => ({ ...flag, filter })));
   const [cohortNames, groupNames] = await Promise.all([ofCohorts(sql, found, rights), ofGroups(sql, found)]);
   return flags.map(({ filters }) =>
     mapConditionFilters(filters, (filter) => ({ ...filter, ...cohortNames.get(filter), ...groupNames.get(filter) })),

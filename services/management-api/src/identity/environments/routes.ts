@@ -11,9 +11,9 @@ import { addressedById, idParams } from '../../access/addressed-project.ts';
 import {
   type Caller,
   findScopedEnvironments,
+  getVisibleOrganizationIds,
   refuseProjectScopedKey,
   requireProjectInKey,
-  visibleOrganizationIds,
 } from '../../access/caller.ts';
 import { basePath, defineRoute } from '../../access/define-route.ts';
 import { environmentAccessRoutes } from './access-controls.ts';
@@ -105,7 +105,7 @@ export function environmentRoutes(deps: RecordDeps & { parser: SqlParser }) {
       examples: listExample,
       target: async ({ caller }) => refuseProjectScopedKey(caller),
       handler: async ({ caller, query, request }) => {
-        const reach = { userId: caller.userId, organizationIds: visibleOrganizationIds(caller) };
+        const reach = { userId: caller.userId, organizationIds: getVisibleOrganizationIds(caller) };
         return offsetPage(request, query, (window) =>
           listEnvironments(sql, reach, { ...window, projectId: null, only: null }),
         );
@@ -189,7 +189,7 @@ function addressedParent(sql: Sql) {
         : await findProjectOfCaller(sql, caller.userId, {
             id,
             preferred: caller.currentEnvironmentId,
-            organizationIds: isCurrent ? visibleOrganizationIds(caller) : null,
+            organizationIds: isCurrent ? getVisibleOrganizationIds(caller) : null,
             only: isCurrent ? findScopedEnvironments(caller) : null,
           });
     if (!found) throw new AppError('not_found', 'Project not found.');

@@ -3,7 +3,7 @@
 import { hasProvider, hasSecondFactor, parseEmailAddress } from '@millrace/accounts';
 import type { Columns, Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
-import { type Counted, countedPage, pageLimit } from '../../sql/page-limit.ts';
+import { type Counted, splitCount, toPageClauses } from '../../sql/page-limit.ts';
 import type { EmbeddedUserRow } from '../embedded-users/embedded-user.ts';
 import { embeddedUserColumn } from '../embedded-users/embedded-user-store.ts';
 
@@ -66,7 +66,7 @@ export async function listMembers(sql: Sql, filter: MemberFilter): Promise<{ cou
     conditions.add(`(u.email ILIKE ${part} OR u.first_name || ' ' || u.last_name ILIKE ${part})`);
   }
   const where = `${from} WHERE ${conditions.text()}`;
-  const limits = pageLimit(filter, conditions.parameter);
+  const limits = toPageClauses(filter, conditions.parameter);
   const isWhole = filter.updatedAfter === undefined && filter.email === undefined && !filter.search;
   // Find the page first, so that the other columns are not computed for skipped rows.
   const rows = await sql.query<Counted<MemberRow>>(
@@ -80,7 +80,7 @@ export async function listMembers(sql: Sql, filter: MemberFilter): Promise<{ cou
       ORDER BY page.rank`,
     conditions.values,
   );
-  const { count, results } = countedPage(rows);
+  const { count, results } = splitCount(rows);
   return { count, rows: results };
 }
 

@@ -7,7 +7,7 @@ import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
-import { type Caller, refuseProjectScopedKey, visibleOrganizationIds } from '../../access/caller.ts';
+import { type Caller, getVisibleOrganizationIds, refuseProjectScopedKey } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { createOwnOrganization } from './rules.ts';
 import {
@@ -35,7 +35,7 @@ export function organizationRoutes({ sql }: { sql: Sql }) {
       examples: { response: { count: 1, next: null, previous: null, results: [organizationExample] } },
       target: async ({ caller }) => refuseProjectScopedKey(caller),
       handler: async ({ caller, query, request }) => {
-        const organizationIds = visibleOrganizationIds(caller);
+        const organizationIds = getVisibleOrganizationIds(caller);
         return offsetPage(request, query, async (window) => {
           const reach = { userId: caller.userId, organizationIds, only: null };
           const rows = await listOrganizations(sql, reach, { ...window, isCut: true });

@@ -11,10 +11,10 @@ import { addressedOrganization, organizationParams } from '../../access/addresse
 import { addressedById, idParams } from '../../access/addressed-project.ts';
 import {
   type Caller,
+  getVisibleMemberships,
+  getVisibleOrganizationIds,
   isLimited,
   refuseProjectScopedKey,
-  visibleMemberships,
-  visibleOrganizationIds,
 } from '../../access/caller.ts';
 import { basePath, defineRoute } from '../../access/define-route.ts';
 import { projectAccessRoutes } from '../environments/access-controls.ts';
@@ -123,7 +123,7 @@ export function projectRoutes(deps: RecordDeps & { parser: SqlParser }) {
       examples: { response: pageExample },
       target: async ({ caller }) => refuseProjectScopedKey(caller),
       handler: async ({ caller, query, request }) => {
-        const reach = { userId: caller.userId, memberships: visibleMemberships(caller) };
+        const reach = { userId: caller.userId, memberships: getVisibleMemberships(caller) };
         return offsetPage(request, query, (window) => listProjects(sql, reach, window));
       },
     }),
@@ -166,7 +166,7 @@ export function projectRoutes(deps: RecordDeps & { parser: SqlParser }) {
       summary: 'Create a project in the current organization',
       target: async (context) => {
         refuseProjectScopedKey(context.caller);
-        const [organizationId] = visibleOrganizationIds(context.caller);
+        const [organizationId] = getVisibleOrganizationIds(context.caller);
         if (organizationId === undefined) throw new AppError('not_found', 'You need to belong to an organization.');
         await requireCreator(context, organizationId);
         return { organizationId };
@@ -185,7 +185,7 @@ async function removedBy(
 ): Promise<number | null> {
   const id = /^\d{1,9}$/.test(params.id) ? Number(params.id) : 0;
   const isInKey = caller.scopedTeams.length === 0 || caller.scopedTeams.includes(id);
-  const who = { userId: caller.userId, organizationIds: visibleOrganizationIds(caller) };
+  const who = { userId: caller.userId, organizationIds: getVisibleOrganizationIds(caller) };
   return isInKey && (await wasRecentlyDeletedBy(sql, who, id)) ? id : null;
 }
 

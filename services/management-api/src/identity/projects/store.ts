@@ -4,7 +4,7 @@ import { effectiveLevel, environmentsOfCaller, mayHavePrivateEnvironments } from
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import type { Membership } from '../../access/caller.ts';
-import { type Counted, countedPage, pageLimit, pageText } from '../../sql/page-limit.ts';
+import { type Counted, pageText, splitCount, toPageClauses } from '../../sql/page-limit.ts';
 import type { EnvironmentSummaryRow } from '../environments/store.ts';
 
 /** A project summary has the fields of an environment summary, except the project ID. */
@@ -120,9 +120,9 @@ export async function listProjects(
   // Access rules can exclude only members. Administrators and owners can access all environments.
   const maySeeAll = memberships.every(({ level }) => level >= membershipLevels.administrator);
   const values: unknown[] = [memberships.map(({ organizationId }) => organizationId), ...(maySeeAll ? [] : [userId])];
-  const limits = pageLimit(window, (value) => `$${values.push(value)}`);
+  const limits = toPageClauses(window, (value) => `$${values.push(value)}`);
   const statement = !maySeeAll ? openToMember : memberships.length === 1 ? ofOneOrganization : ofOrganizations;
-  return countedPage(await sql.query<Counted<ProjectSummaryRow>>(statement(limits), values));
+  return splitCount(await sql.query<Counted<ProjectSummaryRow>>(statement(limits), values));
 }
 
 /** Returns the caller's level in each environment of a project. The level is null without access. */

@@ -3,10 +3,10 @@
 
 import {
   beginSignInStep,
-  consumeAssertion,
   consumeSignInStep,
   findSignInStep,
   isProviderSubject,
+  markAssertionUsed,
 } from '@millrace/accounts';
 import { hashSecret } from '@millrace/accounts/access';
 import type { ApiRequest } from '@millrace/http';
@@ -51,7 +51,7 @@ export async function receiveSaml(
   });
   if (!outcome.ok) throw await recordRefusal(deps, pending, { reason: outcome.reason, detail: outcome.detail });
   const { identity, assertionId, rememberUntil, authenticatedAt } = outcome;
-  if (!(await consumeAssertion(deps.sql, hashSecret(`${domain.id}:${assertionId}`), rememberUntil))) {
+  if (!(await markAssertionUsed(deps.sql, hashSecret(`${domain.id}:${assertionId}`), rememberUntil))) {
     throw await recordRefusal(deps, pending, { reason: 'replayed', detail: 'This SAML response was already used.' });
   }
   if (pending.purpose.for === 'reauthentication' && Date.now() - authenticatedAt.getTime() > recentlyMs) {

@@ -9,9 +9,9 @@ import { findCurrentOrFirstEnvironment } from '../../access/addressed-store.ts';
 import {
   type Caller,
   findScopedEnvironments,
+  getVisibleOrganizationIds,
   type Membership,
   recentSignInUntil,
-  visibleOrganizationIds,
 } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { createThrottledError, type RateLimit } from '../../access/rate-limit.ts';
@@ -273,7 +273,7 @@ async function withCurrentEnvironment(sql: Sql, caller: Caller): Promise<Caller>
  */
 async function describeCaller(sql: Sql, caller: Caller) {
   const { credential } = caller;
-  const visible = visibleOrganizationIds(caller);
+  const visible = getVisibleOrganizationIds(caller);
   const only = findScopedEnvironments(caller);
   const reach = { userId: caller.userId, organizationIds: visible };
   const [user, rows, current] = await Promise.all([

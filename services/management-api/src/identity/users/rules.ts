@@ -20,10 +20,10 @@ import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import {
   type Caller,
+  getVisibleOrganizationIds,
   isLimited,
   requireRecentSignIn,
   requireSession,
-  visibleOrganizationIds,
 } from '../../access/caller.ts';
 import type { Notice } from '../sign-in/account-mailing.ts';
 import { requireUser } from '../sign-in/rules.ts';
@@ -107,7 +107,7 @@ async function changeCurrentEnvironment(
       'API keys with scoped organizations or projects cannot change what `@current` refers to.',
     );
   }
-  const own = visibleOrganizationIds(caller);
+  const own = getVisibleOrganizationIds(caller);
   if (organizationId !== undefined && !own.includes(organizationId)) {
     throw unknown('set_current_organization', organizationId);
   }

@@ -2,7 +2,7 @@
 
 import type { Columns, Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
-import { createLargeRowReader, type KeyWindow, limitOf } from '../../sql/large-page.ts';
+import { createLargeRowReader, type KeyWindow, toLimitClause } from '../../sql/large-page.ts';
 import type { TimePosition, TimeRange, TimeSpan } from '../../time/time-range.ts';
 
 interface IngestionWarningRow extends Columns<'ingestion_warning', 'id' | 'type' | 'severity' | 'count' | 'timestamp'> {
@@ -26,7 +26,7 @@ export async function findWarningKeys(
   if (behind !== null) {
     where.add(`(w.timestamp, w.id) < (${where.parameter(behind.timestamp)}, ${where.parameter(behind.id)})`);
   }
-  const page = limitOf({ limit, offset }, where.parameter);
+  const page = toLimitClause({ limit, offset }, where.parameter);
   return sql.query<TimePosition & Record<string, unknown>>(
     `SELECT w.timestamp, w.id FROM ingestion_warning w
       WHERE ${where.text()} ORDER BY w.timestamp DESC, w.id DESC ${page}`,

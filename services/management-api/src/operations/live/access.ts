@@ -1,7 +1,7 @@
 // Checks the access to a live event stream when it starts and while it is open.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { findEnvironment, findKeyInUse, findSessionInUse, isProjectInKey } from '@millrace/accounts/access';
+import { canKeyAccessProject, findEnvironment, findKeyInUse, findSessionInUse } from '@millrace/accounts/access';
 import { includesScope, isObject } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
@@ -51,7 +51,7 @@ export async function checkStreamAccess(sql: Sql, access: StreamAccess): Promise
   if (found === undefined || found.level === null || settings === undefined)
     return 'The project was deleted, or you no longer have access to it.';
   const reach = { scopedTeams: key.scoped_teams, scopedOrganizations: key.scoped_organizations };
-  if (!isProjectInKey(reach, { environmentIds: [environmentId], organizationId: found.organizationId }))
+  if (!canKeyAccessProject(reach, { environmentIds: [environmentId], organizationId: found.organizationId }))
     return 'The personal API key does not have access to the project.';
   if (apiToken !== undefined && apiToken !== settings.api_token)
     return 'The project API key was replaced after the token was created. Request a new token.';

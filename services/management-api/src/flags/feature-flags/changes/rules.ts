@@ -31,7 +31,7 @@ const defaults: Omit<FlagFields, 'key'> = {
 };
 
 /** Returns a new flag with defaults. Other functions check its filters. */
-export function fieldsOfNew(body: NewFlag): FlagFields {
+export function fillFlagDefaults(body: NewFlag): FlagFields {
   return applyFlagChanges({ ...defaults, key: body.key }, body);
 }
 

@@ -20,7 +20,7 @@ import {
   checkFlag,
   checkFlagLimits,
   type FlagChanges,
-  fieldsOfNew,
+  fillFlagDefaults,
   type NewFlag,
   rejectConflictingEdit,
   renameEnrollment,
@@ -44,7 +44,7 @@ export async function createFlag(tx: Transaction, writer: FlagWriter, body: NewF
   requireKind(rights, 'feature_flag', 'editor');
   await lockEnvironment(tx, environmentId);
   const filters = filtersOfNew(body, writer.tried);
-  const fields: FlagFields = { ...fieldsOfNew(body), filters };
+  const fields: FlagFields = { ...fillFlagDefaults(body), filters };
   checkFlag(fields, null);
   await checkReferences(tx, { environmentId, id: null, key: fields.key, filters });
   const stored = sealed(fields, { writer, before: null });

@@ -20,7 +20,7 @@ import { Type } from 'typebox';
 import { environmentBasePaths } from '../../../access/addressed-project.ts';
 import { defineRoutes } from '../../../access/define-route.ts';
 import { createVisibilityCheck } from '../../../access/record-rights.ts';
-import { flagConditions, flagOrder } from '../list-query.ts';
+import { flagConditions, toFlagOrder } from '../list-query.ts';
 import type { FlagDeps } from '../payloads.ts';
 import { flagsPath, minimalFlag, minimalFlagExample, flagTags as tags } from '../schema.ts';
 import { toMinimalFlag } from '../show.ts';
@@ -60,7 +60,7 @@ export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
         const distinctId = (await findDistinctIdOfUser(sql, caller.userId)) ?? '';
         const evaluated = await evaluateFlagsFor(sql, { ...subject, distinctId });
         const values = new Map(evaluated?.results.map((result) => [result.id, toFlagValue(result)]));
-        const page = { order: flagOrder(undefined), limit: maxOwnFlags, offset: 0 };
+        const page = { order: toFlagOrder(undefined), limit: maxOwnFlags, offset: 0 };
         const { rows } = await listFlags(sql, flagConditions(target, {}), page);
         return rows.map((row) => ({ feature_flag: toMinimalFlag(row), value: values.get(row.id) ?? false }));
       },

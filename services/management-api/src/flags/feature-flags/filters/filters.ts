@@ -54,7 +54,7 @@ export const filtersForAllUsers: Record<string, unknown> = { groups: [{ properti
 type Filter = Record<string, unknown>;
 
 /** Returns the filters in a flag's conditions. Skips values of another shape, which old flags can contain. */
-export function conditionFiltersIn({ groups }: Record<string, unknown>): Filter[] {
+export function listConditionFilters({ groups }: Record<string, unknown>): Filter[] {
   return listOf(groups).flatMap(({ properties }) => listOf(properties));
 }
 
