@@ -34,21 +34,24 @@ import { findCapturePath, readRequestId } from './request-head.ts';
 import { createRefusalLog } from './response/refusal-log.ts';
 import { createCorsHeaders, createPreflightHeaders, sendRefusal, toRefusal } from './response/send-response.ts';
 
-/** The dependencies that only the paths for events need. */
+/** The dependencies that only the event endpoints need. */
 export interface IngestDependencies {
   log: Pick<EventLog, 'append'>;
   topics: TopicNames;
   traffic: TrafficControl;
-  /** The program of the threads for large bodies (large-bodies.ts). */
+  /** The program that the worker threads for large bodies run (see large-bodies.ts). */
   bodyProgram: URL;
 }
 
 export interface GatewayDependencies {
   projectKeys: ProjectKeys;
-  /** The dependencies for events, or null if this gateway does not accept events. */
+  /** The dependencies of the event endpoints, or null if this gateway does not accept events. */
   ingest: IngestDependencies | null;
   flags: FlagServices;
-  /** Whether this gateway evaluates flags. If not, the browser config still says that flags exist. */
+  /**
+   * Whether this gateway evaluates flags. If it does not, the browser config still reports whether the project has
+   * flags.
+   */
   servesFlags: boolean;
   /** The browser library, or null if it was not built. `/static/array.js` then returns 404. */
   library: BrowserLibrary | null;
@@ -70,14 +73,16 @@ export interface GatewayDependencies {
   logger: Logger;
   metrics: Metrics;
   health: Health;
-  /** The tracing of requests, or null if it is off. */
+  /** The request tracing, or null if tracing is disabled. */
   tracing: Tracing | null;
 }
 
 export interface Gateway {
-  /** The HTTP server, which does not listen yet. */
+  /** The HTTP server, which is not listening yet. */
   server: Server;
-  /** Accepts connections for another moment. Resolves when all responses have been sent. */
+  /**
+   * Keeps accepting connections for a short time, then closes the server. Resolves when all responses have been sent.
+   */
   stop(): Promise<void>;
 }
 
@@ -86,11 +91,11 @@ export interface Gateway {
  * memory.
  */
 const requestTimeoutMs = 300_000;
-/** The time reserved at shutdown for flushing counts, warnings and records. */
+/** The time reserved at shutdown for sending pending counts, warnings and records. */
 const flushMs = 5000;
-/** How long a client can take to read the response to a malformed request before the socket is closed. */
+/** The time that a client has to read the response to a malformed request before the socket is closed. */
 const readingMs = 2000;
-/** The default of 16 KiB is too small for GET requests whose query contains events. */
+/** The default of 16 KiB is too small for GET requests that contain events in the query string. */
 const maxHeaderBytes = 64 * 1024;
 
 /**
@@ -100,7 +105,7 @@ const maxHeaderBytes = 64 * 1024;
 export function createGateway(deps: GatewayDependencies): Gateway {
   const { config, metrics, health } = deps;
   const { largeBodyThreads: threads, largeBodyHeapMb: heapMb } = config;
-  // The additional thread is for bodies whose key is not known before they are decompressed.
+  // The additional thread decompresses bodies whose API key cannot be read before decompression.
   const budget = createByteBudget(config.maxInFlightBytes, threads + 1);
   const uploads = createUploads(config);
   const refusals = createRefusalLog(deps.logger);
@@ -161,7 +166,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   const connections = createConnectionDrain(server, { graceMs: config.stopDelayMs, timeoutMs: drainMs(config) });
   server.on('request', onRequest);
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    // A client that sends `Expect: 100-continue` gets the error before it sends a body that is too large.
+    // A client that sends `Expect: 100-continue` receives the error before it uploads a body that is too large.
     if (!(readContentLength(request) > config.maxBodyBytes)) response.writeContinue();
     onRequest(request, response);
   });
@@ -218,7 +223,7 @@ function captureV1Route(capture: CaptureDependencies): Router {
   });
 }
 
-/** Creates the app with operational paths, CORS preflights for all paths, and the response for unknown paths. */
+/** Creates the app with operational endpoints, CORS preflights for all paths, and the response for unknown paths. */
 function createApp({ health, uploads }: { health: Health; uploads: Uploads }, routes: Router[]): Express {
   const app = express();
   app.disable('x-powered-by');

@@ -1,4 +1,4 @@
-// All steps of a capture request, from its headers to the response.
+// All steps of a capture request, from reading the headers to sending the response.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextLoop } from 'node:timers/promises';
@@ -25,7 +25,7 @@ export interface CaptureDependencies extends Omit<ServeDependencies, 'metrics'>,
   traffic: TrafficControl;
 }
 
-/** Serves a capture request of any protocol. Never rejects. */
+/** Serves a capture request in any protocol. Never rejects. */
 export function serveCaptureRequest(
   { request, response, requestId }: { request: IncomingMessage; response: ServerResponse; requestId: string },
   reader: CaptureReader,
@@ -75,7 +75,7 @@ async function capture(
   });
   let last: CapturedEvents | null = null;
   for (const slice of incoming.slices()) {
-    // Serve other requests between the slices of a large request.
+    // Serve other requests between two slices of a large request.
     if (last !== null) await nextLoop();
     last = traffic.route(toCapturedEvents(incoming, slice, context), project);
     await publication.add(last);
@@ -92,7 +92,10 @@ async function capture(
   return incoming.respond('accepted');
 }
 
-/** Reports parts that are not stored. The event contains notes instead of them, and the project gets a warning. */
+/**
+ * Reports multipart parts that are not stored. The event contains a note for each part, and the project receives a
+ * warning.
+ */
 function noteOmittedParts(parts: readonly string[], stored: CapturedEvents | null, dropped: DropTally): void {
   const record = stored?.accepted[0]?.record;
   if (parts.length === 0 || record === undefined) return;

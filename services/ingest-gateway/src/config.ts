@@ -1,5 +1,3 @@
-// The settings of the ingest gateway.
-
 import { databaseConfigFields, type WithDatabaseAddress } from '@millrace/db/sql';
 import { fallbackConfigFields, kafkaConfigFields } from '@millrace/event-log';
 import { integerSetting, logLevelConfigFields, metricsConfigFields, secretsKeyConfigFields } from '@millrace/runtime';
@@ -203,7 +201,7 @@ export const gatewayConfigSchema = Type.Object({
 
 export type GatewayConfig = WithDatabaseAddress<Static<typeof gatewayConfigSchema>>;
 
-/** Limits of one request, which are the only settings that the capture steps need. */
+/** Limits for one request, which are the only settings that the capture steps need. */
 export type CaptureLimits = Pick<
   GatewayConfig,
   'maxBodyBytes' | 'maxDecompressedBytes' | 'maxRecordBytes' | 'maxAiRecordBytes' | 'bodyTimeoutMs' | 'trustProxy'

@@ -1,4 +1,4 @@
-// Loads the data for evaluating flags, with a limit on the time spent waiting for the database.
+// Loads the data for evaluating flags, and limits the time spent waiting for the database.
 
 import { isTransientError, type ProjectChanges, type Sql } from '@millrace/db/sql';
 import type { CompiledFlags } from '@millrace/flags';
@@ -20,7 +20,6 @@ import {
   withTimeLimit,
 } from './access/store-limits.ts';
 
-/** The data for evaluating flags. */
 export interface FlagData {
   definitions: VersionedCache<CompiledFlags>;
   documents: VersionedCache<FlagDocument>;
@@ -35,7 +34,7 @@ export function createFlagData({
 }: {
   database: FlagDatabase;
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
-  /** The maximum size of definitions in memory. Compressed documents can use a quarter of this size in addition. */
+  /** The maximum memory for definitions, in bytes. Compressed documents can use another quarter of this size. */
   memoryBytes: number;
   metrics: Metrics;
 }): FlagData {
@@ -69,17 +68,17 @@ export function createFlagData({
   return { definitions, documents, database };
 }
 
-/** Access to PostgreSQL for flags. A query either returns soon or fails. */
+/** PostgreSQL connections for flags. Each query returns or fails within a short time. */
 export interface FlagDatabase {
-  /** Runs the queries of one request, which wait for at most a quarter of a second. */
+  /** Runs the queries of a single request, which wait for at most 250 ms. */
   requests: Sql;
-  /** Runs queries of definitions, which can be large and are cached. */
+  /** Runs definition queries, which can return large results and are cached. */
   definitions: Sql;
-  /** Returns whether queries are suspended because PostgreSQL does not respond. */
+  /** Returns true if queries are suspended because PostgreSQL does not respond. */
   isCircuitOpen(): boolean;
 }
 
-/** The number of connections in the pool for definitions. */
+/** The number of connections in the pool for definition queries. */
 export const definitionConnections = 2;
 const restAfterFailureMs = 1000;
 /**

@@ -1,14 +1,16 @@
-// Reads what a request says outside of its body: path, query and headers.
+// Reads a request's path, query string and headers.
 
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { cutToCodePoints } from '@millrace/contracts';
 
-/** A path that accepts events. `label` identifies it in metrics and logs. There are only a few labels. */
+/** A path that accepts events. `label` identifies the path in metrics and logs. There are only a few labels. */
 export interface CapturePath {
   label: string;
-  /** The name for events without a name, or null if such events are dropped (docs/wire-rules.md#dropped-events). */
+  /**
+   * The event name to use for events without a name, or null to drop such events (docs/wire-rules.md#dropped-events).
+   */
   nameForNameless: string | null;
   /**
    * Whether the body must be a batch, an array or an event with a name. Any other body is rejected because `batch` is
@@ -50,10 +52,10 @@ export function findCapturePath(path: string): CapturePath | undefined {
   return paths.get(path);
 }
 
-/** The program that sent a request, according to its headers. */
+/** The client program that sent a request, according to its headers. */
 export interface Sender {
   path: string;
-  /** The origin of the page, if a browser sent the request. */
+  /** The page's origin, if a browser sent the request. */
   origin?: string;
   user_agent?: string;
 }
@@ -73,11 +75,11 @@ export function readSender({ origin, referer, 'user-agent': agent }: IncomingHtt
   };
 }
 
-/** The supported query parameters (docs/wire-rules.md#query-parameters). All other parameters are ignored. */
+/** The supported query parameters (docs/wire-rules.md#query-parameters). Other parameters are ignored. */
 export interface CaptureQuery {
   data: string | null;
   compression: string | null;
-  /** The time when the client sent the request, in Unix milliseconds. */
+  /** When the client sent the request, in Unix milliseconds. */
   sentAt: string | null;
   isBeacon: boolean;
   apiKey: string | null;
@@ -171,7 +173,7 @@ function firstAddress(candidates: readonly string[]): string | null {
 let lastText = '';
 let lastAddress: string | null = null;
 
-/** Parses an address such as `1.2.3.4`, `1.2.3.4:5555`, `2001:db8::1`, `[2001:db8::1]:5555` or `::ffff:1.2.3.4`. */
+/** Parses an IP address such as `1.2.3.4`, `1.2.3.4:5555`, `2001:db8::1`, `[2001:db8::1]:5555` or `::ffff:1.2.3.4`. */
 function readAddress(text: string): string | null {
   if (text === lastText) return lastAddress;
   lastAddress = parseAddress(text);
@@ -187,11 +189,11 @@ function parseAddress(text: string): string | null {
   return isIP(address) === 0 ? null : address;
 }
 
-/** Properties of an SDK that are known from its name in `User-Agent`. */
+/** SDK properties that are known from its name in `User-Agent`. */
 interface Sdk {
-  /** Where the SDK runs, for `evaluation_runtime` of a flag. */
+  /** The environment in which the SDK runs, for a flag's `evaluation_runtime`. */
   runtime: 'client' | 'server';
-  /** Whether the SDK sends a batch again after 429 (docs/wire-rules.md#how-sdks-react-to-responses). */
+  /** Whether the SDK resends a batch after status 429 (docs/wire-rules.md#how-sdks-react-to-responses). */
   retriesOn429: boolean;
 }
 
@@ -226,7 +228,7 @@ const sdks: ReadonlyMap<string, Sdk> = new Map([
   ['unity', { ...client, retriesOn429: false }],
 ]);
 
-/** Finds the SDK in a `User-Agent`. Returns null for unknown programs. */
+/** Returns the SDK that a `User-Agent` header names, or null for unknown programs. */
 export function findSdk(userAgent: string | undefined): Sdk | null {
   const name = /^posthog-([a-z-]+)\//i.exec(userAgent ?? '')?.[1];
   return name === undefined ? null : (sdks.get(name.toLowerCase()) ?? null);

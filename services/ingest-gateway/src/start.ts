@@ -61,13 +61,13 @@ const definitionPool = {
   queryTimeoutMs: 3500,
   preparesQueries: true,
 };
-/** The pool of the PostgreSQL log, with its own time limits. */
+/** The connection pool for the PostgreSQL log, which has its own time limits. */
 const logPool = {
   poolSize: 6,
   connectTimeoutMs: 2000,
   statementTimeoutMs: 5000,
   queryTimeoutMs: 6000,
-  // A process that was suspended during an append must not block the appends of other processes.
+  // A process that was suspended during an append must not block appends from other processes.
   idleInTransactionTimeoutMs: 5000,
 };
 /**
@@ -179,7 +179,7 @@ function openLog(config: GatewayConfig, logger: Logger, metrics: Metrics): { log
   return { log: createFallbackLog({ kafka, database: pool, topic, partitions, openAfterMs, logger, metrics }), pool };
 }
 
-/** Reads the browser library, by default from the folder of the built programs (packages/stack). */
+/** Reads the browser library, by default from the build output folder (packages/stack). */
 async function readLibrary({ browserLibraryDirectory }: GatewayConfig, logger: Logger): Promise<BrowserLibrary | null> {
   const directory =
     browserLibraryDirectory || fileURLToPath(new URL('./browser-library/', buildFolder(import.meta.url)));
@@ -188,7 +188,7 @@ async function readLibrary({ browserLibraryDirectory }: GatewayConfig, logger: L
   return library;
 }
 
-/** Returns the source file, or the built program (packages/stack, programs.ts). */
+/** Returns the URL of the source file or of the built program (packages/stack, programs.ts). */
 function bodyProgram(here: string): URL {
   return here.endsWith('.ts')
     ? new URL('./capture/body-worker-source.mjs', here)

@@ -1,5 +1,3 @@
-// Checks the project API key of a request.
-
 import { AppError } from '@millrace/runtime';
 import type { KnownProject } from './project-key-store.ts';
 import type { KeyLookup, ProjectKeys } from './project-keys.ts';
@@ -38,12 +36,12 @@ export async function rejectUnknownKey(key: string, projectKeys: ProjectKeys): P
   if (lookup !== null) rejectUnusableLookup(lookup.outcome, 'api_key');
 }
 
-/** Returns whether it is certain that a project has this key. */
+/** Returns true if a project certainly has this key, and false if no project has it or the lookup failed. */
 export async function isKnownKey(key: string, projectKeys: ProjectKeys): Promise<boolean> {
   return (await lookUp(key, projectKeys))?.outcome === 'known';
 }
 
-/** Looks up a key. Returns null for a malformed key, for which `findProjectApiKey` throws its own error. */
+/** Looks up a key. Returns null for a malformed key, because `findProjectApiKey` throws an error for malformed keys. */
 async function lookUp(key: string, projectKeys: ProjectKeys): Promise<KeyLookup | null> {
   const trimmed = key.trim();
   if (trimmed === '' || trimmed.length > maxLookedUp || !/^[\x20-\x7e]+$/.test(trimmed)) return null;

@@ -1,5 +1,3 @@
-// Finds the project of a project API key, in memory if possible. This also works while the database is down.
-
 import { type ProjectChanges, type Sql, unsubscribedMaxAgeMs } from '@millrace/db/sql';
 import type { Logger, Metrics } from '@millrace/runtime';
 import { LRUCache } from 'lru-cache';
@@ -15,7 +13,7 @@ import {
 } from './store-limits.ts';
 
 export interface ProjectKeys {
-  /** Finds the project of a key, usually in memory. Never rejects. */
+  /** Returns the project that has this key, usually from memory and even while the database is down. Never rejects. */
   find(token: string): Promise<KeyLookup>;
 }
 
@@ -24,10 +22,10 @@ export interface ProjectKeysOptions {
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
   logger: Logger;
   metrics: Metrics;
-  /** How long a result is used without a new lookup, while changes are received, in milliseconds. */
+  /** How many milliseconds a result is used without a new lookup, while change notifications are received. */
   knownForMs?: number;
   unknownForMs?: number;
-  /** How long after `knownForMs` a result is still used while it is refreshed in the background, in milliseconds. */
+  /** How many milliseconds after `knownForMs` a result is still used while it is refreshed in the background. */
   refreshInBackgroundForMs?: number;
   timeLimits?: StoreTimeLimits;
 }
@@ -75,7 +73,7 @@ export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
     return cached;
   }
 
-  /** Looks a key up within the time limit. If the database is slow, uses the previous result for a known key. */
+  /** Looks up a key within the time limit. If the database is slow, uses the previous result for a known key. */
   function lookUpInTime(token: string): Promise<KeyLookup> {
     const project = memory.findAnyAge(token);
     const lookup = lookUpOnce(token);
@@ -147,31 +145,29 @@ export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
 
 interface KeyMemoryOptions {
   changes: Pick<ProjectChanges, 'isSubscribed'>;
-  /** How long a result is used without a new lookup, while changes are received. */
+  /** How many milliseconds a result is used without a new lookup, while change notifications are received. */
   knownForMs: number;
   unknownForMs: number;
-  /** For this time after `knownForMs`, a result is still used while it is refreshed in the background. */
+  /** How many milliseconds after `knownForMs` a result is still used while it is refreshed in the background. */
   refreshInBackgroundForMs: number;
-  /** How long a failed lookup is cached, in milliseconds. */
+  /** How many milliseconds a failed lookup is cached. */
   undeterminedForMs: number;
   isDatabaseDown(): boolean;
-  /** Looks a key up in the background. */
   refresh(token: string): void;
 }
 
-/** The cached lookups of this process. */
 interface KeyMemory {
-  /** Returns the cached result if it can still be used. An old result is refreshed in the background. */
+  /** Returns the cached result unless it is too old, and refreshes an aging result in the background. */
   find(token: string): KeyLookup | undefined;
   /**
    * Caches the result of a lookup.
    * @param project null if the key does not exist, undefined if the lookup failed
    */
   set(token: string, project: KnownProject | null | undefined): void;
-  /** Returns a result that can be used during an outage of the database. */
+  /** Returns a cached project of any age that is allowed during a database outage. */
   findAnyAge(token: string): KnownProject | undefined;
   delete(token: string): void;
-  /** Marks all results as outdated. They are then used only during an outage. */
+  /** Marks all results as outdated, so that they are used only during a database outage. */
   expireAll(): void;
 }
 
@@ -186,7 +182,7 @@ const maxCached = 100_000;
  * most this long.
  */
 const refreshUnsubscribedMs = 4000;
-/** How long cached results are used during an outage of the database. */
+/** How long cached results are used during a database outage. */
 const outageForMs = 12 * 60 * 60 * 1000;
 
 function createKeyMemory(options: KeyMemoryOptions): KeyMemory {
@@ -200,7 +196,7 @@ function createKeyMemory(options: KeyMemoryOptions): KeyMemory {
       if (cached === undefined) return undefined;
       const { project, lookedUpAtMs } = cached;
       const ageMs = performance.now() - lookedUpAtMs;
-      // During an outage, only some of the requests with this key should cause a lookup.
+      // During a database outage, only some of the requests with this key should cause a lookup.
       if (project === undefined) return ageMs < undeterminedForMs ? undetermined : undefined;
       const isStale = lookedUpAtMs < staleBeforeMs;
       const longestMs = changes.isSubscribed() ? Number.POSITIVE_INFINITY : unsubscribedMaxAgeMs;

@@ -7,27 +7,28 @@ import { AppError, isAppError } from '@millrace/runtime';
  * waits for other queries to the same store.
  */
 export interface StoreTimeLimits {
-  /** The limit for looking up a key in PostgreSQL. */
+  /** The time limit for looking up a key in PostgreSQL. */
   keyMs: number;
   keyQueueMs: number;
-  /** The limit for looking up a key for which there is a previous result. */
+  /** The time limit for looking up a key for which a previous result is cached. */
   oldKeyMs: number;
-  /** The limit for loading the stored data for a flag request. */
+  /** The time limit for loading the stored data for a flag request. */
   flagDataMs: number;
   flagDataQueueMs: number;
-  /** The limit for loading flag definitions, which can be large and are cached. */
+  /** The time limit for loading flag definitions, which can be large and are cached. */
   definitionsMs: number;
   definitionsQueueMs: number;
-  /** The limit for loading the settings and the early access features of an environment. */
+  /** The time limit for loading an environment's settings and early access features. */
   settingsMs: number;
-  /** The limit for evaluating an expensive flag request. Clients wait three seconds for the response. */
+  /** The time limit for evaluating an expensive flag request. Clients wait three seconds for the response. */
   expensiveFlagsMs: number;
-  /** The limit for looking up the permissions of a bearer key. */
+  /** The time limit for looking up the permissions of a bearer key. */
   bearerQueueMs: number;
 }
 
 export const storeTimeLimits: StoreTimeLimits = {
-  // Together with the append (2.5 s), this is less than ten seconds, after which the first SDKs give up.
+  // This limit and the limit for the append (2.5 s) add up to less than ten seconds, after which the first SDKs give
+  // up.
   keyMs: 2500,
   keyQueueMs: 2500,
   oldKeyMs: 500,
@@ -53,7 +54,7 @@ export function withTimeLimit<T>(work: Promise<T>, ms: number): Promise<T> {
   });
 }
 
-/** Returns whether the time limit was exceeded, which does not mean that the store is down. */
+/** Returns true if the time limit was exceeded, which does not mean that the store is down. */
 export function isTimeLimitExceeded(error: unknown): boolean {
   return isAppError(error, 'unavailable') && error.code === 'slow';
 }
@@ -67,16 +68,16 @@ interface Slots {
 }
 
 export interface SlotLimits {
-  /** The number of tasks that can run at the same time. */
+  /** The maximum number of concurrent tasks. */
   max: number;
-  /** The number of tasks that can wait. */
+  /** The maximum number of queued tasks. */
   maxWaiting: number;
   waitMs: number;
 }
 
-/** Limits the number of concurrent queries to a store, so that the response time does not include a queue in the store. */
+/** Limits the number of concurrent queries to a store, so that queries do not queue in the store itself. */
 export function createSlots({ max, maxWaiting, waitMs }: SlotLimits): Slots {
-  /** Functions that start waiting work, in the order in which they are called when slots become free. */
+  /** Functions that start queued tasks, in queue order. */
   const waiting = new Set<() => void>();
   let running = 0;
 
@@ -94,7 +95,7 @@ export function createSlots({ max, maxWaiting, waitMs }: SlotLimits): Slots {
       const giveUp = () => {
         if (waiting.delete(start)) reject(busy());
       };
-      // Process pending I/O first, like in `withTimeLimit`, because a response can free a slot.
+      // Process pending I/O first, as in `withTimeLimit`, because a response can free a slot.
       const timer = setTimeout(() => setImmediate(giveUp), waitMs);
       waiting.add(start);
     });
@@ -129,13 +130,13 @@ function busy(): AppError {
   });
 }
 
-/** Returns whether the work was not started, which says nothing about the state of the store. */
+/** Returns true if the task was not started because all slots were in use. The store may work normally. */
 export function isBusy(error: unknown): boolean {
   return isAppError(error, 'unavailable') && error.code === 'busy';
 }
 
 interface CircuitBreaker {
-  /** Runs the work, or rejects immediately (`unavailable`) while the circuit breaker is open. */
+  /** Runs the task, or rejects immediately with `unavailable` while the circuit breaker is open. */
   run<T>(work: () => Promise<T>): Promise<T>;
   isOpen(): boolean;
 }
@@ -146,9 +147,12 @@ interface CircuitBreaker {
  */
 export function createCircuitBreaker(options: {
   restMs: number;
-  /** How many consecutive failures open the circuit breaker. The default is 1. */
+  /** The number of consecutive failures that open the circuit breaker. The default is 1. */
   failuresToOpen?: number;
-  /** Returns whether an error is a failure of the store instead of the query. By default, all errors are. */
+  /**
+   * Returns true if the store itself has failed, and false if the query was invalid. By default, all errors count as
+   * store failures.
+   */
   isFailure?: (error: unknown) => boolean;
 }): CircuitBreaker {
   const { restMs, failuresToOpen = 1, isFailure = () => true } = options;

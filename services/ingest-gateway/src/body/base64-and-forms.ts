@@ -1,5 +1,3 @@
-// Recognizes and decodes request bodies in base64 and URL-encoded forms.
-
 const inspectedBytes = 128;
 
 const isBase64Byte = new Uint8Array(256);
@@ -32,7 +30,7 @@ export function decodeBase64(bytes: Buffer): Buffer | null {
   return joined.length < text.length && decoded.length === decodedLength(joined) ? decoded : null;
 }
 
-/** Converts spaces back to `+`. Form decoding replaces `+` with a space, but base64 contains no spaces (body-012). */
+/** Converts spaces back to `+`. Form decoding replaces `+` with a space, but base64 does not use spaces (body-012). */
 export function restorePlusSigns(text: string): string {
   return text.includes(' ') && !/[^A-Za-z0-9+/=_ -]/.test(text.slice(0, inspectedBytes))
     ? text.replaceAll(' ', '+')
@@ -45,7 +43,7 @@ function decodedLength(text: string): number {
   return Math.floor((end * 3) / 4);
 }
 
-/** A URL-encoded form. The field `data` contains the payload. The other fields are used if the payload does not contain them. */
+/** A URL-encoded form. The field `data` contains the payload. The other fields apply if the payload omits them. */
 interface FormBody {
   data: string;
   compression: string | null;
@@ -74,7 +72,7 @@ export function looksLikeJson(text: string): boolean {
   return /^\s*[[{]/.test(text);
 }
 
-/** Parses a form. Returns null if the form has no payload. */
+/** Parses a form. Returns null if the form does not contain a payload. */
 export function parseForm(text: string): FormBody | null {
   const fields = new URLSearchParams(text);
   const data = fields.get('data');

@@ -3,7 +3,7 @@
 
 import { AppError } from '@millrace/runtime';
 
-/** The memory that one request has reserved in the budget of the process. */
+/** The memory that one request has reserved in the process's byte budget. */
 export interface ByteLease {
   /**
    * Reserves memory for the request. The limit is lower for large requests. Memory that was reserved before remains
@@ -18,7 +18,7 @@ export interface ByteBudget {
   lease(): ByteLease;
   usedBytes(): number;
   maxBytes: number;
-  /** The memory that the threads of this process have reserved in the same budget (`createThreadLease`). */
+  /** The memory that this process's worker threads have reserved in the same budget (`createThreadLease`). */
   threads: ThreadShares;
 }
 
@@ -30,7 +30,7 @@ export interface ThreadShares {
   maxKiB: number;
 }
 
-/** An eighth of the budget is for requests up to this size, so that large requests cannot block small ones. */
+/** An eighth of the budget is reserved for requests up to this size, so that large requests cannot block small ones. */
 const smallBytes = 256 * 1024;
 const shareOfLarge = 7 / 8;
 

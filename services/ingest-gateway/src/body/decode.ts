@@ -23,17 +23,17 @@ import {
 import { decodeLz64 } from './lz64.ts';
 import { outlineJson } from './outline.ts';
 
-/** A body before it is decoded. */
+/** A request body before decoding. */
 export interface ReceivedBody {
   raw: Buffer;
   hints: BodyHints;
 }
 
-/** How a request describes its body. */
+/** The headers and query parameters that describe a request body's encoding. */
 export interface BodyHints {
   /** The query parameter `compression`. */
   compression: string | null;
-  /** The header values in lower case. The value of a missing header is an empty string. */
+  /** The header values in lower case, or an empty string for a missing header. */
   contentType: string;
   contentEncoding: string;
 }
@@ -98,14 +98,14 @@ export function isMultipart({ hints }: ReceivedBody): boolean {
   return hints.contentType.startsWith('multipart/form-data');
 }
 
-/** Bodies larger than this, compressed or decompressed, are decoded and validated in another thread. */
+/** Bodies larger than this, before or after decompression, are decoded and validated in a worker thread. */
 const largeBodyBytes = 256 * 1024;
 
 export function isLarge(bytes: number): boolean {
   return bytes > largeBodyBytes;
 }
 
-/** Returns whether a body must be decoded in another thread, because this thread would be blocked for too long. */
+/** Returns true if decoding a body would block this thread for too long. */
 export function isLargeBody({ raw, hints }: ReceivedBody): boolean {
   return isLarge(raw.length) || isLarge(declaredGzipSize(raw)) || isLongLz64(raw, hints);
 }
@@ -116,13 +116,13 @@ export function isLargeBody({ raw, hints }: ReceivedBody): boolean {
  */
 function isLongLz64(raw: Buffer, { compression, contentType, contentEncoding }: BodyHints): boolean {
   if (raw.length <= shortLz64Bytes) return false;
-  // Nearly all bodies start with a bracket or brace, and are JSON.
+  // Nearly all bodies start with a bracket or brace, which means that they are plain JSON.
   if (raw[0] === 0x7b || raw[0] === 0x5b) return false;
   const inForm = isForm(raw, contentType) ? (parseForm(raw.toString('utf8'))?.compression ?? null) : null;
   return pickCompression(compression, inForm, contentEncoding) === 'lz64';
 }
 
-/** The number of decompressed bytes that are searched for the key before a large body is queued. */
+/** The number of decompressed bytes that are searched for the API key before a large body is queued. */
 const startBytes = 64 * 1024;
 const keyField = /"(?:api_key|\$?token)"\s*:\s*"([^"\\]{1,64})"/;
 
@@ -150,7 +150,7 @@ export async function findKeyAtStart({ raw, hints }: ReceivedBody): Promise<stri
  */
 const shortLz64Bytes = 2048;
 
-/** The smallest body that is scanned first. Parsing a smaller body is faster than scanning it. */
+/** The minimum body size for scanning before parsing. Parsing a smaller body is faster than scanning it. */
 const largeBytes = 128 * 1024;
 
 /**
@@ -161,7 +161,7 @@ async function findEnvelopeKey(json: Buffer, lease: ByteLease): Promise<string |
   return json.length < largeBytes ? null : (await outlineJson(json, lease)).apiKey;
 }
 
-/** Returns the first known compression. Unknown names, including `base64`, are ignored. */
+/** Returns the first supported compression. Ignores unknown names, including `base64`. */
 function pickCompression(...names: (string | null)[]): Compression | null {
   for (const name of names) {
     const compression = name === null ? undefined : compressionNames.get(name.toLowerCase());
@@ -174,7 +174,7 @@ function beginsAsJson(bytes: Buffer): boolean {
   return looksLikeJson(bytes.toString('utf8', 0, 128));
 }
 
-/** Decodes base64 only if the result is JSON or gzip, because any word looks like base64. */
+/** Decodes base64 only if the result is JSON or gzip, because any plain word is also valid base64. */
 function unwrapBase64(bytes: Buffer): Buffer {
   if (!looksLikeBase64(bytes)) return bytes;
   const start = Buffer.from(bytes.toString('latin1', 0, 128), 'base64');
@@ -210,7 +210,7 @@ function readLz64(bytes: Buffer, { maxDecompressedBytes, lease }: DecodeOptions)
   }
 }
 
-/** Reads UTF-8. Removes the byte order mark, which some platforms write and `JSON.parse` does not accept. */
+/** Decodes UTF-8. Removes the byte order mark, which some platforms add and `JSON.parse` rejects. */
 function readUtf8(raw: Buffer, hints: BodyHints, isWronglyDeclaredGzip: boolean): Buffer {
   const isText = isUtf8(raw);
   const bytes = isText ? raw : repairSurrogates(raw);
@@ -242,7 +242,7 @@ function mayBeJson(json: Buffer): boolean {
   return isObject || looksLikeJson(json.toString('utf8')) || isJsonScalar(json) || isBlank(json);
 }
 
-/** Returns whether a body contains only white space, including any Unicode white space. */
+/** Returns true if a body is empty or contains only white space, including any Unicode white space. */
 function isBlank(json: Buffer): boolean {
   const [first = 0] = json;
   const isPlain = first > 0x20 && first < 0x7f;
@@ -281,7 +281,7 @@ export function repairSurrogates(bytes: Buffer): Buffer {
   return Buffer.concat(pieces);
 }
 
-/** Returns the surrogate at a position, or null if there is another character. */
+/** Returns the UTF-16 surrogate that is encoded at a position, or null for any other character. */
 function surrogateAt(bytes: Buffer, at: number): number | null {
   const [first = 0, second = 0, third = 0] = bytes.subarray(at, at + 3);
   if (first !== 0xed || (second & 0xe0) !== 0xa0 || (third & 0xc0) !== 0x80) return null;

@@ -1,4 +1,4 @@
-// Decompresses request bodies, and stops at a size limit.
+// Decompresses request bodies up to a size limit.
 
 import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
@@ -17,7 +17,6 @@ function inflate(
   options: {
     maxBytes: number;
     lease: ByteLease;
-    /** Creates the error for a stream that cannot be decompressed. */
     toError(cause: Error): AppError;
   },
 ): Promise<Buffer> {
@@ -57,7 +56,7 @@ export function decompressedTooLargeError(maxBytes: number): AppError {
 const smallInputBytes = 32 * 1024;
 const smallOutputBytes = 256 * 1024;
 
-/** Returns whether the bytes are the start of a gzip stream with the method deflate, which is gzip's only method. */
+/** Returns true if the bytes start with a gzip header that uses deflate, which is gzip's only compression method. */
 export function hasGzipMagic(bytes: Buffer): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b && bytes[2] === 0x08;
 }
@@ -86,7 +85,9 @@ export async function gunzip(bytes: Buffer, maxBytes: number, lease: ByteLease):
   return inflate(bytes, createGunzip({ chunkSize: 64 * 1024 }), { maxBytes, lease, toError: brokenGzip });
 }
 
-/** Decompresses the start of a stream, which may be incomplete. Returns an empty buffer if the stream is damaged. */
+/**
+ * Decompresses the start of a gzip stream, which may be incomplete. Returns an empty buffer if the stream is damaged.
+ */
 export function gunzipStart(bytes: Buffer, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve) => {
     const stream = createGunzip({ chunkSize: maxBytes, finishFlush: constants.Z_SYNC_FLUSH });
@@ -119,7 +120,6 @@ function brokenGzip(cause: unknown): AppError {
   return new AppError('invalid', message, { code: 'invalid_gzip', cause });
 }
 
-/** Creates the error for a body that is declared as gzip, but is not gzip. */
 export function notGzipError(): AppError {
   const message =
     'The request declares gzip, but the body is neither gzip nor JSON. Send JSON, either uncompressed or compressed ' +
@@ -142,7 +142,7 @@ const decompressors = new Map<string, () => Transform>([
   ...(createZstdDecompress === undefined ? [] : [['zstd', () => createZstdDecompress()] as const]),
 ]);
 
-/** The first bytes of each encoding. Streams of deflate and br do not start with characteristic bytes. */
+/** The first bytes of each encoding. Deflate and Brotli streams do not start with fixed bytes. */
 const firstBytes = new Map([
   ['gzip', Buffer.from([0x1f, 0x8b])],
   ['zstd', Buffer.from([0x28, 0xb5, 0x2f, 0xfd])],
@@ -171,7 +171,7 @@ export function findDecompressor(contentEncoding: string | undefined): Decompres
     );
   }
   const magic = firstBytes.get(encoding);
-  // A proxy may have decompressed the body without removing the header.
+  // A proxy may have decompressed the body without removing the `Content-Encoding` header.
   const isEncoded = (bytes: Buffer) => magic === undefined || bytes.subarray(0, magic.length).equals(magic);
   return async (bytes, maxBytes, lease) =>
     isEncoded(bytes) ? inflate(bytes, open(), { maxBytes, lease, toError: notAsEncoded }) : bytes;

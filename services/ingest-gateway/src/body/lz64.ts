@@ -1,4 +1,4 @@
-/** The result of decoding an lz64 body. With `too_long`, decoding stopped at the limit. */
+/** The result of decoding an lz64 body. For `too_long`, decoding stopped at the size limit. */
 type Lz64Result = { outcome: 'text'; text: string } | { outcome: 'broken' } | { outcome: 'too_long' };
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
@@ -37,7 +37,7 @@ export function decodeLz64(encoded: string, maxUnits: number): Lz64Result {
       grown.set(output.subarray(0, written));
       output = grown;
     }
-    // Copy one unit at a time, because the entry may overlap the units that are being written.
+    // Copy one code unit at a time, because the source and the destination can overlap.
     for (let i = 0; i < length; i++) output[written + i] = output[start + i] ?? 0;
     written += length;
     return true;
@@ -69,7 +69,7 @@ export function decodeLz64(encoded: string, maxUnits: number): Lz64Result {
     } else if (code < starts.length && code >= firstPhraseCode) {
       if (!write(starts[code] ?? 0, lengths[code] ?? 0)) return { outcome: 'too_long' };
     } else if (code === starts.length && last !== null) {
-      // The code refers to the entry that is just being added: the previous one plus its own first character.
+      // The code refers to the entry that is being added: the previous entry plus its own first character.
       if (!write(last.start, last.length + 1)) return { outcome: 'too_long' };
     } else {
       return { outcome: 'broken' };

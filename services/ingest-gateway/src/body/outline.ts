@@ -4,9 +4,9 @@ import { setImmediate as nextLoop } from 'node:timers/promises';
 import { AppError } from '@millrace/runtime';
 import type { ByteLease } from './byte-budget.ts';
 
-/** What is known about JSON text without parsing it. */
+/** Facts about JSON text that a scan finds without parsing the text. */
 interface JsonOutline {
-  /** The approximate number of values: the number of brackets, braces and commas outside of strings. */
+  /** The approximate number of values: the number of brackets, braces and commas outside strings. */
   values: number;
   /**
    * The API key in the outermost object, in the order of docs/wire-rules.md#project-api-key, or null if the object has
@@ -20,9 +20,9 @@ interface JsonOutline {
  * many values takes a quarter of a second.
  */
 const maxValues = 1_000_000;
-/** The approximate memory of a parsed value, in addition to its text. */
+/** The approximate number of bytes that a parsed value uses in addition to its text. */
 const bytesPerValue = 48;
-/** The number of bytes to scan before the gateway serves other requests again. */
+/** The number of bytes to scan before the gateway yields to other requests. */
 const sliceBytes = 2 * 1024 * 1024;
 const longestKeyBytes = 200;
 const keyNames = ['api_key', 'token', '$token'];
@@ -44,7 +44,7 @@ export async function outlineJson(bytes: Buffer, lease: ByteLease): Promise<Json
   let isObject = false;
   let expectsName = false;
   let name: string | null = null;
-  /** The start of the current string, or -1 outside of strings. */
+  /** The start of the current string, or -1 outside strings. */
   let textStart = -1;
 
   function endText(end: number): void {
@@ -53,7 +53,7 @@ export async function outlineJson(bytes: Buffer, lease: ByteLease): Promise<Json
     if (depth !== 1 || !isObject) return;
     const text = expectsName || (name !== null && keyNames.includes(name)) ? readText(bytes, start, end) : null;
     if (expectsName) name = text;
-    // If a name occurs twice, the last value counts, like in `JSON.parse`.
+    // For a repeated name, the last value applies, as in `JSON.parse`.
     else if (name !== null && text !== null) keys.set(name, text);
     else if (name !== null) keys.delete(name);
   }
@@ -91,7 +91,7 @@ export async function outlineJson(bytes: Buffer, lease: ByteLease): Promise<Json
   return { values, apiKey: found ?? null };
 }
 
-/** Returns a string, or null if the string is too long for a key or its name, or is not a valid JSON string. */
+/** Decodes a JSON string. Returns null if the string is invalid, or too long to be an API key or its name. */
 function readText(bytes: Buffer, start: number, end: number): string | null {
   if (end - start > longestKeyBytes) return null;
   try {

@@ -1,4 +1,4 @@
-// Receives the body of a request within limits of size, time and memory.
+// Receives a request body within the limits on size, time and memory.
 
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '@millrace/runtime';
@@ -25,17 +25,17 @@ export async function receiveBody(
     limits: Pick<CaptureLimits, 'maxBodyBytes' | 'bodyTimeoutMs'>;
     lease: ByteLease;
     uploads: Uploads;
-    /** Called with the size of the body before decompression. */
+    /** Called with the body size before decompression. */
     onReceived(bytes: number): void;
   },
 ): Promise<ReceivedBody> {
   const { maxBodyBytes, bodyTimeoutMs } = limits;
-  // Do not spread `limits`. It is the complete frozen config, and spreading it costs 12 µs per request.
+  // Do not spread `limits`: it is the complete frozen config, and spreading the config costs 12 µs per request.
   const body = await receiveBytes(request, { maxBodyBytes, bodyTimeoutMs, lease, uploads });
   const raw = query.data === null ? body : Buffer.from(restorePlusSigns(query.data), 'utf8');
   onReceived(raw.length);
   if (raw.length === 0) throw missingDataError();
-  // The headers describe the body, not the query parameter.
+  // The headers describe the body, but not the payload in the query parameter `data`.
   const headers = query.data === null ? request.headers : {};
   const hints = {
     compression: query.compression,
@@ -47,7 +47,7 @@ export async function receiveBody(
 
 interface ReceiveOptions {
   maxBodyBytes: number;
-  /** The maximum time between two pieces of the upload. */
+  /** The maximum time between two chunks of the upload. */
   bodyTimeoutMs: number;
   lease: ByteLease;
   uploads: Uploads;
@@ -62,12 +62,12 @@ interface ReceiveOptions {
 export async function receiveBytes(request: IncomingMessage, options: ReceiveOptions): Promise<Buffer> {
   const declared = readContentLength(request);
   if (declared > options.maxBodyBytes) throw bodyTooLarge(options.maxBodyBytes);
-  // The part of the body that arrived together with the headers is available one microtask after the `request` event.
+  // Body bytes that arrived together with the headers are available one microtask after the `request` event.
   await undefined;
   if (request.readableLength !== declared) return receivePieces(request, declared, options);
   options.lease.take(declared);
   const body = request.read() as Buffer | null;
-  // The connection can be reused only after the end of the body has been read.
+  // The connection can be reused only after the body has been read to its end.
   request.resume();
   return body ?? nothing;
 }
@@ -81,7 +81,8 @@ const nothing = Buffer.alloc(0);
 function receivePieces(request: IncomingMessage, declared: number, options: ReceiveOptions): Promise<Buffer> {
   const { maxBodyBytes, bodyTimeoutMs, lease, uploads } = options;
   return new Promise((resolve, reject) => {
-    // The buffer grows as data arrives, so that a client cannot allocate memory by only declaring a large body.
+    // The buffer grows as data arrives, so that a client cannot reserve memory by declaring a large body without
+    // sending it.
     let body: Buffer = Buffer.allocUnsafeSlow(Math.min(declared || firstBytes, firstBytes));
     let received = 0;
     const timer = setTimeout(
@@ -120,7 +121,7 @@ function receivePieces(request: IncomingMessage, declared: number, options: Rece
     function detach(): void {
       clearTimeout(timer);
       request.off('data', onData).off('end', onEnd).off('error', onClose).off('close', onClose);
-      // Nothing handles errors after this point, but an unhandled `error` event would end the process.
+      // Without a listener, an `error` event after this point would crash the process.
       request.on('error', () => {});
     }
     request.on('data', onData).on('end', onEnd).on('error', onClose).on('close', onClose);
@@ -135,7 +136,9 @@ function grown(body: Buffer, received: number, bytes: number): Buffer {
   return larger;
 }
 
-/** Returns the declared size of the body in bytes. For a chunked body, this is NaN, which is never above a limit. */
+/**
+ * Returns the declared body size in bytes. Returns NaN for a chunked body, so that comparisons with a limit are false.
+ */
 export function readContentLength(request: IncomingMessage): number {
   const text = request.headers['content-length'];
   if (text !== undefined) return Number(text);

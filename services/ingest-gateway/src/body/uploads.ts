@@ -1,9 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { findClientAddress } from '../request-head.ts';
 
-/** The request bodies that are being received or discarded. They share one event loop, and take turns if there are many. */
+/** The request bodies that are being received or discarded. If there are many, they take turns on the event loop. */
 export interface Uploads {
-  /** Counts a piece of a body. May pause the request, which is resumed later. Call this function for each piece. */
+  /**
+   * Counts a received chunk of a body, and may pause the request until its next turn. Call this function for each
+   * chunk.
+   */
   notePiece(request: IncomingMessage, bytes: number): void;
   isPaused(request: IncomingMessage): boolean;
 }
@@ -24,7 +27,7 @@ const resumedPerRound = 16;
  * takes no memory in this process or in the operating system.
  */
 export function createUploads({ trustProxy }: { trustProxy: boolean }): Uploads {
-  /** Paused requests by client address. The first address is resumed next. */
+  /** Paused requests, grouped by client address. The first address is resumed next. */
   const pausedByAddress = new Map<string, IncomingMessage[]>();
   const paused = new WeakSet<IncomingMessage>();
   /**

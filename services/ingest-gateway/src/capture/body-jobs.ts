@@ -25,7 +25,7 @@ export interface MultipartJob extends AnyJob, Omit<MultipartBody, 'raw'> {
   maxRecordBytes: number;
 }
 
-/** A body of Capture v1. Its API key was already checked. */
+/** A Capture v1 body whose API key was already checked. */
 export interface V1Job extends AnyJob {
   type: 'v1';
   hints: BodyHints;
@@ -33,11 +33,10 @@ export interface V1Job extends AnyJob {
   maxDecompressedBytes: number;
 }
 
-/** The events of a body: JSON, and the positions of the valid events in it. */
+/** The events in a body: the JSON, and the positions of the valid events in the JSON. */
 export interface ScannedEvents {
   json: Uint8Array;
   slots: Int32Array<ArrayBuffer>;
-  /** The number of valid events. */
   length: number;
 }
 
@@ -51,11 +50,11 @@ export interface ScannedRequest extends Omit<ParsedRequest, 'events'> {
 export interface ScannedBatch extends Omit<ValidatedBatch, 'events' | 'uuids'> {
   kind: 'batch';
   events: ScannedEvents;
-  /** The UUIDs separated by commas, because a single string is transferred in one step. */
+  /** The UUIDs as one comma-separated string, because a single string is transferred between threads in one step. */
   uuids: string;
 }
 
 export type BodyResult = ScannedRequest | ScannedBatch;
 
-/** The threads for large bodies of all protocols. */
+/** The worker threads for large bodies in all protocols. */
 export type CaptureThreads = LargeBodies<BodyJob, BodyResult>;

@@ -58,7 +58,7 @@ function listen(port: MessagePort): void {
   async function readClassic({ raw, hints, request, maxDecompressedBytes }: ClassicJob): Promise<BodyResult | null> {
     const body = { raw: toBuffer(raw), hints };
     const { json, apiKey, envelopeKey } = await decodeBody(body, { maxDecompressedBytes, lease });
-    // A large body is parsed only if its key may be valid.
+    // Parse a large body only if its API key may be valid.
     if (envelopeKey !== null && !(await mayBeKnown(envelopeKey))) return null;
     return scanRequest(json, { ...request, apiKey: apiKey ?? request.apiKey });
   }
@@ -110,7 +110,7 @@ function scanRequest(json: Buffer, hints: RequestHints): ScannedRequest {
   const text = isAsSent ? json : Buffer.from(JSON.stringify({ batch: events }), 'utf8');
   const found = scan(text);
   if (found === null) throw new Error('The repaired body cannot be scanned.');
-  // JSON that was serialized again contains only the valid events.
+  // If the JSON was serialized again, it contains only the valid events.
   const slots = isAsSent && request.indexes !== undefined ? slotsAt(found, request.indexes) : eventSlots(found);
   return { kind: 'request', ...request, events: { json: text, slots, length: events.length } };
 }
@@ -121,7 +121,7 @@ function eventSlots({ shape, events, slots }: Scan): Int32Array<ArrayBuffer> {
     : slots.slice(positionsPerEvent, (1 + events) * positionsPerEvent);
 }
 
-/** Returns the positions of the envelope fields of the events with these indexes. */
+/** Returns the envelope positions of the events with these indexes. */
 function slotsAt({ slots }: Scan, indexes: Int32Array): Int32Array<ArrayBuffer> {
   const result = new Int32Array(indexes.length * positionsPerEvent);
   for (let number = 0; number < indexes.length; number++) {

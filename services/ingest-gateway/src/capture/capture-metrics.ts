@@ -2,7 +2,6 @@ import { createObserver, type Metrics } from '@millrace/runtime';
 import type { ByteBudget } from '../body/byte-budget.ts';
 import type { DropTally } from './drops.ts';
 
-/** Metrics of the capture endpoints. */
 export interface CaptureMetrics {
   began(): void;
   /**
@@ -11,9 +10,9 @@ export interface CaptureMetrics {
    */
   bodyReceived(bytes: number): void;
   published(topic: 'live' | 'historical', events: number, dropped: DropTally): void;
-  /** Counts events of an accepted request that were dropped without being processed. */
+  /** Counts events that were dropped from an accepted request without being processed. */
   dropped(cause: 'quota_limited', events: number): void;
-  /** Counts parts of multipart requests that are not stored. */
+  /** Counts multipart parts that are not stored. */
   partsOmitted(parts: number): void;
   /**
    * Records the outcome of a request.
@@ -62,7 +61,7 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
   const observeDuration = createObserver(metrics, duration);
   let inFlight = 0;
 
-  // The gauge is set when the metrics are scraped, not for each request.
+  // Set the gauge when metrics are scraped instead of for each request.
   Object.assign(running, { collect: () => running.set(inFlight) });
   Object.assign(held, { collect: () => held.set(budget.usedBytes()) });
   return {

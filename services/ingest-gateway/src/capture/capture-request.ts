@@ -1,4 +1,4 @@
-// The form of a capture request that all protocols have in common, and the conversion of its events to log records.
+// The common form of capture requests in all protocols, and the conversion of their events to log records.
 
 import type { IncomingMessage } from 'node:http';
 import { type CapturedEvent, eventNames, type JsonObject } from '@millrace/contracts';
@@ -21,9 +21,9 @@ import {
 import type { DropSample, DropTally } from './drops.ts';
 import { formatUtc, readEventTime, readTimestampText } from './event-time.ts';
 
-/** A capture request whose events have been read. It has the same form for all protocols. */
+/** A capture request after its events have been read. The form is the same for all protocols. */
 export interface CaptureRequest {
-  /** A well-formed project API key. */
+  /** A well-formed project API key, which may not exist. */
   token: string;
   isHistorical: boolean;
   /**
@@ -31,19 +31,19 @@ export interface CaptureRequest {
    * unknown.
    */
   sentAtMs: number | null;
-  /** The value of `sent_at`, if it cannot be parsed and no other time was sent. */
+  /** The value of `sent_at`, if it cannot be parsed and the client sent no other time. */
   unreadableSentAt?: string | undefined;
-  /** The number of events that the client sent, including invalid ones. */
+  /** The number of events in the request, including invalid events. */
   eventCount: number;
-  /** Returns the valid events in order, in at least one slice. Other requests are served between the slices. */
+  /** Returns the valid events in order, in at least one slice. Other requests are served between two slices. */
   slices(): Iterable<EventSlice>;
-  /** The index of each valid event in the request, or undefined if all events are valid. */
+  /** The original index of each valid event in the request, or undefined if all events are valid. */
   indexes?: ArrayLike<number> | undefined;
-  /** Counts the events that are dropped, with samples. It already contains the invalid events. */
+  /** Counts the dropped events, with samples. The invalid events are already counted. */
   dropped: DropTally;
-  /** The names of the parts of a multipart request that are not stored. */
+  /** The names of the multipart parts that are not stored. */
   omittedParts?: readonly string[] | undefined;
-  /** Whether the client sends events again after 429. All clients do so after 503. */
+  /** Whether the client resends events after status 429. All clients resend events after status 503. */
   retriesOn429: boolean;
   /**
    * Creates the response.
@@ -56,19 +56,18 @@ export interface CaptureRequest {
 /** Consecutive events of a request. */
 export interface EventSlice {
   events: readonly ClientEvent[];
-  /** The position of the first event among the valid events of the request. */
+  /** The index of the slice's first event among the request's valid events. */
   first: number;
 }
 
-/** Reads the requests and creates the responses of one protocol. */
+/** Reads requests and creates responses for one protocol. */
 export interface CaptureReader {
-  /** The name of the path in metrics and logs. */
+  /** The path's name in metrics and logs. */
   path: string;
   /**
    * The name that events without a name get, or null if such events are dropped (docs/wire-rules.md#dropped-events).
    */
   nameForNameless: string | null;
-  /** The maximum size of a log record. */
   maxRecordBytes: number;
   /**
    * Whether an event that is too large causes the request to be rejected. Otherwise, the event is dropped, unless it is
@@ -91,7 +90,7 @@ export interface ReaderDependencies {
   metrics: CaptureMetrics;
 }
 
-/** The number of events per slice. Processing a slice takes a few milliseconds. */
+/** The number of events per slice. Processing one slice takes a few milliseconds. */
 const eventsPerSlice = 128;
 
 /**
@@ -103,32 +102,32 @@ export function sliceEvents(events: readonly ClientEvent[] | ScannedEvents): Ite
   return 'json' in events ? scannedSlices(events) : [{ events, first: 0 }];
 }
 
-/** Reads the events of a slice only when the slice is used. Yields at least one slice, which may be empty. */
+/** Reads a slice's events only when the slice is used. Yields at least one slice, which may be empty. */
 function* scannedSlices({ json, slots, length }: ScannedEvents): Iterable<EventSlice> {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.length);
   for (let first = 0; first === 0 || first < length; first += eventsPerSlice) {
     const events: ClientEvent[] = [];
     for (let number = first; number < Math.min(first + eventsPerSlice, length); number++) {
-      // The thread has already validated the event.
+      // The worker thread has already validated the event.
       events.push(readScannedEvent(bytes, slots, number * positionsPerEvent) as ClientEvent);
     }
     yield { events, first };
   }
 }
 
-/** Facts about a request that are not in its body. */
+/** Facts about a request that its body does not contain. */
 export interface RequestContext {
   receivedAtMs: number;
   ip: string | null;
-  /** The environment of the API key, or null if the key could not be looked up. */
+  /** The environment that the API key belongs to, or null if the key could not be looked up. */
   environmentId: number | null;
-  /** The name that events without a name get, or null if such events are dropped. */
+  /** The event name to use for events without a name, or null to drop such events. */
   nameForNameless: string | null;
   createUuid(): string;
 }
 
 export interface AcceptedEvent {
-  /** The index of the event in the request, starting at 0. */
+  /** The event's index in the request, starting at 0. */
   index: number;
   record: CapturedEvent;
   /**
@@ -148,12 +147,12 @@ export interface AcceptedEvent {
   overflow?: 'in_order' | 'spread';
 }
 
-/** The events of a slice of a request, ready to be written to the log. */
+/** A slice of events, ready to be appended to the log. */
 export interface CapturedEvents {
   topic: 'live' | 'historical';
   token: string;
   environmentId: number | null;
-  /** The time when the gateway received the request, in ISO 8601 (UTC). */
+  /** The time at which the gateway received the request, in ISO 8601 format (UTC). */
   now: string;
   accepted: AcceptedEvent[];
   dropped: DropTally;
@@ -197,7 +196,7 @@ export function toCapturedEvents(
     if (time.finding !== null) {
       dropped.note(time.finding, { ...sample, timestamp: readTimestampText(event) });
     } else if (request.unreadableSentAt !== undefined && readTimestampText(event) !== null) {
-      // The timestamp is from the client's clock, and the gateway cannot correct it without `sent_at`.
+      // The timestamp uses the client's clock, which the gateway cannot correct without `sent_at`.
       dropped.note('ignored_invalid_timestamp', { ...sample, sent_at: request.unreadableSentAt });
     }
     const { properties } = fields.event;
@@ -233,11 +232,11 @@ export function toCapturedEvents(
 interface CopiedFields {
   event: Pick<ClientEvent, '$set' | '$set_once' | '$unset'> & { properties: JsonObject };
   raw: RawFields | undefined;
-  /** The second distinct ID of a merge event, if it had to be truncated. */
+  /** Describes how the second distinct ID of a merge event was truncated. Undefined if it was not truncated. */
   cut: Pick<DropSample, 'field' | 'distinct_id'> | undefined;
 }
 
-/** Returns the fields that are copied to the record: as they were sent, or parsed if one of them must be changed. */
+/** Returns the fields to copy to the record: unchanged, or parsed if one of the fields must be changed. */
 function fieldsToCopy(event: ClientEvent, name: string): CopiedFields {
   const { raw, properties = {}, $set, $set_once, $unset } = event;
   const overlong = findOverlongOtherId(name, properties);

@@ -1,5 +1,3 @@
-// Reads capture requests in the JSON and multipart formats of PostHog's SDKs.
-
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '@millrace/runtime';
 import { rejectUnknownKey } from '../access/authorize.ts';
@@ -24,7 +22,9 @@ const accepted = { status: 200, body: '{"status":"Ok"}', headers: {} };
 const quotaLimited = { status: 200, body: '{"status":"Ok","quota_limited":["events"]}', headers: {} };
 const acceptedBeacon = { status: 204, body: '', headers: {} };
 
-/** Reads requests to `/capture`, `/batch`, `/e` and similar paths: JSON in any encoding and shape, or a multipart form. */
+/**
+ * Reads requests to `/capture`, `/batch`, `/e` and similar paths: JSON in any encoding and shape, or a multipart form.
+ */
 export function createClassicReader(
   { path, query: queryText }: { path: CapturePath; query: string },
   deps: ReaderDependencies,
@@ -71,7 +71,7 @@ export function createClassicReader(
 
 interface ReadContext {
   request: IncomingMessage;
-  /** The API key in the query. */
+  /** The API key in the query string. */
   keyInQuery: string | null;
   hints: RequestHints;
   maxRecordBytes: number;
@@ -92,7 +92,7 @@ async function readJson(body: ReceivedBody, context: ReadContext): Promise<Parse
   const { json, apiKey, envelopeKey } = await decodeBody(body, { maxDecompressedBytes, lease });
   const hints = { ...context.hints, apiKey: apiKey ?? context.hints.apiKey };
   if (isLarge(json.length)) return readInThread({ raw: json, hints: plainJson }, { ...context, hints });
-  // A large body is parsed only if its key may be valid.
+  // Parse a large body only if its API key may be valid.
   if (envelopeKey !== null) await rejectUnknownKey(envelopeKey, deps.projectKeys);
   return parseRequest(json, hints);
 }
@@ -155,6 +155,6 @@ function requireGetOrPost({ method }: IncomingMessage): void {
  * events again after 503.
  */
 function retriesOn429({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
-  // `fetch` of Node.js also sends `sec-fetch-mode`, so that header does not identify a browser.
+  // Node.js's `fetch` also sends `sec-fetch-mode`, so this header does not identify a browser.
   return method === 'POST' && headers.origin === undefined && findSdk(headers['user-agent'])?.retriesOn429 === true;
 }

@@ -1,4 +1,4 @@
-// Parses capture requests of the protocol that most SDKs use: one event, an array or a batch.
+// Parses capture requests in the protocol that most SDKs use: one event, an array of events, or a batch.
 
 import { AppError } from '@millrace/runtime';
 import { positionsPerEvent, readScannedEnvelope, readScannedEvent, repairEmptyObjects } from '../json/event-fields.ts';
@@ -20,29 +20,29 @@ import {
 import { findUnreadableSentAt, readSentAt } from './event-time.ts';
 import { findProjectApiKey } from './project-api-key.ts';
 
-/** A valid request, as parsed from its JSON. Some of its events may still have no name or no distinct ID. */
+/** A capture request after parsing. Its events may still lack a name or a distinct ID. */
 export interface ParsedRequest {
-  /** A well-formed project API key. The gateway has not looked it up yet. */
+  /** A well-formed project API key, which may not exist. */
   token: string;
-  /** The valid events, in the order in which they were sent. */
+  /** The valid events, in request order. */
   events: ClientEvent[];
-  /** The index of each event in the request, or undefined if no event was dropped. */
+  /** The original index of each valid event in the request, or undefined if no event was dropped. */
   indexes: Int32Array<ArrayBuffer> | undefined;
-  /** The invalid events. They are dropped, and the other events are stored. */
+  /** The invalid events, which are dropped. The valid events are stored. */
   drops: readonly EventDrop[];
   isHistorical: boolean;
-  /** When the client sent the request by its own clock, in milliseconds since the epoch, or null if unknown. */
+  /** The send time by the client's clock, in milliseconds since the epoch, or null if unknown. */
   sentAtMs: number | null;
-  /** The text of `sent_at` in the batch. Set only if it is not a valid time and the client sent no other time. */
+  /** The value of `sent_at` in the batch, if it is not a valid time and the client sent no other time. */
   unreadableSentAt: string | undefined;
-  /** The names of the parts of a multipart request that are not stored. */
+  /** The names of the multipart parts that are not stored. */
   omittedParts?: readonly string[];
 }
 
-/** Facts about a request that are not in its JSON. */
+/** Facts about a request that its JSON does not contain. */
 export interface RequestHints {
   path: Pick<CapturePath, 'nameForNameless' | 'takesBatches'>;
-  /** The API key in a form field, or in the query of a GET request. */
+  /** The API key from a form field, or from the query string of a GET request. */
   apiKey: string | null;
   /** The query parameter `_`. */
   sentAt: string | null;
@@ -89,11 +89,11 @@ function readText(text: string, hints: RequestHints): ParsedRequest {
   if (sent.events.some(hasRoundedId)) sent = readShape(parseJson(quoteLongNumericIds(text)));
   for (const event of sent.events) {
     repairEmptyObjects(event);
-    // The client may have sent a field of this name, which must not be mistaken for the positions of a scan.
+    // Delete a client's own field `raw`, which must not be mistaken for scan positions.
     if (typeof event === 'object' && event !== null) delete event.raw;
   }
   const request = validateRequest({ ...sent, isShallow: false, hints });
-  // Clean the events only after the key was read, because a NUL character in the key causes a separate error.
+  // Clean the events only after reading the API key, because a NUL character in the key has its own error.
   if (mayNeedCleaning(text)) for (const event of request.events) cleanValue(event);
   return request;
 }
@@ -136,7 +136,7 @@ function validateRequest(sent: {
       attr: shape === 'batch' ? 'batch' : null,
     });
   }
-  // The object is neither a batch nor an event with a name, so a field is missing or misspelled.
+  // The object is neither a batch nor a named event, so a field is missing or misspelled.
   if (hints.path.takesBatches && shape === 'event' && typeof events[0]?.event !== 'string') {
     throw invalidFieldError(['batch'], 'The field `batch` must be an array of events', undefined);
   }

@@ -1,4 +1,4 @@
-// One event as a client sends it: its fields, their validation, and how the gateway reads them.
+// A client event's fields, their validation, and the functions that read them.
 
 import { cutToCodePoints, eventNames, isDeeperThan, isObject, type JsonObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
@@ -28,13 +28,13 @@ const clientEventSchema = Type.Object({
   ),
 });
 
-/** A valid event. Fields that the schema does not check have the type `unknown`. */
+/** A valid event. Fields that the schema does not validate have the type `unknown`. */
 export type ClientEvent = Static<typeof clientEventSchema> & {
   event?: unknown;
   distinct_id?: unknown;
   $distinct_id?: unknown;
   $unset?: unknown;
-  /** The positions of all properties in the JSON, if only some of the properties were parsed. */
+  /** The positions of all fields in the JSON, if only some of the fields were parsed. */
   raw?: RawFields;
 };
 
@@ -54,7 +54,7 @@ export function readName(event: ClientEvent, nameForNameless: string | null): st
 const clientUuid =
   /^(?:|[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|\{[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}|urn:uuid:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 
-/** Returns the client's UUID in lower case with hyphens, or null if the client did not send one. */
+/** Returns the client's UUID in lower case with hyphens, or null if the client did not send a UUID. */
 export function readUuid({ uuid }: Pick<ClientEvent, 'uuid'>): string | null {
   if (!uuid) return null;
   const lower = uuid.toLowerCase();
@@ -88,19 +88,19 @@ export function readDistinctId(event: ClientEvent): string | null {
   return text.trim() === '' ? null : text;
 }
 
-/** Returns a distinct ID as it is stored: truncated to 200 code points (case field-008). */
+/** Truncates a distinct ID to the 200 code points that are stored (case field-008). */
 export function truncateDistinctId(id: string): string {
   return cutToCodePoints(id, maxCodePoints);
 }
 
-/** The property of each merge event that contains the second distinct ID. */
+/** For each merge event, the property that contains the second distinct ID. */
 const otherIdProperty = new Map<string, string>([
   [eventNames.identify, '$anon_distinct_id'],
   [eventNames.createAlias, 'alias'],
   [eventNames.mergeDangerously, 'alias'],
 ]);
 
-/** Returns the second distinct ID of a merge event, as it was sent, or undefined for all other events. */
+/** Returns a merge event's second distinct ID as the client sent it. Returns undefined for all other events. */
 export function readRawOtherId({ event, properties }: ClientEvent): unknown {
   const property = otherIdProperty.get(String(event));
   return property === undefined ? undefined : properties?.[property];
@@ -126,21 +126,20 @@ function sortedJson(value: unknown): string {
   return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${sortedJson(field)}`).join(',')}}`;
 }
 
-/** The result of validating each event of a request separately. */
 export interface ValidatedEvents {
-  /** The valid events, in their original order. */
+  /** The valid events, in request order. */
   valid: ClientEvent[];
-  /** The index of each valid event in the request, or undefined if all events are valid. */
+  /** The original index of each valid event in the request, or undefined if all events are valid. */
   indexes: Int32Array<ArrayBuffer> | undefined;
   drops: EventDrop[];
   firstFault: { index: number; fault: EventFault } | null;
 }
 
-/** The events that are dropped for one reason. */
+/** The events of a request that are dropped for the same reason. */
 export interface EventDrop {
   cause: EventFault['cause'];
   count: number;
-  /** The first of the dropped events, up to `maxSamples`. */
+  /** The first dropped events, up to `maxSamples`. */
   samples: DropSample[];
 }
 
@@ -192,7 +191,7 @@ function sampleOf(event: unknown, index: number, { path, reason }: EventFault): 
   };
 }
 
-/** The reason why an event cannot be stored, without data of the event. */
+/** The reason why an event cannot be stored. Does not include event data. */
 interface EventFault {
   cause: 'invalid_event' | 'malformed_event_properties';
   /**
@@ -200,7 +199,7 @@ interface EventFault {
    * complete event is invalid.
    */
   path: readonly string[];
-  /** What is wrong with the field, for example `must be an object, not number`. */
+  /** The problem with the field, for example `must be an object, not number`. */
   reason: string;
 }
 
@@ -244,7 +243,7 @@ interface FieldProblem {
   expected: string;
 }
 
-/** Returns the first field of an event that has an invalid type, or null if all types are valid. */
+/** Returns the first event field with an invalid type, or null if all types are valid. */
 function findFieldProblem(value: unknown): FieldProblem | null {
   if (validate(value)) return null;
   const error = validate.errors?.[0];

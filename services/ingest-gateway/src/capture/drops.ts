@@ -1,4 +1,4 @@
-// Counts the events of a request that are dropped or changed, and creates the warnings about them.
+// Counts the events of a request that are dropped or changed, and creates warnings about them.
 
 import { type CapturedWarning, cutToCodePoints, type GatewayWarningType } from '@millrace/contracts';
 import type { Sender } from '../request-head.ts';
@@ -13,20 +13,20 @@ const maxTimestampCodePoints = 64;
  * its properties.
  */
 export interface DropSample {
-  /** Index of the event in the request, starting at 0. */
+  /** The event's index in the request, starting at 0. */
   index: number;
   uuid: string | null;
   event: string | null;
-  /** The event's timestamp as it was sent, if the warning is about the timestamp. */
+  /** The event's timestamp as the client sent it, if the warning is about the timestamp. */
   timestamp?: string | null;
   /** The request's `sent_at`, if the warning is about `sent_at`. */
   sent_at?: string;
-  /** The invalid field and the reason. The field is null if the complete event is invalid. */
+  /** The invalid field, or null if the event as a whole is invalid. */
   field?: string | null;
   reason?: string;
-  /** The distinct ID after it was truncated. */
+  /** The truncated distinct ID. */
   distinct_id?: string;
-  /** The size of the event's record, and the limit. */
+  /** The size of the event's record and the maximum size, in bytes. */
   bytes?: number;
   max_bytes?: number;
   /** The names of the multipart parts that are not stored. */
@@ -40,11 +40,11 @@ export interface DropSample {
  */
 type DropReason = GatewayWarningType | 'performance_event';
 
-/** Why the time of a stored event differs from its timestamp. */
+/** The reason why a stored event's time differs from the timestamp that the client sent. */
 export type TimeFinding = 'ignored_invalid_timestamp' | 'event_timestamp_in_future';
 type Finding = TimeFinding | 'part_left_out' | 'distinct_id_truncated';
 
-/** Counts the events of a request that are not stored, by reason, and the events that were changed before they were stored. */
+/** Counts a request's dropped events by reason, and the events that were changed before they were stored. */
 export interface DropTally {
   add(reason: DropReason, sample: DropSample): void;
   /**
@@ -52,11 +52,11 @@ export interface DropTally {
    * @param samples the first of these events
    */
   addAll(reason: DropReason, count: number, samples: readonly DropSample[]): void;
-  /** Adds a stored event about which the project gets a warning. It does not count as dropped. */
+  /** Adds a stored event that causes a warning. The event does not count as dropped. */
   note(finding: Finding, sample: DropSample): void;
-  /** Returns how many events were dropped, by reason. */
+  /** Returns the number of dropped events by reason. */
   counts(): ReadonlyMap<DropReason, number>;
-  /** Creates one warning for each reason and each finding. */
+  /** Creates one warning for each drop reason and one for each finding. */
   toWarnings(facts: WarningFacts): CapturedWarning[];
 }
 

@@ -3,16 +3,16 @@
 import type { ClientEvent } from './client-event.ts';
 import type { TimeFinding } from './drops.ts';
 
-/** How far in the future a timestamp can be. If it is further, the client's clock is wrong. */
+/** How far in the future a timestamp may be. A later timestamp means that the client's clock is wrong. */
 const furthestFutureMs = 82_800_000;
 const lastOfYear9999Ms = Date.UTC(10_000, 0, 1) - 1;
-/** The earliest time that can be stored. PostgreSQL has no year 0. */
+/** The earliest time that can be stored, because PostgreSQL has no year 0. */
 const firstOfYear1Ms = new Date(0).setUTCFullYear(1, 0, 1);
 
 interface EventTime {
-  /** The time in milliseconds since the epoch. */
+  /** The event time in milliseconds since the epoch. */
   ms: number;
-  /** The warning for the project (docs/wire-rules.md#times), or null if the time was stored as it was sent. */
+  /** The warning for the project (docs/wire-rules.md#times), or null if the timestamp was stored unchanged. */
   finding: TimeFinding | null;
 }
 
@@ -44,7 +44,7 @@ export function readTimestampText({ timestamp }: ClientEvent): string | null {
   return typeof timestamp !== 'string' || timestamp.trim() === '' ? null : timestamp;
 }
 
-/** Returns the time of an event according to the client, or null if its timestamp cannot be parsed. */
+/** Returns the event time that the client specified, or null if the timestamp cannot be parsed. */
 function claimedTimeMs(event: ClientEvent, sentAtMs: number | null, nowMs: number): number | null {
   if (typeof event.offset === 'number') return nowMs - event.offset;
   const timestamp = readTimestampText(event);
@@ -55,9 +55,9 @@ function claimedTimeMs(event: ClientEvent, sentAtMs: number | null, nowMs: numbe
   return timestampMs - (sentAtMs - nowMs);
 }
 
-/** Numbers lower than this are in seconds, or are not times. PostHog ignores years up to 2020 (case time-012). */
+/** Lower numbers are in seconds or are not times. PostHog ignores years up to 2020 (case time-012). */
 const oldestQueryMs = Date.UTC(2021, 0, 1);
-/** The first and the last time that can be written with a four-digit year and stored. */
+/** The latest and the earliest time that can be stored with a four-digit year. */
 const newestMs = Date.UTC(9999, 11, 31);
 const oldestMs = new Date(0).setUTCFullYear(1, 0, 2);
 
@@ -93,7 +93,7 @@ const monthFirst =
   /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?:,? (\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(?: (AM|PM))?)?$/i;
 const mailDate =
   /^(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? +)?(\d{1,2}) (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* (\d{4})(?: (\d{1,2}):(\d{2})(?::(\d{2}))?(?: (Z|UT|UTC|GMT|[+-]\d{4}))?)?$/i;
-/** Matches the output of `Date.prototype.toString`, without the name of the time zone in parentheses. */
+/** Matches the output of `Date.prototype.toString` without the time zone name in parentheses. */
 const printedDate =
   /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]* (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* (\d{1,2}) (\d{4})(?: (\d{1,2}):(\d{2}):(\d{2})(?: (?:GMT|UTC)([+-]\d{4})?)?)?$/i;
 const zoneName = / \([^()]*\)$/;
@@ -102,7 +102,7 @@ const strictIso = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const minuteMs = 60_000;
-/** Longer strings are not dates, so no pattern is tried on them. */
+/** Longer strings are not dates, so they are not matched against any pattern. */
 const longestText = 64;
 const longestZoneName = 64;
 
@@ -128,7 +128,7 @@ export function parseTimestamp(text: string): number | null {
   );
 }
 
-/** Like `parseTimestamp`, but accepts only a complete date and time with an offset (rule 1 of the same section). */
+/** Like `parseTimestamp`, but accepts only a complete date and time with a UTC offset (rule 1 of the same section). */
 export function parseZonedTimestamp(text: string): number | null {
   return fromUtcText(text, readIso) ?? (text.length <= longestText && strictIso.test(text) ? readIso(text) : null);
 }
@@ -183,7 +183,7 @@ function monthNamed(name: string): string {
   return String(months.indexOf(name.toLowerCase()) + 1);
 }
 
-/** Parses a Unix time. The number of digits determines the unit, which works for all times until the year 5138. */
+/** Parses a Unix time. The number of digits determines the unit, which is unambiguous until the year 5138. */
 function readUnixTime(text: string): number | null {
   const match = unixTime.exec(text);
   const digits = match?.[1];
@@ -211,7 +211,7 @@ function assemble(fields: DateFields): number | null {
   if (hour > 23 || minute > 59 || second > 59) return null;
   const zoneMinutes = readZone(fields.zone);
   if (zoneMinutes === null) return null;
-  // `Date.UTC` interprets years below 100 as years of the twentieth century.
+  // `Date.UTC` adds 1900 to years below 100.
   const date = new Date(Date.UTC(2000, month - 1, day, hour, minute, second, millisecond));
   const local = year === 2000 ? date.getTime() : date.setUTCFullYear(year, month - 1, day);
   const ms = local - zoneMinutes * minuteMs;
@@ -250,13 +250,16 @@ function dayOfWeekDate(year: number, week: number, weekday: number): string | nu
   return dateOf(mondayMs + (weekday - 1) * dayMs);
 }
 
-/** Returns the date of a day in a year, such as `2021-10-29`, or null if the year has no such day. */
+/**
+ * Converts a year and a day of the year to a date such as `2021-10-29`. Returns null if the year does not have this
+ * day.
+ */
 function dayOfYearDate(year: number, day: number): string | null {
   const ms = startOfYearMs(year) + (day - 1) * dayMs;
   return day < 1 || ms >= startOfYearMs(year + 1) ? null : dateOf(ms);
 }
 
-/** Returns the Monday of the week that contains January 4. */
+/** Returns the Monday of the week that contains January 4, which is the first ISO week of the year. */
 function firstWeekMs(year: number): number {
   const fourthMs = startOfYearMs(year) + 3 * dayMs;
   const daysSinceMonday = (new Date(fourthMs).getUTCDay() + 6) % 7;
@@ -316,7 +319,7 @@ function fromUtcText(text: string, readDay: (date: string) => number | null): nu
   const minute = digits(text, 14, 16);
   const second = digits(text, 17, 19);
   const millisecond = digits(text, 20, 23);
-  // The condition is also false for NaN, which `digits` returns for anything that is not a digit.
+  // The comparison is also false for NaN, which `digits` returns for non-digits.
   if (!(hour < 24 && minute < 60 && second < 60 && millisecond < 1000)) return null;
   if (!text.startsWith(lastReadDate)) {
     const ms = readDay(text.slice(0, 10));

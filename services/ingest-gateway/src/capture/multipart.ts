@@ -13,13 +13,13 @@ import { requireParsableLength } from '../json/parse-limit.ts';
 
 export interface MultipartBody {
   raw: Buffer;
-  /** The header as it was sent, because the boundary is case-sensitive. */
+  /** The `Content-Type` header with its original case, because the boundary is case-sensitive. */
   contentType: string;
-  /** The project API key in the `Authorization` header. It takes precedence over a key in the event. */
+  /** The project API key from the `Authorization` header, which takes precedence over a key in the event. */
   bearer: string | null;
 }
 
-/** The smallest part that is scanned first. Parsing a smaller part is faster than scanning it. */
+/** The minimum part size for scanning before parsing. Parsing a smaller part is faster than scanning it. */
 const largeBytes = 128 * 1024;
 
 /**
@@ -49,7 +49,6 @@ export async function decodeMultipart(
   return { json, omittedParts };
 }
 
-/** One part of a multipart body. */
 interface Part {
   name: string;
   /**
@@ -60,7 +59,7 @@ interface Part {
   bytes: Buffer;
 }
 
-/** The maximum number of parts. Clients send far fewer, and the headers of each part must be parsed. */
+/** The maximum number of parts. Clients send far fewer parts, and parsing each part's headers takes time. */
 const maxParts = 200;
 const maxHeaderPairs = 20;
 const maxHeaderBytes = 8 * 1024;
@@ -80,7 +79,7 @@ function readParts(raw: Buffer, contentType: string, lease: ByteLease): Promise<
       form.destroy();
       reject(error);
     };
-    /** A form can still emit data after it has failed. By then, the request has already released its memory. */
+    /** A form can still emit data after it has failed, when the request has already released its memory. */
     const take = (bytes: number) => {
       if (!hasFailed) lease.take(bytes);
     };
@@ -109,7 +108,7 @@ function openForm(contentType: string) {
     return new Busboy({
       headers: { 'content-type': contentType },
       limits: { parts: maxParts, headerPairs: maxHeaderPairs, headerSize: maxHeaderBytes },
-      // Treat all parts as files, because fields must not be decoded yet. `isText` decides by the type of the part.
+      // Treat all parts as files, because fields must not be decoded yet. `isText` decides by the part's content type.
       isPartAFile: () => true,
     });
   } catch (cause) {
@@ -146,7 +145,7 @@ function brokenForm(cause: unknown): AppError {
   });
 }
 
-/** An event that was assembled from its parts. */
+/** An event assembled from the parts of a multipart request. */
 interface AssembledEvent {
   event: JsonObject;
   /** The names of the parts that are replaced with a note, because they are not text or do not fit into a record. */
@@ -157,7 +156,7 @@ const eventPart = 'event';
 const propertiesPart = 'event.properties';
 const blobPrefix = 'event.properties.';
 const maxNesting = 64;
-/** The space reserved for data that the gateway adds to a record. */
+/** The space that is reserved for data that the gateway adds to a record. */
 const recordRoomBytes = 16 * 1024;
 
 /**
@@ -173,7 +172,7 @@ function assembleEvent(parts: readonly Part[], maxRecordBytes: number): Assemble
   const known = byName(parts);
   const eventJson = known.get(eventPart);
   if (eventJson === undefined) throw refused('missing_part', eventPart, 'is missing');
-  // An event with a field `batch` would be treated as a batch.
+  // Remove the field `batch`, because an event with this field would be treated as a batch.
   const { batch: _, ...event } = readObject(eventJson);
   repairEmptyObjects(event);
   const propertiesJson = known.get(propertiesPart);
@@ -225,12 +224,11 @@ function byName(parts: readonly Part[]): Map<string, Part> {
   return known;
 }
 
-/** Returns the note that replaces a part that is not stored. */
 function noteOf({ type, bytes }: Part): string {
   return `[left out: ${type.slice(0, 100)}, ${bytes.length} bytes]`;
 }
 
-/** Returns whether a part can be stored. Any text can be stored, unless the part declares another type. */
+/** Returns true if a part can be stored: JSON, or UTF-8 text that does not declare another content type. */
 function isText({ type, bytes }: Part): boolean {
   if (isJsonType(type)) return true;
   const mayBe = type.startsWith('text/') || type === 'application/octet-stream';
@@ -303,7 +301,7 @@ function setAtPath(properties: JsonObject, path: PropertyPath, value: unknown): 
     const existing: unknown = Object.hasOwn(at, key) ? (at as Record<string | number, unknown>)[key] : undefined;
     if (isLast || existing === undefined || existing === null) {
       const next: unknown = isLast ? value : typeof path[depth + 1] === 'number' ? [] : {};
-      // Insert the first created value at the end, when it is known that the complete path is valid.
+      // Insert the first created value last, when the complete path is known to be valid.
       if (created === undefined) created = { in: at, key, value: next };
       else put(at, key, next);
       at = next;

@@ -9,24 +9,22 @@ import { type DropSample, maxSamples } from './drops.ts';
 import { parseZonedTimestamp } from './event-time.ts';
 import type { V1Head } from './v1-request.ts';
 
-/** The result of validating each event of a batch separately. */
 export interface ValidatedBatch {
   isHistorical: boolean;
-  /** The UUIDs of all events, as they were sent. */
+  /** The UUIDs of all events as the client sent them. */
   uuids: string[];
-  /** The valid events. */
   events: ClientEvent[];
-  /** The index of each valid event in the batch. */
+  /** The original index of each valid event in the batch. */
   indexes: number[];
   drops: V1Drop[];
 }
 
-/** The events that are dropped for one reason. */
+/** The events of a batch that are dropped for the same reason. */
 interface V1Drop {
   reason: V1DropReason;
-  /** The indexes of the events in the batch. */
+  /** The indexes of the dropped events in the batch. */
   indexes: number[];
-  /** The first of the dropped events, up to `maxSamples`. */
+  /** The first dropped events, up to `maxSamples`. */
   samples: DropSample[];
 }
 
@@ -63,23 +61,23 @@ function sampleOf({ uuid, fields }: SentEvent, index: number, reason: V1DropReas
 
 type Fields = Record<string, unknown>;
 
-/** An event of a batch as it was sent. Only its UUID has been validated. */
+/** An event of a batch before validation. Only its UUID has been validated. */
 interface SentEvent {
-  /** The UUID as it was sent, because the client looks up the result by this value. */
+  /** The UUID as the client sent it, because the client looks up the result by this string. */
   uuid: string;
-  /** The fields of the event, or null if the event is nested too deeply to be traversed. */
+  /** The event's fields, or null if the event is nested too deeply. */
   fields: Fields | null;
 }
 
 interface V1Batch {
-  /** At least one event. All UUIDs are different. */
+  /** At least one event. All UUIDs are distinct. */
   events: SentEvent[];
   isHistorical: boolean;
 }
 
 const maxNesting = 64;
 const uuidText = /^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
-/** Matches the form that nearly all clients send. */
+/** Matches the UUID format that nearly all clients send. */
 const canonicalUuidText = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
 /**
@@ -149,7 +147,9 @@ function refused(code: string, message: string, attr: string | null): AppError {
   return new AppError('invalid', message, { code, attr });
 }
 
-/** Why an event of a batch is not stored (docs/wire-rules.md#capture-v1). The other events are not affected. */
+/**
+ * The reason why an event of a batch is not stored (docs/wire-rules.md#capture-v1). The other events are not affected.
+ */
 type V1DropReason =
   | 'performance_event'
   | 'missing_event_name'
@@ -175,7 +175,7 @@ const optionProperties = {
   disable_skew_correction: '$ignore_sent_at',
 } as const;
 
-/** Converts an event to the form of the other capture paths, or returns the first reason to drop it. */
+/** Converts a v1 event to the form that all capture protocols share, or returns the first reason to drop it. */
 function readV1Event({ uuid, fields }: SentEvent, sdk: V1Head['sdk']): V1Result {
   if (fields === null) return drop('malformed_event_properties');
   const { event: name, distinct_id: distinctId, timestamp, properties = {} } = fields;
@@ -222,7 +222,7 @@ function restoreProperties({ session_id, window_id, options }: Record<string, un
   return restored;
 }
 
-/** Reads a flag, which clients send as a boolean, a number or a word. */
+/** Reads a boolean that clients send as a boolean, a number or a string. Returns null for other values. */
 function readFlag(value: unknown): boolean | null {
   if (typeof value === 'boolean') return value;
   if (typeof value === 'number') return value !== 0;
@@ -231,7 +231,7 @@ function readFlag(value: unknown): boolean | null {
   return word === 'false' || word === '0' ? false : null;
 }
 
-/** Returns whether `$set` and `$set_once` are objects, null or missing. */
+/** Returns true if `$set` and `$set_once` are each an object, null or missing. */
 function haveObjects({ $set, $set_once }: JsonObject): boolean {
   return [$set, $set_once].every((value) => value === undefined || value === null || isObject(value));
 }

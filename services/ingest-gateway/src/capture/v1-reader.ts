@@ -1,5 +1,3 @@
-// Reads requests of the protocol Capture v1, whose responses contain a result for each event.
-
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '@millrace/runtime';
 import { rejectUnknownKey } from '../access/authorize.ts';
@@ -14,7 +12,7 @@ import { createV1Results, createV1Tally, toV1Refusal } from './v1-response.ts';
 
 export const captureV1Path = '/i/v1/analytics/events';
 
-/** Reads Capture v1, whose responses contain a result for each event (docs/wire-rules.md#capture-v1). */
+/** Reads Capture v1 requests and creates responses with a result for each event (docs/wire-rules.md#capture-v1). */
 export function createV1Reader(deps: ReaderDependencies): CaptureReader {
   return {
     path: captureV1Path,

@@ -11,13 +11,12 @@ import type { CaptureLimits } from '../config.ts';
 import { parseZonedTimestamp } from './event-time.ts';
 import { findProjectApiKey } from './project-api-key.ts';
 
-/** The headers of a Capture v1 request. */
 export interface V1Head {
-  /** A well-formed project API key. The gateway has not looked it up yet. */
+  /** A well-formed project API key, which may not exist. */
   token: string;
-  /** The name and version of the SDK, which become `$lib` and `$lib_version` of the events. */
+  /** The SDK name and version, which become the event properties `$lib` and `$lib_version`. */
   sdk: { name: string; version: string };
-  /** When the client sent this attempt according to its own clock, in milliseconds since the epoch. */
+  /** When the client sent this attempt according to the client's clock, in milliseconds since the epoch. */
   sentAtMs: number;
 }
 
@@ -63,7 +62,9 @@ export function readV1Head(headers: IncomingHttpHeaders): V1Head {
   return { token, sdk: { name, version }, sentAtMs };
 }
 
-/** Returns the client's request ID, which is the same for all attempts, or null if the ID is missing or not a UUID. */
+/**
+ * Returns the client's request ID, which is the same for all attempts. Returns null if the ID is missing or not a UUID.
+ */
 export function readEchoedRequestId(headers: IncomingHttpHeaders): string | null {
   const id = textOf(headers, 'posthog-request-id');
   return uuidText.test(id) ? id : null;

@@ -1,15 +1,13 @@
-// Builds the responses of Capture v1, which contain a result for each event.
-
 import { setImmediate as nextLoop } from 'node:timers/promises';
 import { toAppError, toErrorBody } from '@millrace/http';
 import { type GatewayResponseBody, type Refusal, toRefusal } from '../response/send-response.ts';
 import { createDropTally, type DropTally } from './drops.ts';
 import type { ValidatedBatch } from './v1-batch.ts';
 
-/** The results for all events of a batch: stored, dropped, or not stored because the quota of the plan is used up. */
+/** The results for all events of a batch: stored, dropped, or not stored because the plan's quota is used up. */
 export interface V1Results {
   dropped(index: number, details: string): void;
-  /** Marks all events that were not dropped as exceeding the quota. */
+  /** Marks all events that were not dropped as over the quota. */
   restLimited(): void;
   /**
    * Creates the JSON of the response, in the order of the batch. For a large batch, the JSON is created in slices, and
@@ -20,7 +18,7 @@ export interface V1Results {
 
 const ok = '{"result":"ok"}';
 const limited = '{"result":"limited","details":"billing_limit_exceeded"}';
-/** The number of results per slice. Writing a slice takes a few milliseconds. */
+/** The number of results per slice. Serializing one slice takes a few milliseconds. */
 const resultsPerSlice = 8192;
 
 /**
@@ -83,7 +81,7 @@ export function createV1Tally(drops: ValidatedBatch['drops'], results: V1Results
   };
 }
 
-/** Translates error codes of the other paths to the codes of this protocol (docs/wire-rules.md#capture-v1). */
+/** Maps the error codes of the other protocols to the codes of Capture v1 (docs/wire-rules.md#capture-v1). */
 const tags: Record<string, string> = {
   no_data: 'empty_body',
   invalid_gzip: 'request_decoding_error',
@@ -105,7 +103,7 @@ const tags: Record<string, string> = {
  */
 const retriedStatuses = new Set([408, 429, 500, 503]);
 
-/** Creates the response to a Capture v1 request that was rejected or failed. */
+/** Creates the response for a Capture v1 request that was rejected or failed. */
 export function toV1Refusal(error: unknown): Refusal {
   const known = toAppError(error);
   const refusal = toRefusal(known);
@@ -117,7 +115,7 @@ export function toV1Refusal(error: unknown): Refusal {
   return {
     ...refusal,
     code,
-    // No page describes the individual errors. `about:blank` means that the description is complete.
+    // The individual errors have no documentation pages. `about:blank` means that the response is self-explanatory.
     body: JSON.stringify({ error: code, error_description: toErrorBody(known).detail, error_uri: 'about:blank' }),
     headers: {
       ...(retriedStatuses.has(status) ? { 'retry-after': '1' } : {}),

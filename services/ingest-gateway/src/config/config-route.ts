@@ -13,7 +13,7 @@ import type { ClientSettings } from './store.ts';
 /** A changed setting takes effect after this time plus the time for which the gateway caches settings. */
 const cacheControlOfSettings = 'public, max-age=60';
 
-/** Used if the settings could not be read, so that the next page requests them again. */
+/** Used if the settings could not be read, so that the next page load requests the config again. */
 const cacheControlOfDefault = 'no-store';
 
 const undecided: ClientSettings = Object.freeze({
@@ -62,7 +62,7 @@ export async function readConfigForKey(
   return { token, config, cacheControl: found === null ? cacheControlOfDefault : cacheControlOfSettings };
 }
 
-/** Adds the routes of the remote config for clients (docs/wire-rules.md#config-and-flags). */
+/** Adds the remote config routes for clients (docs/wire-rules.md#config-and-flags). */
 export function addConfigRoutes(router: Router, deps: SdkConfigDependencies): void {
   router
     .route('/array/:token/config')
@@ -157,7 +157,7 @@ export async function requireKnownToken(key: unknown, projectKeys: ProjectKeys):
   return token;
 }
 
-/** Returns the token and its environment, which is null if the key could not be looked up. */
+/** Returns the request's token and its environment ID, which is null if the key could not be looked up. */
 async function requireKnownProject(
   key: unknown,
   projectKeys: ProjectKeys,

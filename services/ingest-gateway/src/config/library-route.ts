@@ -1,5 +1,3 @@
-// Routes that serve the browser library to websites.
-
 import { createHash } from 'node:crypto';
 import { AppError } from '@millrace/runtime';
 import { type Request, type Response, Router } from 'express';
@@ -8,7 +6,7 @@ import { type BrowserLibrary, type LibraryFile, prependToGzip } from './library.
 import { rejectOtherMethods } from './only-methods-route.ts';
 import type { SdkConfigDependencies } from './settings.ts';
 
-/** Serves the browser library to pages that load it with a script tag. */
+/** Creates the routes that serve the browser library to websites with a script tag. */
 export function createLibraryRoutes(deps: SdkConfigDependencies, library: BrowserLibrary | null): Router {
   const router = Router();
   fileRoutes(router, library);
@@ -16,9 +14,9 @@ export function createLibraryRoutes(deps: SdkConfigDependencies, library: Browse
   return router;
 }
 
-/** The files of a version never change. */
+/** The files of a released version never change. */
 const forever = 'public, max-age=31536000, immutable';
-/** Pages get a new version after this time. A cache can still serve its copy while it revalidates it. */
+/** Pages load a new version after this time at the latest. A cache can serve its copy while it revalidates the copy. */
 const fiveMinutes = 'public, max-age=300, stale-while-revalidate=86400';
 
 /**
@@ -81,7 +79,7 @@ function contentsOf(library: BrowserLibrary | null) {
 
 interface Script {
   etag: string;
-  /** The compressed forms of the file, smallest first. */
+  /** The file's compressed forms, smallest first. */
   forms: [coding: 'br' | 'gzip', body: () => Buffer][];
   plain(): Buffer;
   cacheControl: string;
@@ -102,7 +100,7 @@ function sendScript(request: Request, response: Response, { etag, forms, plain, 
   });
   const accepted = request.acceptsEncodings();
   const form = forms.find(([coding]) => accepted.includes(coding));
-  // Each form has its own ETag, so that a cache with several forms can revalidate each of them.
+  // Each compressed form has its own ETag, so that a cache that stores several forms can revalidate each of them.
   response.set('etag', form === undefined ? etag : `${etag.slice(0, -1)}-${form[0]}"`);
   if (form !== undefined) response.set('content-encoding', form[0]);
   response.send(form === undefined ? plain() : form[1]());

@@ -1,5 +1,3 @@
-// Reads the built browser library from disk into memory.
-
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -36,26 +34,25 @@ async function readForms(path: string): Promise<LibraryFile> {
   return { plain, br, gzip, etag: `"${digest.slice(0, 24)}"`, integrity: `sha384-${digest}` };
 }
 
-/** A file of the library in all compressed forms. */
+/** A library file in all compressed forms. */
 export interface LibraryFile {
   plain: Buffer;
   br: Buffer;
   gzip: Buffer;
-  /** The ETag of the content. The response adds the encoding to it. */
+  /** The ETag of the uncompressed content. The response appends the encoding. */
   etag: string;
-  /** The value of the attribute `integrity`: `sha384-…`. */
+  /** The value for the HTML attribute `integrity`: `sha384-…`. */
   integrity: string;
 }
 
-/** The built browser library (packages/browser). */
 export interface BrowserLibrary {
-  /** The version for pages that do not request a specific version. */
+  /** The default version, for pages that do not request a specific version. */
   version: string;
-  /** The files by version and name. */
+  /** The library files by version and file name. */
   files: ReadonlyMap<string, ReadonlyMap<string, LibraryFile>>;
 }
 
-/** Gzip header: magic bytes, deflate, no flags, no time, best compression, unknown operating system. */
+/** Gzip header: magic bytes, deflate, no flags, no modification time, best compression, unknown operating system. */
 const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 0xff]);
 const trailerBytes = 8;
 
@@ -67,7 +64,7 @@ const trailerBytes = 8;
  */
 export function prependToGzip(text: string, gzipped: Buffer, plain: Buffer): Buffer {
   const start = Buffer.from(text);
-  // With this flush mode, the compressed text ends at a byte boundary and has no final block.
+  // This flush mode ends the compressed text at a byte boundary without a final block.
   const blocks = deflateRawSync(start, { finishFlush: zlib.Z_SYNC_FLUSH });
   const trailer = Buffer.alloc(trailerBytes);
   trailer.writeUInt32LE(crc32(plain, crc32(start)), 0);

@@ -1,4 +1,4 @@
-// Routes with which SDKs read their settings, early access features and other lists.
+// Routes from which SDKs read settings, early access features and other lists.
 
 import { AppError } from '@millrace/runtime';
 import { Router } from 'express';
@@ -47,7 +47,7 @@ function earlyAccessFeatureRoutes(router: Router, { projectKeys, features }: Sdk
     .all(rejectOtherMethods('GET', 'HEAD', 'OPTIONS'));
 }
 
-/** Lists that are always empty, by path (docs/wire-rules.md#config-and-flags). */
+/** Lists that are always empty, keyed by path (docs/wire-rules.md#config-and-flags). */
 const lists: Record<string, object> = {
   '/api/surveys': { surveys: [], survey_config: null },
   '/api/web_experiments': { experiments: [] },

@@ -1,4 +1,4 @@
-// Caches the settings and early access features that every page view of a website requests.
+// Caches the settings and early access features that every page view on a website requests.
 
 import type { ProjectChange } from '@millrace/contracts';
 import { type ProjectChanges, type Sql, unsubscribedMaxAgeMs } from '@millrace/db/sql';
@@ -9,7 +9,7 @@ import { storeTimeLimits, withTimeLimit } from '../access/store-limits.ts';
 import type { FlagData } from '../flag-data.ts';
 import { type ClientSettings, findClientSettings, findPublicFeatures, type PublicFeature } from './store.ts';
 
-/** Cached data of a project that every page view of a browser requests. */
+/** Cached project data, by key. */
 export interface CachedLookups<K, V> {
   /**
    * Returns the data for a key, from the cache if possible.
@@ -22,7 +22,7 @@ export type EnvironmentSettings = CachedLookups<string, ClientSettings | null>;
 export type EarlyAccessFeatures = CachedLookups<number, PublicFeature[]>;
 type Changes = Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
 
-/** Caches the settings of environments by project API key. */
+/** Caches environment settings by project API key. */
 export function createEnvironmentSettings(
   sql: Sql,
   changes: Changes,
@@ -54,10 +54,10 @@ export function createEarlyAccessFeatures(
   });
 }
 
-/** How long data is cached while changes are received. */
+/** How many milliseconds data is cached while change notifications are received. */
 const cacheForMs = 30_000;
 
-/** Runs one query for each key at a time. Failed queries are not cached. */
+/** Runs at most one query per key at a time. Failed queries are not cached. */
 function cacheUntilChanged<K extends string | number, V>({
   changes,
   keysOf,
@@ -66,7 +66,7 @@ function cacheUntilChanged<K extends string | number, V>({
   refusal,
 }: {
   changes: Changes;
-  /** Returns the keys that a change affects. */
+  /** Returns the cache keys that a change affects. */
   keysOf(change: ProjectChange): readonly K[];
   max: number;
   load(key: K): Promise<V>;
@@ -78,7 +78,7 @@ function cacheUntilChanged<K extends string | number, V>({
     else for (const key of keysOf(change)) memory.delete(key);
   });
 
-  /** Returns a cached value. Ignores older values if changes may have been missed. */
+  /** Returns a cached value. Ignores older values while change notifications may be missed. */
   function findCached(key: K): Promise<V> | undefined {
     const ageMs = cacheForMs - memory.getRemainingTTL(key);
     return changes.isSubscribed() || ageMs < unsubscribedMaxAgeMs ? memory.get(key) : undefined;
@@ -104,7 +104,6 @@ function cacheUntilChanged<K extends string | number, V>({
   };
 }
 
-/** Dependencies of the config routes. */
 export interface SdkConfigDependencies {
   projectKeys: ProjectKeys;
   settings: EnvironmentSettings;

@@ -1,17 +1,19 @@
-// SQL that reads the settings and early access features of an environment for SDKs.
+// SQL that reads an environment's settings and early access features for SDKs.
 
 import type { Sql } from '@millrace/db/sql';
 
-/** The environment's settings for browser clients. Null means not set. */
+/** An environment's settings for browser clients. Null means that a setting is not set. */
 export interface ClientSettings {
   autocaptureOptOut: boolean | null;
   exceptionsOptIn: boolean | null;
   webVitalsOptIn: boolean | null;
-  /** The metrics as they are stored: an array of names, or null. */
+  /** The stored value: an array of metric names, or null. */
   webVitalsMetrics: unknown;
 }
 
-/** Finds the settings for a key. Returns null if no environment has this key. Throws database errors. */
+/**
+ * Returns the settings of the environment that has this key, or null if no environment has it. Throws database errors.
+ */
 export async function findClientSettings(sql: Sql, token: string): Promise<ClientSettings | null> {
   const [row] = await sql.query<ClientSettings & Record<string, unknown>>(
     `SELECT autocapture_opt_out AS "autocaptureOptOut",
@@ -25,7 +27,7 @@ export async function findClientSettings(sql: Sql, token: string): Promise<Clien
   return row ?? null;
 }
 
-/** An early access feature as clients show it. */
+/** An early access feature as clients receive it. */
 export interface PublicFeature {
   id: string;
   name: string;
@@ -35,10 +37,10 @@ export interface PublicFeature {
   flagKey: string;
 }
 
-/** The maximum number of features returned, newest first. A page shows fewer. */
+/** The maximum number of features returned, newest first, which is more than a page shows. */
 const maxFeatures = 500;
 
-/** Returns the features in which persons can enroll, without drafts and archived features. Throws database errors. */
+/** Returns the features in which persons can enroll. Excludes drafts and archived features. Throws database errors. */
 export async function findPublicFeatures(sql: Sql, environmentId: number): Promise<PublicFeature[]> {
   return sql.query<PublicFeature & Record<string, unknown>>(
     `SELECT e.id, e.name, e.description, e.stage, e.documentation_url AS "documentationUrl", e.payload,

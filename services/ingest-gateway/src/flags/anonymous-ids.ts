@@ -1,4 +1,4 @@
-// Caches the anonymous ID of users who have just signed in, so that their feature flags keep their values.
+// Caches the anonymous IDs of users who have just signed in, so that their feature flags keep their values.
 
 import { createHash } from 'node:crypto';
 import type { CompiledFlags, EvaluationContext, StoredData } from '@millrace/flags';
@@ -42,7 +42,7 @@ export function createAnonymousIdCache(cache: Pick<KeyValueStore, 'get' | 'setIf
   };
 }
 
-/** Returns the cache key. The ID is hashed, because a distinct ID is often an email address. */
+/** Returns the cache key. Hashes the ID, because a distinct ID is often an email address. */
 function keyOf(environmentId: number, distinctId: string): string {
   return `flag-login:${environmentId}:${createHash('sha256').update(distinctId).digest('base64url')}`;
 }
@@ -52,7 +52,7 @@ interface LoginRequest {
   context: Omit<EvaluationContext, 'stored' | 'now'>;
   flags: CompiledFlags;
   stored: StoredData;
-  /** Loads the stored data as if the request had contained this ID. If the person exists, also stores the ID. */
+  /** Loads the stored data as if the request contained this anonymous ID. If the person exists, also stores the ID. */
   loadWith(anonymousDistinctId: string): Promise<StoredData['hashKeyOverrides']>;
 }
 
@@ -79,7 +79,7 @@ export async function loadWithAnonymousId(
   return { context: { ...context, anonymousDistinctId: recalled }, stored: { ...stored, hashKeyOverrides } };
 }
 
-/** Returns whether a flag with experience continuity has no stored ID. */
+/** Returns true if a flag with experience continuity has no stored hash key. */
 function lacksIds({ inOrder }: CompiledFlags, overrides: StoredData['hashKeyOverrides']): boolean {
   if (overrides === 'unavailable') return false;
   return inOrder.some(({ keepsExperience, key }) => keepsExperience && !overrides.has(key));

@@ -61,7 +61,7 @@ function wrong(message: string): AppError {
   return new AppError('unauthenticated', message, { code: 'authentication_failed' });
 }
 
-/** Whether a key has permission to read the definitions of an environment, or the reason why not. */
+/** Whether a key is allowed to read an environment's definitions, or the reason why it is not. */
 type Rights = 'allowed' | 'bad_secret' | 'bad_key' | 'no_scope' | 'no_access';
 
 export interface BearerRights {
@@ -84,9 +84,12 @@ const maxRemembered = 10_000;
  * lost.
  */
 const secretForMs = 60_000;
-/** How long permissions of personal keys are cached. It is short, because changes to these keys are not announced. */
+/**
+ * How many milliseconds a personal key's permissions are cached. Short, because changes to these keys are not
+ * announced.
+ */
 const personalForMs = 1000;
-/** During a database outage, keys that had permission keep it for this long. */
+/** How many milliseconds keys keep their last permissions during a database outage. */
 const bridgeForMs = 12 * 60 * 60 * 1000;
 
 /**
@@ -103,7 +106,7 @@ export function createBearerRights(
   const slots = createSlots({ max: 2, maxWaiting: 100, waitMs: bearerQueueMs });
   let mayHaveChangedBeforeMs = Number.NEGATIVE_INFINITY;
   changes.subscribe((change) => {
-    // Changes are rare, so all cached permissions are looked up again.
+    // Changes are rare, so look up all cached permissions again.
     if (change === null || change.isOfFlags) mayHaveChangedBeforeMs = performance.now();
   });
 
@@ -146,7 +149,7 @@ async function personalRights(sql: Sql, secureValue: string, environmentId: numb
   if (!includesScope(key.scopes, 'feature_flag:read')) return 'no_scope';
   const found = await findEnvironment(sql, key.user_id, environmentId);
   if (found === undefined || found.level === null) return 'no_access';
-  // The membership is missing if the organization does not allow personal API keys.
+  // The membership is not listed if the organization does not allow personal API keys.
   if (!key.memberships.some(({ organizationId }) => organizationId === found.organizationId)) return 'no_access';
   const reach = { scopedTeams: key.scoped_teams, scopedOrganizations: key.scoped_organizations };
   const asFound = { environmentIds: [found.environmentId], organizationId: found.organizationId };

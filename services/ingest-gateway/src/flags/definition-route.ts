@@ -1,5 +1,3 @@
-// The route with which server SDKs load flag definitions to evaluate flags locally.
-
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
@@ -22,7 +20,7 @@ export interface DefinitionDependencies extends FlagDependencies {
   openPayload: DecryptPayload;
 }
 
-/** Serves a request for flag definitions or a payload. Never rejects. */
+/** Serves a server SDK's request for flag definitions or a flag payload. Never rejects. */
 export function serveDefinitionRequest(
   request: IncomingMessage,
   response: ServerResponse,
@@ -45,7 +43,7 @@ interface DefinitionRequest {
   deps: DefinitionDependencies;
 }
 
-/** Serves a request for definitions or a payload. The key is checked before the requested data is loaded. */
+/** Serves a request for definitions or a payload. Checks the key before loading the requested data. */
 async function serveDefinitions(
   request: IncomingMessage,
   target: DefinitionTarget,
@@ -83,10 +81,10 @@ async function respondToTarget(
   }
 }
 
-/** The response is JSON, because posthog-node parses the body of any response and returns it as the payload. */
+/** The body is JSON, because posthog-node parses every response body and returns it as the payload. */
 const noPayload: GatewayResponse = { status: 404, body: 'null', headers: { 'cache-control': 'no-store' } };
 
-/** Returns the payload of a remote config flag, which is not evaluated. */
+/** Returns the payload of a remote config flag without evaluating the flag. */
 async function createPayloadResponse(
   { flag }: Extract<DefinitionTarget, { flag: string }>,
   environmentId: number,
@@ -153,7 +151,7 @@ async function requireDefinitionProject(
     await requireDefinitionAccess(bearer, project.environmentId, rights);
     return project;
   }
-  // Check the permission before all other lookups, so that unauthorized clients learn nothing about the environment.
+  // Check the permission before all other lookups, so that the response does not reveal data to unauthorized clients.
   await requireDefinitionAccess(bearer, numbered, rights);
   return findFlagProject(await keyOf(numbered, database), projectKeys);
 }
@@ -168,7 +166,7 @@ function noProjectKey(): AppError {
   );
 }
 
-/** Returns the number in the path, or null if it cannot be the ID of an environment. */
+/** Returns the environment ID in the path, or null if the path segment cannot be an environment ID. */
 function numberIn({ environment }: DefinitionTarget): number | null {
   const isPossible = environment !== undefined && /^[1-9]\d{0,9}$/.test(environment);
   return isPossible && Number(environment) <= 2_147_483_647 ? Number(environment) : null;
@@ -182,10 +180,10 @@ async function keyOf(environmentId: number, { requests }: DefinitionAccess['data
   return key;
 }
 
-/** The project whose flag definitions a server SDK requests for local evaluation. */
+/** The definitions or payload that a server SDK requests. */
 type DefinitionTarget =
   | { label: '/flags/definitions' | '/api/feature_flag/local_evaluation'; environment?: never }
-  /** `environment` is the number of the environment, or `@current` for the environment of the project API key. */
+  /** `environment` is the environment ID, or `@current` for the project API key's environment. */
   | { label: '/feature_flags/local_evaluation'; environment: string }
   | { label: '/remote_config'; environment: string; flag: string };
 

@@ -1,5 +1,3 @@
-// Creates the services that flag requests need, such as caches and metrics.
-
 import { flagPayloadContext, isSealedPayload } from '@millrace/contracts';
 import type { ProjectChanges, Sql } from '@millrace/db/sql';
 import {
@@ -33,7 +31,7 @@ import { createExpensiveRequests, type ExpensiveRequestConfig, type ExpensiveReq
 import { createFlagLimits, type FlagLimitConfig, type FlagLimits } from './limits.ts';
 import { createFlagMetrics, type FlagMetrics } from './metrics.ts';
 
-/** Services for flag requests and for the browser config. */
+/** Services for flag requests and the browser config. */
 export interface FlagServices extends Stoppable {
   data: FlagData;
   settings: EnvironmentSettings;
@@ -51,7 +49,7 @@ interface FlagServicesOptions {
    * Queries flag data. The queries use a separate pool, so that a large number of flag requests does not affect events.
    */
   sql: Sql;
-  /** Queries definitions (see `createFlagDatabase`). */
+  /** The connection for definition queries (see `createFlagDatabase`). */
   definitionSql: Sql;
   cache: KeyValueStore;
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
@@ -94,7 +92,6 @@ export function createFlagServices(options: FlagServicesOptions): FlagServices {
   };
 }
 
-/** Dependencies of the flag paths. */
 export interface FlagDependencies {
   projectKeys: ProjectKeys;
   data: FlagData;
@@ -106,7 +103,7 @@ export interface FlagDependencies {
   uploads: Uploads;
   limits: CaptureLimits;
   metrics: FlagMetrics;
-  /** The tracing, or null if it is off. */
+  /** The request tracing, or null if tracing is disabled. */
   tracing: Tracing | null;
   logRefusal(line: RefusalLine): void;
   isStopping(): boolean;

@@ -7,10 +7,10 @@ import { LRUCache } from 'lru-cache';
 import type { StoreTimeLimits } from '../access/store-limits.ts';
 import type { GatewayConfig } from '../config.ts';
 
-/** The client of a flag request. Clients take turns, so that one client cannot delay the others. */
+/** The client that sent a flag request. Clients take turns, so that one client cannot delay the others. */
 export interface FlagClient {
   environmentId: number;
-  /** The IP address, or null if unknown. */
+  /** The client's IP address, or null if unknown. */
   address: string | null;
 }
 
@@ -27,7 +27,7 @@ export type ExpensiveRequestConfig = Pick<
   'flagExpensiveBurstMsPerAddress' | 'flagExpensiveMsPerSecondPerAddress'
 >;
 
-/** The evaluation time that an address has left for a project, and when it was calculated. */
+/** The remaining evaluation time of an address in a project, and when this time was calculated. */
 interface Account {
   remainingMs: number;
   atMs: number;
@@ -44,7 +44,7 @@ interface WaitingRequest {
 }
 
 const stepsPerMs = 80_000;
-/** Other work is delayed by at most this time and the evaluation of one flag. */
+/** Delays other work by at most this time plus the evaluation time of one flag. */
 const sliceMs = 5;
 const maxPerAddress = 10;
 const maxPerProject = 50;
@@ -94,7 +94,7 @@ export function createExpensiveRequests(
    */
   function runSlice(request: WaitingRequest): boolean {
     const { evaluation, account, endsAtMs, resolve, reject } = request;
-    // A request that was started is always completed. That takes at most a tenth of a second.
+    // A started request is always completed, which takes at most 100 ms.
     if (!request.isStarted && accounts.isOverdrawn(account)) {
       reject(refusal(account));
       return true;
@@ -146,7 +146,7 @@ function countOutcomes(metrics: Metrics) {
   );
 }
 
-/** Runs one slice, and subtracts its duration from the account of the address. */
+/** Evaluates one slice, and subtracts its duration from the address's account. */
 function continueEvaluation(request: WaitingRequest): IteratorResult<void, EvaluatedFlags> {
   const { evaluation, steps, account } = request;
   request.isStarted = true;
@@ -204,7 +204,7 @@ function takeNext(projects: Map<number, Map<string, WaitingRequest[]>>): NextReq
   return undefined;
 }
 
-/** Puts a request that needs more slices back into its queue, as the first request of its address. */
+/** Returns a request that needs more slices to its queue, as the first request from its address. */
 function putBack(
   projects: Map<number, Map<string, WaitingRequest[]>>,
   { environmentId, address, request }: NextRequest,

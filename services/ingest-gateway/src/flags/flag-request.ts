@@ -55,7 +55,7 @@ export async function readFlagRequest(
   });
   const maxDecompressedBytes = Math.min(limits.maxDecompressedBytes, maxFlagRequestBytes);
   const { json, apiKey, envelopeKey } = await decodeBody(body, { maxDecompressedBytes, lease });
-  // A large body is parsed only if its key may be valid.
+  // Parse a large body only if its API key may be valid.
   if (envelopeKey !== null) await rejectUnknownKey(envelopeKey, projectKeys);
   return parseFlagRequest(json, apiKey ?? query.body.apiKey);
 }
@@ -80,18 +80,17 @@ function unusable(sentence: string): AppError {
 
 type Fields = Record<string, unknown>;
 
-/** A parsed flag request. */
 export interface FlagRequest {
-  /** A well-formed project API key. The gateway has not looked it up yet. */
+  /** A well-formed project API key, which may not exist. */
   token: string;
-  /** Whether the client requests only the browser config and no flags. */
+  /** Whether the client requests only the browser config, without flags. */
   isDisabled: boolean;
-  /** The context of the evaluation, or null if the client requests no flags and sends no distinct ID. */
+  /** The evaluation context, or null if the client requests no flags and sends no distinct ID. */
   context: Omit<EvaluationContext, 'stored' | 'now'> | null;
-  /** The keys of the requested flags. Absent if the client requests all flags. */
+  /** The keys of the requested flags. Undefined if the client requests all flags. */
   keys?: readonly string[];
   contexts: readonly string[];
-  /** `evaluation_runtime` as it was sent, or null if missing. */
+  /** The value of `evaluation_runtime` as the client sent it, or null if missing. */
   runtime: string | null;
 }
 
@@ -178,15 +177,15 @@ function missingDistinctId(): AppError {
 
 /** The query parameters of a flag request. */
 export interface FlagQuery {
-  /** The parameters that replace the body or describe its encoding. */
+  /** The query parameters that replace the body or describe its encoding. */
   body: CaptureQuery;
-  /** The distinct ID of a request without a body. */
+  /** The distinct ID for a request without a body. */
   distinctId: string | null;
   shape: ResponseShape;
-  /** Whether the response should also contain the browser config. */
+  /** Whether the response should include the browser config. */
   withConfig: boolean;
   onlySurveys: boolean;
-  /** Whether to ignore the stored properties of the person. */
+  /** Whether to ignore the person's stored properties. */
   onlySentProperties: boolean;
 }
 
@@ -229,12 +228,12 @@ function shapeOfDecide(version: string | null): ResponseShape {
   return number === 2 ? 'on' : 'keys';
 }
 
-/** Parses the version in the query. Returns 0 if the version is not a whole number. */
+/** Parses the version number in the query string. Returns 0 if it is not an integer. */
 function numberOf(version: string | null): number {
   return version !== null && /^-?\d{1,9}$/.test(version) ? Number(version) : 0;
 }
 
-/** A path of flag requests, as it is named in metrics and logs. */
+/** The name of a flag endpoint in metrics and logs. */
 export type FlagPath = '/flags' | '/decide';
 
 const paths = new Map<string, FlagPath>([

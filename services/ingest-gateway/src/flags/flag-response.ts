@@ -1,5 +1,3 @@
-// Builds the responses to flag requests in the format that each SDK expects.
-
 import type { JsonObject } from '@millrace/contracts';
 import { type EvaluatedFlags, type FlagResult, toFlagValue } from '@millrace/flags';
 import { isAppError } from '@millrace/runtime';
@@ -9,13 +7,13 @@ import type { ResponseShape } from './flag-request.ts';
 interface FlagEvaluation extends EvaluatedFlags {
   requestId: string;
   evaluatedAt: number;
-  /** Whether the quota of flag requests is used up for this month. */
+  /** Whether the monthly quota of flag requests is used up. */
   isQuotaLimited: boolean;
-  /** The number of flags that are omitted because the request does not show where the client runs. */
+  /** The number of flags omitted because the request does not show whether the client is a browser or a server. */
   withheld: number;
 }
 
-/** Creates the response body in the requested format. The order of the flags has no meaning. */
+/** Creates the response body in the requested format. The order of flags is not significant. */
 export function toFlagResponse(shape: ResponseShape, evaluation: FlagEvaluation): JsonObject {
   const { requestId, evaluatedAt, isQuotaLimited, withheld } = evaluation;
   return {
@@ -27,7 +25,7 @@ export function toFlagResponse(shape: ResponseShape, evaluation: FlagEvaluation)
   };
 }
 
-/** Explains to developers why flags are missing. SDKs ignore this field. */
+/** Tells developers why flags are missing. SDKs ignore this field. */
 const withheldReason =
   'These flags are only for clients or only for servers, and the User-Agent header does not show whether a client or a server sent the request. Set `evaluation_runtime` to client, server or all.';
 
@@ -44,7 +42,7 @@ function inShape(shape: ResponseShape, { results, hasErrors }: EvaluatedFlags): 
         errorsWhileComputingFlags: hasErrors,
       };
     case 'details': {
-      // Do not assign the fields one by one, because a flag may be named `__proto__`.
+      // Do not assign the fields individually, because a flag may be named `__proto__`.
       const flags = Object.fromEntries(results.map((result) => [result.key, detailsOf(result)]));
       return { flags, errorsWhileComputingFlags: hasErrors };
     }

@@ -1,5 +1,3 @@
-// Serves `/flags` and `/decide`: evaluates the feature flags of a request.
-
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
@@ -36,7 +34,7 @@ import {
 import { toFlagRefusal, toFlagResponse } from './flag-response.ts';
 import type { FlagOutcome } from './metrics.ts';
 
-/** A flag path, and the text after `?`. */
+/** The path and query string of a flag request. */
 export interface FlagTarget {
   path: FlagPath;
   query: string;
@@ -142,13 +140,13 @@ function toResponse(
     isQuotaLimited: outcome === 'quota_limited',
     withheld,
   });
-  // The response must not be cached, because it contains the flags of one person.
+  // The response must not be cached, because it contains one person's flag values.
   return { status: 200, body: JSON.stringify({ ...flags, ...config }), headers: { 'cache-control': 'no-store' } };
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Returns the client's request ID if it is a UUID, or a new one. SDKs add it to the events about flags. */
+/** Returns the client's request ID if it is a UUID, or else a new ID. SDKs add the ID to events about flags. */
 function uuidOf({ headers }: IncomingMessage): string {
   const sent = headers['x-request-id'];
   return typeof sent === 'string' && uuid.test(sent) ? sent : randomUUID();
@@ -168,12 +166,12 @@ interface EvaluationOptions {
   context: NonNullable<FlagRequest['context']>;
   selection: FlagSelection;
   onlySentProperties: boolean;
-  /** The address, or null if unknown. */
+  /** The client's IP address, or null if unknown. */
   address: string | null;
   data: FlagData;
   expensiveRequests: ExpensiveRequests;
   idsBeforeLogin: AnonymousIdCache;
-  /** Called for each failed database query. */
+  /** Called after each failed database query. */
   onFailure(error: unknown): void;
 }
 

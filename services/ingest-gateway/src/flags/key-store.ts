@@ -1,4 +1,4 @@
-// SQL that finds the environment of a secret key, and the project API key of an environment.
+// SQL that finds the environment for a secret key, and the project API key for an environment.
 
 import type { Sql } from '@millrace/db/sql';
 
@@ -14,7 +14,7 @@ export async function findSecretKeyOwner(sql: Sql, secureValue: string): Promise
   return row?.project_id ?? null;
 }
 
-/** Returns the project API key of an environment, or null if the environment does not exist. */
+/** Returns the environment's project API key, or null if the environment does not exist. */
 export async function findKeyByEnvironmentId(sql: Sql, environmentId: number): Promise<string | null> {
   const [row] = await sql.query<{ api_token: string }>('SELECT api_token FROM environment WHERE id = $1', [
     environmentId,

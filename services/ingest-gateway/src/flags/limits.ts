@@ -1,5 +1,3 @@
-// The rate limiter and the monthly quota for flag requests.
-
 import { AppError } from '@millrace/runtime';
 import { LRUCache } from 'lru-cache';
 import type { KnownProject } from '../access/project-key-store.ts';
@@ -7,11 +5,13 @@ import type { GatewayConfig } from '../config.ts';
 import { createQuotas } from '../limits/quotas.ts';
 import type { SharedCounters } from '../limits/shared-counters.ts';
 
-/** Limits for flag requests. */
 export interface FlagLimits {
-  /** Returns the quota of flag requests in the same form as the quota of events, with separate counters. */
+  /**
+   * Counts a flag request.
+   * @throws AppError `rate_limited` if the API key or the IP address has exceeded its rate limit
+   */
   admit(token: string, address: string | null): void;
-  /** Returns whether the project's quota of flag requests for this month is used up. */
+  /** Returns true if the project's monthly quota of flag requests is used up. */
   isUsedUp(project: KnownProject): boolean;
   countEvaluation(project: KnownProject): void;
   /**

@@ -11,7 +11,7 @@ export interface FlagMetrics {
    */
   ended(outcome: { path: string; status: number; code: string | null; seconds: number }): void;
   countOutcome(outcome: FlagOutcome): void;
-  /** Counts a flag that could not be evaluated. */
+  /** Counts a flag whose evaluation failed. */
   failed(reason: string): void;
 }
 

@@ -1,4 +1,4 @@
-// The event fields that the gateway reads, and functions that read them from scanned JSON.
+// The event fields that the gateway reads, and functions that read these fields from scanned JSON.
 
 import { isObject, type JsonObject } from '@millrace/contracts';
 import { requireParsableLength } from './parse-limit.ts';
@@ -12,7 +12,7 @@ const objectProperties = ['$set', '$set_once', '$groups', '$group_set'] as const
 
 type Fields = Record<string, unknown>;
 
-/** Replaces empty arrays with empty objects in fields that cannot be arrays. Changes the event in place. */
+/** Replaces empty arrays with empty objects in fields that must be objects. Modifies the event in place. */
 export function repairEmptyObjects(event: unknown): void {
   if (!isObject(event)) return;
   repair(event, objectFields);
@@ -50,7 +50,7 @@ const eventFields = [
   '$token',
 ] as const;
 
-/** Additional fields of the object that contains a batch. */
+/** Fields of the object that contains a batch, in addition to the event fields. */
 const envelopeFields = ['batch', 'historical_migration', 'sent_at', 'sentAt'] as const;
 
 const propertyFields = [
@@ -68,7 +68,7 @@ type EventField = (typeof eventFields)[number] | (typeof envelopeFields)[number]
 type PropertyField = (typeof propertyFields)[number];
 
 const allFields = [...eventFields, ...envelopeFields];
-/** How many numbers a scan stores for each event. */
+/** The number of positions that a scan stores for each event. */
 export const positionsPerEvent = 2 * (allFields.length + propertyFields.length);
 
 const slotByField = new Map<string, number>(allFields.map((name, index) => [name, 2 * index]));
@@ -76,7 +76,7 @@ const slotByProperty = new Map<string, number>(
   propertyFields.map((name, index) => [name, 2 * (allFields.length + index)]),
 );
 
-/** Returns the index of the field's numbers within the numbers of its event. */
+/** Returns the index of a field's first position among its event's positions. */
 export function getPositionIndex(name: EventField): number {
   return slotByField.get(name) ?? 0;
 }
@@ -86,7 +86,7 @@ const propertySlots: readonly { name: PropertyField; slot: number }[] = property
   slot: slotByProperty.get(name) ?? 0,
 }));
 
-/** Names grouped by their length. The length alone excludes most names in an event. */
+/** Names grouped by length. The length alone rules out most names in an event. */
 export type NameTable = readonly (readonly { bytes: Buffer; slot: number }[])[];
 
 function tableOf(slots: ReadonlyMap<string, number>): NameTable {
@@ -95,7 +95,7 @@ function tableOf(slots: ReadonlyMap<string, number>): NameTable {
   return table;
 }
 
-/** Returned instead of a slot for properties whose position is not stored, but which must not be an empty array. */
+/** Returned instead of a slot for properties whose position is not stored but that must not be an empty array. */
 const objectProperty = -2;
 
 export const fieldNames = tableOf(slotByField);
@@ -105,7 +105,7 @@ export const propertyNames = tableOf(
 
 const objectSlots = new Set(objectFields.map(getPositionIndex));
 
-/** Returns whether the value of this field must be an object (see `repairEmptyObjects`). */
+/** Returns true if the field's value must be an object (see `repairEmptyObjects`). */
 export function isObjectField(names: NameTable, slot: number): boolean {
   return names === fieldNames ? objectSlots.has(slot) : slot === objectProperty;
 }
@@ -128,7 +128,7 @@ function isWritten(name: Buffer, bytes: Buffer, start: number): boolean {
   return true;
 }
 
-/** The fields of an event that are copied into its record as they were sent, as positions in the JSON of the request. */
+/** Positions, in the request JSON, of the event fields that are copied unchanged to the event's record. */
 export interface RawFields {
   json: Buffer;
   properties: RawValue | null;
@@ -168,13 +168,13 @@ function readRawFields(json: Buffer, from: Int32Array, base: number): RawFields 
   };
 }
 
-/** Returns the bytes of a field, or null if the field is missing or null. */
+/** Returns a field's bytes, or null if the field is missing or null. */
 function rawValue(json: Buffer, from: Int32Array, at: number): RawValue | null {
   const start = from[at] ?? 0;
   return start === 0 || json[start] === 0x6e ? null : { start, end: from[at + 1] ?? 0 };
 }
 
-/** Parses the fields of an event that cannot be copied as they were sent. */
+/** Parses those fields of an event that cannot be copied unchanged. */
 export function parseRawFields({ json, properties, $set, $set_once, $unset }: RawFields) {
   const parse = (value: RawValue | null) =>
     value === null ? undefined : JSON.parse(json.toString('utf8', value.start, value.end));
@@ -186,7 +186,7 @@ export function parseRawFields({ json, properties, $set, $set_once, $unset }: Ra
   };
 }
 
-/** Stands for an object that is copied without being parsed. */
+/** Placeholder for an object that is copied without being parsed. */
 const unparsed: JsonObject = Object.freeze({});
 
 /**

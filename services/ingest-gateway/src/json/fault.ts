@@ -1,8 +1,8 @@
-/** The position at which text stops being valid JSON. Lines and columns start at 1. */
+/** The position at which a text stops being valid JSON. Lines and columns start at 1. */
 interface JsonFault {
   line: number;
   column: number;
-  /** Whether the text is valid up to its end, but incomplete. */
+  /** Whether the text is valid up to its end but incomplete. */
   isCutShort: boolean;
 }
 
@@ -22,7 +22,7 @@ export function findJsonFault(text: string): JsonFault {
 
 const scalar = /true|false|null|NaN|-?Infinity|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-/** What is allowed next. `first item` and `first name` also allow the closing bracket. */
+/** The allowed next token. `first item` and `first name` also allow the closing bracket. */
 type Expected = 'value' | 'first item' | 'name' | 'first name' | 'comma or end';
 
 /**
@@ -79,7 +79,7 @@ function endOfJson(text: string): number {
   return place();
 }
 
-/** Moves through a text. Each function advances only if the text matches. */
+/** A position in a text. Each function advances the position only if the text matches. */
 interface JsonCursor {
   /**
    * Skips the text that a pattern matches at the current position. Returns false if the pattern does not match.
@@ -129,7 +129,7 @@ function createJsonCursor(text: string): JsonCursor {
         if (!take(escaped)) return false;
         continue;
       }
-      // The comparison is false for an undefined character at the end of the text.
+      // The comparison is also false if the character is undefined, which means the end of the text.
       if (!(code >= 0x20)) return false;
       at += 1;
       if (code === 0x22) return true;

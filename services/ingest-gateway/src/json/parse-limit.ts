@@ -1,4 +1,4 @@
-// Limits the JSON text that a thread parses, because a thread that runs out of memory can crash the whole process.
+// Limits the size of JSON that a worker thread parses, because running out of memory can crash the whole process.
 
 import { resourceLimits } from 'node:worker_threads';
 import { AppError } from '@millrace/runtime';

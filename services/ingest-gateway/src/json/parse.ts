@@ -21,7 +21,7 @@ export function parseJson(text: string, expected = 'an object or an array of eve
   throw new AppError('invalid', message, { code: 'invalid_json' });
 }
 
-/** Describes where a text stops being valid JSON: `unexpected character at line 3, column 12`. */
+/** Describes where a text stops being valid JSON, for example `unexpected character at line 3, column 12`. */
 export function describeJsonFault(text: string): string {
   const { line, column, isCutShort } = findJsonFault(text);
   return `${isCutShort ? 'unexpected end' : 'unexpected character'} at line ${line}, column ${column}`;
@@ -109,7 +109,7 @@ function cleanText(text: string): string {
   return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\ufffd') : wellFormed;
 }
 
-/** Cleans all strings and keys of a parsed value in place. The caller must have checked the depth of the value. */
+/** Cleans all strings and keys of a parsed value in place. The caller must check the nesting depth first. */
 export function cleanValue(value: unknown): unknown {
   if (typeof value === 'string') return cleanText(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -127,7 +127,7 @@ function cleanObject(object: JsonObject): void {
     const cleaned = cleanValue(object[key]);
     if (cleanKey === key && cleaned === object[key]) continue;
     if (cleanKey !== key) delete object[key];
-    // Do not assign the property, because a key may be named `__proto__`.
+    // Do not use an assignment, because a key may be named `__proto__`.
     Object.defineProperty(object, cleanKey, { value: cleaned, enumerable: true, configurable: true, writable: true });
   }
 }

@@ -1,4 +1,4 @@
-// A fast scanner that finds the fields of events in JSON without parsing it.
+// A fast scanner that finds event fields in JSON without parsing it.
 
 import {
   fieldNames,
@@ -11,7 +11,7 @@ import {
 } from './event-fields.ts';
 import { skipColon, skipPlainBytes, skipSpace, skipText, skipValue } from './skip-json.ts';
 
-/** The maximum number of nested objects and arrays in an event, including the event itself. */
+/** The maximum nesting depth of an event, including the event object itself. */
 export const maxNesting = 64;
 
 /**
@@ -20,7 +20,9 @@ export const maxNesting = 64;
  */
 export interface Scan {
   shape: 'event' | 'array' | 'batch';
-  /** The number of events in a batch or an array. Their numbers follow the first `positionsPerEvent` numbers. */
+  /**
+   * The number of events in a batch or an array. The events' positions follow the first `positionsPerEvent` numbers.
+   */
   events: number;
   slots: Int32Array;
 }
@@ -43,7 +45,7 @@ class Scanner {
   private slots = new Int32Array(64 * positionsPerEvent);
   private events = 0;
 
-  /** Adds space for an event, and returns the index of its first number. */
+  /** Reserves space for an event, and returns the index of its first position. */
   private addEvent(): number {
     const base = this.events * positionsPerEvent;
     this.events += 1;
@@ -120,7 +122,7 @@ class Scanner {
     }
   }
 
-  /** Scans a request. The numbers are valid until the next scan. */
+  /** Scans a request body. The returned positions are valid until the next scan. */
   scan(json: Buffer): Scan | null {
     this.events = 0;
     const outer = this.addEvent();

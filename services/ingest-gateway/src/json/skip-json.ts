@@ -77,7 +77,7 @@ export function skipPlainBytes(bytes: Buffer, start: number): number {
   return at;
 }
 
-/** Returns whether four bytes need no decoding, with one comparison for all four bytes. */
+/** Compares four bytes at once, and returns true if none of them needs decoding. */
 function arePlain(bytes: Buffer, at: number): boolean {
   const first = (isPlain[bytes[at] ?? 0] ?? 0) & (isPlain[bytes[at + 1] ?? 0] ?? 0);
   return (first & (isPlain[bytes[at + 2] ?? 0] ?? 0) & (isPlain[bytes[at + 3] ?? 0] ?? 0)) === 1;
@@ -94,7 +94,6 @@ function skipEscape(bytes: Buffer, start: number): number {
   return low >= 0xdc00 && low <= 0xdfff ? start + 12 : -1;
 }
 
-/** Returns whether a byte is one of `"`, `\`, `/`, `b`, `f`, `n`, `r` and `t`. */
 function isShortEscape(byte: number | undefined): boolean {
   switch (byte) {
     case quote:
@@ -181,7 +180,7 @@ function skipNumber(bytes: Buffer, start: number): number {
   return at;
 }
 
-/** Skips at least one digit. */
+/** Skips one or more digits. */
 function skipDigits(bytes: Buffer, start: number): number {
   let at = start;
   for (;;) {
@@ -191,7 +190,7 @@ function skipDigits(bytes: Buffer, start: number): number {
   }
 }
 
-/** Returns whether the second to the fourth byte have these values. */
+/** Returns true if the second, third and fourth byte have these values. */
 function isWord(bytes: Buffer, start: number, second: number, third: number, fourth: number): boolean {
   return bytes[start + 1] === second && bytes[start + 2] === third && bytes[start + 3] === fourth;
 }

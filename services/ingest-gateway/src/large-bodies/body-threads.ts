@@ -1,4 +1,4 @@
-// Parses large request bodies in other threads, which projects share fairly.
+// Parses large request bodies in worker threads, which projects share fairly.
 
 import type { IncomingMessage } from 'node:http';
 import { Worker } from 'node:worker_threads';
@@ -10,11 +10,10 @@ import { findClientAddress } from '../request-head.ts';
 import type { ThreadMessage } from './messages.ts';
 
 export interface BodyThread<Result> {
-  /** The number of the thread in the budget. */
+  /** The thread's number in the byte budget. */
   number: number;
   worker: Worker | undefined;
   idleTimer: NodeJS.Timeout | undefined;
-  /** Starts the worker, unless it is already running. */
   start(): Worker;
   onMessage: (message: ThreadMessage<Result>) => void;
   /** Called if the worker exits during a job. */
@@ -35,7 +34,7 @@ export interface BodyThreads<Result> {
   stop(): Promise<void>;
 }
 
-/** A thread that is idle for this long is ended, to free its memory. */
+/** A thread that is idle for this long is stopped to free its memory. */
 const idleMs = 30_000;
 
 export function createBodyThreads<Result>({
@@ -47,7 +46,7 @@ export function createBodyThreads<Result>({
 }: {
   program: URL;
   budget: ByteBudget;
-  /** The numbers of the threads in the budget. */
+  /** The threads' numbers in the byte budget. */
   numbers: readonly number[];
   heapMb: number;
   logger: Logger;
@@ -74,7 +73,7 @@ export function createBodyThreads<Result>({
 
   function startWorker(thread: BodyThread<Result>): Worker {
     const worker = new Worker(program, {
-      // Pass no Node.js options to the thread. The parent's options load modules that only the main thread needs.
+      // Pass no Node.js options to the thread: the parent's options load modules that only the main thread needs.
       execArgv: [],
       workerData: { shares: budget.threads, thread: thread.number },
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
@@ -132,9 +131,9 @@ function lostError(cause: unknown): AppError {
 
 /** The project or client that sent a body. */
 export interface BodyOwner {
-  /** Bodies with and without a known key have separate threads. */
+  /** Bodies with a known key and bodies without one use separate threads. */
   isKnownKey: boolean;
-  /** The key, or the client's IP address. Owners take turns. */
+  /** The API key, or the client's IP address. */
   id: string;
 }
 
@@ -159,7 +158,7 @@ export async function findBodyOwner(
 /** A queue in which owners take turns. The items of one owner stay in order. */
 interface FairQueue<T> {
   add(ownerId: string, item: T): void;
-  /** Takes the next item, or returns undefined if the queue is empty. */
+  /** Removes and returns the next item. Returns undefined if the queue is empty. */
   next(): T | undefined;
 }
 
@@ -176,7 +175,7 @@ function createFairQueue<T>(): FairQueue<T> {
       if (first === undefined) return undefined;
       const [ownerId, items] = first;
       const item = items.shift();
-      // Delete and insert the owner again, which moves it to the end of the map.
+      // Delete and reinsert the owner, which moves it to the end of the map.
       waiting.delete(ownerId);
       if (items.length > 0) waiting.set(ownerId, items);
       return item;

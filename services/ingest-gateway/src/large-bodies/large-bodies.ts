@@ -1,5 +1,3 @@
-// Reads large bodies in separate threads.
-
 import { AppError, type Logger } from '@millrace/runtime';
 import { type ByteBudget, type ByteLease, overloadedError } from '../body/byte-budget.ts';
 import { type BodyOwner, type BodyThread, type BodyThreads, createBodyThreads } from './body-threads.ts';
@@ -9,11 +7,11 @@ import { type BodyJob, type ThreadMessage, type TransferredError, toTransferable
 export interface JobContext {
   lease: ByteLease;
   owner: BodyOwner;
-  /** Called with the key in the outermost object before the body is parsed. If it rejects, the request is rejected. */
+  /** Called with the API key in the outermost object before the body is parsed. A rejection rejects the request. */
   checkKey?(key: string): Promise<void>;
 }
 
-/** Reads bodies in threads if they would block the main thread for too long. */
+/** Decodes and parses bodies in worker threads if they would block the main thread for too long. */
 export interface LargeBodies<Job extends BodyJob, Result> {
   /**
    * Decodes a body and finds its events. Waits for a free thread. The byte budget already includes bodies that wait.
@@ -23,7 +21,7 @@ export interface LargeBodies<Job extends BodyJob, Result> {
   stop(): Promise<void>;
 }
 
-/** The time limit of a job. Real bodies take far less time. */
+/** The time limit for one job. Real bodies take far less time. */
 const longestJobMs = 30_000;
 
 export function createLargeBodies<Job extends BodyJob, Result>(options: {
@@ -33,9 +31,11 @@ export function createLargeBodies<Job extends BodyJob, Result>(options: {
    */
   program: URL;
   budget: ByteBudget;
-  /** The number of threads for bodies with a known key. The budget must have room for one more thread. */
+  /** The number of threads for bodies with a known key. The budget must have room for one additional thread. */
   threads: number;
-  /** The maximum JavaScript heap of each thread. A thread that exceeds it is ended, and only its request fails. */
+  /**
+   * The maximum JavaScript heap of each thread, in MB. A thread that exceeds it is stopped, and only its request fails.
+   */
   heapMb: number;
   logger: Logger;
 }): LargeBodies<Job, Result> {
@@ -43,7 +43,7 @@ export function createLargeBodies<Job extends BodyJob, Result>(options: {
   const createThreads = (numbers: readonly number[]) =>
     createBodyThreads<Result>({ program, budget, numbers, heapMb, logger });
   const knownKeys = createThreads(Array.from({ length: options.threads }, (_, index) => index + 1));
-  // Bodies without a known key have a separate thread, so that they delay only each other.
+  // Bodies without a known key use a separate thread, so that they delay only each other.
   const unknownKeys = createThreads([options.threads + 1]);
   let unknownKeyBytes = 0;
 
@@ -86,7 +86,7 @@ export function createLargeBodies<Job extends BodyJob, Result>(options: {
     }
   }
 
-  /** Moves the memory that the thread has reserved in the budget to the request. */
+  /** Transfers the thread's memory reservation to the request. */
   function moveShareTo(lease: ByteLease, { number }: BodyThread<Result>): void {
     lease.take(Atomics.exchange(budget.threads.heldKiB, number, 0) * 1024);
   }
@@ -103,7 +103,7 @@ export function createLargeBodies<Job extends BodyJob, Result>(options: {
   return {
     async read(job, context) {
       if (context.owner.isKnownKey) return runIn(knownKeys, job, context);
-      // Bodies without a known key can together use half of the memory for bodies.
+      // Bodies without a known key can use at most half of the memory for bodies in total.
       const { length } = job.raw;
       if (unknownKeyBytes > 0 && unknownKeyBytes + length > budget.maxBytes / 2) throw overloadedError();
       unknownKeyBytes += length;

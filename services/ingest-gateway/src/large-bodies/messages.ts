@@ -4,32 +4,31 @@
 import type { ErrorKind } from '@millrace/runtime';
 import type { ThreadShares } from '../body/byte-budget.ts';
 
-/** Start data of a thread. */
 export interface ThreadStart {
   shares: ThreadShares;
-  /** The number of the thread in the shares, starting at 1. */
+  /** The thread's number in the shares, starting at 1. */
   thread: number;
 }
 
-/** A body for a thread. Its bytes are transferred and not copied. */
+/** A body for a worker thread. Its bytes are transferred without copying. */
 export interface BodyJob {
   raw: Uint8Array;
 }
 
-/** The response to a message of type `key`. If no project has the key, the thread abandons the job. */
+/** The response to a message of type `key`. If the key does not exist, the thread cancels the job. */
 export interface KeyCheck {
   type: 'key_check';
   isPossible: boolean;
 }
 
 export type ThreadMessage<Result> =
-  /** The thread has found a key, and waits for a `KeyCheck` before it parses the body. */
+  /** The thread has found a key, and waits for a `KeyCheck` message before it parses the body. */
   | { type: 'key'; key: string }
   | { type: 'result'; result: Result }
   | { type: 'rejected'; error: TransferredError }
   | { type: 'failed'; message: string };
 
-/** An AppError in the form in which it is sent between threads. */
+/** An AppError in the form that is sent between threads. */
 export interface TransferredError {
   kind: ErrorKind;
   message: string;

@@ -14,9 +14,9 @@ export interface HotKeysOptions {
   sketch: KeySketch;
   now(): number;
   windowMs: number;
-  /** The number of live events in a window from which a key is hot. 0 disables the detection of hot keys. */
+  /** The minimum number of live events per window that makes a key hot. 0 disables hot key detection. */
   hotEvents: number;
-  /** How long a key stays hot after its last hot window, so that it does not change back and forth. */
+  /** How long a key stays hot after its last hot window, so that it does not switch back and forth. */
   holdMs: number;
 }
 
@@ -28,12 +28,12 @@ export interface HotKeys {
    */
   note(token: string, ids: Iterable<string>): { id: string; spike: TrafficSpike }[];
   isHot(key: string): boolean;
-  /** Returns whether any key is hot. Usually no key is hot, and the events need no check. */
+  /** Returns true if any key is hot. Usually no key is hot, and events need no check. */
   hasAny(): boolean;
   size(): number;
 }
 
-/** A key with many events, which is counted exactly. */
+/** A frequent key whose events are counted exactly. */
 interface Candidate {
   counter: string;
   wasHotNow: boolean;
@@ -59,7 +59,7 @@ export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
   const candidates = new LRUCache<string, Candidate>({ max: maxCandidates });
   const candidateEvents = Math.max(1, Math.floor(hotEvents * candidateFrom));
   let window = 0;
-  /** The token of the last request, which is cached because the next request often has the same token. */
+  /** The token of the last request, cached because consecutive requests often have the same token. */
   let last = { token: '', prefix: sketch.prefix(':') };
 
   function prefixOf(token: string): SketchPrefix {
@@ -109,12 +109,12 @@ export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
   };
 }
 
-/** Returns the name of a counter. The name contains a digest, because distinct IDs may be email addresses. */
+/** Returns a counter name. The name contains a digest, because distinct IDs may be email addresses. */
 function digestOf(key: string): string {
   return createHash('sha256').update(key).digest('base64url').slice(0, 22);
 }
 
-/** The hot keys and the times when they expire. All gateways have the same hot keys. */
+/** The hot keys and their expiry times. All gateways share the same hot keys. */
 interface HotKeyTable {
   has(key: string): boolean;
   hasAny(): boolean;
@@ -123,14 +123,14 @@ interface HotKeyTable {
    * @returns false if the key was already hot
    */
   add(key: string): boolean;
-  /** Announces the hot keys again, for gateways that have started since the last announcement or missed it. */
+  /** Announces the hot keys again, for gateways that started later or missed an announcement. */
   repeat(): void;
-  /** Starts to receive the announcements of other gateways. */
+  /** Starts to receive announcements from other gateways. */
   listen(): Promise<void>;
   size(): number;
 }
 
-/** The channel of the key-value store on which hot keys are announced. */
+/** The key-value store channel on which hot keys are announced. */
 const hotKeyChannel = 'hot-keys';
 const maxHotKeys = 10_000;
 const maxAnnounced = 1000;
@@ -144,7 +144,7 @@ function createHotKeyTable({
   now(): number;
   holdMs: number;
 }): HotKeyTable {
-  /** The time when each key expires, in milliseconds since the epoch. */
+  /** The expiry time of each hot key, in milliseconds since the epoch. */
   const hot = new LRUCache<string, number>({ max: maxHotKeys });
 
   const has = (key: string) => hot.size > 0 && (hot.get(key) ?? 0) > now();
@@ -181,7 +181,7 @@ function createHotKeyTable({
   };
 }
 
-/** Parses an announcement. Malformed announcements are ignored. */
+/** Parses an announcement. Ignores malformed announcements. */
 function parseAnnouncement(message: string): [string, number][] {
   try {
     const entries: unknown = JSON.parse(message);
@@ -195,10 +195,10 @@ function parseAnnouncement(message: string): [string, number][] {
   }
 }
 
-/** The hash of a prefix that all keys of a request have in common. It is computed only once. */
+/** The hash of the prefix that all keys of a request share, so that it is computed only once. */
 type SketchPrefix = number;
 
-/** Estimates how often each text occurred, in memory of fixed size. */
+/** Estimates how often each key occurred, using a fixed amount of memory. */
 interface KeySketch {
   prefix(text: string): SketchPrefix;
   /**
@@ -255,7 +255,7 @@ export function createKeySketch({ width = 65_536, seed = (Math.random() * 2 ** 3
   };
 }
 
-/** Spreads changes in the last characters over all bits. */
+/** Spreads changes in the last characters over all bits of the hash. */
 function mix(hash: number): number {
   let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);

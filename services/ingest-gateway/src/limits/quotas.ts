@@ -1,4 +1,4 @@
-// Monthly quotas, and the rate limiter for events of a project.
+// Monthly quotas, and the rate limiter for a project's events.
 
 import type { KnownProject } from '../access/project-key-store.ts';
 import type { SharedCounters } from './shared-counters.ts';
@@ -6,15 +6,15 @@ import type { SharedCounters } from './shared-counters.ts';
 export type QuotaProject = Pick<KnownProject, 'environmentId' | 'eventsPerMonth'>;
 
 export interface Quotas {
-  /** Returns whether the project's quota for this month is used up. */
+  /** Returns true if the project's quota for the current month is used up. */
   isUsedUp(project: QuotaProject): boolean;
-  /** Counts live events that the log has acknowledged. */
+  /** Counts live events that the event log has acknowledged. */
   noteStored(project: QuotaProject, events: number): void;
-  /** Returns the current month, such as `2026-11`. */
+  /** Returns the current month, for example `2026-11`. */
   period(): string;
 }
 
-/** The counter of a month is kept a little longer than the month, because clocks differ. */
+/** A month's counter is kept a day longer than the month, because clocks differ. */
 const afterEndMs = 24 * 60 * 60 * 1000;
 
 /**
@@ -28,7 +28,7 @@ export function createQuotas({
 }: {
   counters: SharedCounters;
   now(): number;
-  /** The name of the counters. The default, `quota`, is for events. */
+  /** The prefix of the counter names. The default, `quota`, is for events. */
   name?: string;
 }): Quotas {
   let month = monthOf(now());
@@ -80,7 +80,9 @@ export interface RateLimit {
 interface RateLimitOptions {
   counters: SharedCounters;
   now(): number;
-  /** The window to which the limit applies. A batch can therefore contain more events than are allowed per second. */
+  /**
+   * The length of the window to which the limit applies. A batch can therefore exceed the number of events per second.
+   */
   windowMs: number;
 }
 

@@ -8,7 +8,7 @@ export async function selectRestrictions(sql: Sql): Promise<Restriction[]> {
     [],
   );
   return rows.flatMap(({ kind, token, distinct_id }) =>
-    // Ignore kinds of restrictions that a later version has added.
+    // Ignore restriction kinds that a later version has added.
     isRestrictionKind(kind) ? [{ kind, token, distinctId: distinct_id === '' ? null : distinct_id }] : [],
   );
 }

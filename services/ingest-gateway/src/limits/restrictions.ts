@@ -12,9 +12,9 @@ export interface Restrictions {
   stop(): void;
 }
 
-/** The time limit of the first read, for a database that accepts the query but never responds. */
+/** The time limit for the first read, in case the database accepts the query but never responds. */
 const firstReadLimitMs = 3000;
-/** The delay after a notification. Several keys may change at the same time, and the table is then read only once. */
+/** The delay after a notification. If several keys change at the same time, the table is read only once. */
 const afterMessageMs = 100;
 
 /**
@@ -26,7 +26,7 @@ export async function createRestrictions(options: {
   sql: Sql;
   changes: Pick<ProjectChanges, 'subscribe'>;
   logger: Logger;
-  /** The restrictions from the settings. */
+  /** The restrictions from the service's settings. */
   configured: readonly Restriction[];
   refreshAfterMs: number;
 }): Promise<Restrictions> {
@@ -76,19 +76,18 @@ export async function createRestrictions(options: {
   };
 }
 
-/** The distinct IDs of an API key to which a kind of restriction applies. */
+/** The distinct IDs to which one kind of restriction applies, for one API key. */
 interface Scope {
   isWholeKey: boolean;
   distinctIds: Set<string>;
 }
 
-/** The restrictions for an API key. */
 export interface KeyRestrictions {
   applies(kind: RestrictionKind, distinctId: string): boolean;
 }
 
 interface RestrictionSet {
-  /** Returns the restrictions of a key, or undefined if the key has no restrictions, as is true for most keys. */
+  /** Returns a key's restrictions, or undefined if the key has no restrictions, as for most keys. */
   of(token: string): KeyRestrictions | undefined;
   size: number;
 }

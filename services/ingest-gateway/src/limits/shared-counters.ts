@@ -14,21 +14,21 @@ export interface SharedCounters {
    */
   add(name: string, by: number, expiresAtMs: number): number;
   size(): number;
-  /** Sends the remaining counts to the store, if it responds. */
+  /** Sends the remaining counts to the store if the store responds. */
   stop(): Promise<void>;
 }
 
 interface Counter {
   name: string;
-  /** The sum of all gateways as far as it is known, including counts that have not been sent yet. */
+  /** The sum over all gateways as far as it is known, including counts that have not been sent yet. */
   total: number;
   pending: number;
   expiresAtMs: number;
 }
 
-/** The number of counters per command. The store needs less than a millisecond for a few hundred counters. */
+/** The maximum number of counters per command. The store needs less than a millisecond for a few hundred counters. */
 const maxCountersPerFlush = 500;
-/** Limits the work of the store and of this process, whatever the number of projects. */
+/** Limits the load on the store and on this process, regardless of the number of projects. */
 const minMsPerCounter = 1;
 const restAfterFailureMs = 1000;
 
@@ -37,7 +37,7 @@ export function createSharedCounters(options: {
   now(): number;
   /** How long counts are collected before they are sent to the store, in milliseconds. */
   flushAfterMs: number;
-  /** Called after each attempt, with the number of counters. */
+  /** Called after each attempt with the number of counters. */
   onFlush(outcome: 'ok' | 'failed', counters: number): void;
   maxCounters?: number;
 }): SharedCounters {
@@ -118,7 +118,7 @@ export function createSharedCounters(options: {
   };
 }
 
-/** Creates a list of the counters that must be sent to the store, oldest first. */
+/** Creates the queue of counters to send to the store, oldest first. */
 function createWaitingCounters(most: number) {
   const waiting = new Map<string, Counter>();
   return {

@@ -9,9 +9,9 @@ interface ProjectSpikesOptions {
   windowMs: number;
   /** A window with fewer events is never a spike. */
   minEvents: number;
-  /** How many times the baseline a window must contain to be a spike. */
+  /** The multiple of the baseline from which a window counts as a spike. */
   factor: number;
-  /** A new process has not measured the usual traffic yet, so it reports no spikes for this long. */
+  /** How long a new process reports no spikes, because it has not measured the usual traffic yet. */
   warmUpMs: number;
   maxProjects?: number;
 }
@@ -22,15 +22,14 @@ export interface ProjectSpikes {
    * @returns the spike if it starts with these events, otherwise null
    */
   note(environmentId: number, events: number): TrafficSpike | null;
-  /** Returns the number of projects that have a spike in this process at the moment. */
+  /** Returns the number of projects that currently have a spike in this process. */
   spiking(): number;
 }
 
 interface Traffic {
   window: number;
-  /** The events of all gateways in this window, as far as they are known. */
+  /** The number of events in this window over all gateways, as far as it is known. */
   events: number;
-  /** The moving average of the previous windows. */
   baseline: number;
   windowsSeen: number;
   isSpiking: boolean;
@@ -69,7 +68,7 @@ export function createProjectSpikes(options: ProjectSpikesOptions): ProjectSpike
         spiking.delete(environmentId);
       }
       traffic.windowsSeen += 1;
-      // In the first windows, the baseline is the plain average, so that it adapts quickly.
+      // In the first windows, the baseline is a plain average, so that it adapts quickly.
       const share = Math.max(weight, 1 / traffic.windowsSeen);
       traffic.baseline += (traffic.events - traffic.baseline) * share;
       traffic.baseline *= (1 - weight) ** (window - traffic.window - 1);
@@ -109,7 +108,7 @@ export function createProjectSpikes(options: ProjectSpikesOptions): ProjectSpike
       const window = Math.floor(now() / windowMs);
       for (const environmentId of spiking) {
         const traffic = projects.peek(environmentId);
-        // Projects that have stopped sending do not get a new window.
+        // A project that has stopped sending events does not start a new window.
         if (traffic === undefined || traffic.window < window - 1) spiking.delete(environmentId);
       }
       return spiking.size;
@@ -118,13 +117,13 @@ export function createProjectSpikes(options: ProjectSpikesOptions): ProjectSpike
 }
 
 export interface TrafficSpike {
-  /** The events of all gateways in the current window, as far as they are known. */
+  /** The number of events in the current window over all gateways, as far as it is known. */
   events: number;
   windowSeconds: number;
-  /** The average of the previous windows. */
+  /** The average number of events in the previous windows. */
   baselineEvents: number;
-  /** The minimum number of events with which the window counts as a spike. */
+  /** The minimum number of events for a window to count as a spike. */
   thresholdEvents: number;
-  /** The number of the window since the epoch, which is the same on all gateways. */
+  /** The window's number since the epoch, which is the same on all gateways. */
   window: number;
 }

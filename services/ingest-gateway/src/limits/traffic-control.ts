@@ -1,4 +1,4 @@
-// Applies all limits to a request: quota, rate limit, restrictions and hot keys.
+// Applies all traffic limits to a request: quota, rate limit, restrictions and hot keys.
 
 import { type Restriction, recordKey, type TopicNames } from '@millrace/contracts';
 import type { ProjectChanges, Sql } from '@millrace/db/sql';
@@ -16,16 +16,16 @@ import { createProjectSpikes, type ProjectSpikes } from './spikes.ts';
 import { createTrafficMetrics, type TrafficMetrics } from './traffic-metrics.ts';
 import { createTrafficReports, type TrafficReports } from './traffic-reports.ts';
 
-/** A request, before the limits are applied. */
+/** A request before the limits are applied. */
 export interface Admission {
   token: string;
-  /** The project, or null if the key could not be looked up. In that case, nothing is limited. */
+  /** The project, or null if the key could not be looked up. Limits do not apply if the project is null. */
   project: KnownProject | null;
   isHistorical: boolean;
   events: number;
 }
 
-/** The limits of the gateway: quotas, the rate limit, the operator's restrictions, spikes and hot keys. */
+/** The gateway's limits: quotas, the rate limit, the operator's restrictions, spikes and hot keys. */
 export interface TrafficControl {
   /**
    * Decides whether the request's events can be stored. `quota_limited` means that the quota of the plan is used up.
@@ -34,9 +34,9 @@ export interface TrafficControl {
    * @throws AppError `rate_limited`, or `unavailable` for such a client
    */
   admit(request: Admission & { retriesOn429: boolean }): 'admitted' | 'quota_limited';
-  /** Counts live events, applies the operator's restrictions, and sends the events of hot keys to the overflow topic. */
+  /** Counts live events, applies the operator's restrictions, and routes events with hot keys to the overflow topic. */
   route(captured: CapturedEvents, project: KnownProject | null): CapturedEvents;
-  /** Counts the events of a request that the log has acknowledged. */
+  /** Counts a request's events that the event log has acknowledged. */
   noteStored(request: Admission, events: number): void;
   stop(): Promise<void>;
 }
@@ -171,7 +171,6 @@ function configuredRestrictions(config: TrafficControlDependencies['config']): R
   ];
 }
 
-/** Counts live events, and reports spikes and hot keys. */
 function noteTraffic(
   captured: CapturedEvents,
   project: KnownProject | null,
@@ -208,7 +207,7 @@ function markUnchecked({ accepted }: CapturedEvents): void {
   for (const { record } of accepted) record.plan_unchecked = true;
 }
 
-/** The events to store, and how many events each restriction affected. */
+/** The events to store, and the number of events that each restriction affected. */
 interface Routing {
   captured: CapturedEvents;
   blocked: number;

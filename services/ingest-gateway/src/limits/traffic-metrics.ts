@@ -1,6 +1,6 @@
 import type { MetricName, Metrics } from '@millrace/runtime';
 
-/** Metrics of the limits. Dropped events are counted in `millrace_capture_events_dropped_total{cause}`. */
+/** Metrics of the limits. `millrace_capture_events_dropped_total{cause}` counts dropped events. */
 export interface TrafficMetrics {
   rateLimited(events: number): void;
   rerouted(reason: 'hot_key' | 'force_overflow', events: number): void;
@@ -10,7 +10,7 @@ export interface TrafficMetrics {
   reportsLost(warnings: number): void;
 }
 
-/** Functions that return the current values when the metrics are scraped. */
+/** Functions that return the current values when metrics are scraped. */
 interface TrafficState {
   spikingProjects(): number;
   hotKeys(): number;

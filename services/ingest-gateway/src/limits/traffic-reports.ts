@@ -1,5 +1,3 @@
-// Writes warnings for projects about their traffic.
-
 import {
   type CapturedWarning,
   encodeCapturedRecord,
@@ -14,11 +12,11 @@ import type { TrafficMetrics } from './traffic-metrics.ts';
 
 interface Environment {
   token: string;
-  /** The environment, or null if the key could not be looked up. */
+  /** The environment ID, or null if the key could not be looked up. */
   environmentId: number | null;
 }
 
-/** Warnings to projects about their traffic. */
+/** Warns projects about problems with their traffic. */
 export interface TrafficReports {
   /**
    * Reports a spike or a hot key.
@@ -36,15 +34,14 @@ export interface TrafficReports {
    * @param events the number of these events
    */
   blocked(environment: Environment, events: number): void;
-  /** Sends the pending warnings, if the log is available. */
+  /** Sends the pending warnings if the event log is available. */
   stop(): Promise<void>;
 }
 
 interface TrafficReport extends Environment {
   type: GatewayWarningType;
-  /** The number of affected events. */
   count: number;
-  /** A text that distinguishes reports with the same token and type, for example a distinct ID or a month. */
+  /** A string that distinguishes reports with the same token and type, for example a distinct ID or a month. */
   subject: string;
   details: JsonObject;
   /**
@@ -56,12 +53,12 @@ interface TrafficReport extends Environment {
 
 export interface TrafficReportsOptions {
   log: Pick<EventLog, 'append'>;
-  /** The topic for warnings, which is the live topic. Warnings need no order. */
+  /** The topic for warnings, which is the live topic. The order of warnings is not significant. */
   topic: string;
   now(): number;
-  /** How long reports about a subject are collected before the first warning. */
+  /** How many milliseconds reports about a subject are collected before the first warning. */
   firstAfterMs: number;
-  /** How long reports about the same subject are collected before each further warning. */
+  /** How many milliseconds reports about a subject are collected before each further warning. */
   furtherAfterMs: number;
   metrics: Pick<TrafficMetrics, 'spike' | 'reportsLost'>;
 }
@@ -77,16 +74,16 @@ interface PendingWarning {
   dueAtMs: number;
 }
 
-/** The namespace of the warning IDs that gateways derive. Never change it. */
+/** The UUID namespace of the warning IDs that gateways derive. Never change it. */
 const namespace = '0c4c2a1f-6b64-4a0e-9a43-5f6a3f1f7f0e';
 const maxPending = 10_000;
 const maxPerAppend = 500;
 
-/** Combines reports into warnings, so that many rejected requests do not become many records in the log. */
+/** Combines reports into warnings, so that many rejected requests do not cause many log records. */
 export function createTrafficReports(options: TrafficReportsOptions): TrafficReports {
   const { log, topic, now, firstAfterMs, furtherAfterMs, metrics } = options;
   const pending = new Map<string, PendingWarning>();
-  /** The time when the last warning about each subject was sent. Entries are deleted after `furtherAfterMs`. */
+  /** When the last warning about each subject was sent. Entries are deleted after `furtherAfterMs`. */
   const sentAtMs = new Map<string, number>();
   /**
    * Reported subjects whose warning ID is derived. Another report about such a subject would result in the same
@@ -118,7 +115,7 @@ export function createTrafficReports(options: TrafficReportsOptions): TrafficRep
       await log.append(due.map(([, each]) => ({ topic, key: null, value: toRecord(each, now()) })));
       for (const [name, { report }] of due) if (report.identity !== null) reported.set(name, true);
     } catch {
-      // The log is unavailable, so the next attempt includes these warnings.
+      // The event log is unavailable, so the next attempt includes these warnings.
       for (const [name, each] of due) {
         sentAtMs.delete(name);
         const newer = pending.get(name);

@@ -1,5 +1,3 @@
-// Encodes accepted events as log records, and appends them to the event log.
-
 import {
   type CapturedEvent,
   type CapturedRecord,
@@ -20,16 +18,16 @@ import type { Sender } from '../request-head.ts';
  */
 const maxAppendBytes = 2 * 1024 * 1024;
 
-/** Appends the events of one request to the log, slice by slice. */
+/** Appends the events of one request to the event log, slice by slice. */
 export interface EventAppender {
-  /** Adds events. Waits for the log only if many records are pending. */
+  /** Adds events. Waits for the event log only if many records are pending. */
   add(captured: CapturedEvents): Promise<void>;
   /**
    * Appends the warnings and all pending records.
    * @param last the last slice. Its tally contains the dropped events of all slices.
    */
   end(last: CapturedEvents): Promise<void>;
-  /** Returns how many events were passed to the log. */
+  /** Returns the number of events passed to the event log. */
   eventCount(): number;
 }
 
@@ -51,7 +49,7 @@ export function createEventAppender(options: {
   refusesLarge: boolean;
   sender: Sender;
   createUuid(): string;
-  /** The headers of all records, for example the trace of the request. */
+  /** The headers for all records, for example the request's trace. */
   headers?: Record<string, string> | undefined;
 }): EventAppender {
   const { log, topics, maxRecordBytes, refusesLarge, headers } = options;
@@ -73,7 +71,7 @@ export function createEventAppender(options: {
       pending.push(warningRecord(warning, topics[topic], topic === 'historical' ? token : null));
   }
 
-  /** Rejects the request and writes a warning. Discards pending events. */
+  /** Rejects the request, writes a warning, and discards the pending events. */
   async function refuse(captured: CapturedEvents, record: CapturedRecord, sample: DropSample): Promise<never> {
     pending = [];
     const dropped = createDropTally();
@@ -165,7 +163,7 @@ function encodeRawRecord(record: CapturedEvent, raw: RawFields): Buffer {
   return value;
 }
 
-/** Returns the fields that the gateway adds or has read. */
+/** Returns the record fields that the gateway adds or has parsed. */
 function headOf(record: CapturedEvent): string {
   const { uuid, token, distinct_id: distinctId, event, timestamp, now, sent_at: sentAt, ip } = record;
   const stamp = record.environment_id === undefined ? '' : `"environment_id":${record.environment_id},`;

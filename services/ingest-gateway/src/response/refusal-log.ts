@@ -1,4 +1,4 @@
-/** A log line about a rejected request. The line contains no data of the request. */
+/** A log line about a rejected request. The line does not contain request data. */
 export interface RefusalLine {
   requestId: string;
   method: string | undefined;
@@ -12,7 +12,7 @@ export interface RefusalLine {
 
 export interface RefusalLog {
   write(line: RefusalLine): void;
-  /** Logs how many lines were omitted. */
+  /** Logs the number of omitted lines. */
   stop(): void;
 }
 
@@ -21,7 +21,7 @@ export interface RefusalLogger {
   error(message: string, facts: object): unknown;
 }
 
-/** The maximum number of lines for each reason, so that many lines about one error do not hide other errors. */
+/** The maximum number of lines per reason and window, so that a frequent error does not hide other errors. */
 const linesPerWindow = 10;
 const windowMs = 1000;
 
@@ -52,7 +52,7 @@ export function createRefusalLog(logger: RefusalLogger): RefusalLog {
   }
 
   function log(status: number, message: string, facts: object): void {
-    // Only status 500 means that the gateway itself failed.
+    // Among the error statuses, only 500 means that the gateway itself failed.
     if (status === 500) logger.error(message, facts);
     else logger.warn(message, facts);
   }

@@ -1,11 +1,11 @@
-// Sends responses and errors, with the headers that browsers need.
+// Sends responses and errors with the headers that browsers need.
 
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { toAppError, toErrorBody, toHttpStatus } from '@millrace/http';
 import { discardBody, readContentLength } from '../body/receive.ts';
 import type { Uploads } from '../body/uploads.ts';
 
-/** The body: JSON, or an empty string for no body. A long body can be split into several buffers. */
+/** The response body: JSON, or an empty string for no body. A long body can be split into several buffers. */
 export type GatewayResponseBody = string | readonly Buffer[];
 
 export interface GatewayResponse {
@@ -17,7 +17,7 @@ export interface GatewayResponse {
 export interface Refusal extends GatewayResponse {
   body: string;
   code: string;
-  /** Whether the upload has stalled. The gateway then does not wait for the rest of the body. */
+  /** Whether the upload has stalled, in which case the gateway does not wait for the rest of the body. */
   hasStalled: boolean;
 }
 
@@ -34,9 +34,9 @@ export function toRefusal(error: unknown): Refusal {
     code: errorBody.code,
     body: JSON.stringify(errorBody),
     headers: {
-      // The response must not be cached. During an upgrade, another gateway may already support this path.
+      // During an upgrade, another gateway may already support this path, so the response must not be cached.
       'cache-control': 'no-store',
-      // Browsers hide `Retry-After` from the page unless this header exposes it.
+      // Browsers hide `Retry-After` from scripts unless this header exposes it.
       ...(seconds === undefined
         ? {}
         : { 'retry-after': String(seconds), 'access-control-expose-headers': 'retry-after' }),
@@ -48,11 +48,11 @@ export function toRefusal(error: unknown): Refusal {
 
 export interface SendContext {
   requestId: string;
-  /** Whether the server is stopping. The connection is closed after this response. */
+  /** Whether the server is shutting down. The connection is closed after this response. */
   isLast: boolean;
 }
 
-/** Sends the response to a request whose body has been read to its end. */
+/** Sends the response to a request whose body has been read completely. */
 export function sendResponse(
   request: IncomingMessage,
   response: ServerResponse,
@@ -71,9 +71,9 @@ export function sendResponse(
   response.end();
 }
 
-/** The part of a rejected upload that is still read, so that the client can read the response. */
+/** How much of a rejected upload is still read, so that the client can read the response. */
 const discardLimits = { maxBytes: 40 * 1024 * 1024, maxMs: 10_000 };
-/** These limits replace `discardLimits` for an upload that has stalled or declares a larger body. */
+/** Replaces `discardLimits` for an upload that has stalled or declares a larger body. */
 const shortDiscardLimits = { maxBytes: 20 * 1024 * 1024, maxMs: 2000 };
 
 /**

@@ -1,4 +1,4 @@
-// Runs one request, with metrics, tracing, memory, error handling and the response.
+// Serves one request, with metrics, tracing, memory limits and error handling.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toAppError } from '@millrace/http';
@@ -15,30 +15,30 @@ import type { Uploads } from '../body/uploads.ts';
 import type { RefusalLine } from './refusal-log.ts';
 import { type GatewayResponse, type Refusal, sendRefusal, sendResponse } from './send-response.ts';
 
-/** A request and its response, and everything in which the protocols differ. */
+/** A request and its response, together with the functions that differ by protocol. */
 export interface HttpExchange {
   request: IncomingMessage;
   response: ServerResponse;
   requestId: string;
-  /** The name of the path in metrics and logs. */
+  /** The path's name in metrics and logs. */
   path: string;
   toRefusal(error: unknown): Refusal;
 }
 
-/** The resources of a request that is being served. */
+/** The resources that a request uses while it is being served. */
 export interface RequestScope {
-  /** The memory of the request, which is released after the response. */
+  /** The request's memory reservation, which is released after the response. */
   lease: ByteLease;
   trace: RequestTrace;
-  /** Adds the environment to the log line and the trace of the request. */
+  /** Adds the environment ID to the request's log line and trace. */
   setEnvironment(environmentId: number | null): void;
 }
 
-/** Dependencies of all requests, for events and for flags. */
+/** The dependencies of all endpoints, for events and for flags. */
 export interface ServeDependencies {
   budget: ByteBudget;
   uploads: Uploads;
-  /** The tracing, or null if it is off. */
+  /** The request tracing, or null if tracing is disabled. */
   tracing: Tracing | null;
   logRefusal(line: RefusalLine): void;
   isStopping(): boolean;
@@ -100,7 +100,7 @@ export async function serveRequest(
   }
 }
 
-/** The trace of a request. Most requests are not traced. */
+/** A request's trace. Most requests are not traced. */
 export interface RequestTrace {
   /** The trace ID, or null if the request is not traced. */
   traceId: string | null;
@@ -113,7 +113,7 @@ export interface RequestTrace {
   end(outcome: { status: number; code: string | null; environmentId: number | null }): void;
 }
 
-/** The trace headers of log records, or undefined if the records do not belong to a trace. */
+/** The trace headers for log records, or undefined if the request is not traced. */
 type RecordHeaders = Record<string, string> | undefined;
 
 /**

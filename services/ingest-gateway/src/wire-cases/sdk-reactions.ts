@@ -10,11 +10,11 @@ export type Reaction = 'ok' | 'retried' | 'split' | 'dropped';
 export interface SdkResponse {
   status: number;
   retryAfter: string | null;
-  /** The body as JSON, or undefined if it is not valid JSON. */
+  /** The response body as JSON, or undefined if it is not valid JSON. */
   json: unknown;
 }
 
-/** How an SDK sends requests, and how it reacts to responses (docs/wire-rules.md#how-sdks-react-to-responses). */
+/** How an SDK sends requests and reacts to responses (docs/wire-rules.md#how-sdks-react-to-responses). */
 export interface SdkRow {
   row: number;
   sdk: string;
@@ -136,7 +136,7 @@ export const sdkRows: SdkRow[] = [
     path: '/batch',
     headers: { ...serverSdk('posthog-dotnet'), 'content-encoding': 'gzip' },
     encode: gzip,
-    // If the body cannot be parsed as an object, this SDK throws and loses the events.
+    // Parsing a body that is not an object makes this SDK throw an error and lose the events.
     react: reactions({ ok: (response) => isSuccess(response) && isObject(response.json), again: [408, 429] }),
   },
   {
