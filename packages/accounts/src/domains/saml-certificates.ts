@@ -19,8 +19,8 @@ const maxCertificates = 5;
  * Parses one or more certificates, with or without the BEGIN and END lines.
  *
  * Accepts expired certificates. SAML trusts a configured certificate only as a key, and most identity providers keep
- * signing with an expired one. Rejecting it would lock out a whole organization overnight. Administrators get emails
- * before a certificate expires instead (docs/api/domains.md).
+ * signing with an expired certificate. Rejecting such a certificate would lock out an entire organization overnight.
+ * Administrators get emails before a certificate expires instead (docs/api/domains.md).
  *
  * @throws AppError `invalid` naming `saml_x509_cert`
  */

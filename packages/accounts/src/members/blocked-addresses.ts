@@ -26,7 +26,7 @@ export async function isAddressBlocked(sql: Sql, organizationId: string, email: 
   return rows.length > 0;
 }
 
-/** Unblocks an address. @returns whether it was blocked. */
+/** Unblocks an address. @returns whether the address was blocked. */
 export async function unblockAddress(
   tx: Transaction,
   { organizationId, email, actor }: { organizationId: string; email: string; actor: Actor },

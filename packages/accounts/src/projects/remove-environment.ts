@@ -28,7 +28,7 @@ export async function removeEnvironment(
   { environmentId, actor }: { environmentId: number; actor: Actor },
 ): Promise<RemovedEnvironment> {
   const projectId = isRowId(environmentId) ? await findProjectOfEnvironment(tx, environmentId) : undefined;
-  // Locks the project before its environment, as all code that locks both does.
+  // Lock the project before its environment, in the order that all code uses.
   const project = projectId === undefined ? undefined : await lockProject(tx, projectId);
   const environments = project ? await listEnvironmentKeys(tx, project.id) : [];
   const environment = environments.find(({ id }) => id === environmentId);

@@ -18,7 +18,7 @@ export function checkSettings(given: Record<string, unknown>): Record<string, un
   return settings;
 }
 
-/** The settings of a new environment, as they are stored. */
+/** The settings of a new environment in their stored form. */
 export interface NewSettings extends Record<string, unknown> {
   name: string;
 }

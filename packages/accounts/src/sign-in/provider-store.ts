@@ -2,7 +2,7 @@
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 
-/** Provider names, as in `sso_enforcement` of a domain. */
+/** Kinds of providers. The names are also the values of `sso_enforcement` of a domain. */
 export const providerKinds = ['google-oauth2', 'github', 'gitlab', 'saml', 'oidc'] as const;
 export type ProviderKind = (typeof providerKinds)[number];
 
