@@ -56,7 +56,8 @@ export function offsetPageOf<S extends TSchema>(item: S) {
 }
 
 /**
- * Returns the title of a page type, which generated clients use as the type name. It includes the title of the items.
+ * Returns the title of a page type, which generated clients use as the type name. The title includes the title of the
+ * items.
  */
 function pageTitle(item: TSchema): { title?: string } {
   const { title } = shapeOf(item);
