@@ -193,7 +193,9 @@ async function runInsight(
   };
 }
 
-/** Makes a trend query compare with the previous period, if it has one. The current numbers stay the same. */
+/**
+ * Makes a trend query compare with the previous period, if its date range has one. The current numbers stay the same.
+ */
 function withTimeBefore(query: unknown): unknown {
   return changeSource(query, (source) => {
     const { dateRange, compareFilter: compare } = source;
