@@ -4,7 +4,9 @@ import type { Columns, Sql, Transaction } from '@millrace/db';
 
 /** A cohort that a worker has claimed for counting or filling. */
 export interface ClaimedCohort extends Columns<'cohort', 'id' | 'project_id' | 'is_static'> {
-  /** The version of the cohort when it was claimed. If the cohort has changed since then, it is counted again. */
+  /**
+   * The version of the cohort when it was claimed. If the cohort has changed since then, the cohort is counted again.
+   */
   version: number;
   /** Cohort or flag whose members must be added first. */
   fill_from: { cohort: number } | { flag: number } | null;

@@ -15,7 +15,10 @@ export const maxQueryMs = 30_000;
 const longestReportMs = 90_000;
 /** Duration of a claim in seconds, which is longer than any attempt takes. */
 const leaseSeconds = 120;
-/** Maximum number of attempts. If the worker stopped during every attempt, the report may be the cause, so it fails. */
+/**
+ * Maximum number of attempts. If the worker stopped during every attempt, the report may be the cause, so the report
+ * fails.
+ */
 const maxAttempts = 5;
 const maxBytes = 128 * 1024 * 1024;
 

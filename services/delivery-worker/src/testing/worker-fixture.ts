@@ -33,7 +33,7 @@ export interface WorkerFixture {
   receiver: WebReceiver;
   logger: Logger;
   metrics: Metrics;
-  /** A secret box with the key `secretsKey`. */
+  /** A secret box that encrypts with the key `secretsKey`. */
   secretBox: SecretBox;
   secretsKey: string;
   /** Time before which exports read events. It is computed like in the worker, but without a minimum age of events. */
