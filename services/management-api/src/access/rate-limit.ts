@@ -33,7 +33,7 @@ export interface RateLimitOptions {
 
 /**
  * Creates sliding windows (docs/api/README.md#rate-limits). The count of a window is the count of the current interval
- * plus the part of the previous interval that is still in the window. Counting takes one round trip. If it fails,
+ * plus the part of the previous interval that is still in the window. Counting takes one round trip. If counting fails,
  * requests are allowed.
  */
 export function createRateLimit({ keyValue, name, windows, now = Date.now }: RateLimitOptions): RateLimit {

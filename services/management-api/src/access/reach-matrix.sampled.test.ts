@@ -59,7 +59,7 @@ function pathAt(route: Route<Caller>, address: Address): string {
   });
 }
 
-/** Returns the example of the route, with its IDs replaced by those of the address. */
+/** Returns the example request of the route, with its IDs replaced by the IDs of the address. */
 function bodyAt(route: Route<Caller>, address: Address): unknown {
   const example = route.examples.request ?? {};
   if (Array.isArray(example)) return example;
