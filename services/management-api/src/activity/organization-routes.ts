@@ -34,7 +34,7 @@ const organizationActivity = Type.Object(keysetPageOf(organizationItem).properti
 });
 
 /**
- * Creates the route that lists an organization's activity. Only administrators can use it, because the activity
+ * Creates the route that lists an organization's activity. Only administrators can use the route, because the activity
  * includes private environments.
  */
 export function organizationActivityRoute({
