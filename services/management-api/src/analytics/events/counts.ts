@@ -17,7 +17,7 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
 /**
- * Default and maximum time range for each interval. They limit the size of the response, which has one object per
+ * Default and maximum time range for each interval. The ranges limit the size of the response, which has one object per
  * interval.
  */
 const spans = {

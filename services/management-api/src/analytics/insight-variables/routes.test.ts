@@ -1,6 +1,6 @@
 /**
- * Cases variable-001 to variable-012 test the variables of SQL queries, and the values that queries and dashboards set
- * for them.
+ * Tests cases variable-001 to variable-012: the variables of SQL queries, and the values that queries and dashboards
+ * set for them.
  */
 
 import { createTestTenant, type TestTenant } from '@millrace/testing';

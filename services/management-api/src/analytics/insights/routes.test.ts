@@ -264,7 +264,7 @@ test('insight-245: finds the same insight by numeric ID and by short ID', async 
   const one = await made({ name: 'One' });
   expect((await read(one.short_id)).body).toEqual((await read(one.id)).body);
   expect(await change(one.short_id, { name: 'Two' })).toMatchObject({ status: 200, body: { id: one.id, name: 'Two' } });
-  // A short ID can consist of digits. In this case, it works only if no insight has this numeric ID.
+  // A short ID can consist of digits. In this case, the short ID works only if no insight has this numeric ID.
   await api.database.sql.query(`UPDATE insight SET short_id = $2 WHERE id = $1`, [one.id, '87654321']);
   expect((await read('87654321')).body.id).toBe(one.id);
   const two = await made();

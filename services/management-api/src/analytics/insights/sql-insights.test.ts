@@ -1,4 +1,4 @@
-/** Cases sql-insight-001 to sql-insight-010 test SQL insights on their own, on dashboards and as files. */
+/** Tests cases sql-insight-001 to sql-insight-010: SQL insights on their own, on dashboards and as files. */
 
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';

@@ -181,7 +181,10 @@ export async function findPersonsByStart(
   return uuids.size > max ? null : [...uuids];
 }
 
-/** Returns the ID of the person `count` positions further in a list sorted by ID, or null if the list ends before. */
+/**
+ * Returns the ID of the person `count` positions after the given one in a list sorted by ID, or null if the list ends
+ * before.
+ */
 export async function findPersonIdAfter(
   sql: Sql,
   projectId: number,

@@ -1,5 +1,5 @@
 /**
- * Cases filter-001 to filter-165 test that a filter finds the same events and persons in every list, count and query.
+ * Tests cases filter-001 to filter-165: a filter must find the same events and persons in every list, count and query.
  */
 
 import { isAppError } from '@millrace/runtime';

@@ -35,6 +35,6 @@ test.each([
     status: 503,
     body: { code: 'query_timeout', detail: expect.stringContaining('took too long') },
   });
-  // The connection must still be usable.
+  // The connection must still be usable after the canceled statement.
   expect(await list(name)).toMatchObject({ status: 200, body: { results: [] } });
 });

@@ -97,7 +97,10 @@ const enveloped = Type.Object(
   { title: 'PropertyValues' },
 );
 
-/** Clients of old and new PostHog versions send the same request, except that new clients send `envelope`. */
+/**
+ * Old and new PostHog versions return different formats for the same request, so clients request the new format with
+ * `envelope`.
+ */
 function toResponse(found: readonly string[], { envelope }: { envelope?: boolean }) {
   const results = found.map((name) => ({ name }));
   return envelope === true ? { results, refreshing: false } : results;
