@@ -80,7 +80,7 @@ test('rows 3 to 8: domains have the fields of the API', async () => {
   expect([changed.status, deviations(domainTable, changed.body)]).toEqual([200, []]);
   expect(await send('POST', `${at}verify/`, full)).toMatchObject({ status: 200, body: undefined });
   const verified = await send('POST', `${at}verify/`, full, representation);
-  // `check` is an addition to PostHog's API. It describes the DNS query.
+  // `check` is an addition to PostHog's API. The field describes the DNS query.
   const checkedTable: ContractTable = { ...domainTable, check: 'object' };
   expect([verified.status, deviations(checkedTable, verified.body)]).toEqual([200, []]);
   await api.database.prisma.organization_domain.update({

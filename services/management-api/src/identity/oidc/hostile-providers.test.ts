@@ -12,7 +12,10 @@ import {
 import { createOidcSignIn, type OidcSignIn } from './oidc-sign-in.ts';
 import type { OidcOutcome, OidcProvider, OidcSecrets } from './outcome.ts';
 
-/** End of the error message for each kind of misbehavior, for clients that need the body of the response. */
+/**
+ * Expected end of the error message for each kind of misbehaving server. The clients in these tests read the response
+ * body.
+ */
 const details: Record<string, RegExp> = {
   invalid: /did not send a valid HTTP response \((EBADSTATUS|HPE_\w+)\)\.$/,
   late: /did not respond in time \(ETIMEDOUT\)\.$/,

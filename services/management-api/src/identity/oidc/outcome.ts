@@ -53,7 +53,7 @@ export type Fetch = (
   init?: Parameters<ReturnType<typeof createGuardedFetch>>[1],
 ) => Promise<Response>;
 
-/** Returns the claims that an administrator sees after a test. They cannot be used to sign in. */
+/** Returns the claims that an administrator sees after a test. These claims cannot be used to sign in. */
 export function readAttributes(claims: Record<string, unknown>): Record<string, string[]> {
   // Remove null characters, which PostgreSQL cannot store.
   const clean = (text: string, length: number) => text.replaceAll('\0', '').slice(0, length);

@@ -3,7 +3,7 @@ import { addMember, createUser } from '@millrace/accounts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Tests the counts in lists, which triggers maintain. They must always equal the number of rows. */
+/** Tests the counts in lists, which triggers maintain. The counts must always equal the number of rows. */
 let api: TestApi;
 let acme: OrganizationActors;
 beforeAll(async () => {

@@ -141,7 +141,7 @@ async function confirm(
 
 /**
  * Confirms a session with a passkey.
- * @returns whether the passkey counts as both factors
+ * @returns whether the passkey counts as both factors, because the authenticator verified the user
  */
 async function confirmByPasskey(
   deps: SignInDeps,
