@@ -107,8 +107,8 @@ async function createTenants(api: TestApi) {
   const ofOther = await markedProject(api, person, { organization: other, words: ['wordproother', 'wordoneother'] });
   const ofFar = await markedProject(api, stranger, { organization: far, words: ['wordprofar', 'wordonefar'] });
   await api.database.sql.query('UPDATE environment SET access_control = true WHERE id = $1', [shut.first.id]);
-  // Make each environment the current one once. Otherwise, a limited key, or a user who lost access, could not be
-  // tested with `@current`.
+  // Make each environment the current one first. Otherwise, the tests would not notice if a limited key, or a user who
+  // lost access, could still reach it with `@current`.
   await putInto(api, person.userId, other, ofOther.first);
   await putInto(api, member.userId, near, shut.first);
   return { person, member, stranger, near, other, far, project, first, later, shut, ofOther, ofFar };
