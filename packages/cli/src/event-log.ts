@@ -1,4 +1,4 @@
-// Opens the event log for a command, and reads and sets the offsets of its consumers.
+// Opens the event log for a command, and reads and sets consumer offsets.
 
 import { type TopicNames, topicNames } from '@millrace/contracts';
 import { createDatabase, type PrismaClient } from '@millrace/db';
@@ -45,7 +45,7 @@ export async function withLog(
 ): Promise<void> {
   const { config, connection } = readLogSettings(terminal);
   const logger = createLogger('millrace-cli', 'error');
-  // The Kafka client logs when it joins and leaves a group. Such lines are not useful on a command line.
+  // Do not log that the Kafka client joins and leaves a group, which is not useful on a command line.
   logger.silent = true;
   const topics = topicNames(config.topicPrefix);
   const open = (log: EventLog) => work({ log, topics }).catch((error) => Promise.reject(withLogName(error, config)));
@@ -92,14 +92,14 @@ export function readLogSettings(terminal: Terminal) {
 
 type Client = Pick<PrismaClient, 'consumer_offset' | 'event_log_partition'>;
 
-/** The stored offset of a group in one partition of one log. */
+/** A consumer group's stored offset for one partition of one log. */
 export interface ReadOffset {
   topic: string;
   partition: number;
   group: string;
   log: string;
   nextOffset: bigint;
-  /** The offset of the next record to be appended, or null if the stored offset belongs to a log that is not open. */
+  /** The offset of the next record to append, or null if the stored offset belongs to a log that is not open. */
   end: bigint | null;
   updatedAt: Date;
 }
@@ -116,7 +116,7 @@ export async function readStoredOffsets(client: Client, log: Pick<EventLog, 'end
     ends.set(nameOf({ log: `postgres/${log_id}`, topic, partition }), next_offset);
   }
   for (const topic of new Set(rows.map((row) => row.topic))) {
-    // The open log may not have a topic that a former log had.
+    // The topic may exist only in a former log.
     for (const one of await log.endOffsets(topic).catch(() => [])) ends.set(nameOf({ ...one, topic }), one.endOffset);
   }
   return rows.map((row) => ({
@@ -155,9 +155,9 @@ export async function deleteLogOffsets(client: Client, log: string): Promise<num
 }
 
 interface UnreadCount {
-  /** The number of records in the log that the group has not read. */
+  /** The number of records in the log that the group has not read yet. */
   unread: bigint;
-  /** The number of records that were deleted from the log before the group read them. */
+  /** The number of records that the log deleted before the group read them. */
   deleted: bigint;
 }
 
@@ -172,7 +172,7 @@ export function countUnreadRecords(
   const sum: UnreadCount = { unread: 0n, deleted: 0n };
   for (const { partition, low, high } of partitions) {
     const stored = offsets.find((one) => one.topic === topic && one.log === log && one.partition === partition);
-    // Offset 0 stands for the start of the partition, even if its first records were deleted.
+    // Offset 0 means the start of the partition, even if its first records were deleted.
     const passed = stored === undefined || stored.nextOffset === 0n ? low : stored.nextOffset;
     if (passed < low) sum.deleted += low - passed;
     if (passed < high) sum.unread += high - (passed < low ? low : passed);

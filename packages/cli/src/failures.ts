@@ -1,9 +1,9 @@
-// Command errors, and their conversion to a line of output and an exit code.
+// Command errors, and their conversion to an output line and an exit code.
 
 import { isTransientError } from '@millrace/db';
 import { type AppError, ConfigError, isAppError } from '@millrace/runtime';
 
-/** Thrown when the command was called incorrectly. The message names the option. */
+/** Thrown if a command was called incorrectly. The message names the option. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);
@@ -11,7 +11,7 @@ export class UsageError extends Error {
   }
 }
 
-/** Thrown when something does not exist, or a server rejected the request. The message is shown to the user. */
+/** Thrown if a record does not exist or a server rejected the request. The message is shown to the user. */
 export class Refusal extends Error {
   constructor(message: string) {
     super(message);
@@ -19,7 +19,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Thrown when an import ended before the end of its file and can be continued. */
+/** Thrown if an import stopped before the end of its file and can be continued. */
 export class ImportStopped extends Error {
   readonly exitCode: number;
 
@@ -31,7 +31,7 @@ export class ImportStopped extends Error {
   }
 }
 
-/** The options that have a different name than the API field that they set. */
+/** Maps API fields to the options that set them, for options with a different name. */
 const optionOfField: Record<string, string> = {
   id: '<id>',
   user_id: '--user',
@@ -52,7 +52,7 @@ const optionOfResource: Record<string, string> = {
   Restriction: '<id>',
 };
 
-/** Describes an error in one line. If an option caused the error, the line names the option. */
+/** Describes an error in one line, which names the option that caused the error, if any. */
 export function describeFailure(error: unknown): { line: string; exitCode: number } {
   if (error instanceof UsageError) return { line: error.message, exitCode: 2 };
   if (error instanceof ImportStopped) return { line: error.message, exitCode: error.exitCode };
@@ -61,7 +61,7 @@ export function describeFailure(error: unknown): { line: string; exitCode: numbe
   return { line: describeDatabaseError(error) ?? lastLine(messageOf(error)), exitCode: 1 };
 }
 
-/** Messages to users for PostgreSQL error codes. */
+/** Error messages for users, by PostgreSQL error code. */
 const refusals: Record<string, string> = {
   '28P01': 'PostgreSQL rejected the login',
   '28000': 'PostgreSQL rejected the login',
@@ -122,7 +122,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns the last line of a message. Prisma's messages begin with several lines about the location in the code. */
+/** Returns a message's last line, because Prisma's messages begin with lines about the code location. */
 function lastLine(message: string): string {
   return message.trim().split('\n').at(-1)?.trim() ?? message;
 }

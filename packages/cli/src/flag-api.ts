@@ -3,7 +3,7 @@
 import { Refusal } from './failures.ts';
 import type { Api } from './management-api.ts';
 
-/** The fields of a flag in the management API that are printed as text. `--json` prints the complete response. */
+/** The flag fields that are printed as text. `--json` prints the complete response. */
 export interface Flag {
   id: number;
   key: string;
@@ -30,7 +30,7 @@ export interface Condition {
   variant?: string | null;
 }
 
-/** Why a flag has its value for a person. */
+/** The reason for a flag's value for one person. */
 export interface Reason {
   value: boolean | string;
   evaluation: { reason: string; condition_index: number | null; description: string };
@@ -54,10 +54,10 @@ interface Source {
   property: string;
 }
 
-/** The maximum page size of the API. */
+/** The API's maximum page size. */
 const pageSize = 1000;
 
-/** Lists the flags of a project, sorted by key, including archived flags. */
+/** Lists a project's flags, including archived flags, sorted by key. */
 export async function listFlags(api: Api, narrowed: Record<string, string> = {}): Promise<Flag[]> {
   const flags: Flag[] = [];
   for (const archived of ['false', 'true']) {

@@ -1,4 +1,4 @@
-// The entry point of the command `millrace`.
+// The entry point of the `millrace` command.
 
 import { readEnvironment } from '@millrace/runtime';
 import { runCli } from './program.ts';

@@ -50,7 +50,7 @@ export function addHostOptions(command: Command, scopes: string): Command {
  */
 const timeoutMs = 60_000;
 
-/** Connects to the project in the options. @throws UsageError that names the missing option. */
+/** Connects to the project that the options specify. @throws UsageError that names a missing option. */
 export function createProjectApiClient(options: ApiOptions, terminal: Terminal): Api {
   return createApiClient(`/api/projects/${encodeURIComponent(options.project)}/`, options, terminal);
 }
@@ -89,13 +89,13 @@ async function call(method: string, url: string, { key, body, host }: CallOption
   const message = `The management API responded with ${status}${describeBody(text)}`;
   if (status === 401 || status === 403) throw new Refusal(`--personal-api-key: ${message}`);
   if (status === 404 && text.includes('"Project not found."')) throw new Refusal(`--project: ${message}`);
-  // A server that is not Millrace responds to an unknown path with 404 or a redirect.
+  // A server other than Millrace responds to an unknown path with 404 or a redirect.
   const isOther = status === 404 || (status >= 300 && status < 400);
   if (status >= 400 && !isOther) throw new Refusal(message);
   try {
     if (!isOther) return JSON.parse(text) as unknown;
   } catch {
-    // Invalid JSON is reported by the error below.
+    // The error below reports invalid JSON.
   }
   throw new Refusal(`--api-url: ${host} is not a Millrace management API (it responded with ${status}).`);
 }

@@ -1,11 +1,11 @@
-/** Input and output of a command. `main.ts` passes those of the process. */
+/** Input and output streams of a command. `main.ts` passes the process's streams. */
 export interface Terminal {
   env: Record<string, string | undefined>;
   /** The current directory. By default, commands use the system that `npm start` runs in this directory. */
   directory?: string;
-  /** Standard output. It contains only results, so that they can be piped. */
+  /** Standard output, which contains only results, so that they can be piped. */
   out: { write(text: string): unknown };
-  /** Errors and notes. */
+  /** Standard error, for errors and notes. */
   err: { write(text: string): unknown; isTTY?: boolean };
   /** Standard input, for commands that read it. */
   input?: NodeJS.ReadableStream;
@@ -20,11 +20,11 @@ type Field = string | number | boolean | Date | null | readonly string[] | reado
 export type Row = Record<string, Field>;
 
 export interface Printer {
-  /** Prints one record, as a JSON object or as a line for each field. */
+  /** Prints a record as a JSON object or as one line per field. */
   record(row: Row): void;
-  /** Prints several records of one type, as a JSON array or as a table. */
+  /** Prints records of one type as a JSON array or as a table. */
   table(rows: Row[]): void;
-  /** Prints a sentence for people. It is never part of the result. */
+  /** Prints a message for people, which is never part of the result. */
   note(sentence: string): void;
 }
 

@@ -1,4 +1,4 @@
-// Creates the command `millrace` with all its subcommands, and runs one of them.
+// Creates the `millrace` command with all its subcommands, and runs one of them.
 
 import { Command, CommanderError } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
@@ -38,7 +38,7 @@ import { useRunningSystem } from './running-system.ts';
  */
 export async function runCli(args: string[], given: Terminal): Promise<number> {
   const isJson = (args.includes('--') ? args.slice(0, args.indexOf('--')) : args).includes('--json');
-  // Commands add variables to their environment, so each run gets a copy.
+  // Commands add variables to their environment, so each run needs a copy.
   const terminal = Object.create(given, {
     env: { value: { ...given.env } },
     ...(isJson && { err: { value: notesAsJson(given.err) } }),
@@ -57,7 +57,7 @@ export async function runCli(args: string[], given: Terminal): Promise<number> {
 /** Describes why a call is incorrect. A request for help or for the version is not an error. */
 function describeCall({ code, exitCode, message }: CommanderError): { line: string; exitCode: number } {
   if (exitCode === 0) return { line: '', exitCode };
-  // Commander shows the help if the subcommand is missing. Print an error instead.
+  // For a missing subcommand, print an error instead of Commander's help.
   if (code === 'commander.help') return { line: 'Specify one of the commands above.', exitCode: 2 };
   return { line: message.replace(/^error: /, '').replaceAll(/\n/g, ' '), exitCode: 2 };
 }
@@ -70,7 +70,7 @@ function notesAsJson(err: Terminal['err']): Terminal['err'] {
   };
 }
 
-/** Creates all commands of `millrace`, in the order in which an operator needs them. */
+/** Creates all `millrace` commands, in the order in which an operator needs them. */
 export function createProgram(terminal: Terminal): Command {
   const program = new Command('millrace')
     .description('Set up and manage a Millrace installation.')
@@ -82,7 +82,7 @@ export function createProgram(terminal: Terminal): Command {
     .configureOutput({
       writeOut: (text) => void terminal.out.write(text),
       writeErr: (text) => void terminal.err.write(text),
-      // `runCli` prints errors itself, in one line.
+      // `runCli` prints errors in one line instead.
       outputError: () => {},
     })
     .hook('preAction', (_, command) => useRunningSystem(command, terminal));

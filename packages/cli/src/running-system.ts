@@ -1,21 +1,21 @@
-// Connects commands to the system that `npm start` runs, if no other installation is configured.
+// Connects commands to the system that `npm start` runs, unless another installation is configured.
 
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import type { Terminal } from './output.ts';
 
-/** The content of `.millrace/connection.json`, which `npm start` writes while its system runs. */
+/** The content of `.millrace/connection.json`, which `npm start` writes while the system is running. */
 interface RunningSystem {
   apiUrl: string;
   ingestUrl: string;
   personalApiKey: string;
   projectApiKey: string;
-  /** The settings of its services: the database, the event log, Redis and the key for stored secrets. */
+  /** The service settings: the database, the event log, Redis, and the key for stored secrets. */
   settings: Record<string, string>;
 }
 
-/** If one of these variables is set, the command uses another installation. */
+/** If one of these variables is set, commands use another installation. */
 const storageSettings = ['DATABASE_URL', 'DATABASE_URL_FILE', 'EVENT_LOG', 'KAFKA_BROKERS', 'REDIS_URL'];
 
 /**

@@ -1,4 +1,4 @@
-// Gives a command its database connection and printer, and closes the connection afterwards.
+// Opens a command's database connection and printer, and closes the connection after the command.
 
 import { type Activity, recordActivity } from '@millrace/accounts';
 import {
@@ -19,11 +19,13 @@ export interface Session {
   sql: Sql;
   prisma: PrismaClient;
   printer: Printer;
-  /** Runs a change and records it in the activity log, in one transaction. */
+  /** Applies a change and records it in the activity log, in one transaction. */
   change<T>(work: (tx: Transaction, operator: Operator) => Promise<T>): Promise<T>;
 }
 
-/** The operator who runs a command. An operator is not a user, so the activity log names the command instead. */
+/**
+ * The operator who runs a command. Operators are not users, so the activity log contains the command's name instead.
+ */
 export interface Operator {
   actor: { command: string };
   record(done: Omit<Activity, 'actor'>): Promise<void>;
@@ -44,13 +46,13 @@ export async function withSession(
 ): Promise<void> {
   const options = command.optsWithGlobals<GlobalOptions>();
   const printer = createPrinter(terminal, options.json === true);
-  // Only results are written to standard output, so the logger must not write there.
+  // Do not log to standard output, which contains only results.
   const logger = createLogger('millrace-cli', 'error');
   const database = createDatabase({ url: readDatabaseUrl(options, terminal), logger, poolSize: 1 });
   try {
     await work({
       sql: database.sql,
-      // Created on first use, because few commands need Prisma.
+      // Created on first use, because few commands use Prisma.
       get prisma() {
         return database.prisma;
       },
@@ -67,7 +69,7 @@ export async function withSession(
   }
 }
 
-/** Returns the words of the command without the program's name, such as `member set-level`. */
+/** Returns the full command without the program's name, for example `member set-level`. */
 function nameOf(command: Command): string {
   const { parent } = command;
   return parent?.parent ? `${nameOf(parent)} ${command.name()}` : command.name();

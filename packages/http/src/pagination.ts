@@ -1,4 +1,4 @@
-/** Builds the pages of a list, by offset or by cursor, and the links between them (docs/api/README.md#pages). */
+/** Builds list pages, by offset or by cursor, and the links between them (docs/api/README.md#pages). */
 
 import { isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
@@ -38,7 +38,7 @@ export const offsetQuery = {
   }),
 };
 
-/** Returns the schema of a page (docs/api/README.md#pages). */
+/** Returns the schema of a page with a count (docs/api/README.md#pages). */
 export function offsetPageOf<S extends TSchema>(item: S) {
   return Type.Object(
     {
@@ -71,7 +71,7 @@ interface OffsetPage<T> {
   results: T[];
 }
 
-/** Maximum number of results that are read at once. */
+/** Maximum number of results to read at a time. */
 const longestPortion = 1000;
 
 /**
@@ -136,7 +136,7 @@ export function keysetPageOf<S extends TSchema>(item: S) {
   );
 }
 
-/** Returns how many rows to fetch: the limit and one more row, which shows whether there is a next page. */
+/** Returns the number of rows to fetch: the limit plus one row, which shows whether there is a next page. */
 export function rowsToFetch({ limit }: { limit: number }): number {
   return limit + 1;
 }
@@ -164,7 +164,7 @@ export function keysetPage<T>(
   return { next, results };
 }
 
-/** Maximum length of a cursor. All cursors that Millrace creates are shorter. */
+/** Maximum cursor length. All cursors that Millrace creates are shorter. */
 const maxLength = 4096;
 
 /**
@@ -187,7 +187,7 @@ export function decodeCursor<S extends TObject>(schema: S, cursor: string | unde
   return position as Static<S>;
 }
 
-/** Returns whether a value contains a NUL character, which JSON allows but PostgreSQL rejects. */
+/** Returns true if a value contains a NUL character, which JSON allows but PostgreSQL rejects. */
 function holdsNull(position: unknown): boolean {
   return isObject(position) && Object.values(position).some((part) => typeof part === 'string' && part.includes('\0'));
 }

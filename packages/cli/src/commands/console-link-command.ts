@@ -1,4 +1,4 @@
-// `millrace console-link`: creates a link with which a user, such as the first owner, can sign in once.
+// `millrace console-link`: creates a link that lets a user, such as the first owner, sign in once.
 
 import { createOneTimeLink, listOrganizations } from '@millrace/accounts';
 import type { Command } from 'commander';

@@ -126,7 +126,7 @@ function withFilters(command: Command): Command {
     .addOption(new Option('--until <time>', 'only records that failed at or before this time').argParser(parseTime));
 }
 
-/** Reads the dead-letter topic from its start and calls `work` with the dead letters that match the filter. */
+/** Reads the dead-letter topic from its start, and calls `work` with the dead letters that match the filter. */
 function withLetters(filter: DeadLetterFilter, command: Command, terminal: Terminal, work: Work): Promise<void> {
   return withSession(command, terminal, (session) =>
     withLog(command, terminal, async (open) => {
@@ -197,7 +197,7 @@ function toRow({ name, reason, step, at, record }: DecodedDeadLetter): Row {
   return { name, reason, step, at, bytes: record.value.length };
 }
 
-/** Which dead letters to select. A field that is absent does not restrict the selection. */
+/** Filter for dead letters. An absent field does not restrict the result. */
 interface DeadLetterFilter {
   names?: string[];
   reason?: string;
@@ -222,7 +222,7 @@ function matchesFilter(
   return includeDecided === true || findDeadLetterDecision(letter, decisions) === null;
 }
 
-/** Parses a time in ISO 8601, or an age such as `90m`, `24h` or `7d`. */
+/** Parses an ISO 8601 time, or an age such as `90m`, `24h` or `7d`. */
 function parseTime(text: string): Date {
   const ago = /^(\d{1,6})([mhd])$/.exec(text);
   const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 };

@@ -14,7 +14,7 @@ import { createPrinter, type Terminal } from '../output.ts';
 import { type GlobalOptions, readDatabaseUrl } from '../session.ts';
 import { defaultPrismaDirectory } from './installation-commands.ts';
 
-/** One connection for each PostgreSQL check, so that a check that hangs does not block the others. */
+/** One connection for each PostgreSQL check, so that a check that hangs does not block other checks. */
 const poolSize = 14;
 const queryTimeoutMs = 4500;
 
@@ -32,7 +32,7 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
     .action(async ({ prismaDirectory }: { prismaDirectory: string }, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>();
       const logger = createLogger('millrace-cli', 'error');
-      // An unreachable server is reported as a finding. Don't log its connection error as well.
+      // Do not log the connection error of an unreachable server, because a finding already reports it.
       logger.silent = true;
       const url = readDatabaseUrl(options, terminal);
       const database = createDatabase({ url, logger, poolSize, queryTimeoutMs, statementTimeoutMs: queryTimeoutMs });
@@ -48,10 +48,10 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
     });
 }
 
-/** Formats a finding as one line, with its advice in a second line. */
+/** Formats a finding as one line, followed by a line with its advice. */
 function toText({ check, state, found, advice }: NamedFinding): string {
   const lines = [`${state.padEnd(7)}  ${check}: ${found}`, ...(advice === null ? [] : [`         → ${advice}`])];
-  // Replaces control characters, because they could move the terminal's cursor.
+  // Replace control characters, because they could move the terminal's cursor.
   return lines.map((line) => `${line.replace(/\p{Cc}/gu, '\uFFFD')}\n`).join('');
 }
 

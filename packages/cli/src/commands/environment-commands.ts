@@ -1,4 +1,4 @@
-// `millrace environment …`: commands that manage the environments of a project and their keys.
+// `millrace environment …`: commands that manage a project's environments and their keys.
 
 import {
   changeEnvironment,

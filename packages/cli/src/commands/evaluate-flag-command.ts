@@ -10,7 +10,7 @@ interface EvaluateOptions extends ApiOptions {
   explain?: boolean;
 }
 
-/** Adds `flags evaluate`, which shows the value of a flag for one person, and why it has this value. */
+/** Adds `flags evaluate`, which shows a flag's value for one person and the reason for this value. */
 export function addEvaluateCommand(commands: Command, terminal: Terminal): void {
   addApiOptions(
     commands

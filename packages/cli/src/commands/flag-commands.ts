@@ -8,7 +8,7 @@ import { type Api, type ApiOptions, addApiOptions, createProjectApiClient } from
 import { createPrinter, type Row, type Terminal } from '../output.ts';
 import { addEvaluateCommand } from './evaluate-flag-command.ts';
 
-/** Adds `flags …`. The commands use the management API, so its validation and its activity log apply to them too. */
+/** Adds `flags …`. These commands use the management API, which also validates and logs their changes. */
 export function addFlagCommands(program: Command, terminal: Terminal): void {
   const commands = program.command('flags').description("manage a project's feature flags through the management API");
   addList(commands, terminal);
@@ -182,7 +182,7 @@ function withRollout({ filters: text, rollout }: ChangeOptions, stored?: Flag): 
   return { ...filters, groups: [{ ...(only ?? {}), rollout_percentage: rollout }] };
 }
 
-/** Parses JSON, or the JSON file whose path follows an `@`. */
+/** Parses JSON text, or reads a JSON file if the text is `@` followed by a path. */
 function readFilters(text: string): Filters {
   let filters: unknown;
   try {

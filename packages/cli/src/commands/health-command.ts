@@ -1,4 +1,4 @@
-// `millrace health`: shows whether the events of a project are being stored, and how long they are delayed.
+// `millrace health`: shows whether a project's events are being stored, and with how much delay.
 
 import type { Command } from 'commander';
 import { type ApiOptions, addApiOptions, createProjectApiClient } from '../management-api.ts';

@@ -22,9 +22,9 @@ interface ImportCommandOptions extends GlobalOptions {
   patience: number;
 }
 
-/** Maximum size of a batch. The ingest host accepts up to 20 MB, but a smaller batch costs less to send again. */
+/** The maximum batch size. The ingest host accepts up to 20 MB, but resending a smaller batch costs less. */
 const batchBytes = 4_000_000;
-/** The maximum number of invalid lines in text output. With `--json`, the output contains more of them. */
+/** The maximum number of invalid lines in text output. With `--json`, the output lists more lines. */
 const shownFaults = 20;
 
 const help = `

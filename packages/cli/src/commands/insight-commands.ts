@@ -1,4 +1,4 @@
-// Runs queries from a terminal: an insight query in a file, a saved insight, or SQL.
+// Runs queries from a terminal: an insight query from a file, a saved insight, or SQL.
 
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
@@ -12,7 +12,7 @@ import { createPrinter, type Terminal } from '../output.ts';
 interface QueryResponse {
   results: unknown;
   columns?: string[] | null;
-  /** Whether an SQL query without LIMIT has more rows. */
+  /** Whether there are more rows than the result of an SQL query without LIMIT contains. */
   hasMore?: boolean;
 }
 
@@ -130,7 +130,7 @@ function show(response: QueryResponse, { csv, json }: ResultOptions, terminal: T
     terminal.err.write(`Only the first ${table.rows.length} rows are shown. Add a LIMIT to the query to get more.\n`);
 }
 
-/** Converts the rows to objects. Appends a number to the name of a column if an earlier column has the same name. */
+/** Converts result rows to objects. Appends a number to a column name that an earlier column already has. */
 function rowsOf({ columns, rows }: ResultTable) {
   const names = columns.map((name, at) => (columns.indexOf(name) === at ? name : `${name} (${at})`));
   return rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at] ?? null])));

@@ -118,22 +118,22 @@ interface BootstrapInput {
   projectName: string;
   timezone?: string;
   plan: PlanName;
-  /** Whether to create an organization even if one exists. */
+  /** Whether to create another organization if one already exists. */
   isForced: boolean;
 }
 
-/** IDs and keys of the created records, named as in the connection file of `npm start`. */
+/** The IDs and keys of the created records, named as in the connection file of `npm start`. */
 interface Bootstrapped {
   organizationId: string;
   userId: number;
   projectId: number;
   environmentId: number;
   projectApiKey: string;
-  /** The personal API key. It is shown only once, because the database stores only its hash. */
+  /** The personal API key, which is shown only once because the database stores only its hash. */
   personalApiKey: string;
 }
 
-/** An arbitrary advisory lock ID that is not used elsewhere in this database. */
+/** An arbitrary advisory lock ID that is not otherwise used in this database. */
 const bootstrapLock = 7_316_555;
 
 /**

@@ -1,4 +1,4 @@
-// `millrace member …` and `millrace invite …`: commands that manage the members of an organization and its invites.
+// `millrace member …` and `millrace invite …`: commands that manage an organization's members and invites.
 
 import {
   type Actor,
@@ -183,7 +183,7 @@ async function acceptForPerson(tx: Transaction, inviteId: string, options: Accep
   return { ...accepted, personalApiKey: null };
 }
 
-/** Creates the option `--level member|administrator|owner`. It also accepts the number that the API uses. */
+/** Creates the option `--level member|administrator|owner`, which also accepts the API's numbers. */
 function levelOption(): Option {
   return new Option('--level <level>', 'membership level: member (1), administrator (8) or owner (15)').argParser(
     (text): MembershipLevel => {

@@ -1,4 +1,4 @@
-// `millrace offsets …`: commands that show and set the offsets from which consumers continue to read the event log.
+// `millrace offsets …`: commands that show and set the offsets at which consumers continue to read the event log.
 
 import { type Command, InvalidArgumentError } from 'commander';
 import { deleteLogOffsets, overrideOffset, type ReadOffset, readStoredOffsets, withLog } from '../event-log.ts';

@@ -1,4 +1,4 @@
-// `millrace org …` and `millrace plan …`: commands that manage organizations and what their plans allow.
+// `millrace org …` and `millrace plan …`: commands that manage organizations and their plan limits.
 
 import {
   changeOrganization,
@@ -177,7 +177,7 @@ function toPlanRow(organization: Awaited<ReturnType<typeof getOrganization>>): R
   };
 }
 
-/** Returns the plan that has exactly these features, or `custom` if no plan does. */
+/** Returns the plan with exactly these features, or `custom` if no plan matches. */
 function planOf(availableProductFeatures: unknown): PlanName | 'custom' {
   const features = featuresOf(availableProductFeatures);
   const hasFeaturesOf = (plan: PlanName) => {

@@ -1,4 +1,4 @@
-// Commands that read a project's data through the management API, so that its scopes, limits and time zones apply.
+// Commands that read a project's data through the management API, which applies its scopes, limits and time zones.
 
 import type { Command } from 'commander';
 import {
@@ -15,14 +15,14 @@ interface ReadCommand {
   name: string;
   description: string;
   scope: string;
-  /** The options in Commander's syntax, each with its description and whether it is required. */
+  /** The options in Commander's syntax, each with its description. `required` marks a required option. */
   options: readonly [flags: string, description: string, kind?: 'required'][];
-  /** Method of the request. The default is GET. */
+  /** The HTTP method. The default is GET. */
   method?: 'POST';
   path: string;
-  /** The path to which `path` is relative. The default is the project's path. */
+  /** The path that `path` is relative to. The default is the project's path. */
   base?: (options: Given) => string;
-  /** Maps each query parameter to the option that sets it. */
+  /** Maps each query parameter to the option that sets the parameter. */
   parameters: Record<string, string>;
   toRows(response: unknown): Row[];
 }
@@ -33,7 +33,7 @@ const after = ['--after <time>', 'start of the time range: an ISO 8601 time, or 
 const before = ['--before <time>', 'end of the time range'] as const;
 const ranges = { after: 'after', before: 'before' };
 
-/** Returns a function that converts a page, or a response that is an array, to table rows. */
+/** Returns a function that converts a page or an array response to table rows. */
 function rowsOf<Result>(toRow: (result: Result) => Row): (response: unknown) => Row[] {
   return (response) => {
     const results = Array.isArray(response) ? response : (response as { results: unknown[] }).results;

@@ -13,7 +13,7 @@ interface RebuildCommandOptions {
   persons?: boolean;
 }
 
-/** Adds `events rebuild` to the existing command group `events`, which `addReadCommands` has created. */
+/** Adds `events rebuild` to the command group `events`, which `addReadCommands` has already created. */
 export function addRebuildCommand(program: Command, terminal: Terminal): void {
   const group = program.commands.find((command) => command.name() === 'events') ?? program.command('events');
   group

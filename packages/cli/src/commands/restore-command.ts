@@ -58,11 +58,11 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
 const explainUnknown = ({ topic }: TopicReplay) =>
   `${topic}: The backup has no offsets for this log, so the topic is read from its start. Events that are already stored are skipped.`;
 
-/** The records of a topic that consumers will read again when they start. */
+/** The records of a topic that consumers will read again after a restart. */
 interface TopicReplay {
   topic: string;
   log: string;
-  /** Whether the database has offsets for this log. Otherwise, consumers read the log from the start. */
+  /** Whether the database has offsets for this log. If not, consumers read the log from its start. */
   isKnown: boolean;
   unread: number;
   deleted: number;
@@ -70,7 +70,7 @@ interface TopicReplay {
 
 const responseTimeoutMs = 10_000;
 
-/** Returns how much of each topic consumers will read again. Leaves out topics that do not exist yet. */
+/** Returns the number of records that consumers will read again, by topic. Omits topics that do not exist yet. */
 async function readReplayedTopics(
   prisma: Pick<PrismaClient, 'consumer_offset' | 'event_log_partition'>,
   { config, connection }: LogSettings,

@@ -1,4 +1,4 @@
-// SQL that prevents a restored database from assigning numbers that were already used after the backup.
+// SQL that prevents a restored database from reusing numbers that were assigned after the backup.
 
 import { projectChangeChannel } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
@@ -24,7 +24,7 @@ export async function advanceSequences(tx: Transaction): Promise<number> {
   return sequences;
 }
 
-/** Returns whether PostgreSQL is still replaying the write-ahead log. During recovery, the database is read-only. */
+/** Returns true if PostgreSQL is still replaying the write-ahead log, during which the database is read-only. */
 export async function isInRecovery(sql: Sql): Promise<boolean> {
   const [row] = await sql.query<{ is: boolean }>('SELECT pg_is_in_recovery() AS is');
   return row?.is === true;
@@ -43,7 +43,7 @@ async function moveSequencesOn(tx: Transaction, step: number): Promise<number> {
   return moved.length;
 }
 
-/** Ensures that new flag definitions do not get a version under which a gateway has cached other definitions. */
+/** Ensures that new flag definitions do not reuse a version for which a gateway has cached other definitions. */
 async function moveFlagVersionsOn(tx: Transaction, step: number): Promise<void> {
   await tx.query(
     `INSERT INTO flag_definitions_version AS held (project_id, version) SELECT id, $1 FROM environment
@@ -52,7 +52,7 @@ async function moveFlagVersionsOn(tx: Transaction, step: number): Promise<void> 
   );
 }
 
-/** Ensures that the next switch between event logs gets an epoch that no gateway has confirmed yet. */
+/** Ensures that the next switch between event logs uses an epoch that no gateway has confirmed yet. */
 async function moveFallbackEpochsOn(tx: Transaction, step: number): Promise<void> {
   await tx.query('UPDATE event_log_fallback SET epoch = epoch + $1', [step]);
 }

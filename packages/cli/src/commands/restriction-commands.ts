@@ -1,4 +1,4 @@
-// `millrace restriction …`: commands that restrict the events of a project API key or of one distinct ID.
+// `millrace restriction …`: commands that restrict the events of a project API key or a distinct ID.
 
 import { addRestriction, listRestrictions, removeRestriction } from '@millrace/accounts';
 import { isRestrictionKind, type RestrictionKind, restrictionKinds } from '@millrace/contracts';
@@ -64,7 +64,7 @@ export function addRestrictionCommands(program: Command, terminal: Terminal): vo
     );
 }
 
-/** Returns the activity record of a restriction. It contains neither the project API key nor the distinct ID. */
+/** Returns a restriction's activity record, which omits the project API key and the distinct ID. */
 function recordOf({ id, kind }: { id: string; kind: string }) {
   return { organizationId: null, scope: 'IngestionRestriction' as const, itemId: id, name: kind };
 }

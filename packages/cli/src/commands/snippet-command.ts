@@ -14,7 +14,7 @@ interface SnippetOptions {
   pin?: boolean;
 }
 
-/** The response of a gateway to `/static/library.json`. */
+/** A gateway's response to `/static/library.json`. */
 interface Contents {
   version: string | null;
   versions: Record<string, Record<string, { integrity: string }>>;
@@ -71,7 +71,7 @@ async function fetchContents(host: string): Promise<Contents> {
     const contents = JSON.parse(text) as Contents;
     if (typeof contents.versions === 'object') return contents;
   } catch {
-    // Invalid JSON is reported by the error below, like a response with the wrong content.
+    // The error below reports invalid JSON, like any other unexpected response.
   }
   throw new Refusal(`--host: ${host} is not a Millrace gateway.`);
 }

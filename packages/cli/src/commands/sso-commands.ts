@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import type { Terminal } from '../output.ts';
 import { withSession } from '../session.ts';
 
-/** Adds `sso …`, with which an operator restores access when single sign-on locks out all members. */
+/** Adds `sso …`, which lets an operator restore access when single sign-on locks out all members. */
 export function addSsoCommands(program: Command, terminal: Terminal): void {
   const commands = program.command('sso').description('manage single sign-on');
   commands

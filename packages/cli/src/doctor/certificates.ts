@@ -1,4 +1,4 @@
-// Checks TLS certificates for `millrace doctor`: those in files, and those that servers send.
+// Checks TLS certificates for `millrace doctor`: certificates in files, and certificates that servers present.
 
 import { once } from 'node:events';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
@@ -59,15 +59,15 @@ export interface TlsServer {
    * certificate.
    */
   secureContext: SecureContext | undefined;
-  /** Whether services verify the certificate. */
+  /** Whether the services verify the server's certificate. */
   isVerified: boolean;
-  /** The setting for the file with additional certificate authorities. */
+  /** The setting that names the file with additional certificate authorities. */
   authoritySetting: string;
 }
 
 export const formatHostAndPort = ({ host, port }: { host: string; port: number }): string => `${host}:${port}`;
 
-/** Thrown if the server responds that it does not support TLS. */
+/** Thrown if a server responds that it does not support TLS. */
 export class NoTlsError extends Error {}
 
 /**
@@ -109,7 +109,7 @@ const unknownIssuer = [
   'DEPTH_ZERO_SELF_SIGNED_CERT',
 ];
 
-/** Returns findings about whether services trust the server's certificate, and when it expires. */
+/** Reports whether services trust the server's certificate, and when the certificate expires. */
 export function judgePresentedCertificates(
   server: TlsServer,
   shown: PresentedCertificates,
@@ -133,7 +133,7 @@ function expiry(server: TlsServer, { subject, validTo }: PresentedCertificates['
   const days = Math.floor((validTo - now) / dayMs);
   if (days >= presentedWarnDays) return null;
   if (validTo <= now) {
-    // Services that do not verify the certificate still connect, so this is only a warning.
+    // A failed check is only a warning for services that do not verify the certificate, because they still connect.
     const say = server.isVerified ? problem : warning;
     return say(`a certificate of ${place} (${subject}) expired on ${dayOf(validTo)}`, advice);
   }
@@ -186,13 +186,13 @@ const notVerified = (place: string) =>
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 interface PresentedCertificates {
-  /** The server's certificate, followed by its known issuers. `validTo` is in milliseconds since 1970. */
+  /** The server's certificate, followed by its known issuers. `validTo` is in milliseconds since the epoch. */
   chain: { subject: string; validTo: number }[];
   /** The issuer of the last certificate in the chain. */
   issuer: string;
-  /** OpenSSL's error code if the chain is not trusted, otherwise null. */
+  /** OpenSSL's error code if the chain is not trusted, or null if it is trusted. */
   refusal: string | null;
-  /** The host names in the certificate if none of them matches the server's name, otherwise null. */
+  /** The host names in the certificate if none of them matches the server's name, or null if one matches. */
   otherNames: string | null;
 }
 
@@ -203,7 +203,7 @@ interface PresentedCertificates {
 export async function readPresentedCertificates(server: TlsServer, timeoutMs: number): Promise<PresentedCertificates> {
   const { host, port, begins, secureContext } = server;
   const socket = connectTcp({ host, port }).setTimeout(timeoutMs);
-  // The pending call reports the error. Without a listener, the error would also crash the process.
+  // The pending call reports the error. Without a listener, the same error would also crash the process.
   socket.on('error', () => {}).on('timeout', () => socket.destroy(new Error(`no response within ${timeoutMs} ms`)));
   try {
     await once(socket, 'connect');
@@ -213,7 +213,7 @@ export async function readPresentedCertificates(server: TlsServer, timeoutMs: nu
       secureContext,
       rejectUnauthorized: false,
       ...(isIP(host) === 0 && { servername: host }),
-      // The identity check runs separately below, so that its failure can be distinguished from other errors.
+      // The identity check runs separately below, which distinguishes its failure from other errors.
       checkServerIdentity: () => undefined,
     });
     secure.setTimeout(timeoutMs, () => secure.destroy(new Error(`no response within ${timeoutMs} ms`)));

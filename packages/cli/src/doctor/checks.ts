@@ -3,13 +3,12 @@
 import type { Database } from '@millrace/db';
 import { ConfigError, type Logger } from '@millrace/runtime';
 
-/** The installation that `millrace doctor` checks. */
 export interface CheckedInstallation {
   env: Record<string, string | undefined>;
-  /** The URL of the database, including its password and TLS parameters. */
+  /** The database URL, including the password and TLS parameters. */
   databaseUrl: string;
   database: Pick<Database, 'sql' | 'listen' | 'prisma'>;
-  /** The directory with the migrations of this version. */
+  /** The directory that contains this version's migrations. */
   prismaDirectory: string;
   logger: Logger;
 }
@@ -20,9 +19,9 @@ export interface Finding {
    * action is needed now.
    */
   state: 'ok' | 'warning' | 'problem';
-  /** One line that describes the state. It never contains a secret. */
+  /** A one-line description of the state, which never contains secrets. */
   found: string;
-  /** The recommended action, in one line, or null if no action is needed. */
+  /** The recommended action in one line, or null if no action is required. */
   advice: string | null;
 }
 
@@ -34,12 +33,12 @@ export const ok = (found: string): Finding => ({ state: 'ok', found, advice: nul
 export const warning = (found: string, advice: string): Finding => ({ state: 'warning', found, advice });
 export const problem = (found: string, advice: string): Finding => ({ state: 'problem', found, advice });
 
-/** Returns the findings of a check. If nothing was found, returns one finding with the state `ok`. */
+/** Returns a check's findings, or a single finding with the state `ok` if the check found nothing. */
 export function findingsOrOk(findings: Finding[], found: string): Finding[] {
   return findings.length > 0 ? findings : [ok(found)];
 }
 
-/** Joins the first `most` names and appends the number of names left out. */
+/** Joins the first `most` names, followed by the number of omitted names. */
 export function joinNames(names: readonly string[], most = 5): string {
   const shown = names.slice(0, most).join(', ');
   return names.length > most ? `${shown} and ${names.length - most} more` : shown;
@@ -51,10 +50,12 @@ export interface Check {
   look(): Promise<Finding[]> | Finding[];
 }
 
-/** The time limit of one check, so that a server that does not respond does not delay the results of other checks. */
+/** The time limit for one check, so that an unresponsive server does not delay the other results. */
 const checkTimeoutMs = 5000;
 
-/** Runs all checks in parallel, each with a time limit. Findings are in the order of the checks. Never throws. */
+/**
+ * Runs all checks in parallel, each with a time limit. Returns the findings in the order of the checks. Never throws.
+ */
 export async function runChecks(checks: readonly Check[], timeoutMs = checkTimeoutMs): Promise<NamedFinding[]> {
   const all = await Promise.all(checks.map((check) => runCheck(check, timeoutMs)));
   return all.flat();
@@ -114,7 +115,7 @@ export function createUnreachableFinding(error: unknown, setting: string): Findi
   );
 }
 
-/** Reads some of the settings. If they are invalid, returns the errors as findings instead of throwing. */
+/** Reads some of the settings. Returns errors for invalid settings as findings instead of throwing. */
 export function readSomeSettings<T>(check: string, read: () => T): { value: T } | { problems: NamedFinding[] } {
   try {
     return { value: read() };

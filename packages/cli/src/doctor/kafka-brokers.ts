@@ -1,9 +1,9 @@
-// Checks of `millrace doctor` that concern Kafka's brokers: replicas, leaders and disk space.
+// Checks of `millrace doctor` for Kafka brokers: replicas, leaders and disk space.
 
 import type { InspectedTopic, LogDirectory } from '@millrace/event-log';
 import { type Finding, formatBytes, joinNames, ok, problem, warning } from './checks.ts';
 
-/** Checks that every acknowledged record is stored on more than one broker, and that every partition accepts writes. */
+/** Checks that every acknowledged record is stored on at least two brokers, and that every partition accepts writes. */
 export function checkReplicas(topics: readonly InspectedTopic[], brokerCount: number): Finding[] {
   const findings = [
     ...judgeLeaders(topics),
@@ -75,7 +75,7 @@ function judgeCopies(topics: readonly InspectedTopic[]): Finding[] {
         ),
       ];
     }
-    // The settings are null if the role cannot read them.
+    // The settings are null if the role is not allowed to read them.
     if (least >= 2 || topic.settings === null) return [];
     return [
       warning(
@@ -111,7 +111,7 @@ function partitionsOf(
   );
 }
 
-/** The shares of free disk space below which the finding is a warning or a problem. */
+/** The shares of free disk space below which the finding is a warning and a problem. */
 const littleShare = 0.2;
 const tooLittleShare = 0.05;
 

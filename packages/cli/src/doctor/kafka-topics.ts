@@ -1,4 +1,4 @@
-// Checks of `millrace doctor` that concern Kafka's topics: partitions, record size and retention.
+// Checks of `millrace doctor` for Kafka topics: partitions, record size and retention.
 
 import type { InspectedTopic } from '@millrace/event-log';
 import type { ReadOffset } from '../event-log.ts';
@@ -50,7 +50,7 @@ function judgeCleanup({ topic, settings }: InspectedTopic): Finding[] {
   ];
 }
 
-/** Space for the record key, headers and batch overhead, in addition to the largest event. */
+/** Space for a record's key, headers and batch overhead, in addition to the largest event. */
 const aroundBytes = 4096;
 
 interface RecordLimits {
@@ -58,7 +58,7 @@ interface RecordLimits {
   maxAiRecordBytes: number;
 }
 
-/** Checks that the topics accept events of the maximum size that a gateway accepts. */
+/** Checks that the topics accept the largest events that a gateway accepts. */
 export function checkRecordSize(
   topics: readonly InspectedTopic[],
   { maxRecordBytes, maxAiRecordBytes }: RecordLimits,

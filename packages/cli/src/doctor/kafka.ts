@@ -1,4 +1,4 @@
-// Checks of `millrace doctor` that concern the event log and its consumers.
+// Checks of `millrace doctor` for the event log and its consumers.
 
 import { consumerGroup, eventTopics, topicNames } from '@millrace/contracts';
 import {
@@ -37,7 +37,7 @@ export async function diagnoseLog(patient: CheckedInstallation, settings: Doctor
   if (settings.eventLog === 'postgres') {
     return runChecks(offsetChecks(settings, await readOffsets(patient, [])));
   }
-  // The management API and the delivery workers have no settings for the event log, so there is nothing to check.
+  // The management API and the delivery worker do not have event log settings, so this check does not apply to them.
   if (!env.EVENT_LOG && !env.KAFKA_BROKERS) return [{ check: 'event log', ...noLog }];
   return diagnoseKafka(patient, settings);
 }
@@ -59,7 +59,7 @@ async function diagnoseKafka(patient: CheckedInstallation, settings: DoctorSetti
       existing = await kafka.existing(namesOfTopics(settings));
     };
     const away = await checkReachable('kafka', listTopics, 'KAFKA_BROKERS');
-    // An invalid certificate may be the reason why the brokers cannot be reached.
+    // An invalid certificate may be the reason that the brokers are unreachable.
     if (away !== null) return [away, ...(await runChecks([certificates(connection)]))];
     const topics: InspectedTopic[] = [];
     const ofTopics = await runChecks(
@@ -119,7 +119,6 @@ function offsetChecks(settings: DoctorSettings, offsets: ReadOffset[] | null) {
 interface KafkaContext {
   kafka: KafkaInspector;
   settings: DoctorSettings;
-  /** The names of the topics that exist. */
   existing: readonly string[];
   topics: readonly InspectedTopic[];
   /** The stored offsets, or an empty array if PostgreSQL does not respond. */
@@ -191,7 +190,7 @@ function checkStoredOffsets(offsets: readonly ReadOffset[], topics: readonly str
   const ours = offsets.filter(({ topic }) => topics.includes(topic));
   const truncated = ours.filter(({ end, nextOffset }) => end !== null && end < nextOffset);
   const hasCurrent = new Set(ours.filter(({ end }) => end !== null).map(partitionName));
-  // Offsets of another log are not a problem if the partition also has an offset of the current log.
+  // Offsets of other logs are not a problem if the partition also has an offset of the current log.
   const ofOtherLogs = ours.filter((one) => one.end === null && !hasCurrent.has(partitionName(one)));
   const findings: Finding[] = [];
   if (truncated.length > 0) {
@@ -292,7 +291,7 @@ function brokersWithTls({ brokers, ssl }: KafkaConnection, advertised: readonly 
   }));
 }
 
-/** Parses `host:port`. `readConfig` has already validated the format. */
+/** Parses `host:port`, whose format `readConfig` has already validated. */
 function readPlace(broker: string): Place {
   const colon = broker.lastIndexOf(':');
   return { host: broker.slice(0, colon).replace(/[[\]]/g, ''), port: Number(broker.slice(colon + 1)) };

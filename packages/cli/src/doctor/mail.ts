@@ -20,7 +20,7 @@ import {
 } from './checks.ts';
 import { mailFields } from './settings.ts';
 
-/** Checks that the mail server in `SMTP_URL` responds, and checks its certificate. Does not log in or send an email. */
+/** Checks that the mail server in `SMTP_URL` responds, and checks its certificate. Does not log in or send email. */
 export async function diagnoseMail({ env }: CheckedInstallation): Promise<NamedFinding[]> {
   const read = readSomeSettings('mail server', () => readConfig(Type.Object(mailFields), env));
   if ('problems' in read) return read.problems;
@@ -40,7 +40,7 @@ async function lookAtMailServer(smtpUrl: string): Promise<Finding[]> {
   }
 }
 
-/** Interprets the URL as Nodemailer does: https://nodemailer.com/smtp */
+/** Interprets the URL as Nodemailer does (https://nodemailer.com/smtp). */
 function mailServer({ protocol, hostname, port, searchParams }: URL): TlsServer {
   const isSecure = protocol === 'smtps:' || searchParams.get('secure') === 'true';
   return {

@@ -1,4 +1,4 @@
-// Checks of `millrace doctor` that concern PostgreSQL's replication, storage and vacuuming.
+// Checks of `millrace doctor` for PostgreSQL replication, storage and vacuuming.
 
 import type { Sql } from '@millrace/db';
 import { type Finding, findingsOrOk, formatBytes, ok, problem, warning } from './checks.ts';
@@ -22,7 +22,7 @@ const farBehindBytes = 1024 ** 3;
  * Checks that standbys keep up, and that the primary does not keep write-ahead log for a standby that is disconnected.
  */
 export async function checkReplication(sql: Sql): Promise<Finding[]> {
-  // A standby cannot see other standbys. `checkVersion` already reports that this server is a standby.
+  // A standby does not list other standbys. `checkVersion` already reports that this server is a standby.
   if ((await readServerState(sql)).isStandby) return [];
   return judgeReplication(await readStandbys(sql), await readReplicationSlots(sql));
 }

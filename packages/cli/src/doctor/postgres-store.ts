@@ -49,7 +49,7 @@ export async function readOpenTransactions(sql: Sql, seconds: number): Promise<O
   );
 }
 
-/** A connected standby. Values that this role cannot see are null. */
+/** A connected standby. Fields that this role is not allowed to see are null. */
 export interface Standby extends Record<string, unknown> {
   name: string;
   state: string | null;
@@ -71,7 +71,7 @@ export async function readClockMs(sql: Sql): Promise<number> {
   return row?.ms ?? Number.NaN;
 }
 
-/** Returns the privileges that services need and this role does not have. */
+/** Returns the privileges that services need but this role does not have. */
 export async function readMissingPrivileges(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ lacks: string }>(
     `SELECT 'CREATE on the schema' AS lacks WHERE NOT has_schema_privilege(current_schema(), 'CREATE')
@@ -91,7 +91,7 @@ export async function readMissingPrivileges(sql: Sql): Promise<string[]> {
   return rows.map(({ lacks }) => lacks);
 }
 
-/** Returns the roles of other connected services whose transactions this role cannot see. */
+/** Returns the roles of other connected services whose transactions this role is not allowed to see. */
 export async function readHiddenServices(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ name: string }>(
     `SELECT DISTINCT usename AS name FROM pg_stat_activity
@@ -110,7 +110,7 @@ export async function readConnections(sql: Sql): Promise<{ used: number; most: n
   return row ?? { used: 0, most: 1 };
 }
 
-/** Returns the settings that are off and therefore allow a server crash to lose acknowledged data. */
+/** Returns the names of disabled settings whose absence lets a server crash lose acknowledged data. */
 export async function readUnsafeSettings(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ name: string }>(
     `SELECT name FROM pg_settings
@@ -142,7 +142,7 @@ export async function readActiveFlags(sql: Sql): Promise<ActiveFlag[]> {
   );
 }
 
-/** Returns the names of the SDKs (such as `posthog-go`) that sent the last 500 events of each project. */
+/** Returns the names of the SDKs (such as `posthog-go`) that sent each project's last 500 events. */
 export async function readServerSdks(sql: Sql, projectIds: readonly number[]): Promise<Map<number, Set<string>>> {
   const rows = await sql.query<{ projectId: number; sdks: string[] }>(
     `SELECT flagged.project_id AS "projectId", array_agg(DISTINCT sdk) AS sdks
@@ -188,7 +188,7 @@ export async function readArchiverStatistics(sql: Sql): Promise<Archiver | null>
   return row ?? null;
 }
 
-/** A replication slot. PostgreSQL keeps the write-ahead log that the reader of the slot has not received yet. */
+/** A replication slot. PostgreSQL retains the write-ahead log that the slot's reader has not received yet. */
 export interface Slot extends Record<string, unknown> {
   name: string;
   isActive: boolean;
@@ -197,7 +197,10 @@ export interface Slot extends Record<string, unknown> {
    * `reserved`, `extended` (more than `max_wal_size` is kept), `unreserved` (it can be deleted at any time) or `lost`.
    */
   status: string | null;
-  /** How many bytes of write-ahead log can still be written before the slot is lost. Null means no limit. */
+  /**
+   * The number of bytes of write-ahead log that can still be written before the slot is invalidated. Null means no
+   * limit.
+   */
   safeBytes: number | null;
 }
 
@@ -218,7 +221,7 @@ export async function readUnfrozenTransactions(sql: Sql): Promise<number> {
   return row?.age ?? 0;
 }
 
-/** Returns the value of a setting as PostgreSQL displays it. */
+/** Returns a setting's value as PostgreSQL displays it. */
 export async function readSetting(sql: Sql, name: string): Promise<string> {
   const [row] = await sql.query<{ value: string }>('SELECT current_setting($1) AS value', [name]);
   return row?.value ?? '';

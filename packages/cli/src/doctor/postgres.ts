@@ -1,4 +1,4 @@
-// Checks of `millrace doctor` that concern PostgreSQL: version, migrations, privileges, connections and stored secrets.
+// Checks of `millrace doctor` for PostgreSQL: version, migrations, privileges, connections and stored secrets.
 
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
@@ -70,11 +70,11 @@ function tlsServers(databaseUrl: string): TlsServer[] {
 
 interface PostgresContext {
   settings: DoctorSettings;
-  /** The directory with the migrations of this version. */
+  /** The directory that contains this version's migrations. */
   prismaDirectory: string;
 }
 
-/** Returns all checks of PostgreSQL, in the order of the output. */
+/** Returns all PostgreSQL checks in output order. */
 function postgresChecks(
   database: Pick<Database, 'sql' | 'listen'>,
   { settings, prismaDirectory }: PostgresContext,
@@ -99,7 +99,7 @@ function postgresChecks(
 
 const oldest = 15;
 
-/** Checks that the server accepts writes, and that its version supports the queries of the other checks. */
+/** Checks that the server accepts writes, and that its version supports the queries that the other checks run. */
 async function checkVersion(sql: Sql): Promise<Finding[]> {
   return judgeServer(await readServerState(sql));
 }
@@ -173,7 +173,7 @@ async function checkPrivileges(sql: Sql): Promise<Finding[]> {
 }
 
 const fullAt = 0.8;
-/** Checks that there are enough free connections for another service, which is needed for a rolling upgrade. */
+/** Checks that enough connections are free to start another service, as a rolling upgrade requires. */
 async function checkConnections(sql: Sql, settings: DoctorSettings): Promise<Finding[]> {
   return [judgeConnections(await readConnections(sql), settings.databasePoolSize)];
 }
@@ -207,7 +207,7 @@ export async function checkOpenTransactions(sql: Sql, { longerThanSeconds = 300 
   ];
 }
 
-/** Checks that a notification arrives. A pooler in transaction mode does not pass notifications on. */
+/** Checks that notifications arrive, because a pooler in transaction mode does not forward them. */
 async function checkNotifications(database: Pick<Database, 'listen'>): Promise<Finding[]> {
   let listener: ReturnType<Database['listen']> | undefined;
   const outcome = new Promise<Finding>((resolve) => {

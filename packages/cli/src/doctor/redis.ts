@@ -44,7 +44,7 @@ async function diagnoseServer(connection: RedisConnection) {
   }
 }
 
-/** Returns the nodes in the URL. Nodes that sentinels and clusters report are not checked. */
+/** Returns the nodes in the Redis URL. Nodes that a sentinel or cluster reports are not checked. */
 function tlsServers({ nodes, tls }: RedisConnection): TlsServer[] {
   if (tls === undefined) return [];
   return nodes.map((node) => ({

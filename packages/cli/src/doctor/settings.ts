@@ -1,4 +1,4 @@
-// A check of `millrace doctor` that finds settings which contradict each other.
+// A check of `millrace doctor` that finds contradictory settings.
 
 import { fallbackConfigFields } from '@millrace/event-log';
 import { integerSetting, secretSetting, secretsKeyConfigFields } from '@millrace/runtime';
@@ -64,7 +64,7 @@ export const doctorSettingsSchema = Type.Object({
   ingestUrl: Type.Optional(Type.String()),
   apiRequestsPerMinute: integerSetting(480, 'maximum number of requests per minute with one personal API key'),
   apiRequestsPerHour: integerSetting(4800, 'maximum number of requests per hour with one personal API key'),
-  /** Gateways and the management API have different defaults, so this setting is checked only if it is set. */
+  /** Gateways and the management API have different defaults, so the setting is checked only if it is set. */
   trustProxy: Type.Optional(Type.Boolean()),
   proxyHops: integerSetting(1, 'with TRUST_PROXY: number of proxies that append to X-Forwarded-For', { min: 1 }),
   allowPrivateDestinations: Type.Boolean({ default: false }),
@@ -79,7 +79,7 @@ export type DoctorSettings = Readonly<Static<typeof doctorSettingsSchema>>;
 
 type Env = Record<string, string | undefined>;
 
-/** Finds settings that are valid, but contradict each other or do not have the intended effect. */
+/** Finds valid settings that contradict each other or do not have the intended effect. */
 export function checkSettings(settings: DoctorSettings, env: Env): Finding[] {
   const isProduction = settings.nodeEnv === 'production';
   const findings = [

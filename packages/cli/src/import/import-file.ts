@@ -1,4 +1,4 @@
-// Imports a file of historical events: checks all lines and then sends them. An interrupted import can be continued.
+// Imports a file of historical events: checks all lines, and then sends them. An interrupted import can be continued.
 
 import { createHash } from 'node:crypto';
 import { ImportStopped, UsageError } from '../failures.ts';
@@ -9,7 +9,7 @@ import type { ImportSource } from './source.ts';
 import type { ImportState, StateFile } from './state.ts';
 
 interface ImportOptions {
-  /** The URL of the ingest host, without a path. */
+  /** The ingest host's URL without a path. */
   host: string;
   projectApiKey: string;
   batchEvents: number;
@@ -17,7 +17,7 @@ interface ImportOptions {
   skipInvalid: boolean;
   isDryRun: boolean;
   patienceMs: number;
-  /** The file that stores the progress, or null to store no progress. */
+  /** The file that stores the progress, or null if progress is not stored. */
   stateFile: StateFile | null;
   isRestart: boolean;
   progress: Progress;
@@ -30,12 +30,12 @@ export interface ImportSummary {
   reason: string | null;
   exitCode: number;
   lines: number;
-  /** The number of events that the ingest host has accepted, in this run and in earlier runs. */
+  /** The number of events that the ingest host has accepted, in this run and earlier runs. */
   imported: number;
   importedBefore: number;
   /** The number of invalid lines in this run. */
   rejected: number;
-  /** The number of the last line up to which every line has been processed. */
+  /** The number of the last processed line. All lines before it have been processed too. */
   lastLine: number;
   seconds: number;
   /** The first 10,000 rejected lines. */
@@ -92,7 +92,7 @@ export async function importFile(source: ImportSource, options: ImportOptions): 
       totalEvents: point.events + checked.events,
       totalBytes: checked.bytes,
     });
-    // If the state file is not writable, fail before sending anything.
+    // Fail before sending any events if the state file is not writable.
     options.stateFile?.save(point);
     const url = `${options.host}/batch/`;
     const onWait = (reason: string, waitMs: number) =>
@@ -124,7 +124,7 @@ export async function importFile(source: ImportSource, options: ImportOptions): 
   }
 }
 
-/** Returns where an earlier run of the same import ended. */
+/** Returns the point at which an earlier run of the same import stopped. */
 function readBefore({ stateFile, isRestart, progress }: ImportOptions): ImportState | null {
   const saved = isRestart ? null : (stateFile?.load() ?? null);
   if (saved !== 'other') return saved;
@@ -137,7 +137,7 @@ function readBefore({ stateFile, isRestart, progress }: ImportOptions): ImportSt
 interface CheckedFile {
   lines: number;
   bytes: number;
-  /** The number of valid events after the point where the import continues. */
+  /** The number of valid events after the point at which the import continues. */
   events: number;
   rejections: Rejections;
 }

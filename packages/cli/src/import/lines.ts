@@ -1,12 +1,12 @@
-// Splits an import file into lines, and checks that each of them is a valid event.
+// Splits an import file into lines, and checks that each line is a valid event.
 
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { isObject } from '@millrace/contracts';
 
-/** One line of a file, without its line break. */
+/** A line of a file, without its line break. */
 export interface Line {
-  /** The line number. The first line has number 1. */
+  /** The line number, starting at 1. */
   number: number;
   /**
    * The bytes of the line, or null if the line is longer than `maxLineBytes`. Only the beginning of such a line is kept
@@ -26,7 +26,7 @@ const lineBreak = 0x0a;
 const carriageReturn = 0x0d;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Splits a file into lines. For each chunk, yields all lines that end in it. The last line may have no line break. */
+/** Splits a file into lines. For each chunk, yields the lines that end in it. The last line may lack a line break. */
 export async function* readLines(chunks: AsyncIterable<Buffer>, maxLineBytes: number): AsyncGenerator<Line[]> {
   let number = 0;
   let offset = 0;
@@ -72,17 +72,17 @@ function withoutEnds(line: Buffer | undefined, number: number): Buffer {
   return line.subarray(from, Math.max(from, to));
 }
 
-/** Why a line cannot be imported. */
+/** The reason why a line cannot be imported. */
 export interface Fault {
   line: number;
-  /** The path of the invalid field, or null if the whole line is invalid. */
+  /** The path of the invalid field, or null if the line as a whole is invalid. */
   field: string | null;
   reason: string;
 }
 
 type CheckedLine =
   | { kind: 'blank' }
-  | { kind: 'event'; event: JsonObject /** The line as it is in the file. */; text: string }
+  | { kind: 'event'; event: JsonObject /** The unchanged text of the line. */; text: string }
   | { kind: 'invalid'; fault: Fault };
 
 type JsonObject = Record<string, unknown>;
@@ -133,7 +133,7 @@ function findProblem(event: JsonObject): [field: string, reason: string] | null 
   return null;
 }
 
-/** Looks for the distinct ID in the same places and order as the ingest host (docs/wire-rules.md#distinct-ids). */
+/** Finds the distinct ID in the same places and order as the ingest host (docs/wire-rules.md#distinct-ids). */
 function distinctIdOf(event: JsonObject): unknown {
   const properties = (event.properties ?? {}) as JsonObject;
   return event.distinct_id ?? event.$distinct_id ?? properties.distinct_id ?? properties.$distinct_id ?? undefined;
@@ -142,7 +142,7 @@ function distinctIdOf(event: JsonObject): unknown {
 function isTime(value: unknown): boolean {
   if (typeof value !== 'string' || !isoTime.test(value)) return false;
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = (value.match(/\d+/g) ?? []).map(Number);
-  // For a day that does not exist, `Date` would return a day in the next month.
+  // For a day that does not exist in its month, `Date` returns a day in the next month.
   const date = new Date(Date.UTC(year, month - 1, day));
   const isDay = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
   const hasTime = value.length > 10;
@@ -183,7 +183,7 @@ export function createRejections(): Rejections {
   };
 }
 
-/** Formats what is wrong with a line, for example `line 12: timestamp: missing`. */
+/** Formats a fault, for example as `line 12: timestamp: missing`. */
 export function describeFault({ line, field, reason }: Fault): string {
   return `line ${line}: ${field === null ? '' : `${field}: `}${reason}`;
 }
@@ -196,7 +196,7 @@ export function describeFault({ line, field, reason }: Fault): string {
 export function addUuid(event: JsonObject, text: string, lineNumber: number): string {
   if (event.uuid) return text;
   const uuid = deriveUuid(text, lineNumber);
-  // Insert the uuid into the original text, because a JavaScript number cannot keep all digits of every number in it.
+  // Insert the UUID into the original text, because parsing could change numbers with many digits.
   if (!('uuid' in event)) return `{"uuid":"${uuid}",${text.slice(1)}`;
   return JSON.stringify({ ...event, uuid });
 }

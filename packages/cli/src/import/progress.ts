@@ -7,21 +7,21 @@ export interface SentCounts {
 }
 
 export interface ImportTotals {
-  /** Where sending started: at the beginning of the file, or where an earlier run ended. */
+  /** The position at which sending started: the start of the file, or the point at which an earlier run stopped. */
   from: SentCounts;
   totalEvents: number;
   totalBytes: number;
 }
 
-/** Prints the progress of an import: one changing line on a terminal, otherwise an occasional line. */
+/** Prints the progress of an import: one updating line on a terminal, otherwise an occasional new line. */
 export interface Progress {
   checking(lines: number): void;
-  /** Sets the totals that the following calls of `sent` use. */
+  /** Sets the totals for subsequent calls of `sent`. */
   setTotals(totals: ImportTotals): void;
   sent(sent: SentCounts): void;
   /** Prints a sentence on its own line. */
   note(sentence: string): void;
-  /** Moves the cursor to the beginning of an empty line. */
+  /** Moves the cursor to the start of an empty line. */
   end(): void;
 }
 

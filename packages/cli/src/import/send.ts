@@ -1,4 +1,4 @@
-// Sends the events of an import in batches, with retries, and finds the events that the host rejects.
+// Sends an import's events in batches, with retries, and finds the events that the host rejects.
 
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,16 +14,16 @@ import type { ImportSource } from './source.ts';
 const largeEventBytes = 256_000;
 
 interface SendOptions {
-  /** Everything before this byte is already imported. */
+  /** The offset in bytes before which everything has already been imported. */
   fromOffset: number;
   batchEvents: number;
   batchBytes: number;
   maxLineBytes: number;
   envelope: Envelope;
-  /** Whether to skip events that the host rejects. Otherwise, the first rejected event ends the import. */
+  /** Whether to skip events that the host rejects. If false, the first rejected event stops the import. */
   skipInvalid: boolean;
   rejections: Rejections;
-  /** Called after every batch and at the end. Everything before this point is imported. */
+  /** Called after every batch and at the end. Everything before the given point has been imported. */
   onDone(point: { offset: number; line: number; sha256: string; events: number }): void;
 }
 
@@ -71,7 +71,7 @@ export async function sendFile(source: ImportSource, options: SendOptions): Prom
   await flush();
 }
 
-/** Returns the size with which an event counts towards a batch. A large event counts as a full batch. */
+/** Returns how many bytes an event contributes to a batch. A large event counts as a full batch. */
 function sizeInBatch({ text }: Item, batchBytes: number): number {
   const bytes = Buffer.byteLength(text);
   return bytes > largeEventBytes ? batchBytes : bytes;
@@ -89,7 +89,7 @@ function toItem(line: Line): Item | null {
 
 interface Item {
   line: number;
-  /** The JSON text of the event, including the uuid. */
+  /** The event's JSON text, including the UUID. */
   text: string;
 }
 
@@ -114,7 +114,7 @@ async function sendBatch(items: readonly Item[], envelope: Envelope): Promise<Fa
   return [...faults, ...(await sendBatch(items.slice(middle), envelope))];
 }
 
-/** Builds the body from the JSON texts of the events. Parsing and serializing them again could change large numbers. */
+/** Joins the JSON texts of the events into a body. Parsing and serializing the events could change large numbers. */
 function toBody(items: readonly Item[], projectApiKey: string): string {
   const head = `{"api_key":${JSON.stringify(projectApiKey)},"historical_migration":true,"batch":[`;
   return `${head}${items.map(({ text }) => text).join(',')}]}`;
@@ -122,13 +122,13 @@ function toBody(items: readonly Item[], projectApiKey: string): string {
 
 type Posted =
   | { kind: 'accepted' }
-  /** The host rejected the body as too large or malformed. The host may accept a part of the batch. */
+  /** The host rejected the body as too large or malformed, but may accept a part of the batch. */
   | { kind: 'refused'; reason: string };
 
 interface PostOptions {
   /** The complete URL of the batch endpoint. */
   url: string;
-  /** The time limit for all attempts together, in milliseconds. */
+  /** The total time limit for all attempts, in milliseconds. */
   patienceMs: number;
   signal: AbortSignal;
   onWait(reason: string, waitMs: number): void;
@@ -195,14 +195,14 @@ async function postOnce(url: string, body: string, signal: AbortSignal): Promise
   throw new ImportStopped(`${option}: ${new URL(url).origin} responded with ${reason}`);
 }
 
-/** Reads a 200 response, which may report that events were dropped because of a quota. */
+/** Reads a 200 response, which may report that the quota was exceeded and events were dropped. */
 function readAcceptance(text: string): AttemptOutcome {
   const limited = (parseObject(text).quota_limited ?? []) as unknown;
   if (!Array.isArray(limited) || !limited.includes('events')) return { kind: 'accepted' };
   throw new ImportStopped("The project's event quota is used up, so no more events are accepted");
 }
 
-/** Converts `Retry-After` to milliseconds. Its value is a number of seconds or a date (RFC 9110, section 10.2.3). */
+/** Converts `Retry-After`, which is a number of seconds or a date, to milliseconds (RFC 9110, section 10.2.3). */
 function readRetryAfter(value: string | null): number {
   if (value === null) return 0;
   const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - Date.now();

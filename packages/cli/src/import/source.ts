@@ -1,4 +1,4 @@
-// Opens the file or standard input that an import reads, and decompresses it.
+// Opens and decompresses the file or standard input that an import reads.
 
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, open, rm, stat } from 'node:fs/promises';
@@ -10,9 +10,9 @@ import { createGunzip } from 'node:zlib';
 import { UsageError } from '../failures.ts';
 import type { Terminal } from '../output.ts';
 
-/** The data to import. All of it is checked before any of it is sent, so it is read twice. */
+/** The data to import, which is read twice because all of it is checked before any of it is sent. */
 export interface ImportSource {
-  /** The name for messages: the path, or `standard input`. */
+  /** The name in messages: the path, or `standard input`. */
   name: string;
   read(): AsyncIterable<Buffer>;
   close(): Promise<void>;
@@ -50,7 +50,7 @@ async function reader(path: string): Promise<() => AsyncIterable<Buffer>> {
     const bytes = createReadStream(path, { highWaterMark: chunkBytes });
     if (!isPacked) return bytes;
     const unpacked = createGunzip({ chunkSize: chunkBytes });
-    // Reading `unpacked` reports the errors of both streams. Closing `unpacked` early closes both streams.
+    // `unpacked` emits the errors of both streams, and closing `unpacked` early closes both streams.
     pipeline(bytes, unpacked, () => {});
     return reportDamage(unpacked, path);
   };

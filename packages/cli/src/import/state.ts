@@ -1,15 +1,14 @@
-// The file that stores how far an import has come, so that it can be continued.
+// Stores an import's progress in a file, so that the import can be continued.
 
 import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { UsageError } from '../failures.ts';
 
-/** Progress of an import, stored next to the file so that the import can be continued. */
 export interface ImportState {
   version: 1;
   /** A hash of the host and the project API key. It does not reveal the key. */
   project: string;
-  /** The offset in the (decompressed) file before which everything is imported, in bytes. */
+  /** The offset in the (decompressed) file before which everything has been imported, in bytes. */
   offset: number;
   /** The number of the last line before the offset. */
   line: number;
@@ -46,7 +45,7 @@ export function createStateFile(path: string, target: { host: string; projectApi
       const state: ImportState = { version: 1, project, ...progress, updatedAt: new Date().toISOString() };
       const draft = `${path}.tmp`;
       try {
-        // Write to another file first, so that a crash leaves the previous state intact.
+        // Write to another file first, so that a crash does not damage the previous state.
         writeFileSync(draft, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
         renameSync(draft, path);
       } catch (error) {
@@ -72,7 +71,7 @@ function parse(text: string | null, path: string): ImportState | null {
     const state = JSON.parse(text) as ImportState;
     if (state.version === 1 && Number.isSafeInteger(state.offset) && typeof state.sha256 === 'string') return state;
   } catch {
-    // Invalid JSON is reported by the error below.
+    // The error below reports invalid JSON.
   }
   throw new UsageError(`--state: ${path} is not an import state file. Delete it, or pass another path.`);
 }

@@ -2,23 +2,23 @@
 
 import { AppError, type ErrorKind, isAppError } from '@millrace/runtime';
 
-/** The body of every error response, with its keys in this order (docs/api/README.md#errors). */
+/** The JSON body of error responses, with keys in this order (docs/api/README.md#errors). */
 export interface ErrorBody {
   type: string;
   /** A stable, machine-readable code. */
   code: string;
-  /** Message for the caller, as one sentence. */
+  /** A one-sentence message for the caller. */
   detail: string;
-  /** Name of the invalid field, with its parts joined by two underscores. Null if the error is not about a field. */
+  /** The invalid field's path, joined by two underscores. Null if the error is not about a field. */
   attr: string | null;
-  /** ID of the request, under which the log records the cause. Only in 5xx responses. */
+  /** The request ID under which the cause is logged. Only in 5xx responses. */
   error_event_id?: string;
 }
 
 interface Transport {
   status: number;
   type: string;
-  /** Code of errors that do not define their own code. */
+  /** The code for errors that do not define their own code. */
   code: string;
 }
 
@@ -39,7 +39,7 @@ const transports: Record<ErrorKind, Transport> = {
   unavailable: { status: 503, type: 'server_error', code: 'unavailable' },
 };
 
-/** Error codes with a different type than other errors of the same kind. */
+/** Error codes whose type differs from other errors of the same kind. */
 const typeOfCode: Record<string, string> = {
   parse_error: 'invalid_request',
   protected_error: 'invalid_request',
@@ -49,7 +49,7 @@ export function toHttpStatus(kind: ErrorKind): number {
   return transports[kind].status;
 }
 
-/** Returns an AppError unchanged. Any other error becomes `internal`, with the original error as its cause. */
+/** Returns an AppError unchanged. Converts any other error to `internal`, with the original error as its cause. */
 export function toAppError(error: unknown): AppError {
   return isAppError(error) ? error : new AppError('internal', 'A server error occurred.', { cause: error });
 }

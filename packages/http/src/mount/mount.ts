@@ -30,15 +30,15 @@ export interface MountDeps<Caller> {
   access: Access<Caller>;
   logger: Logger;
   metrics: Metrics;
-  /** Base URL of absolute links. By default, links use the host of the request. */
+  /** Base URL for absolute links. Defaults to the host of the request. */
   publicUrl?: string | undefined;
-  /** Number of the operator's own proxies, whose `X-Forwarded-…` headers are trusted. The default is 0. */
+  /** The number of the operator's own proxies, whose `X-Forwarded-…` headers are trusted. The default is 0. */
   trustedProxies?: number | undefined;
-  /** Routes that the API documentation does not contain. */
+  /** Routes that are not in the API documentation. */
   pages?: readonly PageRoute[];
-  /** The maximum size of a request body of an API route after decompression. The default is 1 MiB. */
+  /** The maximum request body size for API routes after decompression. The default is 1 MiB. */
   bodyLimitBytes?: number;
-  /** Whether a response that does not match its declared schema becomes a 500. For tests and development. */
+  /** Whether a response that does not match its schema becomes status 500. For tests and development. */
   checkResponses?: boolean;
   /**
    * Translates errors from outside this package, such as database errors. Returns null for errors that it does not
@@ -132,7 +132,7 @@ export function createRequestListener<Caller>(
 
   return (request, response) => {
     serveRequest(request, response).catch((error) => {
-      // Errors in processing the request are caught earlier, so this error occurred while the response was sent.
+      // Errors in request processing are caught earlier, so this error occurred while sending the response.
       logger.error('could not send a response', { error });
       response.destroy();
     });
@@ -171,7 +171,7 @@ function describeRequest(
   });
 }
 
-/** Returns a signal that aborts when the connection ends before the response is complete. */
+/** Returns a signal that aborts if the connection closes before the response is complete. */
 function disconnectSignal(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   const leave = () => {
@@ -192,7 +192,6 @@ interface PathEntry<Caller> {
   siblings: Route<Caller>[];
   byMethod: Map<string, Served<Caller>>;
   pages: MountedPage[];
-  /** The value of the `Allow` header. */
   allow: string;
   origins: readonly string[] | undefined;
 }
@@ -214,7 +213,7 @@ function pathsOf<Caller>(routes: readonly Route<Caller>[], pages: readonly PageR
     for (const route of siblings) {
       const served = { route, ...createResponders(route, checkResponses) };
       byMethod.set(route.method, served);
-      // Node.js omits the body of HEAD responses.
+      // Node.js omits the body from HEAD responses.
       if (hasHead(route)) byMethod.set('HEAD', served);
     }
     const mounted = pages
@@ -305,7 +304,7 @@ function createResponders<Caller>(route: Route<Caller>, checkResponses: boolean)
   return { toContent, toPage };
 }
 
-/** Returns whether a route supports HEAD. Every GET route that changes nothing supports HEAD. */
+/** Returns true if a route supports HEAD, as do all GET routes without side effects. */
 function hasHead<Caller>({ method, isUnsafe }: Route<Caller>): boolean {
   return method === 'GET' && isUnsafe !== true;
 }

@@ -1,16 +1,16 @@
-// Finds the route that matches the path of a request.
+// Finds the route that matches a request path.
 
 export type PathMatch<T> =
   | { kind: 'found'; value: T; params: Record<string, string> }
-  /** No declared path has this number of segments and these literal texts. */
+  /** No declared path has this number of segments and these literal segments. */
   | { kind: 'unknown' }
   /** A declared path matches, but a parameter is not valid percent-encoded UTF-8. */
   | { kind: 'undecodable' };
 
 interface Template<T> {
-  /** Text of each segment, or null for a parameter. */
+  /** Literal text of each segment, or null for a parameter. */
   texts: (string | null)[];
-  /** Names of the parameters, each with the index of its segment. */
+  /** Parameter names, each with its segment index. */
   names: [number, string][];
   value: T;
 }

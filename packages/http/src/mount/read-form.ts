@@ -1,4 +1,4 @@
-/** Reads a multipart form with a file while it arrives, and treats the form fields like a JSON body. */
+/** Reads a multipart form with a file as it arrives, and treats the form fields like a JSON body. */
 
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
@@ -10,7 +10,7 @@ import { shapeOf, typeOf, withoutNull } from '../schema/schema-shape.ts';
 import { clientDisconnectedError, requireConnectedClient } from './read-json-body.ts';
 
 const limits = { fields: 100, parts: 101, fieldNameSize: 100, headerPairs: 20, headerSize: 8 * 1024 };
-/** Maximum total size of the boundaries and part headers. */
+/** Maximum total size of boundaries and part headers, in bytes. */
 const frameBytes = 64 * 1024;
 
 export function isForm(contentType: string | undefined): boolean {
@@ -75,7 +75,7 @@ export async function readForm<File>(
   } catch (error) {
     request.unpipe(form);
     form.destroy();
-    // Discard the rest of the body as it arrives. A client that is still sending would not read the response.
+    // Discard the rest of the body as it arrives, because a client that is still sending would not read the response.
     request.resume();
     throw error;
   }

@@ -5,9 +5,9 @@ import { AppError } from '@millrace/runtime';
 import express, { type Request, type Response } from 'express';
 import { checkJson, parseJson } from '../schema/json.ts';
 
-/** Reads request bodies. Callers without a key have a lower size limit. */
+/** Reads request bodies, with a lower size limit for callers without a key. */
 export interface JsonBodyReader {
-  /** Reads the complete body of an authenticated caller and decompresses it. */
+  /** Reads and decompresses an authenticated caller's complete body. */
   read(request: IncomingMessage, response: ServerResponse): Promise<unknown>;
   /**
    * Reads a small, uncompressed body from any caller. The limit is enough for a key or a sign-up. Does not read a body
@@ -16,7 +16,7 @@ export interface JsonBodyReader {
   readSmall(request: IncomingMessage): Promise<unknown>;
 }
 
-/** Maximum body size for callers without a key. Parsing JSON of this size is cheap. */
+/** Maximum body size for callers without a key, in bytes. Parsing JSON of this size takes little time. */
 const smallBytes = 16 * 1024;
 const maxFormFields = 1000;
 
@@ -31,7 +31,7 @@ export function createJsonBodyReader(limitBytes: number): JsonBodyReader {
   return {
     async read(request, response) {
       requireConnectedClient(request);
-      // The body reader of Express accepts any Node.js request, and stores the bytes in `body`.
+      // Express's body reader accepts any Node.js request, and stores the bytes in `body`.
       const read = request as Request;
       const bytes = await new Promise<unknown>((resolve, reject) => {
         readRaw(read, response as Response, (error?: unknown) =>
@@ -65,7 +65,7 @@ async function receivePlain(request: IncomingMessage, limitBytes: number): Promi
     throw clientDisconnectedError(cause);
   }
   if (size <= limitBytes) return Buffer.concat(pieces);
-  // Discard the rest of the body as it arrives. A client that is still sending would not read the response.
+  // Discard the rest of the body as it arrives, because a client that is still sending would not read the response.
   request.resume();
   throw tooLarge();
 }
@@ -101,7 +101,7 @@ function parseForm(bytes: Buffer): unknown {
   return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
 }
 
-/** Converts errors of Express's body reader to an AppError. The `type` property distinguishes these errors. */
+/** Converts an error from Express's body reader to an AppError, depending on its `type`. */
 function asAppError(error: unknown): AppError {
   const { type, message } = error as { type?: string; message?: string };
   switch (type) {

@@ -1,4 +1,4 @@
-/** Reads and checks a request, with one function for each step of `serveRequest` (mount.ts). */
+/** Reads and validates a request, with one function for each step of `serveRequest` (mount.ts). */
 
 import { isDeepStrictEqual } from 'node:util';
 import { isObject, type MembershipLevel, type Scope } from '@millrace/contracts';
@@ -42,7 +42,7 @@ export async function authenticateCaller<Caller>(
     if (!isBeforeSecondFactor) access.requireSecondFactor?.(caller);
     if (isSensitive) access.requireRecent?.(caller);
   }
-  // The access check has read these parameters, and links must not repeat them.
+  // The access check has already read these parameters, and links must not repeat them.
   for (const name of access.queryParameters ?? []) request.query.delete(name);
   return caller;
 }
@@ -75,7 +75,7 @@ export function parseParams<Caller>(route: Route<Caller>, raw: Record<string, un
   return params;
 }
 
-/** Reads and parses the body. Reads only a small body for a public route. */
+/** Reads and parses the body. For a public route, accepts only a small body. */
 export async function parseBody<Caller>(
   route: Route<Caller>,
   request: ApiRequest,
@@ -111,7 +111,7 @@ function withoutRefused<Caller>({ refusedBody = {} }: Route<Caller>, body: unkno
  * `target` runs just before `requireLevel`.
  */
 export interface Access<Caller> {
-  /** Query parameters that `authenticate` reads on every route. Later steps do not receive these parameters. */
+  /** Query parameters that `authenticate` reads on every route. Later steps do not receive them. */
   readonly queryParameters?: readonly string[];
   /**
    * Finds the caller of a request.
@@ -147,7 +147,7 @@ export interface Access<Caller> {
   requireLevel?(target: unknown, level: MembershipLevel): void;
 }
 
-/** Maximum length of a name in error messages. Longer names are truncated. */
+/** Maximum length of names in error messages. Longer names are truncated. */
 const maxNameLength = 100;
 
 /**

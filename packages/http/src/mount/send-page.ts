@@ -1,4 +1,4 @@
-/** Sends a page that is read in portions. */
+/** Sends a page whose results are read in portions. */
 
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
@@ -11,7 +11,7 @@ export type ListPageStream = PageStream<{ results: unknown[] }>;
 
 export type PageSerializer = (fields: Fields) => Fields;
 
-/** Time in milliseconds after which the connection of a client that does not read is closed. */
+/** Time in milliseconds after which the connection to a client that does not read is closed. */
 const patienceMs = 60_000;
 
 /**
@@ -41,7 +41,7 @@ export async function sendPage(
   await pipeline(Readable.from(textsOf(first, portions, serialize), { highWaterMark: 0 }), response);
 }
 
-/** The results are first in the body, because the other fields may be known only after the last result. */
+/** The results come first in the body, because the other fields may be known only after the last result. */
 async function* textsOf(
   first: PagePortion<{ results: unknown[] }>,
   portions: ListPageStream['portions'],

@@ -7,11 +7,11 @@ import { toAppError, toErrorBody, toHttpStatus } from '../errors/error-body.ts';
 
 export interface ResponseContent {
   status: number;
-  /** Body of the response, or undefined for an empty body. */
+  /** The response body, or undefined for an empty body. */
   value?: unknown;
-  /** Text that is sent instead of `value`. */
+  /** Text to send instead of `value`. */
   text?: { mediaType: string; content: string };
-  /** Stream that is sent instead of `value`. */
+  /** Stream to send instead of `value`. */
   stream?: { mediaType: string; begin(output: Writable): void };
   headers?: Record<string, string | string[]>;
 }
@@ -22,7 +22,7 @@ export interface ResponseContent {
  */
 const streamBegins = Symbol('stream begins');
 
-/** Sets the headers that every response has, and starts measuring the duration. */
+/** Sets the headers that all responses share, and starts measuring the duration. */
 export function beginResponse(
   response: ServerResponse,
   { operation, id, allow }: { operation: string; id: string; allow: string | undefined },
@@ -53,7 +53,7 @@ export function sendResponse(
   else sendText(response, status, text);
 }
 
-/** Sends an error response, and logs it if it is a server error. */
+/** Sends an error response, and logs server errors. */
 export function sendError(
   response: ServerResponse,
   error: unknown,
@@ -63,7 +63,7 @@ export function sendError(
   const status = toHttpStatus(known.kind);
   const body = toErrorBody(known);
   if (status >= 500) {
-    // An unexpected error needs attention immediately. An unavailable dependency is also reported by the health checks.
+    // An unexpected error needs immediate attention. An unavailable dependency is also reported by the health checks.
     const level = known.kind === 'internal' ? 'error' : 'warn';
     logger.log(level, 'request failed', { requestId: id, operation, status, error: known, ...known.details });
     body.error_event_id = id;
@@ -95,7 +95,7 @@ function sendText(
   response.statusCode = status;
   response.setHeader('Content-Type', mediaType);
   response.setHeader('Content-Length', String(Buffer.byteLength(content)));
-  // Node.js sends headers and body in one piece if the body is a string, but not if it is a buffer.
+  // Node.js combines the headers and the body into one write if the body is a string, but not if it is a buffer.
   response.end(content);
 }
 
@@ -122,7 +122,9 @@ interface RouteMetrics {
   observe(operation: string, status: number, seconds: number): void;
 }
 
-/** Counts every response and measures its duration. The count of the histogram is the number of requests. */
+/**
+ * Creates the metric that counts responses and measures their durations. The histogram's count is the request count.
+ */
 export function createRouteMetrics(metrics: Metrics): RouteMetrics {
   const duration = metrics.histogram(
     'millrace_http_request_seconds',

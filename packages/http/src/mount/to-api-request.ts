@@ -11,7 +11,7 @@ interface RequestSource {
   id: string;
   /** The path of the request URL (`readRequestPath`). */
   path: string;
-  /** Fixed base URL of links. If undefined, links use the host of the request. */
+  /** Fixed base URL for links. If undefined, links use the host of the request. */
   publicUrl: string | undefined;
   trustedProxies: number;
   disconnectSignal: () => AbortSignal;
@@ -85,12 +85,12 @@ function firstOf(header: string | string[] | undefined): string | undefined {
   return first === '' ? undefined : first;
 }
 
-/** Returns the host if it is valid. Clients can send any `Host` header, so links are built only from valid hosts. */
+/** Returns the `Host` header if it is valid, because links must not contain an invalid host from a client. */
 function safeHost(host: string | undefined): string {
   return host && /^(\[[0-9a-fA-F:.]+\]|[\w.-]+)(:\d{1,5})?$/.test(host) ? host : 'localhost';
 }
 
-/** Returns the request ID in the header if it is safe to log and return. Otherwise, returns a new ID. */
+/** Returns the header's request ID if it is safe to log and return. Otherwise, returns a new ID. */
 export function requestIdFrom(header: unknown): string {
   return typeof header === 'string' && /^[\w.:-]{1,128}$/.test(header) ? header : randomUUID();
 }

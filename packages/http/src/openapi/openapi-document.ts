@@ -6,7 +6,7 @@ export interface ApiDescription {
   version: string;
   description: string;
   contact: { name: string };
-  /** Name of the cookie with which callers can authenticate, if the service accepts one. */
+  /** Name of the cookie that authenticates callers, if the service accepts a cookie. */
   sessionCookie?: string;
   tags: Record<string, string>;
 }

@@ -1,4 +1,4 @@
-/** Builds one operation of the OpenAPI document, and the components that operations share. */
+/** Builds one operation of the OpenAPI document, and the components that all operations share. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '@millrace/contracts';
@@ -37,7 +37,7 @@ const errorSchema = Type.Object(
   { title: 'Error' },
 );
 
-/** Returns one operation object of an OpenAPI 3.1 document, or null for a route that always fails. */
+/** Returns an OpenAPI 3.1 operation object, or null for a route that always fails. */
 export function toOperation<Caller>(route: Route<Caller>, components: Components): Operation | null {
   const { scope, body } = route;
   if (route.successStatus >= 400) return null;
@@ -58,7 +58,7 @@ export function toOperation<Caller>(route: Route<Caller>, components: Components
   };
 }
 
-/** Describes the permissions that a caller needs. */
+/** Describes the permissions that a caller needs for a route. */
 function powers<Caller>({ scope, level, isSensitive }: Route<Caller>): string[] {
   return [
     ...(scope === 'public' ? [] : [`Required scope: \`${scope}\`.`]),
@@ -86,7 +86,7 @@ function parameters(location: 'path' | 'query', schema: TObject, components: Com
   });
 }
 
-/** Describes parameters without effect, which the document includes so that generated clients can keep sending them. */
+/** Lists the parameters without effect, so that generated clients can keep sending them. */
 function withoutEffect<Caller>({ queryWithoutEffect = {} }: Route<Caller>): Parameter[] {
   return Object.entries(queryWithoutEffect).map(([name, reason]) => ({
     name,
@@ -101,7 +101,7 @@ function requestBody<Caller>({ examples, file }: Route<Caller>, body: TSchema, c
   const { properties, required = [] } = shapeOf(body);
   const schema = file ? withFile(body, file) : body;
   return {
-    // A request without a body is valid if no field is required, because an empty body is read as `{}`.
+    // The body is optional if no field is required, because an empty body is read as `{}`.
     required: properties === undefined || required.length > 0,
     content: {
       'application/json': components.content(schema, examples.request),
@@ -116,7 +116,7 @@ function requestBody<Caller>({ examples, file }: Route<Caller>, body: TSchema, c
  */
 function withFile(body: TSchema, { name, description }: FileField<unknown>): TSchema {
   const { properties, title } = shapeOf(body);
-  // Generators recognize a file by the format from OpenAPI 3.0.
+  // Code generators recognize files by the format from OpenAPI 3.0.
   const format = { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' };
   const part = { ...format, description: `Only in form requests. ${description}` };
   return { ...body, title: `${title}WithFile`, properties: { ...properties, [name]: part } } as TSchema;
@@ -151,7 +151,7 @@ function declaredResponses<Caller>(route: Route<Caller>, components: Components)
   return Object.fromEntries(responses);
 }
 
-/** Returns the responses that the request pipeline can send for this route, such as 401. */
+/** Returns the responses that the request pipeline itself can send for a route, such as 401. */
 function commonResponses<Caller>(route: Route<Caller>, components: Components) {
   const isAddressed = Object.keys(route.params.properties).length > 0;
   const isProtected = route.scope !== 'public';
@@ -181,7 +181,7 @@ function commonResponses<Caller>(route: Route<Caller>, components: Components) {
   return { ...errors, 431: components.share('responses', 'headers_too_large', headersTooLarge) };
 }
 
-/** Node.js sends this response before Millrace receives the request. */
+/** Node.js sends this response before the request reaches Millrace. */
 const headersTooLarge = {
   description:
     'The URL and the headers together are larger than 16 KiB, or there are more than 1,000 headers. The response has ' +

@@ -11,14 +11,14 @@ export interface PageRoute {
    * the `/*` and everything below it, unless another route has a more specific path.
    */
   path: string;
-  /** Methods that the page accepts, or `any` for all. A page that accepts GET and HEAD lists both. */
+  /** Methods that the page accepts, or `any` for all methods. A page that accepts GET and HEAD must list both. */
   methods: readonly string[] | 'any';
   /**
    * Returns whether the page serves this request. Other requests get the API route of the same path, or 404. If this
    * function is absent, the page serves every request.
    */
   accepts?: (request: IncomingMessage) => boolean;
-  /** The maximum size of the request body after decompression. The default is 1 MiB. */
+  /** The maximum request body size after decompression. The default is 1 MiB. */
   bodyLimitBytes?: number;
   serve: (context: PageContext) => void | Promise<void>;
 }

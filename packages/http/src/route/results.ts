@@ -2,7 +2,7 @@
 
 import type { Writable } from 'node:stream';
 
-/** Result of a handler for a request that asks for text instead of the declared body, for example with `format=csv`. */
+/** A handler's result if the request asks for text instead of the declared body, for example with `format=csv`. */
 export class TextContent {
   readonly text: string;
   readonly headers: Record<string, string>;
@@ -17,7 +17,7 @@ export class TextContent {
   }
 }
 
-/** Result of a handler whose route declares a `stream`. */
+/** A handler's result if its route declares a `stream`. */
 export class MessageStream {
   readonly headers: Record<string, string>;
   readonly begin: (output: Writable) => void;
@@ -36,7 +36,7 @@ export class MessageStream {
 
 export interface PagePortion<Page> {
   results: Page extends { results: (infer Item)[] } ? Item[] : never;
-  /** In the last portion, all fields of the page except `results`. In other portions, null. */
+  /** In the last portion, all fields of the page except `results`. Null in other portions. */
   end: Omit<Page, 'results'> | null;
 }
 
@@ -67,7 +67,7 @@ export class WithStatus {
   }
 }
 
-/** Result of a handler whose response has additional headers, for example a cookie. */
+/** A handler's result that adds headers to the response, for example a cookie. */
 export class WithHeaders<T> {
   readonly value: T;
   readonly headers: Record<string, string | string[]>;

@@ -64,7 +64,7 @@ function problemsOf<Caller>(route: Route<Caller>): string[] {
     ['body', route.body],
     ['response', success?.schema],
   ] as const) {
-    // The title is the type name in generated clients. The document contains a schema with a title only once.
+    // The title is the type name in generated clients. The document contains each titled schema only once.
     const { properties, title } = schema ? shapeOf(schema) : {};
     complain(properties !== undefined && title === undefined, `the ${part} has no title`);
     complain(
@@ -85,7 +85,7 @@ function problemsOf<Caller>(route: Route<Caller>): string[] {
   return problems;
 }
 
-/** Returns the names that are declared both as supported and as rejected or without effect. */
+/** Returns names that are declared both as supported and as rejected or without effect. */
 function contradictions<Caller>({ query, body, ...route }: Route<Caller>): string[] {
   const fields = Object.keys(body ? (shapeOf(body).properties ?? {}) : {});
   const parameters = Object.keys(query.properties);

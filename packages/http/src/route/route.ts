@@ -1,4 +1,4 @@
-/** Defines the declaration of a route, and the request that its handler gets. */
+/** Defines route declarations, and the request that a handler receives. */
 
 import type { Readable } from 'node:stream';
 import type { MembershipLevel, Scope } from '@millrace/contracts';
@@ -57,7 +57,7 @@ type OtherStatus<R extends ResponseDeclarations> = 200 extends keyof R ? 202 | 4
  */
 export type RefusedField = { detail: string; unless: readonly unknown[] };
 
-/** A scope of a personal API key, or `public` if no key is needed. */
+/** A personal API key scope, or `public` if no key is needed. */
 export type RouteScope = Scope | 'public';
 
 export type CallerOf<Caller, S extends RouteScope> = S extends 'public' ? null : Caller;
@@ -72,7 +72,7 @@ export interface HandlerContext<Caller, Target, P, Q, B, File = undefined> exten
   target: Target;
   query: Q;
   body: B;
-  /** Result of reading the declared file, or undefined if the client did not send a file. */
+  /** The result of reading the declared file, or undefined if the client did not send a file. */
   file: File | undefined;
 }
 
@@ -90,15 +90,15 @@ interface RouteDeclaration<
   File = undefined,
 > {
   method: Method;
-  /** Whether the GET route changes something. Such a route rejects HEAD. */
+  /** Whether the GET route has side effects. Such a route rejects HEAD. */
   isUnsafe?: true;
-  /** Path of the route, with `:name` for parameters. The path is served with and without a trailing slash. */
+  /** Path of the route, with `:name` for parameters. Requests match with and without a trailing slash. */
   path: string;
-  /** A second path of the route, which existing clients use. The OpenAPI document does not list this path. */
+  /** A second path that existing clients use. The OpenAPI document does not list this path. */
   alias?: string;
-  /** Origins whose pages can read the response (CORS). If absent, only pages from the service's own host can. */
+  /** Origins whose pages can read the response (CORS). If absent, only pages on the service's own host can. */
   origins?: readonly string[];
-  /** Unique name of the operation, which is also a metric label. */
+  /** The operation's unique name, which is also a metric label. */
   operationId: string;
   summary: string;
   description: string;
@@ -106,7 +106,7 @@ interface RouteDeclaration<
   scope: S;
   params?: P;
   query?: Q;
-  /** Query parameters that some clients send and that Millrace rejects, each with its error message. */
+  /** Query parameters that some clients send but Millrace rejects, each with its error message. */
   refusedQuery?: Record<string, string>;
   /**
    * Query parameters that some clients send and that have no effect, each with the reason. The handler does not receive
@@ -114,9 +114,9 @@ interface RouteDeclaration<
    */
   queryWithoutEffect?: Record<string, string>;
   body?: B;
-  /** Body fields that some clients send and that Millrace rejects. */
+  /** Body fields that some clients send but Millrace rejects. */
   refusedBody?: Record<string, RefusedField>;
-  /** A file that can be part of the body if the body is sent as a form. */
+  /** A file that the body can include if it is sent as a form. */
   file?: FileField<File>;
   responses: R;
   examples?: { request?: unknown; response?: unknown };
@@ -143,7 +143,7 @@ interface RouteDeclaration<
   ) => Promise<SuccessValue<R> | StreamOf<SuccessValue<R>> | WithHeaders<SuccessValue<R>> | WithStatus>;
 }
 
-/** A declared route in the form that the pipeline uses: types are erased, and defaults are filled in. */
+/** A declared route as the pipeline uses it: with erased types and all defaults. */
 export interface Route<Caller> {
   method: Method;
   isUnsafe?: true;
@@ -174,7 +174,7 @@ export interface Route<Caller> {
 }
 
 export interface ApiRequest {
-  /** ID of the request, from `X-Request-Id` or generated. The response and the log also contain this ID. */
+  /** The request ID, from `X-Request-Id` or generated, which is also returned and logged. */
   id: string;
   method: string;
   /**
@@ -182,15 +182,15 @@ export interface ApiRequest {
    * choose the host.
    */
   baseUrl: string;
-  /** Configured public URL without a trailing slash, or null if the operator has not configured one. */
+  /** The configured public URL without a trailing slash, or null if it is not configured. */
   publicUrl: string | null;
-  /** The path as the caller sent it, with or without a trailing slash. */
+  /** The request path with or without a trailing slash, as the caller sent it. */
   path: string;
-  /** Client's IP address as seen by the last trusted proxy, or an empty string if the connection is closed. */
+  /** The client's IP address as seen by the last trusted proxy, or an empty string if the connection is closed. */
   address: string;
   query: URLSearchParams;
   header(name: string): string | undefined;
-  /** Returns a signal that is aborted if the client disconnects before the response is complete. */
+  /** Returns a signal that aborts if the client disconnects before the response is complete. */
   disconnectSignal(): AbortSignal;
   /**
    * Reads the body once, and returns the parsed JSON, or `{}` for an empty body. Use this method only for authenticated
@@ -222,10 +222,10 @@ export interface FileField<File> {
   read(content: Readable): Promise<File>;
 }
 
-/** A `multipart/form-data` body: its fields as sent by the client, and the result of reading the file. */
+/** A `multipart/form-data` body: its fields as the client sent them, and the result of reading the file. */
 export interface Form<File> {
   fields: Record<string, string>;
-  /** Result of reading the file, or undefined if the client did not send a file. */
+  /** The result of reading the file, or undefined if the client did not send a file. */
   file: File | undefined;
 }
 
@@ -240,11 +240,11 @@ export interface BasePath<Caller, Found> {
   /** Prefix of the operation IDs. */
   operations: string;
   params: TObject;
-  /** Finds the record in the base path and checks the caller's access to that record, before the route's `target`. */
+  /** Finds the base path's record and checks the caller's access to it, before the route's `target` runs. */
   find: (context: BaseContext<Caller, unknown>) => Promise<Found>;
 }
 
-/** Part of a request that a base path can read. */
+/** The part of a request that a base path can read. */
 export interface BaseContext<Caller, P> extends TargetContext<Caller, P> {
   route: { path: string; scope: Scope };
 }
@@ -262,10 +262,10 @@ interface SharedRouteDeclaration<
 > extends Omit<RouteDeclaration<Caller, S, Target, P, Q, B, R, File>, 'target'> {
   below: readonly BasePath<Caller, Found>[];
   path: string;
-  /** Operation ID without the prefix of the base path. */
+  /** Operation ID without the base path's prefix. */
   operationId: string;
   params?: P;
-  /** Finds the route's target, given the record of the base path. By default, the target is that record. */
+  /** Finds the route's target within the base path's record. By default, the target is that record. */
   target?: (context: TargetContext<Caller, Static<P>> & { found: Found }) => Promise<Target>;
 }
 
@@ -293,7 +293,7 @@ export function createRouteDefiner<Caller>() {
       query: declaration.query ?? noFields,
       examples: declaration.examples ?? {},
       successStatus: successStatus(declaration.operationId, declaration.responses),
-      // Erase the types only here. The pipeline passes exactly the values that it parsed with these schemas.
+      // Types are erased only here. The pipeline passes exactly the values that it parsed with these schemas.
       target: target as Route<Caller>['target'],
       handler: handler as Route<Caller>['handler'],
     };
@@ -332,7 +332,7 @@ export function createRouteDefiner<Caller>() {
     }));
   }
 
-  /** Declares a base path. The types of its parameters are erased here, like those of routes. */
+  /** Declares a base path. Its parameter types are erased here, like those of routes. */
   function basePath<P extends TObject, Found>(
     declaration: Omit<BasePath<Caller, Found>, 'params' | 'find'> & {
       params: P;

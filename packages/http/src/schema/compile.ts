@@ -7,7 +7,7 @@ import type { TSchema } from 'typebox';
 import { parseDateTime } from './date-time.ts';
 import { shapeOf, withoutNull } from './schema-shape.ts';
 
-/** Marks a query parameter whose invalid values are replaced with the default instead of being rejected. */
+/** Marks a query parameter whose invalid values are replaced with the default instead of rejected. */
 const lenientKeyword = 'x-lenient';
 /** Marks the ID of another record (see `SchemaShape`). */
 const referenceKeyword = 'x-reference';
@@ -52,7 +52,7 @@ function validatorOf(schema: TSchema): ValidateFunction {
   return validate;
 }
 
-/** Returns the first failure of `value` in ajv's order, or null if the value is valid. */
+/** Returns the first validation failure in ajv's order, or null if the value is valid. */
 export function findSchemaFailure(schema: TSchema, value: unknown): SchemaFailure | null {
   const validate = validatorOf(schema);
   if (validate(value)) return null;

@@ -1,4 +1,4 @@
-// Parses and formats dates and times in the forms that the API accepts and returns.
+// Parses and formats dates and times in the API's formats.
 
 const pattern =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*(Z|z|[+\- ]\d{2}(?::?\d{2})?)?)?$/;

@@ -1,4 +1,4 @@
-// Finds the first invalid field of a request, and the error message for it.
+// Finds a request's first invalid field and creates its error message.
 
 import { isObject } from '@millrace/contracts';
 import type { TSchema } from 'typebox';
@@ -8,7 +8,7 @@ import { isNullable, shapeOf, typeOf, withoutNull } from './schema-shape.ts';
 export interface FieldError {
   code: string;
   detail: string;
-  /** Names and indexes that lead to the invalid value. Empty if the whole body is invalid. */
+  /** The names and indexes that lead to the invalid value. Empty if the body as a whole is invalid. */
   path: string[];
 }
 
@@ -140,7 +140,7 @@ function adviceOnChoices(schema: TSchema): string {
   return choices.length === 0 || choices.length > maxChoicesNamed ? '' : ` Choose one of: ${choices.join(', ')}.`;
 }
 
-/** Returns all values that a schema accepts, or an empty list if they cannot be listed. */
+/** Returns all values that a schema accepts, or an empty list if the values cannot be listed. */
 function choicesOf(schema: TSchema): unknown[] {
   const { enum: choices, anyOf } = shapeOf(schema);
   if (anyOf) {

@@ -67,7 +67,10 @@ export function nullCharacterError(path: string[]): AppError {
   });
 }
 
-/** Maximum number of levels, which protects recursive functions, and of values, which no valid request exceeds. */
+/**
+ * Maximum nesting depth, which protects recursive functions, and maximum number of values, which exceeds any valid
+ * request.
+ */
 const most = { levels: 100, values: 50_000 };
 
 const quote = 0x22;
@@ -117,7 +120,7 @@ export function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (cause) {
-    // The parser's message quotes the body, so this error must not be logged as the cause.
+    // The parser's message quotes the body, so do not log this error as the cause.
     const reason = cause instanceof SyntaxError ? cause.message.slice(0, 200) : 'the body is not valid UTF-8';
     throw new AppError('invalid', `JSON parse error - ${reason}`, { code: 'parse_error' });
   }

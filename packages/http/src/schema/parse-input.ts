@@ -1,4 +1,4 @@
-/** Parses request input by its schema: converts values as the schema allows, and then validates them. */
+/** Parses request input according to its schema: converts values as the schema allows, and then validates them. */
 
 import { isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
@@ -26,7 +26,7 @@ const trueWords = new Set(['t', 'y', 'yes', 'true', 'on', '1']);
 const falseWords = new Set(['f', 'n', 'no', 'false', 'off', '0']);
 
 interface CoerceOptions {
-  /** Whether to trim strings. Strings in bodies are trimmed, but filters are not, because they must match exactly. */
+  /** Whether to trim strings. Body strings are trimmed, but filters are not, because they must match exactly. */
   trimStrings: boolean;
 }
 
@@ -61,7 +61,7 @@ export function coerce(schema: TSchema, value: unknown, options: CoerceOptions):
   }
 }
 
-/** Returns whether a text stands for null. HTML forms send such a text for a switch that is neither on nor off. */
+/** Returns true if a string represents null, as HTML forms send for a switch that is neither on nor off. */
 function isNullWord(schema: TSchema, value: unknown): boolean {
   return typeOf(schema) === 'boolean' && (value === '' || /^null$/i.test(String(value)));
 }
@@ -99,7 +99,7 @@ function coerceLenient(schema: TSchema, value: unknown): unknown {
 function coerceString(value: unknown, format: string | undefined, { trimStrings }: CoerceOptions): unknown {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string') return value;
-  // Passwords are not trimmed, because whitespace is part of them.
+  // Passwords are not trimmed, because whitespace can be part of a password.
   const text = trimStrings && format !== 'password' ? value.trim() : value;
   if (format === 'uuid') return text.toLowerCase();
   if (format === 'date-time') return parseDateTime(text.trim())?.toISOString() ?? text;

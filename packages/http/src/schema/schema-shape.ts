@@ -1,13 +1,13 @@
-// Reads and builds JSON schemas, such as the type of a schema, nullable fields and objects with arbitrary keys.
+// Reads and builds JSON schemas, for example a schema's type, nullable fields, and objects with arbitrary keys.
 
 import { type TSchema, Type } from 'typebox';
 
-/** The JSON Schema keywords that this package uses. A TypeBox schema is an object with such keywords. */
+/** The JSON Schema keywords that this package uses. A TypeBox schema is an object with these keywords. */
 export interface SchemaShape {
   type?: string | string[];
   properties?: Record<string, TSchema>;
   required?: string[];
-  /** If false, undeclared fields are rejected by name instead of being dropped. */
+  /** If false, undeclared fields are rejected with an error that names them, instead of being dropped. */
   additionalProperties?: unknown;
   items?: TSchema;
   patternProperties?: Record<string, TSchema>;
@@ -53,7 +53,7 @@ export function withoutNull(schema: TSchema): TSchema {
   return branches?.length === 1 && branches[0] ? branches[0] : schema;
 }
 
-/** Returns the JSON type of a schema, ignoring null. */
+/** Returns a schema's JSON type, ignoring null. */
 export function typeOf(schema: TSchema): string | undefined {
   const { type } = shapeOf(schema);
   return Array.isArray(type) ? type.find((name) => name !== 'null') : type;

@@ -5,7 +5,7 @@ import { Server as NetServer } from 'node:net';
 import { setImmediate as nextLoop, setTimeout as sleep } from 'node:timers/promises';
 
 export interface ConnectionDrain {
-  /** Registers a request. Must be called for every request before it is processed. */
+  /** Registers a request. Must be called for every request before the request is processed. */
   note(response: ServerResponse): void;
   /**
    * Lets requests in progress finish, and announces in each response that its connection will be closed. New
@@ -22,7 +22,7 @@ export interface DrainOptions {
    * need time to notice the stop.
    */
   graceMs: number;
-  /** Time in milliseconds after the end of `graceMs` at which remaining connections are closed. */
+  /** Time in milliseconds after `graceMs` at which remaining connections are closed. */
   timeoutMs: number;
 }
 

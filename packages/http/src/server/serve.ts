@@ -1,4 +1,4 @@
-/** Starts an HTTP server, and provides the routes and headers that every service has. */
+/** Starts an HTTP server with the routes and headers that all services share. */
 
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { AppError, type Health, type ListenOptions, listen, type Stoppable } from '@millrace/runtime';
@@ -7,7 +7,7 @@ import type { PageRoute } from '../route/page-route.ts';
 import { createConnectionDrain } from './drain-connections.ts';
 
 export interface ServeOptions extends ListenOptions {
-  /** Maximum time in milliseconds for requests in progress to finish after stopping begins. */
+  /** Maximum time in milliseconds for requests in progress to finish during shutdown. */
   drainTimeoutMs: number;
   /**
    * Milliseconds for which new connections are accepted after stopping begins, each for one response. The default is 0.
@@ -39,13 +39,13 @@ export async function startHttpServer(
   });
   server.maxHeadersCount = 0;
   const connections = createConnectionDrain(server, { graceMs: stopGraceMs, timeoutMs: drainTimeoutMs });
-  // Longer than the idle timeout of common load balancers, so that the load balancer closes idle connections first.
+  // Exceeds the idle timeout of common load balancers, so that the load balancer closes idle connections first.
   server.keepAliveTimeout = 75_000;
   server.requestTimeout = 60_000;
   return { port: await listen(server, where), stop: connections.drain };
 }
 
-/** Creates the routes `/_liveness`, `/_readiness` and `/metrics` on the port of the service. */
+/** Creates the routes `/_liveness`, `/_readiness` and `/metrics` on the service's port. */
 export function createHealthPages(health: Health): PageRoute[] {
   return ['/_liveness', '/_readiness', '/metrics'].map((path) => ({
     path,
@@ -61,7 +61,7 @@ export function createHealthPages(health: Health): PageRoute[] {
   }));
 }
 
-/** Sets the security headers of a service that returns only data and no pages. */
+/** Sets the security headers for a service that returns only data and no pages. */
 export function createSecurityHeaders(): (response: ServerResponse) => void {
   const headers = constantHeaders();
   return (response) => {
