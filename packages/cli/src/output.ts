@@ -7,7 +7,6 @@ export interface Terminal {
   out: { write(text: string): unknown };
   /** Standard error, for errors and notes. */
   err: { write(text: string): unknown; isTTY?: boolean };
-  /** Standard input, for commands that read it. */
   input?: NodeJS.ReadableStream;
   /**
    * This signal is aborted when the user interrupts the command. Only commands that run until they are interrupted use

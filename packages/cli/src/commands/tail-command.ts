@@ -27,7 +27,6 @@ export function addTailCommand(program: Command, terminal: Terminal): void {
     .option('--properties', 'also show the properties')
     .action((options: TailOptions, command: Command) =>
       withLog(command, terminal, async ({ log, topics }) => {
-        // Wait until the topic exists.
         await log.endOffsets(topics.processed);
         terminal.err.write(`Following ${topics.processed}. Press Ctrl-C to stop.\n`);
         const isJson = command.optsWithGlobals<GlobalOptions>().json === true;

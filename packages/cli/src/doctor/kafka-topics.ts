@@ -102,7 +102,6 @@ const dayMs = 86_400_000;
 
 interface RetentionFacts {
   topics: readonly InspectedTopic[];
-  /** The topics that Millrace's consumers read. */
   eventTopics: readonly string[];
   offsets: readonly ReadOffset[];
   keepDeletedIdsDays: number;

@@ -33,7 +33,6 @@ export interface ImportSummary {
   /** The number of events that the ingest host has accepted, in this run and earlier runs. */
   imported: number;
   importedBefore: number;
-  /** The number of invalid lines in this run. */
   rejected: number;
   /** The number of the last processed line. All lines before it have been processed too. */
   lastLine: number;

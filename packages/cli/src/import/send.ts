@@ -126,7 +126,6 @@ type Posted =
   | { kind: 'refused'; reason: string };
 
 interface PostOptions {
-  /** The complete URL of the batch endpoint. */
   url: string;
   /** The total time limit for all attempts, in milliseconds. */
   patienceMs: number;

@@ -17,7 +17,6 @@ export interface ImportState {
    * only grows.
    */
   sha256: string;
-  /** The number of events that the host has accepted. */
   events: number;
   updatedAt: string;
 }
