@@ -168,7 +168,6 @@ export function isGoodChange(
   return change === null || change === 0 ? null : change > 0 !== isIncreaseBad;
 }
 
-/** The fields of a series that `computeOverallValue` needs. */
 export interface SeriesTotals {
   data?: readonly number[] | null;
   count?: number;

@@ -11,15 +11,12 @@ import type { JsonObject } from './captured-record.ts';
  */
 export interface ProcessedEvent {
   version: typeof processedEventVersion;
-  /** The UUID of the event, in lower case. */
   uuid: string;
-  /** The ID of the environment to which the event belongs. */
   project_id: number;
   event: string;
   distinct_id: string;
   /** The time of the event, corrected for the client's clock. All times are in ISO 8601 in UTC, with milliseconds. */
   timestamp: string;
-  /** The time when the gateway received the event. */
   captured_at: string;
   properties: JsonObject;
   /** The clicked element and its parents, as text. Empty for all events except autocapture. */

@@ -10,10 +10,8 @@
 export const restrictionKinds = ['drop_event', 'force_overflow', 'skip_person_processing'] as const;
 export type RestrictionKind = (typeof restrictionKinds)[number];
 
-/** One entry of the operator's lists. */
 export interface Restriction {
   kind: RestrictionKind;
-  /** The project API key. */
   token: string;
   /** The distinct ID, or null for all events of the key. */
   distinctId: string | null;

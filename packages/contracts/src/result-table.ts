@@ -69,7 +69,6 @@ function overTime(series: Result[]): ResultTable {
   };
 }
 
-/** Converts the metrics of web analytics. */
 function overview(items: Result[]): ResultTable {
   const columns = ['key', 'value', 'previous'];
   return { columns, rows: items.map((item) => columns.map((name) => cellOf(item[name]))) };
