@@ -112,7 +112,6 @@ function shown(name: string): string {
   return /^[\w-]{1,40}$/.test(name) ? name : 'A parameter';
 }
 
-/** TLS settings in a database URL. */
 interface DatabaseTls {
   host: string;
   port: number;

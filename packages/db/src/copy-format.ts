@@ -10,13 +10,10 @@ export interface CopyRow {
   boolean(value: boolean): void;
   smallint(value: number): void;
   integer(value: number): void;
-  /** Writes text, which must not contain NUL. */
   text(value: string): void;
-  /** Writes JSON text for a `jsonb` column. */
   jsonb(json: string): void;
   /** Writes JSON text that is given in two parts: UTF-8 bytes from `start` to `end`, and the text that follows them. */
   jsonbBytes(bytes: Buffer, start: number, end: number, rest: string): void;
-  /** Writes a UUID, which must contain hyphens. */
   uuid(value: string): void;
   /** Writes a `timestamptz`, given in whole milliseconds since 1970. */
   time(ms: number): void;

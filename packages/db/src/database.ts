@@ -5,7 +5,6 @@ import { PrismaClient } from './generated/client.ts';
 import { type DatabaseOptions, openSqlDatabase, type SqlDatabase } from './sql-database.ts';
 
 export interface Database extends SqlDatabase {
-  /** The typed client for management data. */
   prisma: PrismaClient;
 }
 

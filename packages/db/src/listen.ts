@@ -10,7 +10,6 @@ import { endConnection } from './pg-internals/end-connection.ts';
 export interface ListenOptions {
   /** The name of the channel, with only letters, digits and underscores. */
   channel: string;
-  /** Called for each notification. Must not throw. */
   onMessage(payload: string): void;
   /**
    * Called when listening starts, for the first time or again. Earlier messages may have been missed. Must not throw.

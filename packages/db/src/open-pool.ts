@@ -29,7 +29,6 @@ export interface PoolOptions {
   /** How long to wait for a connection. */
   connectTimeoutMs?: number;
   applicationName?: string;
-  /** Additional settings for each connection. */
   settings?: Record<string, string>;
 }
 
@@ -39,7 +38,6 @@ export interface PoolOptions {
  */
 const keepAliveAfterMs = 10_000;
 
-/** Returns the current settings for a new connection. */
 export type ReadClientConfig = () => pg.ClientConfig;
 
 /**
@@ -107,7 +105,6 @@ const patienceMs = 3000;
 interface LostClientLimits {
   /** The time after which the server ends the session of a client that sends nothing within a transaction. */
   idleInTransactionTimeoutMs?: number | undefined;
-  /** How long a statement waits for a lock. */
   lockTimeoutMs?: number | undefined;
 }
 

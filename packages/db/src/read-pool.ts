@@ -28,7 +28,6 @@ export interface ReadPool {
   stop(): Promise<void>;
 }
 
-/** Thrown if a query exceeds one of its limits. */
 export class ReadLimitExceeded extends Error {
   readonly limit: 'time' | 'memory' | 'bytes';
 
@@ -173,7 +172,6 @@ function readRows(client: pg.PoolClient, { text, values, maxBytes, each, stop }:
   });
 }
 
-/** Estimates the memory that the values use. */
 function sizeOf(row: unknown[]): number {
   let size = 8 * row.length;
   for (const value of row) size += typeof value === 'string' ? value.length : Array.isArray(value) ? sizeOf(value) : 8;

@@ -25,7 +25,6 @@ export interface Transaction extends Sql {
   commitWith(send: Statements<unknown[]>): Promise<void>;
 }
 
-/** See `SqlDatabase.transaction`. */
 export type RunTransaction = <T>(work: (tx: Transaction) => Promise<T>) => Promise<T>;
 
 /** Runs a statement and reports its errors, which may show that the server is down. */

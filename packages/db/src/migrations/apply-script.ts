@@ -119,7 +119,6 @@ export interface LockTimeouts {
    * reads. The statement therefore gives up quickly and is retried.
    */
   waitMs: number;
-  /** The pause between two attempts. */
   pauseMs: number;
   /** How long to retry before the migration fails. */
   giveUpMs: number;

@@ -20,7 +20,6 @@ export async function lockPersons(tx: Sql, projectId: number, uuids: string[]): 
   return rows.map(({ uuid }) => uuid);
 }
 
-/** Returns the UUIDs of the persons to whom the distinct IDs belong. */
 export async function findPersonUuids(sql: Sql, projectId: number, distinctIds: string[]): Promise<string[]> {
   const rows = await sql.query<{ person_uuid: string }>(
     `SELECT DISTINCT person_uuid FROM person_distinct_id

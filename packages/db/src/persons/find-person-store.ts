@@ -5,7 +5,6 @@ import type { Sql } from '../transaction.ts';
 
 interface FoundPerson {
   uuid: string;
-  /** The kind of identifier that matched. */
   by: 'uuid' | 'number' | 'distinct_id';
 }
 

@@ -34,7 +34,6 @@ export async function readDistinctIds(
   return rows.map(({ distinct_id }) => distinct_id);
 }
 
-/** Returns which of the distinct IDs belong to the person. */
 export async function findOwnDistinctIds(
   tx: Sql,
   projectId: number,
@@ -48,7 +47,6 @@ export async function findOwnDistinctIds(
   return new Set(rows.map(({ distinct_id }) => distinct_id));
 }
 
-/** A distinct ID and the UUID of its person after the split. */
 export interface SplitDistinctId {
   distinct_id: string;
   uuid: string;

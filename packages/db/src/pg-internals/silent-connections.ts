@@ -27,7 +27,6 @@ interface Watched {
   movedAt: number;
 }
 
-/** Internals of pg that its types do not declare. */
 interface Inside {
   processID: number | null;
   /** Whether the connection is idle: the complete response to every statement has arrived. */
