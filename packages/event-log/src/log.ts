@@ -74,7 +74,6 @@ export type BatchResult = { outcome: 'done'; nextOffset: bigint } | { outcome: '
 export interface ConsumeOptions {
   topic: string;
   group: string;
-  /** The maximum number of records in a batch. */
   maxBatchRecords: number;
   /** A batch ends once its values reach this many bytes. It contains at least one record. */
   maxBatchBytes: number;
@@ -108,7 +107,6 @@ export interface LogConsumer {
 
 export interface PartitionEnd {
   partition: number;
-  /** See `LogBatch.log`. */
   log: string;
   /** The end of the log, which is the offset of the next record to be appended. */
   endOffset: bigint;

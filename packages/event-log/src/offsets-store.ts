@@ -9,7 +9,6 @@ export interface OffsetKey {
   topic: string;
   partition: number;
   group: string;
-  /** The ID of the log (`LogBatch.log`). */
   log: string;
 }
 
@@ -76,7 +75,6 @@ function asOffset([row]: OffsetRow[]): bigint | null {
   return row === undefined ? null : BigInt(row.next_offset);
 }
 
-/** A consumer group and a topic that it reads. */
 export interface TopicGroup {
   topic: string;
   group: string;
@@ -105,7 +103,6 @@ export async function countUnreadRecords(sql: Sql, readers: readonly TopicGroup[
   return rows.map((row) => ({ ...row, records: Number(row.records) }));
 }
 
-/** A Kafka log from which a group has read a topic. */
 interface ConsumedLog extends TopicGroup {
   log: string;
   readAt: Date;
@@ -137,7 +134,6 @@ export function recordFingerprint({ offset, key, value, appendedAtMs }: Fingerpr
   return `${offset}/${Math.round(appendedAtMs)}/${crc32c(value, crc32c(key ?? '')).toString(16)}`;
 }
 
-/** Returns the offset that a fingerprint contains. */
 export function fingerprintOffset(fingerprint: string): bigint {
   return BigInt(fingerprint.slice(0, fingerprint.indexOf('/')));
 }

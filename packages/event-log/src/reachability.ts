@@ -6,7 +6,6 @@ const probeIntervalMs = 1000;
 
 export interface Reachability {
   isHealthy(): boolean;
-  /** Reports a successful operation. */
   succeeded(): void;
   /** Reports a failure. Then probes the log until it responds, so that health recovers even without traffic. */
   failed(error: unknown): void;

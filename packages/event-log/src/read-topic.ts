@@ -3,12 +3,9 @@
 import { randomUUID } from 'node:crypto';
 import type { EventLog, LogConsumer, LogRecord, PartitionEnd } from './log.ts';
 
-/** A partition that was not read to its end. */
 export interface UnreadPartition {
   partition: number;
-  /** The offset of the next unread record. */
   position: bigint;
-  /** The end offset when reading started. */
   end: bigint;
 }
 

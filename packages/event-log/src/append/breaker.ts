@@ -17,7 +17,7 @@ export interface AppendBreakerOptions {
   probeIntervalMs?: number;
 }
 
-/** `Retry-After` of a rejected append. By then, the breaker has probed the log again. */
+/** The `Retry-After` of a rejected append. After this time, the breaker has probed the log again. */
 const retryAfterSeconds = 2;
 
 /**

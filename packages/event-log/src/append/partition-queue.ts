@@ -28,7 +28,6 @@ export interface PartitionQueue {
   readonly partition: number;
   entries: QueuedRecord[];
   inFlight: number;
-  /** The size of the records that are not in flight. */
   waitingBytes: number;
   /** The time (`performance.now()`) at which the oldest record that is not in flight began to wait. */
   waitingSince: number;
@@ -68,7 +67,6 @@ export function removeInFlight(queue: PartitionQueue): void {
   queue.inFlight = 0;
 }
 
-/** Puts the records in flight back at the front of the queue. */
 export function putBack(queue: PartitionQueue): void {
   queue.waitingBytes += sumBytes(queue.entries.slice(0, queue.inFlight));
   queue.inFlight = 0;

@@ -7,7 +7,6 @@ export interface OutgoingRecord extends AppendRecord {
   keyBytes: Buffer | null;
 }
 
-/** Records for one partition, in log order. */
 export interface PartitionBatch {
   topic: string;
   partition: number;
@@ -46,7 +45,6 @@ export interface AppendSettings {
    * over.
    */
   maxBatchBytes: number;
-  /** The maximum size of a request. */
   maxRequestBytes: number;
   /**
    * The maximum size of all records that were accepted and are not settled. Beyond this, `append` rejects immediately.

@@ -12,7 +12,6 @@ import { drainGroup } from './store.ts';
 export interface DrainFallbackOptions {
   kafka: Pick<EventLog, 'append' | 'isHealthy'>;
   database: SqlDatabase;
-  /** The name of the fallback topic in PostgreSQL. */
   topic: string;
   partitions: number;
   logger: Logger;

@@ -7,7 +7,6 @@ import { AppendRejected } from '../postgres/store.ts';
 export const drainGroup = 'millrace.fallback';
 
 interface Appender {
-  /** The name of the fallback topic. */
   topic: string;
   appenderId: string;
   reachesKafka: boolean;
@@ -119,7 +118,6 @@ export async function assertFallbackOpen(tx: Transaction, topic: string): Promis
  */
 export type FallbackPhase = 'closed' | 'opening' | 'open' | 'closing';
 
-/** State of the fallback, as read from the database. */
 export interface FallbackView {
   phase: FallbackPhase;
   epoch: bigint;
@@ -129,7 +127,6 @@ export interface FallbackView {
   isSettled: boolean;
   /** Whether every live appender can reach Kafka. */
   allReachKafka: boolean;
-  /** The number of records that have not been copied to Kafka. */
   backlog: number;
 }
 

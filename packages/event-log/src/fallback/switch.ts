@@ -109,7 +109,6 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
         over?.addEventListener('abort', done);
       });
     },
-    /** Sends the next heartbeat immediately. */
     checkNow: () => checkNow.abort(),
     /** Call this only after the last append has settled. */
     async stop(): Promise<void> {

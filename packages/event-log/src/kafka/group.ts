@@ -30,7 +30,6 @@ const fetchLimits = { maxBytesPerPartition: 512 * 1024, maxBytes: 1024 * 1024 } 
 /** The delays between retries within kafkajs. After the last retry, the consumer is restarted. */
 const pauses = { retries: 5, initialRetryTime: 100, maxRetryTime: longestPauseMs, factor: 0.2, multiplier: 2 } as const;
 
-/** Creates the kafkajs consumer of a group. */
 export function createGroupClient(
   options: KafkaLogOptions,
   groupId: string,

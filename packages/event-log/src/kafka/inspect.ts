@@ -22,7 +22,6 @@ export interface InspectedPartition {
 
 export interface InspectedTopic {
   topic: string;
-  /** See `LogBatch.log`. */
   log: string;
   partitions: InspectedPartition[];
   /** The settings by their Kafka names, e.g. `retention.ms`, or null if this client is not allowed to read them. */
@@ -41,7 +40,6 @@ export interface KafkaInspector {
    * allowed to read them.
    */
   logDirectories(): Promise<LogDirectory[] | null>;
-  /** Returns those of the given topics that exist. */
   existing(names: readonly string[]): Promise<string[]>;
   topic(name: string): Promise<InspectedTopic>;
   /**

@@ -24,7 +24,6 @@ export interface AssignedPartition {
   leaderEpoch: number | null;
   /** Records that were fetched but not handled yet, in order. */
   waiting: LogRecord[];
-  /** The approximate size of the waiting records in memory. */
   waitingBytes: number;
   /**
    * The offset of the next record to fetch, or null until it has been looked up. It replaces the position in kafkajs,
@@ -35,7 +34,6 @@ export interface AssignedPartition {
   isHeldBack: boolean;
   /** The end of the partition at the last fetch. */
   highWatermark: bigint;
-  /** See `LogBatch.continuesFrom`. */
   continuesFrom: bigint | null;
   /** The number of consecutive batches without progress, because the handler failed or the batch was stale. */
   failures: number;
@@ -45,7 +43,6 @@ export interface AssignedPartition {
   suspectedGap: bigint | null;
   /** The delivery of the in-flight batch. It resolves when the delivery ends, and never rejects. */
   delivery: Promise<void> | null;
-  /** Sends a heartbeat to the coordinator. */
   heartbeat(): Promise<void>;
 }
 
@@ -104,7 +101,6 @@ export function createRecordBuffer(consumer: Pick<Consumer, 'pause' | 'resume'>,
     }
   }
 
-  /** Removes the records below the offset. */
   function removeBelow(partition: AssignedPartition, offset: bigint): void {
     const first = partition.waiting.findIndex((record) => record.offset >= offset);
     const removed = first === -1 ? partition.waiting : partition.waiting.slice(0, first);

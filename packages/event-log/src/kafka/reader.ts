@@ -14,7 +14,6 @@ import type { StartPositions } from './positions.ts';
 
 interface PartitionReaderDeps extends FetchCheckDeps, PartitionDeliveryDeps {
   consume: PartitionDeliveryDeps['consume'];
-  /** Called when the group rebalances. */
   interruptAll(): void;
 }
 

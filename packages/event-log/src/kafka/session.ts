@@ -11,7 +11,6 @@ import { presetPartitioner } from './kafkajs-internals/produce.ts';
 const connectionLimits = { connectionTimeout: 1000, authenticationTimeout: 1500 } as const;
 
 export interface KafkaSession {
-  /** The client that created the producer and the admin client. */
   kafka: Kafka;
   producer: Producer;
   admin: Admin;

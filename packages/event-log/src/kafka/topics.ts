@@ -18,7 +18,6 @@ export interface PartitionBounds {
 
 /** The ID of a topic's log, and the bounds and leaders of its partitions. */
 export interface TopicState {
-  /** The ID of the log (see `LogBatch.log`). */
   log: string;
   bounds: PartitionBounds[];
   /**
@@ -29,7 +28,6 @@ export interface TopicState {
 
 export interface TopicReader {
   stateOf(topic: string): Promise<TopicState>;
-  /** Returns only the ID of the log. */
   logOf(topic: string): Promise<string>;
 }
 

@@ -210,7 +210,6 @@ function createHeldPartitions(deps: HeldPartitionsDeps) {
     wakeAll(): void {
       for (const partition of held.values()) partition.wake();
     },
-    /** Resolves when all in-flight batches have finished. */
     endAll: () => Promise.all([...held.keys(), ...ending.keys()].map(end)),
   };
 }

@@ -109,7 +109,6 @@ export function startLeasedPartitionReader(deps: LeasedPartitionReaderDeps): Lea
 /** Does nothing, because the member's own heartbeat renews the leases during long work. */
 async function heartbeat(): Promise<void> {}
 
-/** Reads one batch and passes it to the handler. */
 async function handOver(
   deps: LeasedPartitionReaderDeps,
   { log, position, continuesFrom }: LeasedStart,
@@ -152,9 +151,7 @@ interface LeasedStartDeps {
 
 /** The position at which reading a partition starts. */
 interface LeasedStart {
-  /** The ID of the log. */
   log: string;
-  /** See `LogBatch.continuesFrom`. */
   continuesFrom: bigint | null;
   position: bigint;
 }

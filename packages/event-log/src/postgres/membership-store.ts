@@ -90,7 +90,6 @@ export async function releaseLeases(sql: Sql, { topic, group, memberId }: Member
   );
 }
 
-/** Leaves the group and releases all leases. */
 export async function leaveGroup(sql: Sql, { topic, group, memberId }: Member): Promise<void> {
   await sql.query(
     `WITH member AS (DELETE FROM event_log_member WHERE topic = $1 AND "group" = $2 AND member_id = $3)

@@ -27,11 +27,9 @@ export async function readEnds(sql: Sql, topic: string): Promise<PartitionEnd[]>
 }
 
 export interface LogBounds {
-  /** The ID of the log: see `LogBatch.log`. */
   log: string;
   /** The offset of the oldest record, or `end` if the partition is empty. */
   beginning: bigint;
-  /** The offset of the next record to be appended. */
   end: bigint;
 }
 
@@ -192,7 +190,6 @@ interface ConsumedOffset {
   partition: number;
   /** The lowest offset that a known group has stored, or the end of the partition if no group is known. */
   offset: bigint;
-  /** Whether a group of the topic is known. */
   isRead: boolean;
 }
 

@@ -40,7 +40,7 @@ const withoutLeader = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILAB
 export function isLeaderMissing(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (withoutLeader.has(String((cause as { type?: unknown }).type))) return true;
-    // The metadata in kafkajs is out of date. The next request reads it again.
+    // The metadata in kafkajs is out of date, and the next request reads it again.
     if (cause.name === 'KafkaJSMetadataNotLoaded') return true;
     // In the meantime, kafkajs loaded the metadata of another topic and discarded the metadata of this one.
     if (cause instanceof TypeError && cause.message.includes("'partitions'")) return true;

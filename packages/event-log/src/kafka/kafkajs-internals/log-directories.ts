@@ -10,7 +10,6 @@ import { createFlexibleReader, type FlexibleReader, unsignedVarint } from './met
  * go: when the client supports this request.
  */
 export interface LogDirectory {
-  /** The ID of the broker that has the directory. */
   broker: number;
   path: string;
   /** Whether the broker has taken the directory offline. Its records can be neither read nor written. */

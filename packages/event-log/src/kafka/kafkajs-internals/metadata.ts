@@ -21,7 +21,6 @@ interface TopicIdentity {
   clusterId: string | null;
   /** The ID of the topic: 32 hexadecimal digits. */
   topicId: string;
-  /** Increases by one with each election of a leader. */
   leaderEpoch: number;
 }
 

@@ -129,7 +129,6 @@ interface MeasuredBatch {
   records: OutgoingRecord[];
   /** The size of each record in bytes, without its length prefix. */
   bodies: number[];
-  /** The size of the whole batch in bytes. */
   size: number;
 }
 
@@ -282,7 +281,7 @@ class Frame implements RequestFrame {
   }
 }
 
-/** The complete request of each encoder that already contains the header and the body. */
+/** Maps an encoder whose header and body are complete to its request buffer. */
 const wholeOf = new WeakMap<object, Buffer>();
 
 /**
