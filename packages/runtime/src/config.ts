@@ -85,7 +85,6 @@ function describe(schema: TSchema): string {
   return description ? ` (${description})` : '';
 }
 
-/** Defines an integer setting with limits and a default. */
 export function integerSetting(defaultValue: number, description: string, bounds: { min?: number; max?: number } = {}) {
   return Type.Integer({
     default: defaultValue,

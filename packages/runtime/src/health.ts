@@ -11,13 +11,11 @@ import type { Metrics } from './metrics.ts';
 export type HealthCheck = () => string | null;
 
 export interface Health {
-  /** Registers a check for readiness. */
   addReadinessCheck(name: string, check: HealthCheck): void;
   /** Registers a check for liveness. If it fails, the process should be restarted. */
   addLivenessCheck(name: string, check: HealthCheck): void;
   /** Stops `respond` from serving `/metrics`, because another port serves it. */
   stopServingMetrics(): void;
-  /** Returns the metrics response, for any port. */
   metrics(): Promise<HealthResponse>;
   /** Makes readiness return 503. This is the first step of stopping. */
   setStopping(): void;

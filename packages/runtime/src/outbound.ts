@@ -58,7 +58,6 @@ export function isPublicAddress(address: string): boolean {
   }
 }
 
-/** Thrown instead of connecting to a private address. */
 export class PrivateAddressError extends Error {
   readonly code = 'EPRIVATEADDRESS';
 
@@ -116,7 +115,6 @@ export interface OutboundRequest {
   method: string;
   headers: Record<string, string>;
   body?: string | undefined;
-  /** Whether to allow addresses in private networks. */
   mayBePrivate: boolean;
   /** The time limit from the DNS lookup to the end of the response, in milliseconds. */
   timeoutMs: number;

@@ -17,7 +17,6 @@ export function toPlainName(name: string): string {
   return name.replaceAll(controlCharacters, ' ').replaceAll('://', ' ');
 }
 
-/** Formats a message as a quotation, line by line. */
 export function quoteMessage(message: string): string {
   return message
     .split(lineBreak)

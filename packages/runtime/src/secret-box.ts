@@ -30,7 +30,6 @@ export interface SealedSecret {
 export interface SecretBox {
   /** The prefix of all text that is encrypted with the newest key, or null if no key is configured. */
   newestPrefix: string | null;
-  /** The IDs of the loaded keys. */
   keyIds: readonly string[];
   /**
    * Makes the service fail at startup if a key is missing, instead of failing later for each secret.

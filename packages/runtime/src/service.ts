@@ -26,12 +26,10 @@ export interface StartedService extends Stoppable {
 }
 
 interface ServiceFacts {
-  /** The port of the service, if it has one. */
   port?: number;
   [fact: string]: unknown;
 }
 
-/** Settings that every service has. */
 export interface ServiceConfig {
   readonly logLevel: string;
   readonly healthPort?: number;

@@ -59,7 +59,6 @@ export interface RedisConnection {
   /** If present, the nodes are sentinels that monitor the server of this name. */
   sentinel?: { master: string };
   isCluster?: true;
-  /** Returns the current credentials for the server and the sentinels. */
   credentials(): RedisCredentials;
   /** The database number. Clusters have only database 0. */
   database?: number;

@@ -15,7 +15,6 @@ type Transport = ReturnType<typeof openTransport>;
 interface Pool {
   url: string;
   transport: Transport;
-  /** The number of emails in progress. */
   busy: number;
 }
 

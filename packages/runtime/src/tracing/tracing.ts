@@ -102,5 +102,4 @@ interface TracingConfig {
   readonly traceTrustParent?: boolean;
 }
 
-/** Returns whether a collector is configured. */
 export const isTraced = ({ otelExporterOtlpEndpoint: endpoint }: TracingConfig) => endpoint !== undefined;
