@@ -134,7 +134,6 @@ const cycle: Record<Frequency, number> = { daily: 7, weekly: 1, monthly: 4800, y
  * that contains its start.
  */
 interface Periods {
-  /** Returns the number of the period that contains a day. */
   numberOf(day: Day): number;
   /** Returns the matching days of one period in order. Some of them may be before the start of the rule. */
   daysOf(period: number): readonly Day[];
