@@ -17,7 +17,6 @@ export class SetupProblem extends Error {
 
 /** Shows the progress of a command step by step (bin/prepare/progress.mjs). */
 export interface Progress {
-  /** Prints a line between the steps. */
   print(line: string): void;
   /**
    * Runs `work` as a step. `work` may call `tell` with a detail while it runs.

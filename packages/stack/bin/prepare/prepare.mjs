@@ -243,7 +243,6 @@ function tryLock(directory, lock) {
   }
 }
 
-/** Returns whether the process that holds the lock still exists. */
 function isHeld(lock) {
   try {
     process.kill(Number(readFileSync(lock, 'utf8')), 0);

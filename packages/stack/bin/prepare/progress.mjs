@@ -33,7 +33,6 @@ export function createProgress({ stream = process.stderr, isQuiet = false, slowM
   }
 
   return {
-    /** Prints a line between the steps. */
     print,
     /**
      * Runs `work` as a step. `work` may call `tell(detail)` while it runs.

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 /** The services in the order in which they are started. Those that accept requests from outside come last. */
 export const services = ['event-consumer', 'delivery-worker', 'management-api', 'ingest-gateway'] as const;
 
-/** The program that runs all services in one process. */
 export const allInOne = 'all-in-one';
 
 /** Returns the source file of every program by the name of its bundle, `dist/<name>.mjs`. */

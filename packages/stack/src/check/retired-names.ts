@@ -2,7 +2,6 @@
 
 import { sourceFiles } from '../docs/documents.ts';
 
-/** What to use instead of each name. */
 const retiredNames: Readonly<Record<string, string>> = {
   addShown: 'addVisibilityCondition',
   askInsight: 'runInsight',
@@ -33,7 +32,6 @@ const retiredNames: Readonly<Record<string, string>> = {
 
 const pattern = new RegExp(`\\b(?:${Object.keys(retiredNames).join('|')})\\b`);
 
-/** Returns one line for each retired name in the code. */
 export async function findRetiredNames(root: string): Promise<string[]> {
   const files = await sourceFiles(root, ['packages', 'services', 'test-e2e'], ['.ts', '.tsx']);
   return files

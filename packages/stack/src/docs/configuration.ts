@@ -6,7 +6,6 @@ import { toEnvironmentVariable } from '@millrace/runtime';
 import { allInOne, services } from '../build/programs.ts';
 import { markdownTable } from './documents.ts';
 
-/** The parts of JSON Schema that settings use. */
 export interface Setting {
   type?: string;
   default?: unknown;

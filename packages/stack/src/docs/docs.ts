@@ -18,7 +18,6 @@ export const main: Command = async ({ progress, root }) => {
 };
 
 export interface Page {
-  /** The path relative to the root of the repository. */
   path: string;
   text: string;
 }

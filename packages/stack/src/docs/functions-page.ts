@@ -3,7 +3,6 @@
 import { importSource } from './configuration.ts';
 import { markdownTable } from './documents.ts';
 
-/** The part of a function that the page shows. */
 interface TableFunction {
   name: string;
   args: readonly { kind: string; isOptional: boolean; isRepeated: boolean }[];

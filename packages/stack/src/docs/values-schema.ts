@@ -78,10 +78,8 @@ const service = {
   ipFamilyPolicy: oneOf('', 'SingleStack', 'PreferDualStack', 'RequireDualStack'),
 };
 
-/** The tag of an image, without the colon. */
 const imageTag = shaped('^([A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?$');
 
-/** The values that every component has. */
 const common: Record<string, JsonSchema> = {
   replicas: whole(0),
   port,
@@ -97,7 +95,6 @@ const common: Record<string, JsonSchema> = {
   priorityClassName: objectName,
 };
 
-/** Additional values of components that serve requests. */
 const serving = {
   ...common,
   preStopSeconds: whole(0),

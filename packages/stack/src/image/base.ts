@@ -77,9 +77,7 @@ export async function readLockfile(root: string): Promise<Lockfile> {
 
 /** Names that differ between platforms, in the spelling of each ecosystem. */
 export interface Platform {
-  /** The name of the processor in Go, Docker and Debian. */
   architecture: 'amd64' | 'arm64';
-  /** The name of the processor in Node.js and npm. */
   cpu: 'x64' | 'arm64';
   /** The name of Debian's directory for libraries, which is `/usr/lib/<triplet>`. */
   triplet: string;
@@ -258,7 +256,6 @@ export async function readUnpackedFile(folder: string, path: string): Promise<Bu
   return found ? readFile(found) : null;
 }
 
-/** The major version of Node.js in the image. */
 const nodeLine = 26;
 
 /**

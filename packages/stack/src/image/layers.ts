@@ -109,7 +109,6 @@ interface FolderOptions {
   folder: string;
   /** Selects files by their path in the folder. By default, all files are selected. */
   takes?: (path: string) => boolean;
-  /** Whether to include directories named `node_modules`. */
   withPackages?: boolean;
 }
 

@@ -140,7 +140,6 @@ interface Blob {
 }
 
 interface Layer extends Blob {
-  /** The digest of the uncompressed tar file. */
   diffId: string;
 }
 

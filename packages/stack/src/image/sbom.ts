@@ -77,7 +77,6 @@ interface BundledPackage {
   version: string;
   /** The SPDX license identifier, or empty if the package does not declare one. */
   license: string;
-  /** License texts that must be distributed with the package. */
   licenseTexts: string[];
 }
 

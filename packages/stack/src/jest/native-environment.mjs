@@ -88,7 +88,8 @@ const processState = () => ({
   environment: { ...process.env },
   directory: process.cwd(),
   listeners: Object.fromEntries(process.eventNames().map((name) => [String(name), process.listenerCount(name)])),
-  // Shared fixtures may listen for the exit of the process, for example to end Chromium.
+  // Compare the number of fixtures, because shared fixtures may listen for the exit of the process, for example to end
+  // Chromium.
   fixtures: workerFixtures().size,
 });
 

@@ -37,7 +37,6 @@ export interface PostgresOptions {
   directory: string;
   /** The port to use if it is free. Otherwise, the next free port is used. 0 chooses any free port. */
   preferredPort: number;
-  /** The address on which to listen. The default is loopback. */
   host?: string;
   /** The settings for postgresql.conf, e.g. `{ fsync: 'off' }` for data that does not have to survive a crash. */
   settings?: Record<string, string>;

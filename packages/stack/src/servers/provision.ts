@@ -18,7 +18,6 @@ import { startPostgres } from './postgres.ts';
 import { findRedisServer, startRedis } from './redis.ts';
 import { describeRunningServer, type Reaper, type RunningServer } from './server-process.ts';
 
-/** A way to obtain a server. */
 export interface Source {
   name: string;
   /** Returns null if the source can be used. Otherwise, returns the reason as part of a sentence. */

@@ -18,7 +18,6 @@ export interface RedisOptions {
   /** The directory for the log. Redis is used as a cache, so its data is not stored. */
   directory: string;
   preferredPort: number;
-  /** The address to listen on. The default is loopback. */
   host?: string;
   reaper: Reaper;
 }

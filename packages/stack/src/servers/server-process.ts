@@ -8,7 +8,6 @@ import type { SystemUser } from '../run-program.ts';
 
 // Starts and stops server processes, and describes servers that already run.
 export interface ServerProcessOptions {
-  /** The name of the server in messages. */
   name: string;
   command: string;
   arguments: string[];
@@ -31,7 +30,6 @@ export interface ServerProcess {
   /** This promise resolves when the process has ended, for any reason. */
   ended: Promise<void>;
   hasEnded(): boolean;
-  /** Returns the last part of the log of the server. */
   lastLog(): string;
   stop(): Promise<void>;
 }
@@ -139,7 +137,6 @@ export interface RunningServer {
   address: string;
   /** This promise resolves if the server ends unexpectedly. Never resolves for a server that was not started here. */
   ended: Promise<void>;
-  /** Returns the last part of the log of the server. */
   lastLog(): string;
   stop(): Promise<void>;
 }
@@ -203,7 +200,6 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    // The process has already ended.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
@@ -236,7 +232,6 @@ export interface Reaper {
   /** Starts watching a process. The processes that were added last are ended first. */
   watch(pid: number, signal: NodeJS.Signals): void;
   forget(pid: number): void;
-  /** Stops watching all processes and ends the reaper. */
   dismiss(): void;
 }
 

@@ -25,7 +25,6 @@ export interface Demo {
   organizationId: string;
   projectId: number;
   environmentId: number;
-  /** The project API key, which starts with `phc_`. */
   projectApiKey: string;
   /**
    * A personal API key, which starts with `phx_`. It belongs to the owner and has all scopes. The database stores only

@@ -7,7 +7,6 @@ export interface ServiceSettings {
   databaseUrl: string;
   kafkaBrokers?: string;
   redisUrl?: string;
-  /** The key that encrypts the secrets of batch exports. */
   secretsKey: string;
 }
 

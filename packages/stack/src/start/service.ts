@@ -9,10 +9,8 @@ import { SetupProblem } from '../command.ts';
 import { shortenLogLine } from './short-log-line.ts';
 
 export interface ServiceOptions {
-  /** The path of the built program that runs all services. */
   file: string;
   env: Record<string, string | undefined>;
-  /** The URL of the readiness check. */
   healthUrl: string;
   logFile: string;
   tell(line: string): void;

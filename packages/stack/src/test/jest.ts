@@ -34,7 +34,6 @@ export interface JestRun {
   suite: Suite;
   /** A title that is printed before the run, or an empty string for the first run. */
   title: string;
-  /** The path of the Node.js that runs jest. */
   node: string;
   /** Whether random tests have their full length (`storySize` of test-e2e/testing). */
   isAtLength: boolean;

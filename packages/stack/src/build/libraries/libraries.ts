@@ -13,9 +13,7 @@ export interface Library {
   directory: string;
   /** The names of global variables in the UMD builds for pages: one for each entry, and one for each import. */
   globals: { entries: Record<string, string>; imports: Record<string, string> };
-  /** esbuild options in addition to the common ones. */
   options?: BuildOptions;
-  /** A directive that is added at the beginning of each module. */
   directive?: string;
   /** Entries with side effects. Bundlers must keep them even if the application uses none of their exports. */
   sideEffects: string[];
