@@ -7,7 +7,6 @@ import type { DropReason } from './model/event.ts';
 
 export interface BatchWork {
   batch: LogBatch;
-  /** The consumer group whose offset advances. */
   group: string;
   /** If set, all records of the batch become dead letters for this reason, without being processed. */
   deadLetterReason: DeadLetterReason | null;
@@ -23,7 +22,6 @@ export interface BatchReport {
   outcome: 'done';
   nextOffset: bigint;
   stored: number;
-  /** The IDs of the projects of the stored events. */
   projectsStored: number[];
   duplicates: number;
   dropped: (DropReason | OwnerlessReason)[];

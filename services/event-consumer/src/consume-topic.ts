@@ -79,7 +79,6 @@ export function consumeTopic(
   });
 }
 
-/** Dependencies of the topic readers, except for the log. */
 export type TopicReaderDeps = Omit<ConsumeTopicDeps, 'log'> & Pick<PublishTopicDeps, 'database' | 'published'>;
 
 /**
@@ -128,7 +127,6 @@ interface StartConsumingOptions {
 }
 
 interface RunningConsumers extends Stoppable {
-  /** Returns whether all groups have been joined. */
   isReady(): boolean;
 }
 
@@ -198,7 +196,6 @@ function aborted(signal: AbortSignal): Promise<void> {
 
 /** Tracks whether this process is busy with live events, so that other work can wait. */
 interface LiveLoadTracker {
-  /** Runs a batch of live events. */
   during<T>(work: () => Promise<T>): Promise<T>;
   /** Resolves when no batch of live events is in flight, after `maxMs`, or when the signal is aborted. */
   untilIdle(maxMs: number, signal: AbortSignal): Promise<void>;

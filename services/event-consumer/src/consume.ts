@@ -9,7 +9,6 @@ import type { ConsumeMetrics } from './metrics.ts';
 
 export interface ConsumeDeps {
   group: string;
-  /** Runs `processBatch` with its dependencies. */
   process(work: BatchWork): Promise<BatchReport | StaleBatch>;
   logger: Logger;
   metrics: ConsumeMetrics;
@@ -170,7 +169,6 @@ async function afterFailure(
   }
 }
 
-/** The number of failed attempts by kind of failure. */
 type Failures = Record<'moved' | 'transient' | 'slow', number>;
 
 interface RetryRequired {

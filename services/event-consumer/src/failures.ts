@@ -40,7 +40,6 @@ export function classifyFailure(error: unknown): FailureClass {
   return { kind: 'poison', reason: 'processing_error' };
 }
 
-/** SQLSTATEs of `lock_timeout` and `statement_timeout`. */
 const lockNotAvailable = '55P03';
 const queryCanceled = '57014';
 /**

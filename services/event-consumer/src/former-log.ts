@@ -13,7 +13,6 @@ import { describeFailure } from './failures.ts';
 
 /** A consumer group that can also read the PostgreSQL log. */
 export interface FormerLogReader extends TopicGroup {
-  /** Joins the group. */
   join(): Promise<LogConsumer>;
 }
 
@@ -123,7 +122,6 @@ export function drainFormerLog({
   };
 }
 
-/** Tracks whether a backlog shrinks. */
 function createBacklogWatch() {
   let fewest = Number.POSITIVE_INFINITY;
   let movedAt = performance.now();

@@ -44,7 +44,6 @@ export function createFrozenTransactionEnder({
 }
 
 interface FrozenSessions {
-  /** The number of ended transactions. */
   ended: number;
   /**
    * The number of this service's database sessions that use another role. The consumer can neither inspect nor end

@@ -43,7 +43,7 @@ function batchOf(partition: number, events: Sent[], from = 0) {
   return logBatch(topic, from, contents, partition);
 }
 
-/** Stops a batch at the first statement of this kind until it is released, or makes the statement fail. */
+/** Makes a batch wait at the first statement of this kind until it is released, or makes the statement fail. */
 function stopAt(statement: RegExp) {
   const arrived = createDeferred<void>();
   const letOn = createDeferred<void>();

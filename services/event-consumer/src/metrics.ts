@@ -19,7 +19,6 @@ export interface ConsumeMetrics {
   batchEnded(outcome: 'done' | 'stale'): void;
 }
 
-/** Registers the metrics once. Returns a function that creates the metrics of a topic. */
 export function createConsumeMetrics(metrics: Metrics): (topic: string) => ConsumeMetrics {
   const stored = metrics.counter('millrace_consumer_events_stored_total', 'Stored events', ['topic']);
   const duplicates = metrics.counter(
@@ -76,7 +75,6 @@ export function createConsumeMetrics(metrics: Metrics): (topic: string) => Consu
  */
 export type RecordStep = <Result>(step: string, result: Result) => Result;
 
-/** Creates a function that starts the measurement of a batch. */
 export function createStepTimer(metrics: Metrics): () => RecordStep {
   const seconds = metrics.histogram(
     'millrace_consumer_step_seconds',

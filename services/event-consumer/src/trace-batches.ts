@@ -64,7 +64,6 @@ export function traceIdOf({ records }: LogBatch): string | null {
   return tracedParents(records, 1)[0]?.traceId ?? null;
 }
 
-/** Returns the trace contexts of records that the gateway sampled. */
 function tracedParents(records: readonly LogRecord[], most = maxTracedRecords): SpanContext[] {
   const parents: SpanContext[] = [];
   for (const { headers } of records) {

@@ -55,7 +55,6 @@ export function createCookielessSalts(sql: Sql): CookielessSalts {
   };
 }
 
-/** A calendar day in a time zone. */
 export interface LocalDay {
   /** `YYYY-MM-DD`. */
   name: string;

@@ -115,7 +115,6 @@ export function createDefinitions({
   };
 }
 
-/** Definitions found in a batch. */
 interface SeenDefinitions {
   events: EventDefinition[];
   properties: PropertyDefinition[];
@@ -261,7 +260,6 @@ interface SampleLimit {
   take(key: string, nowMs: number): boolean;
 }
 
-/** Counts the samples of each key in a clock minute. */
 function createSampleLimit(): SampleLimit {
   const taken = new Map<string, number>();
   let minute = 0;

@@ -22,7 +22,6 @@ export interface FlagCalls extends Stoppable {
 }
 
 const hourMs = 3_600_000;
-/** The maximum number of cached flags. */
 const maxRemembered = 100_000;
 /** The maximum number of flags that wait to be written. Only a client that makes up keys would exceed it. */
 const maxPending = 20_000;

@@ -9,7 +9,6 @@ export interface EventDefinition {
   seenAtMs: number;
 }
 
-/** The values of `property_definition.type`. */
 export const definitionType = { event: 1, person: 2, group: 3 } as const;
 
 export interface PropertyDefinition {

@@ -203,7 +203,6 @@ function eventIdentityKey(projectId: number, uuid: string): string {
   return `${projectId}:${uuid}`;
 }
 
-/** A month of the `event` table in UTC. */
 export interface Month {
   /** The name of its partition, e.g. `event_2026_11`. */
   table: string;

@@ -101,7 +101,6 @@ export interface AdmittedEvent {
   received: ReceivedEvent;
   project: IngestProject;
   position: RecordPosition;
-  /** The time of the event, in milliseconds since the epoch. */
   timestampMs: number;
   capturedAtMs: number;
   hasUnreadableTimestamp: boolean;

@@ -1,4 +1,4 @@
-// Prepares an event for the rules: its name, and its properties including the updates in the event.
+// Prepares an event for the rules: normalizes its name, and combines its properties with the updates outside of them.
 
 import { type CapturedEvent, cutToCodePoints, eventNames, type JsonObject } from '@millrace/contracts';
 import type { IncomingEvent, IngestProject } from '../model/event.ts';

@@ -22,7 +22,6 @@ export interface ParsedRecords {
   unprocessable: UnprocessableRecord[];
 }
 
-/** An event that was parsed from its record. */
 export interface ReceivedEvent extends CapturedEvent {
   /** The position of the properties in the record, if they can be stored as they were written. */
   written?: ReceivedText;

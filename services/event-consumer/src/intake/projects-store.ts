@@ -3,7 +3,6 @@
 import { hasPlanFeature } from '@millrace/contracts';
 import type { Sql } from '@millrace/db/sql';
 
-/** The columns of an environment that event processing needs. */
 export interface ProjectRow {
   id: number;
   /** The current project API key. */

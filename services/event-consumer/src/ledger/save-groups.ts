@@ -7,7 +7,6 @@ import type { StoredWarning } from '../warnings/store.ts';
 import { toRuleWarning } from '../warnings/warnings.ts';
 import { type GroupKey, insertGroups, lockGroups, type StoredGroup, updateGroups } from './group-store.ts';
 
-/** The changes that a batch makes to groups. */
 export interface GroupChanges {
   newGroups: StoredGroup[];
   changedGroups: StoredGroup[];
@@ -41,7 +40,6 @@ export async function lockAndChangeGroups(tx: Transaction, ledger: Ledger): Prom
   return changes;
 }
 
-/** Returns the groups that the batch writes, without duplicates. */
 function groupsToWrite(ledger: Ledger): GroupKey[] {
   const keys = new Map<string, GroupKey>();
   for (const { projectId, groupUpdates } of ledger.projects.values()) {

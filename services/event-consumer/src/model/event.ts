@@ -19,7 +19,6 @@ export interface ResolvedProject extends IngestProject {
   mayMigrate: boolean;
   /** Whether cookieless visitors get a daily ID (`cookieless_server_hash_mode`). */
   isCookieless: boolean;
-  /** The time zone's IANA name. */
   timezone: string;
   /** The number of days after which events are no longer stored, or null for no limit. */
   eventRetentionDays: number | null;
@@ -53,7 +52,6 @@ export interface IncomingEvent {
   properties: JsonObject;
   /** `properties` as they were written, or undefined if that text cannot be stored without changes. */
   written?: ReceivedProperties;
-  /** The time in milliseconds since the epoch. */
   timestampMs: number;
   capturedAtMs: number;
   isHistorical: boolean;

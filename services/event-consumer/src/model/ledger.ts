@@ -50,7 +50,6 @@ export interface DistinctIdState {
    * merge that moves the mapping. A deleted ID that is used again continues from its previous version.
    */
   version: number;
-  /** Whether this batch inserts the mapping. */
   isNew: boolean;
 }
 
@@ -73,7 +72,6 @@ export interface PersonState extends SizedProperties {
    */
   version: number;
   createdAtMs: number;
-  /** Whether this batch inserts the person. */
   isNew: boolean;
   /** Whether the stored row differs from this state. */
   isDirty: boolean;
@@ -88,7 +86,6 @@ export interface GroupTypeState {
 export interface GroupUpdate {
   index: number;
   key: string;
-  /** The properties to set on the group. */
   groupSet: JsonObject;
   createdAtMs: number;
   /** The event that contains the update, for warnings. */

@@ -74,11 +74,9 @@ interface PublishStoredDeps {
   database: Pick<SqlDatabase, 'sql' | 'transaction'>;
   log: Pick<EventLog, 'append'>;
   projects: Pick<ProjectResolver, 'resolve'>;
-  /** The topic of processed events. */
   topic: string;
   /** The consumer group whose offsets show which records are stored. */
   storingGroup: string;
-  /** The consumer group of this reader. */
   group: string;
   logger: Logger;
   published(count: number): void;
@@ -143,7 +141,6 @@ export function createPublishHandler(
     });
   }
 
-  /** Publishes events. @returns the number of published events */
   async function publish(events: StoredEvent[]): Promise<number> {
     try {
       await deps.log.append(events.map((event) => toProcessedRecord(event, deps.topic)));

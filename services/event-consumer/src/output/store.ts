@@ -15,7 +15,6 @@ export interface StoredEvent {
   personUuid: string;
   personCreatedAtMs: number | null;
   personProperties: string;
-  /** A value of `personMode` (model/event.ts). */
   personMode: number;
   isHistorical: boolean;
 }

@@ -231,7 +231,6 @@ function differing(groupSet: JsonObject, before: JsonObject): JsonObject {
 /** The maximum length of a name in a warning. It is enough to recognize the name. */
 const shownCharacters = 100;
 
-/** Creates one warning for all group types of an event that are too long. */
 function groupTypesTooLong(event: IncomingEvent, groupTypes: readonly string[]): RuleWarning {
   const details = { ...aboutGroupTypes(event, groupTypes), maxCharacters: maxIdCharacters };
   return { type: 'group_type_too_long', details };

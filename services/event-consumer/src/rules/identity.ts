@@ -85,7 +85,6 @@ interface PersonUpdateRequest {
   /** Whether this event created the person, which then gets its initial properties. */
   isNewPerson: boolean;
   event: IncomingEvent;
-  /** The stored properties of the event. */
   properties: Overlay;
 }
 
@@ -99,7 +98,6 @@ interface PersonUpdateOutcome extends RowPerson {
  */
 interface RowPerson {
   shownProperties: JsonObject;
-  /** The approximate size of the properties as JSON. */
   shownBytes: number;
   warnings: RuleWarning[];
 }

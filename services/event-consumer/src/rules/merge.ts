@@ -11,7 +11,6 @@ import type { MergeRequest, RefuseWhen } from './merge-requests.ts';
 import { isOverSizeLimit, maxPersonPropertiesBytes, personSizeWarning } from './person-properties.ts';
 import { attachDistinctId, createPerson, findPersonInLedger, moveDistinctIds } from './persons.ts';
 
-/** The effect of a merge on the person of the event. */
 interface MergeOutcome {
   isCreated: boolean;
   isChanged: boolean;
@@ -125,7 +124,6 @@ function alreadyIdentified(request: MergeRequest, event: IncomingEvent): RuleWar
   };
 }
 
-/** The facts about a person that decide a merge. */
 export interface PersonFacts {
   uuid: string;
   isIdentified: boolean;
@@ -141,9 +139,7 @@ type MergePlan<Person extends PersonFacts> =
   | { action: 'attach_target'; person: Person }
   /** Both IDs already belong to this person. */
   | { action: 'already_one'; person: Person }
-  /** Merge the source into the target, and delete the source. */
   | { action: 'merge'; source: Person; target: Person }
-  /** Keep both persons. */
   | { action: 'refuse'; target: Person };
 
 /**

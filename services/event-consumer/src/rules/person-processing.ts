@@ -18,7 +18,6 @@ export function choosePersonProcessing(event: IncomingEvent): PersonProcessing {
   return isPersonProfileOff(event) || event.project.personProcessingOptOut ? 'personless' : 'full';
 }
 
-/** Returns whether the event itself turns person processing off. */
 export function isPersonProfileOff(event: IncomingEvent): boolean {
   return event.properties.$process_person_profile === false;
 }

@@ -7,7 +7,6 @@ import { jsonEqual, mergeObjects, objectOrEmpty, setOwn } from '../values/json.t
 import { type Overlay, readProperty } from '../values/properties.ts';
 import type { PropertyChange } from '../values/sized-properties.ts';
 
-/** Changes to the person that an event requests. */
 export interface PersonChange {
   set: JsonObject;
   setOnce: JsonObject;

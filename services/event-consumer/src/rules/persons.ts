@@ -9,7 +9,6 @@ export function findPersonInLedger(distinctId: string, ledger: ProjectLedger): P
   return mapping === undefined ? null : (ledger.persons.get(mapping.personUuid) ?? null);
 }
 
-/** Returns the person of a distinct ID, and creates it if necessary. */
 export function findOrCreatePerson(
   distinctId: string,
   createdAtMs: number,
@@ -20,7 +19,6 @@ export function findOrCreatePerson(
   return createPerson(distinctId, createdAtMs, ledger);
 }
 
-/** Returns the uuid of the person that an ID would create. */
 export function choosePersonUuid(distinctId: string, ledger: ProjectLedger): string {
   const deleted = ledger.deletedIds.get(distinctId);
   return deleted === undefined

@@ -71,7 +71,6 @@ export function applyChange(sized: SizedProperties, { put, removed }: PropertyCh
   for (const key of removed) delete sized.properties[key];
 }
 
-/** Returns the changed properties as a new object. */
 export function toChangedProperties(properties: JsonObject, { put, removed }: PropertyChange): JsonObject {
   const after = mergeObjects(properties, put);
   return removed.length === 0 ? after : omitKeys(after, new Set(removed));

@@ -4,7 +4,6 @@ import type { JsonObject } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db/sql';
 import { type WarningType, warningSeverity } from '../model/warning.ts';
 
-/** A row of `ingestion_warning`. */
 export interface StoredWarning {
   projectId: number;
   /**
@@ -13,7 +12,6 @@ export interface StoredWarning {
   id: string;
   type: WarningType;
   details: JsonObject;
-  /** The number of events to which the warning applies. */
   count: number;
   timestampMs: number;
 }

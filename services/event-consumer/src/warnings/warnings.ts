@@ -11,7 +11,6 @@ import type { StoredWarning } from './store.ts';
 /** The namespace of warning IDs, which are derived from the subject and the type. Never change it. */
 const namespace = '5f0c0b5e-9d0f-4b57-8a4e-3b1f7a1c2d60';
 
-/** Creates the warning about one event. */
 export function toRuleWarning(
   warning: RuleWarning,
   event: { projectId: number; uuid: string; capturedAtMs: number },
@@ -146,7 +145,7 @@ const maxRemembered = 10_000;
 /** The namespace of the IDs of combined warnings. Never change it. */
 const throttleNamespace = 'd7e5a1ac-6c1c-4d6b-9a45-0f4f1a3c8b52';
 
-/** Takes the warnings of a batch and returns those to store. */
+/** Takes the warnings of a batch and returns the warnings to store. */
 export type WarningThrottle = (warnings: StoredWarning[]) => StoredWarning[];
 
 /**
