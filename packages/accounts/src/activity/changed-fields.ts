@@ -13,7 +13,7 @@ export interface FieldChange {
 
 /**
  * Fields that this comparison skips. Some are never recorded. Others are recorded by a separate function: for example,
- * `resetToken` records `api_token`.
+ * `resetProjectToken` records `api_token`.
  */
 const unlogged = new Set(['id', 'uuid', 'created_at', 'updated_at', 'api_token']);
 
