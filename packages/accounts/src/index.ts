@@ -26,8 +26,8 @@ export { createInvites, type Inviter, type NewInvite, type ProjectGrant } from '
 export { recordEmailingAttempt } from './invites/invite-store.ts';
 export {
   findInviteSecretKind,
+  getInviteExpiry,
   type InviteSecretKind,
-  inviteExpiresAt,
   isInviteExpired,
   listInvites,
   revokeInvite,

@@ -21,7 +21,7 @@ import {
 } from './event-store/follow-persons.ts';
 import { createFairSlots, createPollMetrics, runAtIntervals, startPolling, type Task } from './poll.ts';
 import { createRetentionTasks, deleteOldRecords, type RetentionOptions } from './retention/retention.ts';
-import { sealClientSecrets, sealFlagPayloads, sealSecrets, sealTotpSecrets } from './sealing/seal.ts';
+import { encryptClientSecrets, encryptExportSecrets, encryptFlagPayloads, encryptTotpSecrets } from './sealing/seal.ts';
 import { createDueReports, reportsAtOnce } from './subscriptions/create-reports.ts';
 import { createDeliveryMetrics, deliverDueReports } from './subscriptions/deliver.ts';
 import { scheduleDueReports } from './subscriptions/schedule.ts';
@@ -138,11 +138,11 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
     { name: 'plan_exports', work: () => planRun(exportDeps) },
     { name: 'plan_backfills', work: () => planBackfill(database) },
     { name: 'export', work: (signal) => runDueExports(exportDeps, signal, exports) },
-    { name: 'seal_secrets', work: () => sealSecrets({ database, logger, secretBox }) },
-    { name: 'seal_totp_secrets', work: () => sealTotpSecrets({ database, logger, secretBox }) },
-    { name: 'seal_client_secrets', work: () => sealClientSecrets({ database, logger, secretBox }) },
+    { name: 'seal_secrets', work: () => encryptExportSecrets({ database, logger, secretBox }) },
+    { name: 'seal_totp_secrets', work: () => encryptTotpSecrets({ database, logger, secretBox }) },
+    { name: 'seal_client_secrets', work: () => encryptClientSecrets({ database, logger, secretBox }) },
     { name: 'check_domains', work: () => checkDomains({ database, logger, mailer: deps.mailer, ...options }) },
-    { name: 'seal_flag_payloads', work: (signal) => sealFlagPayloads({ database, logger, secretBox }, signal) },
+    { name: 'seal_flag_payloads', work: (signal) => encryptFlagPayloads({ database, logger, secretBox }, signal) },
     { name: 'count_cohorts', work: (signal) => countDueCohorts(cohortDeps, signal) },
     { name: 'delete_person_data', work: () => deletePersonData(database, { isCopied }) },
     { name: 'clean_up', work: () => deleteEnvironmentData(database, { isCopied }) },

@@ -42,11 +42,11 @@ interface Validity {
 }
 
 export function isInviteExpired(invite: Validity, now: Date): boolean {
-  return inviteExpiresAt(invite) < now;
+  return getInviteExpiry(invite) < now;
 }
 
 /** Returns when an invite expires: after three days (docs/api/invites.md), or earlier if its creator's key expires. */
-export function inviteExpiresAt({ created_at: createdAt, key_expires_at: keyExpiresAt }: Validity): Date {
+export function getInviteExpiry({ created_at: createdAt, key_expires_at: keyExpiresAt }: Validity): Date {
   const end = createdAt.getTime() + validityMs;
   return new Date(keyExpiresAt ? Math.min(end, keyExpiresAt.getTime()) : end);
 }

@@ -6,8 +6,8 @@ import {
   addMember,
   findInvite,
   findUser,
+  getInviteExpiry,
   getOrganization,
-  inviteExpiresAt,
   listInvites,
   listMembers,
   removeMember,
@@ -129,7 +129,7 @@ export function addInviteCommands(program: Command, terminal: Terminal): void {
             role: levelName(invite.level),
             mailTried: invite.emailing_attempt_made,
             createdAt: invite.created_at,
-            expiresAt: inviteExpiresAt(invite),
+            expiresAt: getInviteExpiry(invite),
           })),
         );
       }),

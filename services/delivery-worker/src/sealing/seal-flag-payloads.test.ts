@@ -3,7 +3,7 @@ import { flagPayloadContext } from '@millrace/contracts';
 import { createDatabase, type Database } from '@millrace/db';
 import { createLogger, createSecretBox } from '@millrace/runtime';
 import { createTestDatabase, createTestTenant, type TestDatabase } from '@millrace/testing';
-import { sealFlagPayloads } from './seal.ts';
+import { encryptFlagPayloads } from './seal.ts';
 
 let testDatabase: TestDatabase;
 let database: Database;
@@ -45,7 +45,7 @@ const stored = async (id: number) =>
   };
 const payloadOf = async (id: number) => (await stored(id)).filters.payloads?.true ?? '';
 const seal = (keys: string | undefined, signal = running) =>
-  sealFlagPayloads({ database, logger, secretBox: createSecretBox(keys) }, signal);
+  encryptFlagPayloads({ database, logger, secretBox: createSecretBox(keys) }, signal);
 
 test('encrypts unencrypted payloads and those of an older key with the newest key, and changes nothing else', async () => {
   const [oldKey, youngKey] = [newKey(), newKey()];

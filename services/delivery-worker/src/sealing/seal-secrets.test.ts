@@ -6,7 +6,7 @@ import { createExportMetrics, runDueExports } from '../batch-exports/run.ts';
 import { runOneRound } from '../testing/one-round.ts';
 import { storeExport } from '../testing/stored-export.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
-import { sealClientSecrets, sealSecrets, sealTotpSecrets } from './seal.ts';
+import { encryptClientSecrets, encryptExportSecrets, encryptTotpSecrets } from './seal.ts';
 
 let fixture: WorkerFixture;
 let environmentId: number;
@@ -34,12 +34,12 @@ test('encrypts secrets stored without a key, and those of an older key again', a
   });
   await storeExport(sql, environmentId, { id: none });
   const secretBox = createSecretBox(`${youngKey},${oldKey}`);
-  expect(await sealSecrets({ ...fixture, secretBox })).toBe(false);
+  expect(await encryptExportSecrets({ ...fixture, secretBox })).toBe(false);
   const young = createSecretBox(youngKey);
   for (const id of [plain, old]) expect(young.open(await secretsOf(id), id)).toEqual(secrets);
   expect(await secretsOf(none)).toEqual({});
   const before = await secretsOf(old);
-  await sealSecrets({ ...fixture, secretBox });
+  await encryptExportSecrets({ ...fixture, secretBox });
   expect(await secretsOf(old)).toEqual(before);
 });
 
@@ -55,9 +55,9 @@ test('changes no secrets without a key, or without a key that decrypts them', as
   for (const [id, destination_secrets] of Object.entries(stored)) {
     await storeExport(sql, environmentId, { id, destination_secrets });
   }
-  await sealSecrets({ ...fixture, secretBox: createSecretBox(undefined) });
+  await encryptExportSecrets({ ...fixture, secretBox: createSecretBox(undefined) });
   for (const [id, expected] of Object.entries(stored)) expect(await secretsOf(id)).toEqual(expected);
-  await sealSecrets({ ...fixture, secretBox: createSecretBox(`${newKey()},${key}`) });
+  await encryptExportSecrets({ ...fixture, secretBox: createSecretBox(`${newKey()},${key}`) });
   for (const id of [foreign, damaged]) expect(await secretsOf(id)).toEqual(stored[id]);
 });
 
@@ -95,7 +95,7 @@ test('signin-022: encrypts decryptable secrets of authenticator apps with the ne
   }
   const [plain, old, foreign] = users;
   const before = await stored(foreign);
-  expect(await sealTotpSecrets({ ...fixture, secretBox: box })).toBe(false);
+  expect(await encryptTotpSecrets({ ...fixture, secretBox: box })).toBe(false);
   for (const user of [plain, old]) {
     const opened = createSecretBox(youngKey).open({ sealed: await stored(user) }, `totp:${user}`);
     expect(opened).toEqual({ text: 'JBSWY3DP' });
@@ -123,7 +123,7 @@ test('sso-157: encrypts decryptable client secrets of OpenID providers with the 
   }
   const [plain, old, foreign] = ids;
   const before = await stored(foreign);
-  await sealClientSecrets({ ...fixture, secretBox: createSecretBox(`${youngKey},${oldKey}`) });
+  await encryptClientSecrets({ ...fixture, secretBox: createSecretBox(`${youngKey},${oldKey}`) });
   for (const id of [plain, old]) {
     expect(createSecretBox(youngKey).open({ sealed: await stored(id) }, `oidc:${id}`)).toEqual({ text: 'hunter2' });
   }

@@ -24,7 +24,7 @@ const portion = 100;
  * a new key before the old one. When all secrets have been encrypted again, operators can remove the old key.
  * @returns whether more secrets may be due
  */
-export function sealSecrets(deps: SealingDeps): Promise<boolean> {
+export function encryptExportSecrets(deps: SealingDeps): Promise<boolean> {
   const { secretBox } = deps;
   return sealPortion(deps, {
     what: 'batch export secrets',
@@ -34,10 +34,10 @@ export function sealSecrets(deps: SealingDeps): Promise<boolean> {
 }
 
 /**
- * Like `sealSecrets`, for the secrets of authenticator apps, which the management API stores.
+ * Like `encryptExportSecrets`, for the secrets of authenticator apps, which the management API stores.
  * @returns whether more secrets may be due
  */
-export function sealTotpSecrets(deps: SealingDeps): Promise<boolean> {
+export function encryptTotpSecrets(deps: SealingDeps): Promise<boolean> {
   const { secretBox } = deps;
   return sealPortion(deps, {
     what: 'authenticator app secrets',
@@ -51,10 +51,10 @@ export function sealTotpSecrets(deps: SealingDeps): Promise<boolean> {
 }
 
 /**
- * Like `sealSecrets`, for the client secrets of organizations' OpenID providers.
+ * Like `encryptExportSecrets`, for the client secrets of organizations' OpenID providers.
  * @returns whether more secrets may be due
  */
-export function sealClientSecrets(deps: SealingDeps): Promise<boolean> {
+export function encryptClientSecrets(deps: SealingDeps): Promise<boolean> {
   const { secretBox } = deps;
   return sealPortion(deps, {
     what: 'OpenID provider client secrets',
@@ -114,7 +114,7 @@ interface SealingDeps {
  * @param signal aborted when the worker stops. The remaining flags are processed the next time.
  * @returns false, because the task never has more work immediately
  */
-export async function sealFlagPayloads(deps: SealingDeps, signal: AbortSignal): Promise<boolean> {
+export async function encryptFlagPayloads(deps: SealingDeps, signal: AbortSignal): Promise<boolean> {
   const { newestPrefix, keyIds } = deps.secretBox;
   if (newestPrefix === null) return false;
   let sealed = 0;

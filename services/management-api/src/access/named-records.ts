@@ -71,7 +71,7 @@ function namedIn(value: unknown): Named {
  * @param settings settings of the project, if they were already read
  * @throws AppError `forbidden` if the filters refer to a cohort or a flag that the caller cannot view
  */
-export async function requireNamedRecords(
+export async function requireReferencedRecords(
   sql: Sql,
   {
     environmentId,

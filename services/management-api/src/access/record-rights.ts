@@ -157,7 +157,7 @@ export function requireRecord(
  * ends with this call, so that the checked record is the one that is used.
  * @throws AppError `not_found` or `forbidden`
  */
-export function requireFound<Row extends { id: string | number; created_by?: { id: number } | null }>(
+export function requireRecordAccess<Row extends { id: string | number; created_by?: { id: number } | null }>(
   rights: RecordRights,
   { kind, needed }: { kind: GovernedKind; needed: RecordAccessLevel },
   row: Row | undefined,
@@ -245,7 +245,7 @@ const kindsByPath = new Map<string, GovernedKind>(governedKindNames.map((kind) =
 
 /**
  * Checks the caller's rights to the kinds of records of a route, before the handler runs. Afterwards, a list omits
- * records that the caller cannot see, and a route for one record checks that record (`requireFound`).
+ * records that the caller cannot see, and a route for one record checks that record (`requireRecordAccess`).
  * @throws AppError `forbidden`
  */
 export function requireRouteRights(rights: RecordRights, route: { path: string; scope: Scope }): void {

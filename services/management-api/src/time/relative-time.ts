@@ -36,7 +36,7 @@ function monthsBefore(now: Date, count: number): Date {
  * Parses a time in a query parameter.
  * @throws AppError `invalid` naming `attr`
  */
-export function requireTime(text: string, attr: string, now: Date): Date {
+export function parseTimeParameter(text: string, attr: string, now: Date): Date {
   const time = parseRelativeTime(text, now);
   if (time !== null) return time;
   throw new AppError(

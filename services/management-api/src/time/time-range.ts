@@ -2,7 +2,7 @@
 
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { requireTime } from './relative-time.ts';
+import { parseTimeParameter } from './relative-time.ts';
 
 const formats =
   'an ISO 8601 time (UTC unless it has an offset), or a relative time: `-24h`, `-7d`, `-2w`, `-1m` (months), `-1y`, `-5M` (minutes)';
@@ -25,8 +25,8 @@ export interface TimeRange {
 export function toTimeRange({ after, before }: { after?: string; before?: string }): TimeRange {
   const now = new Date();
   return {
-    after: after === undefined ? undefined : requireTime(after, 'after', now),
-    before: before === undefined ? undefined : requireTime(before, 'before', now),
+    after: after === undefined ? undefined : parseTimeParameter(after, 'after', now),
+    before: before === undefined ? undefined : parseTimeParameter(before, 'before', now),
   };
 }
 

@@ -5,7 +5,7 @@ import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import { convertGroupsToTree, createFiltersError, findNamedCohorts, parseCohortFilters } from './filters.ts';
 import type { cohortChanges, cohortTypes } from './schema.ts';
-import { type CohortFields, findCohortsWithin, findFlagsUsingCohort } from './store.ts';
+import { type CohortFields, findFlagsUsingCohort, findReferencedCohorts } from './store.ts';
 
 export type CohortChanges = Static<typeof cohortChanges>;
 
@@ -30,7 +30,7 @@ export function applyCohortChanges(before: CohortFields, changes: CohortChanges)
   return { name, description, groups, deleted, filters, query: null, is_static };
 }
 
-export function fillNewFields(changes: CohortChanges): CohortFields {
+export function fillCohortDefaults(changes: CohortChanges): CohortFields {
   return applyCohortChanges(fieldsOfNothing, changes);
 }
 
@@ -70,7 +70,7 @@ export async function checkReferences(
 ): Promise<void> {
   if (filters === null || is_static || deleted) return;
   const named = findNamedCohorts(filters.properties);
-  const within = await findCohortsWithin(tx, environmentId, named);
+  const within = await findReferencedCohorts(tx, environmentId, named);
   const known = new Set(within.map((one) => one.id));
   // Check for loops first. A cohort that references itself and is being restored is still marked as deleted, but must
   // get the error for a loop.

@@ -186,7 +186,7 @@ const namedIn = (filters: string) =>
  * once, even if the references form a loop. Does not follow references of static cohorts, because a static cohort is a
  * fixed list.
  */
-export async function findCohortsWithin(sql: Sql, environmentId: number, ids: number[]): Promise<{ id: number }[]> {
+export async function findReferencedCohorts(sql: Sql, environmentId: number, ids: number[]): Promise<{ id: number }[]> {
   return sql.query<{ id: number }>(
     `WITH RECURSIVE reached (id) AS (
        SELECT unnest($2::int[])

@@ -5,14 +5,14 @@ import { cutToCodePoints } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { AddressedProject } from '../../access/addressed-store.ts';
-import { requireNamedRecords } from '../../access/named-records.ts';
-import { requireFound, requireKind } from '../../access/record-rights.ts';
+import { requireReferencedRecords } from '../../access/named-records.ts';
+import { requireKind, requireRecordAccess } from '../../access/record-rights.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import {
   applyCohortChanges,
   type CohortChanges,
   checkReferences,
-  fillNewFields,
+  fillCohortDefaults,
   findCohortType,
   refuseDeletionInUse,
 } from './rules.ts';
@@ -35,9 +35,9 @@ export async function createCohort(
   { body, fillFrom }: { body: CohortChanges; fillFrom?: CohortSource },
 ): Promise<CohortRow> {
   const { environmentId } = author.target;
-  const fields = fillNewFields(body);
+  const fields = fillCohortDefaults(body);
   requireKind(author.target.rights, 'cohort', 'editor');
-  await requireNamedRecords(tx, author.target, fields.filters, fields.query);
+  await requireReferencedRecords(tx, author.target, fields.filters, fields.query);
   await lockEnvironment(tx, environmentId);
   await checkReferences(tx, { environmentId, id: null }, fields);
   const id = await insertCohort(
@@ -64,7 +64,7 @@ export async function changeCohort(
   const before = await requireCohort(tx, author.target, { id, needed: 'editor' });
   const fields = applyCohortChanges(before, changes);
   const isDefined = [changes.filters, changes.groups, changes.query].some((sent) => sent !== undefined);
-  if (isDefined) await requireNamedRecords(tx, author.target, fields.filters, fields.query);
+  if (isDefined) await requireReferencedRecords(tx, author.target, fields.filters, fields.query);
   if (fields.deleted && !before.deleted) await refuseDeletionInUse(tx, { environmentId, id });
   await checkReferences(tx, { environmentId, id }, fields);
   const isRecounted = membershipOf(fields) !== membershipOf(before);
@@ -88,7 +88,7 @@ export async function requireCohort(
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
   { id, needed }: { id: number; needed: 'viewer' | 'editor' },
 ): Promise<CohortRow> {
-  return requireFound(rights, { kind: 'cohort', needed }, await findCohort(sql, environmentId, id));
+  return requireRecordAccess(rights, { kind: 'cohort', needed }, await findCohort(sql, environmentId, id));
 }
 
 async function writtenCohort(tx: Transaction, environmentId: number, id: number): Promise<CohortRow> {

@@ -7,7 +7,7 @@ import { environmentBasePaths } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import { requireNamedRecords } from '../../access/named-records.ts';
+import { requireReferencedRecords } from '../../access/named-records.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { longestNeedle } from '../../sql/longest-needle.ts';
 import { overrideQuery, readOverrides, readRefresh, refreshQuery, runInsightWithStatus } from '../insights/result.ts';
@@ -128,7 +128,7 @@ function readRoutes({ sql, queryRunner }: Pick<Database, 'sql'> & { queryRunner:
       examples: { response: dashboardExample },
       handler: async ({ caller, target, params: { id }, query, request }) => {
         const overrides = readOverrides(query);
-        await requireNamedRecords(sql, target, overrides.filters);
+        await requireReferencedRecords(sql, target, overrides.filters);
         const found = await requireDashboard(sql, target, { id, needed: 'viewer' });
         const row = {
           ...found,

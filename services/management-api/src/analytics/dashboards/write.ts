@@ -11,8 +11,8 @@ import type { Static } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { canRestrictDashboard, requireDashboardChange, restrictionLevels } from '../../access/dashboard-restriction.ts';
-import { requireNamedRecords } from '../../access/named-records.ts';
-import { hasRecordLevel, requireFound, requireRecord, toRecordName } from '../../access/record-rights.ts';
+import { requireReferencedRecords } from '../../access/named-records.ts';
+import { hasRecordLevel, requireRecord, requireRecordAccess, toRecordName } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { refusal, requireMaxSize } from '../insights/rules.ts';
@@ -75,7 +75,7 @@ export async function createDashboard(
     }
     throw refusal('use_template', `Invalid template provided: ${template}`);
   }
-  await requireNamedRecords(tx, author.target, changes.filters);
+  await requireReferencedRecords(tx, author.target, changes.filters);
   const filtering = { projectId: environmentId, attr: 'filters' };
   if (changes.filters) await requireUsableFilters({ sql: tx, parser }, { ...filtering, filters: changes.filters });
   if (changes.variables) await requireValidVariables(tx, { projectId: environmentId, variables: changes.variables });
@@ -176,7 +176,7 @@ export async function changeDashboard(
 ): Promise<DashboardRow> {
   const { environmentId } = author.target;
   const editor = { ...author.target, userId: author.userId };
-  await requireNamedRecords(tx, author.target, changes.filters, changes.tiles);
+  await requireReferencedRecords(tx, author.target, changes.filters, changes.tiles);
   await lockEnvironment(tx, environmentId);
   const before = await findDashboardWithAccess(tx, author.target, { id, needed: 'editor' });
   requireDashboardChange(before, editor);
@@ -261,7 +261,7 @@ async function findDashboardWithAccess(
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
   { id, needed }: Sought,
 ): Promise<DashboardRow> {
-  return requireFound(rights, { kind: 'dashboard', needed }, await findDashboard(sql, environmentId, id));
+  return requireRecordAccess(rights, { kind: 'dashboard', needed }, await findDashboard(sql, environmentId, id));
 }
 
 async function writtenDashboard(tx: Transaction, environmentId: number, id: number): Promise<DashboardRow> {

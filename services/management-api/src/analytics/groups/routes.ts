@@ -9,7 +9,7 @@ import { defineRoutes } from '../../access/define-route.ts';
 import type { Searches } from '../../access/searches.ts';
 import type { LargePages } from '../../sql/large-page.ts';
 import { longestNeedle } from '../../sql/longest-needle.ts';
-import { requireTime } from '../../time/relative-time.ts';
+import { parseTimeParameter } from '../../time/relative-time.ts';
 import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
 import { readPersons } from '../persons/store.ts';
 import { person, personExample } from '../shown-persons/person-schema.ts';
@@ -141,7 +141,7 @@ export function groupMemberRoutes({ sql, searches, pages }: GroupRouteDeps) {
     },
     handler: async ({ caller, target, query, request }) => {
       const projectId = target.environmentId;
-      const group = { ...query, after: requireTime(query.after, 'after', new Date()) };
+      const group = { ...query, after: parseTimeParameter(query.after, 'after', new Date()) };
       const search = <T>(work: (on: Sql) => Promise<T>) => searches.run({ caller, target }, 'after', work);
       return pages.page(request, {
         behind: decodeCursor(memberPosition, query.cursor),

@@ -8,7 +8,7 @@ import { addVisibilityCondition } from '../../access/record-rights.ts';
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
 import { parseIds, parseTexts } from '../../sql/listed-values.ts';
 import { longestNeedle } from '../../sql/longest-needle.ts';
-import { requireTime } from '../../time/relative-time.ts';
+import { parseTimeParameter } from '../../time/relative-time.ts';
 import { kindsByName } from './rules.ts';
 import { isOnDashboard, kindOfQuery, lastViewedAt } from './store.ts';
 
@@ -130,7 +130,9 @@ function addTimes(where: Conditions, query: InsightFilterValues): void {
     ] as const) {
       const value = query[`${name}_${end}`];
       if (typeof value !== 'string' || value === '' || value === 'all') continue;
-      where.add(`${column} ${comparison} ${where.parameter(requireTime(value, `${name}_${end}`, now))}::timestamptz`);
+      where.add(
+        `${column} ${comparison} ${where.parameter(parseTimeParameter(value, `${name}_${end}`, now))}::timestamptz`,
+      );
     }
   }
 }

@@ -6,7 +6,7 @@ import { Type } from 'typebox';
 import { environmentBasePaths } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import { requireNamedRecords } from '../../access/named-records.ts';
+import { requireReferencedRecords } from '../../access/named-records.ts';
 import { requireRecord } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../../activity/activity-page.ts';
@@ -146,7 +146,7 @@ function readRoutes({ sql, queryRunner }: Pick<Database, 'sql'> & { queryRunner:
         const dashboardId = parseIds(query.from_dashboard).at(0);
         if (dashboardId !== undefined) requireScope(caller, 'dashboard:read');
         const given = readOverrides(query);
-        await requireNamedRecords(sql, target, given.filters);
+        await requireReferencedRecords(sql, target, given.filters);
         const ofTile = await overridesOn(sql, row, { target, dashboardId });
         const shown = applyOverrides(row, {
           filters: given.filters ?? ofTile?.filters,

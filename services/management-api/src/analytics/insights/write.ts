@@ -14,8 +14,8 @@ import {
   type Editor,
   type Restricted,
 } from '../../access/dashboard-restriction.ts';
-import { requireNamedRecords } from '../../access/named-records.ts';
-import { hasRecordLevel, requireFound } from '../../access/record-rights.ts';
+import { requireReferencedRecords } from '../../access/named-records.ts';
+import { hasRecordLevel, requireRecordAccess } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { applyInsightChanges, fillInsightDefaults, type InsightChanges, requireRunnable } from './rules.ts';
@@ -38,7 +38,7 @@ export async function createInsight(
 ): Promise<InsightRow> {
   const { environmentId } = target;
   const fields = fillInsightDefaults(body);
-  await requireNamedRecords(tx, target, fields.query);
+  await requireReferencedRecords(tx, target, fields.query);
   if (fields.query && parser) await requireRunnable({ sql: tx, parser }, environmentId, fields.query);
   await lockEnvironment(tx, environmentId);
   const id = await insertInsight(tx, { environmentId, userId }, fields);
@@ -64,7 +64,7 @@ export async function changeInsight(
 ): Promise<InsightRow> {
   const { environmentId } = target;
   const editor = { ...target, userId, scopes };
-  await requireNamedRecords(tx, target, changes.query);
+  await requireReferencedRecords(tx, target, changes.query);
   await lockEnvironment(tx, environmentId);
   const before = await requireInsight(tx, target, { name, needed: 'editor' });
   if (!canChangeInsight(before.tiles, editor)) {
@@ -103,7 +103,7 @@ export async function requireInsight(
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
   { name, needed }: { name: string; needed: 'viewer' | 'editor' },
 ): Promise<InsightRow> {
-  return requireFound(rights, { kind: 'insight', needed }, await findInsight(sql, environmentId, name));
+  return requireRecordAccess(rights, { kind: 'insight', needed }, await findInsight(sql, environmentId, name));
 }
 
 async function writtenInsight(tx: Transaction, environmentId: number, id: number): Promise<InsightRow> {

@@ -19,7 +19,7 @@ import { AppError, type Logger, sleep } from '@millrace/runtime';
 import type { KeyValueStore } from '@millrace/runtime/cache';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
-import { requireNamedRecords } from '../../access/named-records.ts';
+import { requireReferencedRecords } from '../../access/named-records.ts';
 import type { Searches } from '../../access/searches.ts';
 import { createBackgroundRuns, type QueryStatus, type RunOf, type RunOwner } from './background-runs.ts';
 import {
@@ -155,7 +155,7 @@ export function createQueryRunner({ searches, maxMs, keyValue, logger, ...deps }
       const query = overrideVariables(overrideFilters(sent, filters), variables);
       // Read the settings only once, because the access check, the cache key and the plan must use the same settings.
       const settings = await readProjectSettings(deps.sql, projectId);
-      await requireNamedRecords(deps.sql, { ...queryCaller.target, settings }, query);
+      await requireReferencedRecords(deps.sql, { ...queryCaller.target, settings }, query);
       const rows = isFile && findSource(query)?.kind === 'HogQLQuery' ? rowsOfFile : undefined;
       const propertyTypes = await readTypesOfQuery(deps.sql, settings, query);
       const key = createCacheKey(settings, { query, rows, propertyTypes });

@@ -9,7 +9,7 @@ import { AppError, isAppError } from '@millrace/runtime';
 import { findExportInterval, isTimeZone, nextExportInterval } from '@millrace/schedule';
 import type { Static } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
-import { requireNamedRecords } from '../../access/named-records.ts';
+import { requireReferencedRecords } from '../../access/named-records.ts';
 import { readRecordRights } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { findTimeZone } from '../../time/time-zone-store.ts';
@@ -51,7 +51,7 @@ export async function requireExportScopes(
   const environment = await findEnvironment(tx, userId, environmentId);
   if (!environment || environment.level === null) throw new AppError('not_found', 'Not found.');
   const rights = await readRecordRights(tx, userId, { ...environment, level: environment.level });
-  await requireNamedRecords(tx, { environmentId, rights }, filters);
+  await requireReferencedRecords(tx, { environmentId, rights }, filters);
 }
 
 /**

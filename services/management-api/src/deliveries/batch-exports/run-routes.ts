@@ -15,7 +15,7 @@ import {
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { type BasePath, defineRoutes } from '../../access/define-route.ts';
-import { requireTime } from '../../time/relative-time.ts';
+import { parseTimeParameter } from '../../time/relative-time.ts';
 import { decodeTimePosition, timePosition } from '../../time/time-range.ts';
 import {
   backfillOrders,
@@ -173,8 +173,8 @@ export function runRoutes(
         await requireExport(sql, address, id);
         const now = new Date();
         const found = await listRuns(sql, id, {
-          after: requireTime(query.after ?? '-7d', 'after', now),
-          before: query.before === undefined ? null : requireTime(query.before, 'before', now),
+          after: parseTimeParameter(query.after ?? '-7d', 'after', now),
+          before: query.before === undefined ? null : parseTimeParameter(query.before, 'before', now),
           position: decodeTimePosition(decodeCursor(timePosition, query.cursor)),
           limit: rowsToFetch(query),
           ordering: query.ordering,

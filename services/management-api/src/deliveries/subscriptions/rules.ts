@@ -10,7 +10,7 @@ import { nextDeliveryDate } from '@millrace/schedule';
 import type { Static } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
-import { requireNamedRecords } from '../../access/named-records.ts';
+import { requireReferencedRecords } from '../../access/named-records.ts';
 import { createForbiddenError, createVisibilityCheck, findRecord, requireRecord } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { findTimeZone } from '../../time/time-zone-store.ts';
@@ -272,7 +272,7 @@ export async function requireSubjectAccess(
   const insights = await findReportedInsights(sql, environmentId, { insight, dashboard });
   for (const one of insights) requireRecord(rights, 'insight', 'viewer', one);
   const queried = insights.map((one) => one.queried);
-  await requireNamedRecords(sql, { environmentId, rights }, queried);
+  await requireReferencedRecords(sql, { environmentId, rights }, queried);
 }
 
 /**

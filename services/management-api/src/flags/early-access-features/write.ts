@@ -7,7 +7,7 @@ import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
-import { type RecordRights, requireFound, requireRecord, toRecordName } from '../../access/record-rights.ts';
+import { type RecordRights, requireRecord, requireRecordAccess, toRecordName } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { changeFlag, createFlag, type FlagWriter } from '../feature-flags/changes/write.ts';
@@ -181,7 +181,11 @@ export async function requireFeature(
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
   { id, needed }: { id: string; needed: 'viewer' | 'editor' },
 ): Promise<FeatureRow> {
-  return requireFound(rights, { kind: 'early_access_feature', needed }, await findFeature(sql, environmentId, id));
+  return requireRecordAccess(
+    rights,
+    { kind: 'early_access_feature', needed },
+    await findFeature(sql, environmentId, id),
+  );
 }
 
 async function writtenFeature(tx: Transaction, environmentId: number, id: string): Promise<FeatureRow> {

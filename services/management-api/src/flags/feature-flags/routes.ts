@@ -7,7 +7,7 @@ import { environmentBasePaths, findProjectOfToken } from '../../access/addressed
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoute, defineRoutes } from '../../access/define-route.ts';
-import { requireNamedRecords } from '../../access/named-records.ts';
+import { requireReferencedRecords } from '../../access/named-records.ts';
 import { createVisibilityCheck } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { cohort, cohortExample, toCohort } from '../../analytics/cohorts/schema.ts';
@@ -187,7 +187,7 @@ function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps
     { filters }: { filters?: unknown },
   ): Promise<FlagWriter> => {
     const { environmentId, organizationId, rights } = target;
-    await requireNamedRecords(sql, target, filters);
+    await requireReferencedRecords(sql, target, filters);
     const tried = await runInTimeSlices(validatePatterns(filters));
     return { userId, environmentId, organizationId, rights, secrets, tried };
   };
@@ -277,7 +277,7 @@ function flagCohortRoute({ sql, transaction }: Pick<FlagDeps, 'sql' | 'transacti
     handler: async ({ caller, target, params: { id } }) => {
       requireScope(caller, 'feature_flag:read');
       const { key, filters } = await requireFlag(sql, target, { id, needed: 'viewer' });
-      await requireNamedRecords(sql, target, filters);
+      await requireReferencedRecords(sql, target, filters);
       const body = { name: `Users with feature flag ${key} enabled at ${new Date().toISOString()}`, is_static: true };
       const row = await transaction((tx) =>
         createCohort(tx, { userId: caller.userId, target }, { body, fillFrom: { flag: id } }),

@@ -18,7 +18,7 @@ import { checkEventFilters, findModifierProblem, parseExpressionsAhead, type Sql
 import { AppError, isAppError } from '@millrace/runtime';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { type Caller, isAdministrator, isLimited } from '../../access/caller.ts';
-import { requireNamedRecords } from '../../access/named-records.ts';
+import { requireReferencedRecords } from '../../access/named-records.ts';
 import type { AddressedRecord } from './show.ts';
 import { hasDashboard } from './store.ts';
 
@@ -38,7 +38,7 @@ export async function createEnvironmentFor(
   caller: Caller,
   { organizationId, projectId, sent }: { organizationId: string; projectId: number; sent: Record<string, unknown> },
 ): Promise<number> {
-  requireLevelsOfNew(caller, organizationId, sent);
+  requireLevelForNewEnvironment(caller, organizationId, sent);
   const { id } = await createEnvironment(tx, { projectId, settings: sent, actor: caller });
   await checkQuerySettings({ tx, parser }, id, sent);
   if (!isLimited(caller)) await setCurrentEnvironment(tx, caller.userId, { organizationId, environmentId: id });
@@ -61,7 +61,7 @@ export async function checkReferencedRecords(
 ): Promise<void> {
   await checkDemoChange(tx, caller, { target, sent: settings });
   requireAccessControlLevel(caller, target.organizationId, settings);
-  await requireNamedRecords(tx, target, settings.test_account_filters);
+  await requireReferencedRecords(tx, target, settings.test_account_filters);
   await checkQuerySettings({ tx, parser }, target.environmentId, settings);
   await checkPrimaryDashboard(tx, target.environmentId, settings);
 }
@@ -110,7 +110,11 @@ async function checkPrimaryDashboard(
  * Checks that the caller's level in the organization allows the settings of a new environment.
  * @throws AppError `forbidden`
  */
-export function requireLevelsOfNew(caller: Caller, organizationId: string, sent: Record<string, unknown>): void {
+export function requireLevelForNewEnvironment(
+  caller: Caller,
+  organizationId: string,
+  sent: Record<string, unknown>,
+): void {
   requireAccessControlLevel(caller, organizationId, sent);
   const own = caller.memberships.find((membership) => membership.organizationId === organizationId);
   requireLevelForSettings(own?.level ?? 0, { settings: sent });

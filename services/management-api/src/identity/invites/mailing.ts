@@ -1,6 +1,6 @@
 // Sends emails about invites.
 
-import { inviteExpiresAt, recordEmailingAttempt, reserveEmailQuota } from '@millrace/accounts';
+import { getInviteExpiry, recordEmailingAttempt, reserveEmailQuota } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { type Logger, quoteMessage } from '@millrace/runtime';
@@ -73,7 +73,7 @@ export function createInviteMailing(deps: InviteMailingDeps): InviteMailing {
         targetEmail: row.target_email,
         level: row.level,
         message: row.message,
-        expiresAt: inviteExpiresAt(row),
+        expiresAt: getInviteExpiry(row),
         organizationName,
         inviter: row.created_by,
         publicUrl: publicUrl.replace(/\/+$/, ''),

@@ -4,10 +4,10 @@ import {
   changePassword,
   findInvite,
   findInviteSecretKind,
+  getInviteExpiry,
   getOrganization,
   type Installed,
   type InviteSecretKind,
-  inviteExpiresAt,
   isInviteExpired,
   type Passwords,
   revokeInvite,
@@ -243,7 +243,7 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
         return {
           ...invite,
           organization_name: organization.name,
-          expires_at: formatDateTime(inviteExpiresAt(invite)),
+          expires_at: formatDateTime(getInviteExpiry(invite)),
           is_expired: isInviteExpired(invite, new Date()),
           // Any member can invite any address and then sees a secret. That secret must not reveal which addresses have
           // accounts.

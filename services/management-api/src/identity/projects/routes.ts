@@ -19,7 +19,12 @@ import {
 import { basePath, defineRoute } from '../../access/define-route.ts';
 import { projectAccessRoutes } from '../environments/access-controls.ts';
 import { commonRoutes, type RecordKind } from '../environments/common-routes.ts';
-import { checkQuerySettings, parseSettingsAhead, requireCreator, requireLevelsOfNew } from '../environments/rules.ts';
+import {
+  checkQuerySettings,
+  parseSettingsAhead,
+  requireCreator,
+  requireLevelForNewEnvironment,
+} from '../environments/rules.ts';
 import { refusedSettings } from '../environments/schema.ts';
 import { type RecordDeps, type ShowRecord, showRecord } from '../environments/show.ts';
 import {
@@ -206,7 +211,7 @@ async function createProjectFor(
   { organizationId, sent }: { organizationId: string; sent: ProjectChanges },
 ): Promise<number> {
   const { product_description: productDescription, ...settings } = sent;
-  requireLevelsOfNew(caller, organizationId, settings);
+  requireLevelForNewEnvironment(caller, organizationId, settings);
   const { project } = await createProject(tx, { organizationId, settings, productDescription, actor: caller });
   await checkQuerySettings({ tx, parser }, project.id, settings);
   if (!isLimited(caller)) await setCurrentEnvironment(tx, caller.userId, { organizationId, environmentId: project.id });

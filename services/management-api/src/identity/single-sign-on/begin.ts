@@ -54,7 +54,7 @@ export async function startProviderSignIn(
   const started = {
     domainId,
     purpose,
-    next: parseOwnPath(request.query.get('next')),
+    next: parseLocalPath(request.query.get('next')),
     browser: hashSecret(browserSecret),
   };
   const again = purpose.for === 'reauthentication';
@@ -80,7 +80,7 @@ export async function startProviderSignIn(
 }
 
 /** Returns the path if it is within this installation, otherwise the start page. This prevents open redirects. */
-export function parseOwnPath(next: string | null): string {
+export function parseLocalPath(next: string | null): string {
   const start = '/console/';
   if (next === null || next.length > 2000 || !/^\/(?![/\\])[^\\\p{Cc}]*$/u.test(next)) return start;
   const own = 'http://own.invalid';

@@ -13,7 +13,7 @@ import type { ApiRequest } from '@millrace/http';
 import { requirePublicUrl } from '../../access/public-url.ts';
 import { type DomainRow, findVerifiedDomain } from '../domains/store.ts';
 import { checkSamlResponse } from '../saml/check-response.ts';
-import { parseOwnPath } from './begin.ts';
+import { parseLocalPath } from './begin.ts';
 import { completeSignIn, readReportedEmail } from './complete-sign-in.ts';
 import {
   createRedirectUrl,
@@ -109,7 +109,7 @@ async function samlSignInState(
     kind: 'saml',
     domainId: domain.id,
     purpose: { for: 'sign_in' },
-    next: parseOwnPath(null),
+    next: parseLocalPath(null),
     browser: null,
     requestId: null,
   };

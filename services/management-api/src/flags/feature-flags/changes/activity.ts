@@ -4,7 +4,7 @@ import { recordActivity } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
 import { environmentBasePaths } from '../../../access/addressed-project.ts';
 import { defineRoutes } from '../../../access/define-route.ts';
-import { requireFound } from '../../../access/record-rights.ts';
+import { requireRecordAccess } from '../../../access/record-rights.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../../../activity/activity-page.ts';
 import { type FlagDeps, readPayloads, redactFilters } from '../payloads.ts';
 import { flagParams, flagsPath, flagTags as tags } from '../schema.ts';
@@ -46,7 +46,7 @@ export function flagActivityRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
       description: 'Returns the changes made to one feature flag, most recent first.',
       params: flagParams,
       handler: async ({ target: { environmentId, rights }, params: { id }, query, request }) => {
-        requireFound(rights, { kind: 'feature_flag', needed: 'viewer' }, await findFlag(sql, environmentId, id));
+        requireRecordAccess(rights, { kind: 'feature_flag', needed: 'viewer' }, await findFlag(sql, environmentId, id));
         return readActivity(sql, request, { ...query, scopes, environmentId, itemId: String(id) });
       },
     }),

@@ -2,7 +2,7 @@
 // flag.
 
 import type { Sql } from '@millrace/db';
-import { findCohortsWithin } from '../../../analytics/cohorts/store.ts';
+import { findReferencedCohorts } from '../../../analytics/cohorts/store.ts';
 import { type FlagFilters, filterError, findCohortIds, findFlagIds } from '../filters/filters.ts';
 import type { FlagFields, FlagRow } from '../store.ts';
 import { findDependentFlags, findLiveFlags, hasEarlyAccessFeature } from './reference-store.ts';
@@ -28,7 +28,7 @@ export async function checkReferences(sql: Sql, flag: ReferringFlag): Promise<vo
 async function checkCohorts(sql: Sql, { environmentId, filters }: ReferringFlag): Promise<void> {
   const ids = findCohortIds(filters);
   if (ids.length === 0) return;
-  const cohorts = await findCohortsWithin(sql, environmentId, ids);
+  const cohorts = await findReferencedCohorts(sql, environmentId, ids);
   const known = new Set(cohorts.map(({ id }) => id));
   const unknown = ids.find((id) => !known.has(id));
   if (unknown !== undefined) throw filterError(`Cohort with id ${unknown} does not exist`, 'cohort_does_not_exist');

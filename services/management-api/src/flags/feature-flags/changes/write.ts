@@ -5,7 +5,7 @@ import type { Sql, Transaction } from '@millrace/db';
 import type { ValidatedPatterns } from '@millrace/flags';
 import { AppError } from '@millrace/runtime';
 import type { AddressedProject } from '../../../access/addressed-store.ts';
-import { type RecordRights, requireFound, requireKind } from '../../../access/record-rights.ts';
+import { type RecordRights, requireKind, requireRecordAccess } from '../../../access/record-rights.ts';
 import { lockEnvironment } from '../../../sql/lock-environment.ts';
 import { violatesConstraint } from '../../../sql/violates.ts';
 import { type FlagFilters, filtersForAllUsers } from '../filters/filters.ts';
@@ -143,7 +143,7 @@ export async function requireFlag(
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
   { id, needed }: { id: number; needed: 'viewer' | 'editor' },
 ): Promise<FlagRow> {
-  return requireFound(rights, { kind: 'feature_flag', needed }, await findFlag(sql, environmentId, id));
+  return requireRecordAccess(rights, { kind: 'feature_flag', needed }, await findFlag(sql, environmentId, id));
 }
 
 async function writtenFlag(tx: Transaction, environmentId: number, id: number): Promise<FlagRow> {

@@ -9,10 +9,10 @@ import { AppError, isAppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 import type { AddressedProject } from '../../../access/addressed-store.ts';
 import type { Caller } from '../../../access/caller.ts';
-import { requireNamedRecords } from '../../../access/named-records.ts';
+import { requireReferencedRecords } from '../../../access/named-records.ts';
 import { hasRecordLevel, readRecordRights, requireRecord, toRecordName } from '../../../access/record-rights.ts';
 import { requireScope } from '../../../access/require-scope.ts';
-import { type CohortRow, findCohort, findCohortsWithin } from '../../../analytics/cohorts/store.ts';
+import { type CohortRow, findCohort, findReferencedCohorts } from '../../../analytics/cohorts/store.ts';
 import { createCohort } from '../../../analytics/cohorts/write.ts';
 import { findCohortIdByName, findFlagIdsByKey, findLiveFlags } from '../changes/reference-store.ts';
 import type { NewFlag } from '../changes/rules.ts';
@@ -83,11 +83,11 @@ async function copyTo(
   const { environmentId, organizationId } = target;
   const writer: FlagWriter = { userId: caller.userId, organizationId, environmentId, rights: target.rights, ...kept };
   const opened = decryptFilters(flag, kept.secrets) as FlagFilters;
-  await requireNamedRecords(tx, source, opened);
+  await requireReferencedRecords(tx, source, opened);
   const cohorts = await copyCohorts(tx, { source, target, caller }, findCohortIds(opened));
   const flags = await mapFlags(tx, { from: flag.environment_id, to: environmentId }, findFlagIds(opened));
   const filters = replaceReferences(opened, { cohorts, flags });
-  await requireNamedRecords(tx, target, filters);
+  await requireReferencedRecords(tx, target, filters);
   const copied = Object.entries(filters).filter(([name]) => !ofEarlyAccess.includes(name));
   const existing = await findFlagByKey(tx, environmentId, flag.key);
   // Remove filters that exist only in the flag of the target environment.
@@ -210,7 +210,7 @@ interface CohortCopy {
  */
 async function copyCohorts(tx: Transaction, copy: CohortCopy, ids: number[]): Promise<Map<number, number>> {
   const copied = new Map<number, number>();
-  const waiting = (await findCohortsWithin(tx, copy.source.environmentId, ids)).map(({ id }) => id);
+  const waiting = (await findReferencedCohorts(tx, copy.source.environmentId, ids)).map(({ id }) => id);
   // Copy a cohort after the cohorts that it refers to. Cycles are impossible, because writing a cohort rejects them.
   while (waiting.length > 0) {
     const before = waiting.length;

@@ -16,7 +16,7 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { environmentBasePaths } from '../../../access/addressed-project.ts';
 import { defineRoutes } from '../../../access/define-route.ts';
-import { requireNamedRecords } from '../../../access/named-records.ts';
+import { requireReferencedRecords } from '../../../access/named-records.ts';
 import { requireScope } from '../../../access/require-scope.ts';
 import { countGroups, readGroupPage, type StoredGroup } from '../../../analytics/groups/store.ts';
 import { checkReferences } from '../changes/references.ts';
@@ -77,7 +77,7 @@ export function flagBlastRadiusRoute({ sql, searches }: Pick<FlagDeps, 'sql' | '
         const detail = 'Missing condition for which to get blast radius';
         throw new AppError('invalid', detail, { code: 'invalid_input', attr: 'condition' });
       }
-      await requireNamedRecords(sql, target, condition);
+      await requireReferencedRecords(sql, target, condition);
       const { aggregation_group_type_index: _, variant: __, ...conditionAlone } = condition;
       const sent = {
         aggregation_group_type_index: groupType,

@@ -9,7 +9,7 @@ import { defineRoutes } from '../../../access/define-route.ts';
 import { requireScope } from '../../../access/require-scope.ts';
 import { createEventRead } from '../../../analytics/events/reads.ts';
 import type { EventDeps } from '../../../analytics/events/routes.ts';
-import { requireTime } from '../../../time/relative-time.ts';
+import { parseTimeParameter } from '../../../time/relative-time.ts';
 import { findTimeZone } from '../../../time/time-zone-store.ts';
 import { requireFlag } from '../changes/write.ts';
 import { flagParams, flagsPath, flagTags as tags } from '../schema.ts';
@@ -103,7 +103,7 @@ const day = /^\d{4}-\d{2}-\d{2}$/;
 async function exposureRange(sql: Sql, requested: RequestedRange, timeZone: string): Promise<{ from: Date; to: Date }> {
   const now = new Date();
   const read = async (field: keyof RequestedRange, text: string, daysLater: number): Promise<Date> => {
-    const time = requireTime(text, field, now);
+    const time = parseTimeParameter(text, field, now);
     if (!day.test(text)) return time;
     const wanted = new Date(time.getTime() + daysLater * dayMs).toISOString().slice(0, 10);
     return (await findStartOfDay(sql, wanted, timeZone)) ?? time;
