@@ -17,9 +17,7 @@ import { Refusal, UsageError } from './failures.ts';
 import type { Terminal } from './output.ts';
 import { type GlobalOptions, readDatabaseUrl } from './session.ts';
 
-/**
- * These settings have the same names as those of the services, so that the same environment variables work for both.
- */
+/** The settings have the same names as those of the services, so that the same environment variables work for both. */
 const logConfigSchema = Type.Object({
   eventLog: Type.Union([Type.Literal('kafka'), Type.Literal('postgres')], {
     default: 'kafka',
@@ -130,10 +128,7 @@ export async function readStoredOffsets(client: Client, log: Pick<EventLog, 'end
   }));
 }
 
-/**
- * Sets the offset from which the group continues. Does not check that the record before that offset is the expected
- * one.
- */
+/** Sets the offset from which the group continues, without checking that the record before it is the expected one. */
 export async function overrideOffset(
   client: Client,
   { topic, partition, group, log }: Pick<ReadOffset, 'topic' | 'partition' | 'group' | 'log'>,

@@ -36,9 +36,7 @@ export interface GlobalOptions {
   databaseUrl?: string;
 }
 
-/**
- * Runs the work of one command with the database that the global options describe, and closes the database afterwards.
- */
+/** Runs the work of one command with the database in the global options, and closes the database afterwards. */
 export async function withSession(
   command: Command,
   terminal: Terminal,

@@ -27,10 +27,7 @@ export interface CapturedEvent {
   now: string;
   /** The time when the client sent the request, according to the client, in ISO 8601 in UTC. Absent if unknown. */
   sent_at?: string;
-  /**
-   * The client's IP address, or null if unknown. It is always included here, even if the project does not store
-   * addresses.
-   */
+  /** The client's IP address, or null if unknown. It is included even if the project does not store addresses. */
   ip: string | null;
   /**
    * True if the client uses no cookies. The consumer then derives the distinct ID from request data. Absent for all

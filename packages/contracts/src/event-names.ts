@@ -1,7 +1,4 @@
-/**
- * Event names with a special meaning (docs/ingestion-rules.md#effects-of-event-names). All other names are ordinary
- * events.
- */
+/** Event names with a special meaning (docs/ingestion-rules.md#effects-of-event-names). All others are ordinary. */
 export const eventNames = {
   identify: '$identify',
   createAlias: '$create_alias',

@@ -43,9 +43,7 @@ const featureNames: Record<PlanFeature, string> = {
   data_color_themes: 'Data color themes',
 };
 
-/**
- * `free` includes none of the features, and `full` includes all of them. A self-hosted installation starts with `full`.
- */
+/** `free` includes no features, and `full` includes all of them. A self-hosted installation starts with `full`. */
 export const planNames = ['free', 'full'] as const;
 export type PlanName = (typeof planNames)[number];
 

@@ -26,9 +26,7 @@ export interface ProcessedEvent {
    * current person.
    */
   person_id: string;
-  /**
-   * The time when the person was created, or null for an anonymous event, whose person does not exist in the database.
-   */
+  /** The time when the person was created, or null for an anonymous event, whose person is not in the database. */
   person_created_at: string | null;
   person_properties: JsonObject;
   person_mode: ProcessedPersonMode;

@@ -17,9 +17,7 @@ export interface ProjectChange {
   isOfFlags: boolean;
 }
 
-/**
- * Parses a notification. Returns null if it is malformed. Receivers must then assume that anything may have changed.
- */
+/** Parses a notification. Returns null if it is malformed. Receivers must then assume that anything has changed. */
 export function parseProjectChange(payload: string): ProjectChange | null {
   try {
     const { environment_id, tokens, flags } = JSON.parse(payload) as Record<string, unknown>;

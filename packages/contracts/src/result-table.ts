@@ -41,10 +41,7 @@ function cellOf(value: unknown): Cell {
   return typeof value === 'object' ? JSON.stringify(value) : (value as Cell);
 }
 
-/**
- * Combines the label, the breakdown value if it differs from the label, and the comparison period into the name of a
- * row.
- */
+/** Combines the label, the breakdown value if it differs, and the comparison period into the name of a row. */
 function nameOf({
   label,
   custom_name: custom,

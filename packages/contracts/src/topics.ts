@@ -31,9 +31,7 @@ export function consumerGroup(topic: EventTopic, prefix = ''): string {
   return `${prefix}millrace.event-consumer.${topic}`;
 }
 
-/**
- * Returns the consumer group that publishes a topic's events to the topic of processed events after they are stored.
- */
+/** Returns the consumer group that publishes a topic's stored events to the topic of processed events. */
 export function publisherGroup(topic: EventTopic, prefix = ''): string {
   return `${prefix}millrace.event-output.${topic}`;
 }

@@ -131,10 +131,7 @@ const firstChunkBytes = 8 * 1024;
  * filling the buffer.
  */
 const chunkBytes = 64 * 1024;
-/**
- * For a text up to this length, the maximum number of bytes is reserved. For a longer text, the bytes are counted
- * first.
- */
+/** Up to this length, the maximum size of a text is reserved. For a longer text, the bytes are counted first. */
 const maxUncounted = 8 * 1024;
 const largestFixed = 16;
 const lengthBytes = 4;

@@ -11,9 +11,7 @@ export interface ListenOptions {
   /** The name of the channel, with only letters, digits and underscores. */
   channel: string;
   onMessage(payload: string): void;
-  /**
-   * Called when listening starts, for the first time or again. Earlier messages may have been missed. Must not throw.
-   */
+  /** Called each time listening starts. Earlier messages may have been missed. Must not throw. */
   onStart(): void;
   /**
    * Called when listening ends or cannot start, but only once until it has started again. Attempts to reconnect follow
@@ -38,9 +36,7 @@ export interface Listener extends Stoppable {
 
 const firstDelayMs = 100;
 const longestDelayMs = 1000;
-/**
- * The delay after an echo that did not arrive. It is long, because a pooler does not change its mode within seconds.
- */
+/** The delay after an echo that did not arrive. Long, because a pooler does not change its mode within seconds. */
 const afterNoEchoMs = 30_000;
 const usualPingEveryMs = 1000;
 const responseTimeoutMs = 2000;

@@ -11,9 +11,7 @@ export interface ReadLimits {
   maxMs: number;
   /** The maximum size of the result as sent by the server. */
   maxBytes: number;
-  /**
-   * Whether a user wrote the SQL. It then runs in a read-only transaction, with a role that can read only a few tables.
-   */
+  /** Whether a user wrote the SQL. It then runs read-only, with a role that can read only a few tables. */
   isUserSql?: boolean;
 }
 

@@ -18,10 +18,7 @@ export interface SqlDatabase {
   transaction: RunTransaction;
   /** Listens for notifications on a separate connection outside the pool. Stop the listener before the database. */
   listen(options: ListenOptions): Listener;
-  /**
-   * Returns false from the first failed ping after a lost connection until the server responds again. Does not run a
-   * query.
-   */
+  /** Returns false from the first failed ping after a lost connection until the server responds. Runs no query. */
   isHealthy(): boolean;
   stop(): Promise<void>;
 }

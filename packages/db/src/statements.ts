@@ -1,7 +1,4 @@
-/**
- * Prepares statements for sending: chooses names for prepared statements, and converts lists to PostgreSQL's array
- * syntax.
- */
+/** Prepares statements for sending: names prepared statements, and converts lists to PostgreSQL's array syntax. */
 
 /**
  * Maximum number of prepared statements. The number is limited, because every connection stores all of them. Further

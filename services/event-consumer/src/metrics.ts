@@ -7,10 +7,7 @@ import type { FailureClass } from './failures.ts';
 
 type RetriedFailure = Exclude<FailureClass['kind'], 'poison' | 'systemic'>;
 
-/**
- * Metrics of a topic, for operators. Every event is counted exactly once: as stored, duplicate, dropped or
- * dead-lettered.
- */
+/** Metrics of a topic. Every event is counted exactly once: as stored, duplicate, dropped or dead-lettered. */
 export interface ConsumeMetrics {
   report(report: BatchReport): void;
   retried(failure: RetriedFailure): void;

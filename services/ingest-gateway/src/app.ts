@@ -34,7 +34,6 @@ import { findCapturePath, readRequestId } from './request-head.ts';
 import { createRefusalLog } from './response/refusal-log.ts';
 import { createCorsHeaders, createPreflightHeaders, sendRefusal, toRefusal } from './response/send-response.ts';
 
-/** The dependencies that only the event endpoints need. */
 export interface IngestDependencies {
   log: Pick<EventLog, 'append'>;
   topics: TopicNames;
@@ -78,7 +77,6 @@ export interface GatewayDependencies {
 }
 
 export interface Gateway {
-  /** The HTTP server, which is not listening yet. */
   server: Server;
   /**
    * Keeps accepting connections for a short time, then closes the server. Resolves when all responses have been sent.

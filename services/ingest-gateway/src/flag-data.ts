@@ -78,7 +78,6 @@ export interface FlagDatabase {
   isCircuitOpen(): boolean;
 }
 
-/** The number of connections in the pool for definition queries. */
 export const definitionConnections = 2;
 const restAfterFailureMs = 1000;
 /**

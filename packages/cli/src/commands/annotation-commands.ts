@@ -16,7 +16,7 @@ interface CreateOptions extends ApiOptions {
 }
 
 /**
- * Adds `annotations …`, which manages notes about points in time. For example, a deployment script can mark a release.
+ * Adds `annotations …`, which manages notes about points in time, such as the release that a deployment script marks.
  */
 export function addAnnotationCommands(program: Command, terminal: Terminal): void {
   const commands = program.command('annotations').description('manage project annotations through the management API');

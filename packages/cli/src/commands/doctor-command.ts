@@ -55,10 +55,7 @@ function toText({ check, state, found, advice }: NamedFinding): string {
   return lines.map((line) => `${line.replace(/\p{Cc}/gu, '\uFFFD')}\n`).join('');
 }
 
-/**
- * Checks the settings, certificates and all stores in parallel. A store that is unreachable does not prevent the other
- * checks.
- */
+/** Checks the settings, certificates and all stores in parallel. An unreachable store does not prevent other checks. */
 async function diagnose(patient: CheckedInstallation): Promise<NamedFinding[]> {
   const { env } = patient;
   const read = readSomeSettings('settings', () => readConfig(doctorSettingsSchema, env));

@@ -97,9 +97,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/**
- * Describes each step of the evaluation in one line. Lines never contain property values, which may be personal data.
- */
+/** Describes each step of the evaluation in one line. Lines contain no property values, which may be personal data. */
 function explanationLines({ evaluation, explanation }: Reason): string[] {
   if (explanation === null) return [];
   const { hashed, holdout, enrollment, conditions, variant_hash: variantHash } = explanation;

@@ -4,9 +4,7 @@ import type { Command } from 'commander';
 import { type ApiOptions, addApiOptions, createProjectApiClient } from '../management-api.ts';
 import { createPrinter, type Terminal } from '../output.ts';
 
-/**
- * The fields of the management API's health response that are printed as text. `--json` prints the complete response.
- */
+/** The fields of the management API's health response that are printed as text. `--json` prints all fields. */
 interface Health {
   version: string;
   alarm: { detail: string } | null;

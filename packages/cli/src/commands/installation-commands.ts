@@ -19,9 +19,7 @@ import { planOption } from '../options.ts';
 import { createPrinter, type Terminal } from '../output.ts';
 import { type GlobalOptions, type Operator, readDatabaseUrl, type Session, withSession } from '../session.ts';
 
-/**
- * The directory with schema and migrations: next to the built program, or at the repository root when run from source.
- */
+/** The directory with schema and migrations: next to the built program, or at the repository root in a clone. */
 export const defaultPrismaDirectory =
   ['./prisma', '../../../../prisma'].map((path) => fileURLToPath(new URL(path, import.meta.url))).find(existsSync) ??
   '';

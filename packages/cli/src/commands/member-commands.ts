@@ -171,9 +171,7 @@ export function addInviteCommands(program: Command, terminal: Terminal): void {
     );
 }
 
-/**
- * Accepts an invite on behalf of the invited user. The operator needs neither the secret from the email nor an API key.
- */
+/** Accepts an invite for the invited user. The operator needs neither the secret from the email nor an API key. */
 async function acceptForPerson(tx: Transaction, inviteId: string, options: AcceptOptions & { actor: Actor }) {
   const now = new Date();
   const { email_key: email } = await findInvite(tx, inviteId);

@@ -18,9 +18,7 @@ import {
 const farBehindSeconds = 60;
 const farBehindBytes = 1024 ** 3;
 
-/**
- * Checks that standbys keep up, and that the primary does not keep write-ahead log for a standby that is disconnected.
- */
+/** Checks that standbys keep up, and that no write-ahead log is kept for a standby that is disconnected. */
 export async function checkReplication(sql: Sql): Promise<Finding[]> {
   // A standby does not list other standbys. `checkVersion` already reports that this server is a standby.
   if ((await readServerState(sql)).isStandby) return [];
@@ -124,9 +122,7 @@ export function judgeArchiver(archiver: Archiver | null): Finding[] {
 const wornAt = 1_000_000_000;
 const nearlyStopsAt = 1_800_000_000;
 
-/**
- * Checks that autovacuum keeps up. Otherwise, tables grow without limit, and in the end PostgreSQL rejects all writes.
- */
+/** Checks that autovacuum keeps up. Otherwise, tables grow without limit, and PostgreSQL finally rejects all writes. */
 export async function checkVacuum(sql: Sql): Promise<Finding[]> {
   const unfrozen = await readUnfrozenTransactions(sql);
   return judgeVacuum({ unfrozen, autovacuum: await readSetting(sql, 'autovacuum') });

@@ -13,10 +13,7 @@ export async function readServerState(sql: Sql) {
   return row ?? { version: 0, shown: 'unknown', isStandby: false, isReadOnly: false };
 }
 
-/**
- * Returns the names of all migrations that were applied completely. Rejects with `42P01` if no migration was ever
- * applied.
- */
+/** Returns the names of all migrations that were applied. Rejects with `42P01` if no migration was ever applied. */
 export async function readAppliedMigrations(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ name: string }>(
     `SELECT migration_name AS name FROM "_prisma_migrations"
@@ -193,9 +190,7 @@ export interface Slot extends Record<string, unknown> {
   name: string;
   isActive: boolean;
   keptBytes: number | null;
-  /**
-   * `reserved`, `extended` (more than `max_wal_size` is kept), `unreserved` (it can be deleted at any time) or `lost`.
-   */
+  /** `reserved`, `extended` (more than `max_wal_size` is kept), `unreserved` (can be deleted at any time) or `lost`. */
   status: string | null;
   /**
    * The number of bytes of write-ahead log that can still be written before the slot is invalidated. Null means no

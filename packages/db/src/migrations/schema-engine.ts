@@ -12,10 +12,7 @@ interface EngineBindings {
   __wbg_set_wasm(exports: unknown): void;
 }
 
-/**
- * The part of the WebAssembly interface that is used here. Node.js supports it, but its type package does not declare
- * it.
- */
+/** The part of the WebAssembly interface that is used here. The types of Node.js do not declare it. */
 declare const WebAssembly: {
   instantiate(bytes: Uint8Array, imports: unknown): Promise<{ instance: { exports: Record<string, unknown> } }>;
 };

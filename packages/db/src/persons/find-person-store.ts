@@ -37,10 +37,7 @@ function personNotFound(): AppError {
   return new AppError('not_found', 'Not found.', { details: { resource: 'Person' } });
 }
 
-/**
- * Finds the persons with an ID. PostgreSQL cannot store NUL characters, so an ID with a NUL character matches no
- * person.
- */
+/** Finds the persons with an ID. An ID with a NUL character, which PostgreSQL cannot store, matches no person. */
 async function candidates(sql: Sql, projectId: number, id: string): Promise<FoundPerson[]> {
   return id.includes('\u0000') ? [] : findPersons(sql, projectId, id);
 }

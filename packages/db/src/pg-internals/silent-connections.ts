@@ -109,10 +109,7 @@ export function watchSilentConnections(
     return new Map(waiting.map((client) => [client, states.get(inside(client).processID) ?? 'unknown']));
   }
 
-  /**
-   * Returns the idle connections that have transferred no byte since the earliest of the given connections became
-   * silent.
-   */
+  /** Returns the idle connections that have transferred no byte since the first of the given ones became silent. */
   function idleSince(forgotten: readonly pg.PoolClient[]): pg.PoolClient[] {
     const since = Math.min(...forgotten.map((client) => watched.get(client)?.movedAt ?? 0));
     return [...watched].flatMap(([client, { movedAt }]) =>

@@ -92,9 +92,7 @@ export function createAppender(options: {
     sender.forgetSettled();
   }
 
-  /**
-   * Sends the waiting records and rejects new records. Rejects records that are not acknowledged within `timeoutMs`.
-   */
+  /** Sends the waiting records and rejects new ones. Rejects records not acknowledged within `timeoutMs`. */
   async function close(timeoutMs: number): Promise<void> {
     isClosed = true;
     sender.close();

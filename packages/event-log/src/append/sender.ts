@@ -21,9 +21,7 @@ interface SenderOptions {
   transport: AppendTransport;
   logger: Logger;
   metrics: AppendMetrics;
-  /**
-   * The number of accepted bytes that are not settled. The sender subtracts the records that it removes from a queue.
-   */
+  /** The number of accepted bytes that are not settled. The sender subtracts records that it removes from a queue. */
   budget: { usedBytes: number };
 }
 
@@ -179,10 +177,7 @@ export class Sender {
       : since + this.options.settings.lingerMs - performance.now();
   }
 
-  /**
-   * Sends one request, and waits after a failure. Then sends the records that have become due, to their current
-   * leaders.
-   */
+  /** Sends one request, and waits after a failure. Then sends all due records to their current leaders. */
   private async send(leader: number, queues: readonly PartitionQueue[]): Promise<void> {
     const batches = this.take(queues);
     if (batches.length === 0) return;

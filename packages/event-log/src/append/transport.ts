@@ -13,9 +13,7 @@ export interface PartitionBatch {
   records: OutgoingRecord[];
 }
 
-/**
- * Why a batch was not written. `too_large` is permanent. A batch with `not_now` is retried until its records expire.
- */
+/** Why a batch was not written. `too_large` is permanent. `not_now` is retried until the batch's records expire. */
 export interface BatchRefusal {
   reason: 'too_large' | 'not_now';
   error: Error;
@@ -40,15 +38,10 @@ export interface AppendTransport {
 export interface AppendSettings {
   /** How long a record can wait for further records before it is sent, in milliseconds. */
   lingerMs: number;
-  /**
-   * The maximum size of one partition's records in a request. A batch of this size is sent before the linger time is
-   * over.
-   */
+  /** The maximum size of one partition's records in a request. A batch of this size is sent without lingering. */
   maxBatchBytes: number;
   maxRequestBytes: number;
-  /**
-   * The maximum size of all records that were accepted and are not settled. Beyond this, `append` rejects immediately.
-   */
+  /** The maximum size of all accepted records that are not settled. Beyond this, `append` rejects immediately. */
   maxInFlightBytes: number;
   /**
    * The time after which a call is rejected, whatever the state of its records. `EventLog` promises 3 s, so this can be

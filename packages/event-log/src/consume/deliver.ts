@@ -4,10 +4,7 @@ import type { Logger } from '@millrace/runtime';
 import type { BatchContext, BatchResult, ConsumeOptions, LogBatch, LogRecord } from '../log.ts';
 import type { ConsumeMetrics } from './metrics.ts';
 
-/**
- * The outcome of a batch: the handler's result, `failed` if it threw, or `interrupted` if it threw after an abort
- * signal.
- */
+/** The outcome of a batch: the handler's result, `failed` if it threw, or `interrupted` if it threw after an abort. */
 export type Delivery = BatchResult | { outcome: 'failed' } | { outcome: 'interrupted' };
 
 /** Passes one batch to the handler. Never throws. */

@@ -46,9 +46,7 @@ const changingIntervalMs = 50;
 const leaseMs = 3000;
 const heartbeatTimeoutMs = 2000;
 
-/**
- * Sends heartbeats with the state of this process, reads the current phase, and changes it when the conditions are met.
- */
+/** Sends heartbeats with this process's state, reads the current phase, and changes it if the conditions are met. */
 export function createFallbackSwitch(deps: FallbackSwitchDeps) {
   const { topic, database, logger } = deps;
   const appenderId = uuidv7();

@@ -37,9 +37,7 @@ export interface AssignedPartition {
   continuesFrom: bigint | null;
   /** The number of consecutive batches without progress, because the handler failed or the batch was stale. */
   failures: number;
-  /**
-   * The first record after a gap that was seen once. If the gap still exists after an explicit seek, it is accepted.
-   */
+  /** The first record after a gap that was seen once. If the gap remains after an explicit seek, it is accepted. */
   suspectedGap: bigint | null;
   /** The delivery of the in-flight batch. It resolves when the delivery ends, and never rejects. */
   delivery: Promise<void> | null;

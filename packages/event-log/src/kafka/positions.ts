@@ -171,9 +171,7 @@ function beginPartition(
   consumer.resume([{ topic, partitions: [partition.partition] }]);
 }
 
-/**
- * Shares one request for the state of a topic among all partitions of an assignment, which need it at the same time.
- */
+/** Shares one request for a topic's state among all partitions of an assignment, which need it at the same time. */
 function createSharedTopicState(topics: TopicReader, topic: string) {
   let shared: Promise<TopicState> | undefined;
   return {

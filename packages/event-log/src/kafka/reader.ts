@@ -141,10 +141,7 @@ const beginAgainMs = 250;
 function createFetchCheck({ consume, logger, positions, truncation }: FetchCheckDeps) {
   const { topic, group } = consume;
 
-  /**
-   * Returns the fetched records that begin at the position of the partition, or null if no fetched record can be used
-   * now.
-   */
+  /** Returns the fetched records that begin at the partition's position, or null if none can be used now. */
   function expectedRecords(partition: AssignedPartition, { batch, isStale }: EachBatchPayload): LogRecord[] | null {
     const { fetchPosition } = partition;
     if (fetchPosition === null || partition.abort.signal.aborted || isStale()) return null;

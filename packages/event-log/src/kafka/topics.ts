@@ -20,9 +20,7 @@ export interface PartitionBounds {
 export interface TopicState {
   log: string;
   bounds: PartitionBounds[];
-  /**
-   * The leader epoch of each partition, which increases with each election. Empty with brokers older than Kafka 2.8.
-   */
+  /** The leader epoch of each partition, which increases with each election. Empty for brokers before Kafka 2.8. */
   leaderEpochs: ReadonlyMap<number, number>;
 }
 

@@ -37,9 +37,7 @@ const drainTimeoutMs = 10_000;
 const leaveTimeoutMs = 3000;
 const errorPauseMs = 250;
 
-/**
- * Joins a group: sends heartbeats to keep its membership and leases, polls for new records, and reads its partitions.
- */
+/** Joins a group: sends heartbeats to keep its membership and leases, polls for records, and reads its partitions. */
 export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: ConsumeOptions): LogConsumer {
   const { database, logger, leaseMs } = deps;
   const { topic, group } = consume;
@@ -177,10 +175,7 @@ function createHeldPartitions(deps: HeldPartitionsDeps) {
     );
   }
 
-  /**
-   * Stops reading a partition. Resolves when the in-flight batch has finished. The partition cannot start again until
-   * then.
-   */
+  /** Stops reading a partition. Resolves when the in-flight batch has finished. Only then can it start again. */
   function end(partition: number): Promise<void> {
     const reader = held.get(partition);
     if (reader === undefined) return ending.get(partition) ?? Promise.resolve();

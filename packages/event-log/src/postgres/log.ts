@@ -11,10 +11,7 @@ import { consumeFromPostgres } from './consumer.ts';
 import { AppendRejected, appendBatches, createTopic, readConsumedOffsets, readEnds, trimPartition } from './store.ts';
 
 export interface PostgresLogOptions extends Partial<AppendSettings> {
-  /**
-   * The database. Its pool must have a `queryTimeoutMs`, because it would otherwise lose connections that get no
-   * response.
-   */
+  /** The database. It must have a `queryTimeoutMs`. Otherwise, its pool would lose connections without a response. */
   database: SqlDatabase;
   logger: Logger;
   metrics?: Metrics;

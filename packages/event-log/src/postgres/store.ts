@@ -249,9 +249,7 @@ export async function trimPartition(
   return row?.count ?? 0;
 }
 
-/**
- * Thrown by `PostgresLogOptions.guard` to reject an append. It does not mean that there is a problem with the database.
- */
+/** Thrown by `PostgresLogOptions.guard` to reject an append. The database is not the cause. */
 export class AppendRejected extends Error {
   override readonly name = 'AppendRejected';
 }

@@ -36,9 +36,7 @@ export type OwnerlessReason = 'invalid_token' | 'environment_deleted';
  */
 const maxAheadMs = 31 * 24 * 3_600_000;
 
-/**
- * Determines the project of every parsed record. Removes records that are not processed further, each with a reason.
- */
+/** Determines the project of every parsed record. Removes unprocessable records, each with a reason. */
 export function admitRecords(parsed: ParsedRecords, projectOf: FindProject, nowMs: number): Intake {
   const intake: Intake = { events: [], warnings: [], deadLetters: [], dropped: [] };
   const unplanned = new Map<number, CountedFinding>();

@@ -10,9 +10,7 @@ import { type FormerKey, selectFormerKeys, selectProjects } from './projects-sto
 export type FindProject = (record: RecordOwner) => ResolvedProject | undefined;
 
 export interface ProjectResolver {
-  /**
-   * Finds the projects of records. Runs no statement if all projects are cached. Rejects if PostgreSQL is unavailable.
-   */
+  /** Finds the projects of records. Runs no statement if all are cached. Rejects if PostgreSQL is unavailable. */
   resolve(records: Iterable<RecordOwner>): Promise<FindProject>;
   /** Returns the projects that have no events according to the cache. */
   withoutEvents(projectIds: Iterable<number>): number[];

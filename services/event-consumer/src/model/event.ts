@@ -55,10 +55,7 @@ export interface IncomingEvent {
   timestampMs: number;
   capturedAtMs: number;
   isHistorical: boolean;
-  /**
-   * True if the operator, and not the sender, turned person processing off. The settings in `project` then turn it off
-   * too.
-   */
+  /** True if the operator, not the sender, turned person processing off. The settings in `project` then say so too. */
   isPersonForcedOff?: true;
 }
 

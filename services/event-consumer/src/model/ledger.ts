@@ -16,10 +16,7 @@ export interface Ledger {
 
 export interface ProjectLedger {
   projectId: number;
-  /**
-   * The person of each distinct ID. All IDs that a batch can use are loaded, so an ID that is missing here has no
-   * person.
-   */
+  /** The person of each distinct ID. All IDs that a batch can use are loaded, so a missing ID has no person. */
   distinctIds: Map<string, DistinctIdState>;
   /** The persons by uuid. A person that is merged into another is removed, and listed in `mergedPersons`. */
   persons: Map<string, PersonState>;
@@ -37,9 +34,7 @@ export interface ProjectLedger {
   groupTypes: ReadonlyMap<string, GroupTypeState>;
   /** Distinct IDs whose person was deleted, each with its latest deletion, even if the ID has a new person. */
   deletedIds: ReadonlyMap<string, DeletedId>;
-  /**
-   * Group updates that the events of the batch request, in order. Their groups are read last (ledger/save-groups.ts).
-   */
+  /** Group updates that the events of the batch request, in order. Groups are read last (ledger/save-groups.ts). */
   groupUpdates: GroupUpdate[];
 }
 

@@ -58,9 +58,7 @@ function invalidGroupSet(event: IncomingEvent, groupSet: unknown): RuleWarning {
   return { type: 'invalid_group_set', details };
 }
 
-/**
- * The group that a `$groupidentify` event names. The texts are as they were sent, so callers must check their length.
- */
+/** The group that a `$groupidentify` event names, with the texts as sent. Callers must check their length. */
 export interface GroupIdentifyTarget {
   type: string;
   key: string;

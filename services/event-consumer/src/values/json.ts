@@ -87,10 +87,7 @@ export function mayNestDeeperThan(text: string, limit: number): boolean {
   return false;
 }
 
-/**
- * Replaces NUL and lone surrogates, which PostgreSQL cannot store, with U+FFFD
- * (docs/ingestion-rules.md#before-the-rules).
- */
+/** Replaces NUL and lone surrogates with U+FFFD for PostgreSQL (docs/ingestion-rules.md#before-the-rules). */
 function cleanText(text: string): string {
   return text.toWellFormed().replaceAll('\u0000', '\ufffd');
 }

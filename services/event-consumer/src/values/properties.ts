@@ -29,9 +29,7 @@ function isEmpty(object: JsonObject): boolean {
   return true;
 }
 
-/**
- * The bytes from `start` to `end` in a record, which are a non-empty JSON object that can be stored without changes.
- */
+/** The bytes from `start` to `end` in a record: a non-empty JSON object that can be stored without changes. */
 export interface ReceivedText {
   value: Buffer;
   start: number;

@@ -18,10 +18,7 @@ export function textHash32(text: string, seed = fnvOffset): number {
   return hash >>> 0;
 }
 
-/**
- * Returns a hash of 53 bits. Among 100,000 texts, the probability that any two have the same hash is one in two
- * million.
- */
+/** Returns a hash of 53 bits. Among 100,000 texts, two have the same hash with a probability of 1 in 2 million. */
 export function textHash53(text: string): number {
   return textHash32(text) * 2 ** 21 + (textHash32(text, 0x9747b28c) >>> 11);
 }

@@ -6,9 +6,7 @@ import { type WarningType, warningSeverity } from '../model/warning.ts';
 
 export interface StoredWarning {
   projectId: number;
-  /**
-   * The ID of the warning. It is derived from the subject of the warning, so that a repeated warning is stored once.
-   */
+  /** The ID of the warning, derived from the subject of the warning, so that a repeated warning is stored once. */
   id: string;
   type: WarningType;
   details: JsonObject;

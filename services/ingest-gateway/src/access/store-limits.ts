@@ -68,9 +68,7 @@ interface Slots {
 }
 
 export interface SlotLimits {
-  /** The maximum number of concurrent tasks. */
   max: number;
-  /** The maximum number of queued tasks. */
   maxWaiting: number;
   waitMs: number;
 }

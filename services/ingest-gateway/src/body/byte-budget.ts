@@ -22,9 +22,7 @@ export interface ByteBudget {
   threads: ThreadShares;
 }
 
-/**
- * Shared memory that contains the KiB reserved by the main thread, followed by the KiB reserved by each other thread.
- */
+/** Shared memory with the KiB reserved by the main thread, followed by the KiB reserved by each other thread. */
 export interface ThreadShares {
   heldKiB: Int32Array<SharedArrayBuffer>;
   maxKiB: number;

@@ -23,7 +23,6 @@ import {
 import { decodeLz64 } from './lz64.ts';
 import { outlineJson } from './outline.ts';
 
-/** A request body before decoding. */
 export interface ReceivedBody {
   raw: Buffer;
   hints: BodyHints;
@@ -31,7 +30,6 @@ export interface ReceivedBody {
 
 /** The headers and query parameters that describe a request body's encoding. */
 export interface BodyHints {
-  /** The query parameter `compression`. */
   compression: string | null;
   /** The header values in lower case, or an empty string for a missing header. */
   contentType: string;

@@ -85,9 +85,7 @@ export async function gunzip(bytes: Buffer, maxBytes: number, lease: ByteLease):
   return inflate(bytes, createGunzip({ chunkSize: 64 * 1024 }), { maxBytes, lease, toError: brokenGzip });
 }
 
-/**
- * Decompresses the start of a gzip stream, which may be incomplete. Returns an empty buffer if the stream is damaged.
- */
+/** Decompresses the start of a gzip stream, which may be incomplete. Returns an empty buffer for a damaged stream. */
 export function gunzipStart(bytes: Buffer, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve) => {
     const stream = createGunzip({ chunkSize: maxBytes, finishFlush: constants.Z_SYNC_FLUSH });
@@ -103,9 +101,7 @@ export function gunzipStart(bytes: Buffer, maxBytes: number): Promise<Buffer> {
 
 const nothing = Buffer.alloc(0);
 
-/**
- * Decompresses a small body synchronously. Returns null if the output is too large to be decompressed synchronously.
- */
+/** Decompresses a small body synchronously. Returns null if the output is too large for that. */
 function gunzipSmall(bytes: Buffer, maxBytes: number): Buffer | null {
   try {
     return gunzipSync(bytes, { maxOutputLength: maxBytes });

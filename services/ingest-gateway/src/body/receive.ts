@@ -25,7 +25,6 @@ export async function receiveBody(
     limits: Pick<CaptureLimits, 'maxBodyBytes' | 'bodyTimeoutMs'>;
     lease: ByteLease;
     uploads: Uploads;
-    /** Called with the body size before decompression. */
     onReceived(bytes: number): void;
   },
 ): Promise<ReceivedBody> {

@@ -30,10 +30,7 @@ export function createUploads({ trustProxy }: { trustProxy: boolean }): Uploads 
   /** Paused requests, grouped by client address. The first address is resumed next. */
   const pausedByAddress = new Map<string, IncomingMessage[]>();
   const paused = new WeakSet<IncomingMessage>();
-  /**
-   * The requests whose bodies were already read in part. They continue before other requests from the same address
-   * start.
-   */
+  /** The requests whose bodies were read in part. They continue before other requests from the same address start. */
   const started = new WeakSet<IncomingMessage>();
   let readBytes = 0;
   let isRoundScheduled = false;

@@ -56,5 +56,4 @@ export interface ScannedBatch extends Omit<ValidatedBatch, 'events' | 'uuids'> {
 
 export type BodyResult = ScannedRequest | ScannedBatch;
 
-/** The worker threads for large bodies in all protocols. */
 export type CaptureThreads = LargeBodies<BodyJob, BodyResult>;

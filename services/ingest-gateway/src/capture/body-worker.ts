@@ -40,10 +40,7 @@ function listen(port: MessagePort): void {
     send({ type: 'result', result: { ...result, events } }, transferable.buffer, slots.buffer);
   }
 
-  /**
-   * Reads a body. Returns null if no project has the key, in which case the main thread has already rejected the
-   * request.
-   */
+  /** Reads a body. Returns null if no project has the key. The main thread has then already rejected the request. */
   function read(job: BodyJob): Promise<BodyResult | null> {
     switch (job.type) {
       case 'classic':

@@ -12,7 +12,6 @@ export interface CaptureMetrics {
   published(topic: 'live' | 'historical', events: number, dropped: DropTally): void;
   /** Counts events that were dropped from an accepted request without being processed. */
   dropped(cause: 'quota_limited', events: number): void;
-  /** Counts multipart parts that are not stored. */
   partsOmitted(parts: number): void;
   /**
    * Records the outcome of a request.

@@ -41,7 +41,6 @@ export interface CaptureRequest {
   indexes?: ArrayLike<number> | undefined;
   /** Counts the dropped events, with samples. The invalid events are already counted. */
   dropped: DropTally;
-  /** The names of the multipart parts that are not stored. */
   omittedParts?: readonly string[] | undefined;
   /** Whether the client resends events after status 429. All clients resend events after status 503. */
   retriesOn429: boolean;
@@ -53,7 +52,6 @@ export interface CaptureRequest {
   respond(outcome: 'accepted' | 'quota_limited'): Promise<GatewayResponse>;
 }
 
-/** Consecutive events of a request. */
 export interface EventSlice {
   events: readonly ClientEvent[];
   /** The index of the slice's first event among the request's valid events. */
@@ -62,7 +60,6 @@ export interface EventSlice {
 
 /** Reads requests and creates responses for one protocol. */
 export interface CaptureReader {
-  /** The path's name in metrics and logs. */
   path: string;
   /**
    * The name that events without a name get, or null if such events are dropped (docs/wire-rules.md#dropped-events).

@@ -22,9 +22,7 @@ const accepted = { status: 200, body: '{"status":"Ok"}', headers: {} };
 const quotaLimited = { status: 200, body: '{"status":"Ok","quota_limited":["events"]}', headers: {} };
 const acceptedBeacon = { status: 204, body: '', headers: {} };
 
-/**
- * Reads requests to `/capture`, `/batch`, `/e` and similar paths: JSON in any encoding and shape, or a multipart form.
- */
+/** Reads requests to `/capture`, `/batch`, `/e` and similar paths: JSON in any encoding, or a multipart form. */
 export function createClassicReader(
   { path, query: queryText }: { path: CapturePath; query: string },
   deps: ReaderDependencies,
@@ -71,7 +69,6 @@ export function createClassicReader(
 
 interface ReadContext {
   request: IncomingMessage;
-  /** The API key in the query string. */
   keyInQuery: string | null;
   hints: RequestHints;
   maxRecordBytes: number;

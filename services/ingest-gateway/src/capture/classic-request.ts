@@ -35,7 +35,6 @@ export interface ParsedRequest {
   sentAtMs: number | null;
   /** The value of `sent_at` in the batch, if it is not a valid time and the client sent no other time. */
   unreadableSentAt: string | undefined;
-  /** The names of the multipart parts that are not stored. */
   omittedParts?: readonly string[];
 }
 
@@ -44,7 +43,6 @@ export interface RequestHints {
   path: Pick<CapturePath, 'nameForNameless' | 'takesBatches'>;
   /** The API key from a form field, or from the query string of a GET request. */
   apiKey: string | null;
-  /** The query parameter `_`. */
   sentAt: string | null;
 }
 

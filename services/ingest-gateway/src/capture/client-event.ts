@@ -127,7 +127,6 @@ function sortedJson(value: unknown): string {
 }
 
 export interface ValidatedEvents {
-  /** The valid events, in request order. */
   valid: ClientEvent[];
   /** The original index of each valid event in the request, or undefined if all events are valid. */
   indexes: Int32Array<ArrayBuffer> | undefined;
@@ -135,7 +134,6 @@ export interface ValidatedEvents {
   firstFault: { index: number; fault: EventFault } | null;
 }
 
-/** The events of a request that are dropped for the same reason. */
 export interface EventDrop {
   cause: EventFault['cause'];
   count: number;
@@ -176,10 +174,7 @@ export function validateEvents(events: readonly unknown[], { isShallow }: { isSh
   return { valid, indexes: indexes.slice(0, valid.length), drops: [...drops.values()], firstFault };
 }
 
-/**
- * Returns a sample of an event. Reads only top-level fields, because the event may be nested too deeply to be
- * traversed.
- */
+/** Returns a sample of an event. Reads only top-level fields, because the event may be nested very deeply. */
 function sampleOf(event: unknown, index: number, { path, reason }: EventFault): DropSample {
   const { event: name, uuid } = (event ?? {}) as Record<string, unknown>;
   return {

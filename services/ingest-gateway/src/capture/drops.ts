@@ -3,7 +3,6 @@
 import { type CapturedWarning, cutToCodePoints, type GatewayWarningType } from '@millrace/contracts';
 import type { Sender } from '../request-head.ts';
 
-/** The maximum number of samples for each reason. */
 export const maxSamples = 10;
 const maxNameCodePoints = 200;
 const maxTimestampCodePoints = 64;
@@ -24,12 +23,10 @@ export interface DropSample {
   /** The invalid field, or null if the event as a whole is invalid. */
   field?: string | null;
   reason?: string;
-  /** The truncated distinct ID. */
   distinct_id?: string;
   /** The size of the event's record and the maximum size, in bytes. */
   bytes?: number;
   max_bytes?: number;
-  /** The names of the multipart parts that are not stored. */
   parts?: readonly string[];
 }
 
@@ -54,7 +51,6 @@ export interface DropTally {
   addAll(reason: DropReason, count: number, samples: readonly DropSample[]): void;
   /** Adds a stored event that causes a warning. The event does not count as dropped. */
   note(finding: Finding, sample: DropSample): void;
-  /** Returns the number of dropped events by reason. */
   counts(): ReadonlyMap<DropReason, number>;
   /** Creates one warning for each drop reason and one for each finding. */
   toWarnings(facts: WarningFacts): CapturedWarning[];

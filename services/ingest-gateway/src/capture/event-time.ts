@@ -10,7 +10,6 @@ const lastOfYear9999Ms = Date.UTC(10_000, 0, 1) - 1;
 const firstOfYear1Ms = new Date(0).setUTCFullYear(1, 0, 1);
 
 interface EventTime {
-  /** The event time in milliseconds since the epoch. */
   ms: number;
   /** The warning for the project (docs/wire-rules.md#times), or null if the timestamp was stored unchanged. */
   finding: TimeFinding | null;
@@ -74,9 +73,7 @@ export function readSentAt(inBatch: unknown, inQuery: string | null): number | n
   return ms >= oldestQueryMs && ms <= newestMs ? ms : null;
 }
 
-/**
- * Returns the batch's `sent_at` for the warning if it cannot be parsed, or undefined if `sent_at` is missing or valid.
- */
+/** Returns the batch's `sent_at` for the warning if it cannot be parsed, or undefined if it is missing or valid. */
 export function findUnreadableSentAt(inBatch: unknown): string | undefined {
   if (inBatch === undefined || inBatch === null || inBatch === '' || readInBatch(inBatch) !== null) return undefined;
   return typeof inBatch === 'string' ? inBatch : `a value of type ${typeof inBatch}`;

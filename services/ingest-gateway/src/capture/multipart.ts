@@ -51,10 +51,7 @@ export async function decodeMultipart(
 
 interface Part {
   name: string;
-  /**
-   * The Content-Type of the part, in lower case and without parameters, or `text/plain` if the part has no
-   * Content-Type.
-   */
+  /** The Content-Type of the part, in lower case without parameters, or `text/plain` if it has no Content-Type. */
   type: string;
   bytes: Buffer;
 }
@@ -145,7 +142,6 @@ function brokenForm(cause: unknown): AppError {
   });
 }
 
-/** An event assembled from the parts of a multipart request. */
 interface AssembledEvent {
   event: JsonObject;
   /** The names of the parts that are replaced with a note, because they are not text or do not fit into a record. */

@@ -11,18 +11,14 @@ import type { V1Head } from './v1-request.ts';
 
 export interface ValidatedBatch {
   isHistorical: boolean;
-  /** The UUIDs of all events as the client sent them. */
   uuids: string[];
   events: ClientEvent[];
-  /** The original index of each valid event in the batch. */
   indexes: number[];
   drops: V1Drop[];
 }
 
-/** The events of a batch that are dropped for the same reason. */
 interface V1Drop {
   reason: V1DropReason;
-  /** The indexes of the dropped events in the batch. */
   indexes: number[];
   /** The first dropped events, up to `maxSamples`. */
   samples: DropSample[];

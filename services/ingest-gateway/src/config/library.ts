@@ -34,7 +34,6 @@ async function readForms(path: string): Promise<LibraryFile> {
   return { plain, br, gzip, etag: `"${digest.slice(0, 24)}"`, integrity: `sha384-${digest}` };
 }
 
-/** A library file in all compressed forms. */
 export interface LibraryFile {
   plain: Buffer;
   br: Buffer;
@@ -48,7 +47,6 @@ export interface LibraryFile {
 export interface BrowserLibrary {
   /** The default version, for pages that do not request a specific version. */
   version: string;
-  /** The library files by version and file name. */
   files: ReadonlyMap<string, ReadonlyMap<string, LibraryFile>>;
 }
 

@@ -9,7 +9,6 @@ import { storeTimeLimits, withTimeLimit } from '../access/store-limits.ts';
 import type { FlagData } from '../flag-data.ts';
 import { type ClientSettings, findClientSettings, findPublicFeatures, type PublicFeature } from './store.ts';
 
-/** Cached project data, by key. */
 export interface CachedLookups<K, V> {
   /**
    * Returns the data for a key, from the cache if possible.
@@ -37,9 +36,7 @@ export function createEnvironmentSettings(
   });
 }
 
-/**
- * Caches the features in which persons can enroll, by environment, until one of the features or their flags changes.
- */
+/** Caches the features in which persons can enroll, by environment, until a feature or its flag changes. */
 export function createEarlyAccessFeatures(
   sql: Sql,
   changes: Changes,
@@ -66,7 +63,6 @@ function cacheUntilChanged<K extends string | number, V>({
   refusal,
 }: {
   changes: Changes;
-  /** Returns the cache keys that a change affects. */
   keysOf(change: ProjectChange): readonly K[];
   max: number;
   load(key: K): Promise<V>;

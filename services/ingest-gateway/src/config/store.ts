@@ -27,7 +27,6 @@ export async function findClientSettings(sql: Sql, token: string): Promise<Clien
   return row ?? null;
 }
 
-/** An early access feature as clients receive it. */
 export interface PublicFeature {
   id: string;
   name: string;

@@ -45,11 +45,8 @@ export interface FlagServices extends Stoppable {
 }
 
 interface FlagServicesOptions {
-  /**
-   * Queries flag data. The queries use a separate pool, so that a large number of flag requests does not affect events.
-   */
+  /** Queries flag data. It uses a separate pool, so that many flag requests do not affect events. */
   sql: Sql;
-  /** The connection for definition queries (see `createFlagDatabase`). */
   definitionSql: Sql;
   cache: KeyValueStore;
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;

@@ -175,17 +175,13 @@ function missingDistinctId(): AppError {
   });
 }
 
-/** The query parameters of a flag request. */
 export interface FlagQuery {
   /** The query parameters that replace the body or describe its encoding. */
   body: CaptureQuery;
-  /** The distinct ID for a request without a body. */
   distinctId: string | null;
   shape: ResponseShape;
-  /** Whether the response should include the browser config. */
   withConfig: boolean;
   onlySurveys: boolean;
-  /** Whether to ignore the person's stored properties. */
   onlySentProperties: boolean;
 }
 
@@ -233,7 +229,6 @@ function numberOf(version: string | null): number {
   return version !== null && /^-?\d{1,9}$/.test(version) ? Number(version) : 0;
 }
 
-/** The name of a flag endpoint in metrics and logs. */
 export type FlagPath = '/flags' | '/decide';
 
 const paths = new Map<string, FlagPath>([

@@ -34,7 +34,6 @@ import {
 import { toFlagRefusal, toFlagResponse } from './flag-response.ts';
 import type { FlagOutcome } from './metrics.ts';
 
-/** The path and query string of a flag request. */
 export interface FlagTarget {
   path: FlagPath;
   query: string;
@@ -171,7 +170,6 @@ interface EvaluationOptions {
   data: FlagData;
   expensiveRequests: ExpensiveRequests;
   idsBeforeLogin: AnonymousIdCache;
-  /** Called after each failed database query. */
   onFailure(error: unknown): void;
 }
 

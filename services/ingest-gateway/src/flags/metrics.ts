@@ -1,6 +1,5 @@
 import type { Metrics } from '@millrace/runtime';
 
-/** The outcome of a flag request that was not rejected. */
 export type FlagOutcome = 'evaluated' | 'with_errors' | 'disabled' | 'quota_limited' | 'no_flags_requested';
 
 export interface FlagMetrics {
@@ -11,7 +10,6 @@ export interface FlagMetrics {
    */
   ended(outcome: { path: string; status: number; code: string | null; seconds: number }): void;
   countOutcome(outcome: FlagOutcome): void;
-  /** Counts a flag whose evaluation failed. */
   failed(reason: string): void;
 }
 

@@ -68,7 +68,6 @@ type EventField = (typeof eventFields)[number] | (typeof envelopeFields)[number]
 type PropertyField = (typeof propertyFields)[number];
 
 const allFields = [...eventFields, ...envelopeFields];
-/** The number of positions that a scan stores for each event. */
 export const positionsPerEvent = 2 * (allFields.length + propertyFields.length);
 
 const slotByField = new Map<string, number>(allFields.map((name, index) => [name, 2 * index]));

@@ -90,7 +90,6 @@ interface JsonCursor {
   /** Skips a string. If the string is invalid, advances to the first invalid character. */
   takeString(): boolean;
   skipSpace(): void;
-  /** The character at the current position. */
   character(): string | undefined;
   place(): number;
 }

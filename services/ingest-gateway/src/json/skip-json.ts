@@ -180,7 +180,6 @@ function skipNumber(bytes: Buffer, start: number): number {
   return at;
 }
 
-/** Skips one or more digits. */
 function skipDigits(bytes: Buffer, start: number): number {
   let at = start;
   for (;;) {

@@ -16,7 +16,6 @@ export interface BodyThread<Result> {
   idleTimer: NodeJS.Timeout | undefined;
   start(): Worker;
   onMessage: (message: ThreadMessage<Result>) => void;
-  /** Called if the worker exits during a job. */
   onLost: ((error: Error) => void) | undefined;
 }
 
@@ -46,7 +45,6 @@ export function createBodyThreads<Result>({
 }: {
   program: URL;
   budget: ByteBudget;
-  /** The threads' numbers in the byte budget. */
   numbers: readonly number[];
   heapMb: number;
   logger: Logger;
@@ -129,7 +127,6 @@ function lostError(cause: unknown): AppError {
   });
 }
 
-/** The project or client that sent a body. */
 export interface BodyOwner {
   /** Bodies with a known key and bodies without one use separate threads. */
   isKnownKey: boolean;

@@ -3,7 +3,6 @@ import { type ByteBudget, type ByteLease, overloadedError } from '../body/byte-b
 import { type BodyOwner, type BodyThread, type BodyThreads, createBodyThreads } from './body-threads.ts';
 import { type BodyJob, type ThreadMessage, type TransferredError, toTransferable } from './messages.ts';
 
-/** The data that a job needs in addition to its body. */
 export interface JobContext {
   lease: ByteLease;
   owner: BodyOwner;

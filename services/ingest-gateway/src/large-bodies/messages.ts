@@ -39,9 +39,7 @@ export interface TransferredError {
 
 const copiedBelowBytes = 64 * 1024;
 
-/**
- * Returns bytes in memory that can be transferred. Small buffers share their memory with others, so they are copied.
- */
+/** Returns bytes in memory that can be transferred. Copies small buffers, because they share their memory. */
 export function toTransferable(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer } = bytes;
   const isOwnMemory = bytes.length >= copiedBelowBytes && buffer instanceof ArrayBuffer;

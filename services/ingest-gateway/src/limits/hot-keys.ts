@@ -125,12 +125,10 @@ interface HotKeyTable {
   add(key: string): boolean;
   /** Announces the hot keys again, for gateways that started later or missed an announcement. */
   repeat(): void;
-  /** Starts to receive announcements from other gateways. */
   listen(): Promise<void>;
   size(): number;
 }
 
-/** The key-value store channel on which hot keys are announced. */
 const hotKeyChannel = 'hot-keys';
 const maxHotKeys = 10_000;
 const maxAnnounced = 1000;

@@ -6,7 +6,6 @@ import type { SharedCounters } from './shared-counters.ts';
 export type QuotaProject = Pick<KnownProject, 'environmentId' | 'eventsPerMonth'>;
 
 export interface Quotas {
-  /** Returns true if the project's quota for the current month is used up. */
   isUsedUp(project: QuotaProject): boolean;
   /** Counts live events that the event log has acknowledged. */
   noteStored(project: QuotaProject, events: number): void;

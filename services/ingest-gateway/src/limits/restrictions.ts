@@ -26,7 +26,6 @@ export async function createRestrictions(options: {
   sql: Sql;
   changes: Pick<ProjectChanges, 'subscribe'>;
   logger: Logger;
-  /** The restrictions from the service's settings. */
   configured: readonly Restriction[];
   refreshAfterMs: number;
 }): Promise<Restrictions> {

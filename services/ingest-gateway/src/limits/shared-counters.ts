@@ -37,7 +37,6 @@ export function createSharedCounters(options: {
   now(): number;
   /** How long counts are collected before they are sent to the store, in milliseconds. */
   flushAfterMs: number;
-  /** Called after each attempt with the number of counters. */
   onFlush(outcome: 'ok' | 'failed', counters: number): void;
   maxCounters?: number;
 }): SharedCounters {

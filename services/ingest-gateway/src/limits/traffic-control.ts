@@ -16,7 +16,6 @@ import { createProjectSpikes, type ProjectSpikes } from './spikes.ts';
 import { createTrafficMetrics, type TrafficMetrics } from './traffic-metrics.ts';
 import { createTrafficReports, type TrafficReports } from './traffic-reports.ts';
 
-/** A request before the limits are applied. */
 export interface Admission {
   token: string;
   /** The project, or null if the key could not be looked up. Limits do not apply if the project is null. */

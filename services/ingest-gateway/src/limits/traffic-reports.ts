@@ -85,10 +85,7 @@ export function createTrafficReports(options: TrafficReportsOptions): TrafficRep
   const pending = new Map<string, PendingWarning>();
   /** When the last warning about each subject was sent. Entries are deleted after `furtherAfterMs`. */
   const sentAtMs = new Map<string, number>();
-  /**
-   * Reported subjects whose warning ID is derived. Another report about such a subject would result in the same
-   * warning.
-   */
+  /** Reported subjects whose warning ID is derived. Another report about them would result in the same warning. */
   const reported = new LRUCache<string, true>({ max: maxPending });
   let timer: NodeJS.Timeout | undefined;
   let sending: Promise<void> = Promise.resolve();

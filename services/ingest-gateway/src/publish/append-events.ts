@@ -27,7 +27,6 @@ export interface EventAppender {
    * @param last the last slice. Its tally contains the dropped events of all slices.
    */
   end(last: CapturedEvents): Promise<void>;
-  /** Returns the number of events passed to the event log. */
   eventCount(): number;
 }
 

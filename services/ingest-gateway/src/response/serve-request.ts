@@ -20,7 +20,6 @@ export interface HttpExchange {
   request: IncomingMessage;
   response: ServerResponse;
   requestId: string;
-  /** The path's name in metrics and logs. */
   path: string;
   toRefusal(error: unknown): Refusal;
 }
@@ -34,7 +33,6 @@ export interface RequestScope {
   setEnvironment(environmentId: number | null): void;
 }
 
-/** The dependencies of all endpoints, for events and for flags. */
 export interface ServeDependencies {
   budget: ByteBudget;
   uploads: Uploads;
