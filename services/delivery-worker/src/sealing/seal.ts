@@ -22,7 +22,7 @@ const portion = 100;
 /**
  * Encrypts the secrets of exports that are unencrypted or encrypted with an older key. To rotate the key, operators put
  * a new key before the old one. When all secrets have been encrypted again, operators can remove the old key.
- * @returns whether more secrets may be due
+ * @returns whether more secrets may remain
  */
 export function encryptExportSecrets(deps: SealingDeps): Promise<boolean> {
   const { secretBox } = deps;
@@ -35,7 +35,7 @@ export function encryptExportSecrets(deps: SealingDeps): Promise<boolean> {
 
 /**
  * Like `encryptExportSecrets`, for the secrets of authenticator apps, which the management API stores.
- * @returns whether more secrets may be due
+ * @returns whether more secrets may remain
  */
 export function encryptTotpSecrets(deps: SealingDeps): Promise<boolean> {
   const { secretBox } = deps;
@@ -52,7 +52,7 @@ export function encryptTotpSecrets(deps: SealingDeps): Promise<boolean> {
 
 /**
  * Like `encryptExportSecrets`, for the client secrets of organizations' OpenID providers.
- * @returns whether more secrets may be due
+ * @returns whether more secrets may remain
  */
 export function encryptClientSecrets(deps: SealingDeps): Promise<boolean> {
   const { secretBox } = deps;

@@ -7,7 +7,7 @@ export interface BodySample {
   creates?: string;
   /** Fields that a new record needs. A function returns different fields each time. */
   needed?: Record<string, unknown> | (() => Record<string, unknown>);
-  /** Fields that PUT requests must contain, with the record's current values. */
+  /** Fields that PUT requires. The tests send them with the record's current values. */
   repeated?: string[];
   /** Fields that change the record. One request sends all of them. */
   stored?: Record<string, unknown>;

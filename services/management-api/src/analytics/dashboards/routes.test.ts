@@ -505,7 +505,7 @@ test('insight-280: lets only the owner and administrators change a restricted da
   expect(level.status).toBe(403);
 });
 
-test('insight-281, insight-282: deletes a dashboard with its insights, and restores both and the tiles', async () => {
+test('insight-281, insight-282: deletes a dashboard with its insights, and restores it with its tiles and insights', async () => {
   const [id, other] = [await board(), await board()];
   const [only, both] = [await insight(id), await insight(id, other)];
   await change(id, { tiles: [{ text: { body: 'off' } }] });

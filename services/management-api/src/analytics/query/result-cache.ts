@@ -82,7 +82,7 @@ export function recommendedRefreshDelayMs(
 
 interface Cached {
   query: unknown;
-  /** Maximum number of rows, if it differs from the usual one. */
+  /** Maximum number of rows, if it differs from the default. */
   rows: number | undefined;
   propertyTypes: readonly unknown[];
 }

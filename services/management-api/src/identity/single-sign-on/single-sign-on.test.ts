@@ -918,7 +918,7 @@ describe('an enforced provider', () => {
     expect(await precheck('x@free.example')).toMatchObject({ password_login_available: true, saml_available: false });
   });
 
-  test('signin-029: rejects passkeys too', async () => {
+  test('signin-029: also disables sign-in by passkey', async () => {
     const session = await signInAs(api, tenant.userId);
     const passkey = softwarePasskey(new URL(api.url).origin);
     const { body: options } = await api.send('POST', '/api/webauthn/register/begin/', { key: session });
