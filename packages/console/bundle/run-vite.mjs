@@ -31,7 +31,12 @@ await build({
     emptyOutDir: true,
     manifest: 'manifest.json',
     // The console, and the page for public links.
-    rolldownOptions: { input: ['index.html', 'shared.html'].map((page) => join(home, page)) },
+    rolldownOptions: {
+      input: ['index.html', 'shared.html'].map((page) => join(home, page)),
+      // Without this option, pages would import modules from the entry file of `shared.html`, which would then run.
+      preserveEntrySignatures: 'strict',
+      output: { codeSplitting: { groups: groupsOfFiles() } },
+    },
     // Write every asset to a file, because the content security policy allows `data:` URLs only for images.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
@@ -42,6 +47,39 @@ await build({
   },
 });
 process.stdout.write(JSON.stringify([...bundled]));
+
+/**
+ * Combines modules into few files, because each file costs the browser about as much as a request to the API. The
+ * modules that both HTML pages need, those that only one of them needs, and those that many pages of the console share
+ * become one file each. All other modules stay in the files of their pages.
+ */
+function groupsOfFiles() {
+  let neededBy;
+  const name = (id, context) => {
+    const isEntry = id.endsWith('.html') || id === join(home, 'src/main.tsx');
+    if (isEntry || id.startsWith(join(home, 'src/shared/'))) return null;
+    neededBy ??= ['index.html', 'shared.html'].map((page) => modulesOf(page, context));
+    const [isInConsole, isInShared] = neededBy.map((modules) => modules.has(id));
+    if (isInConsole) return isInShared ? 'base' : 'frame';
+    return isInShared ? 'results' : null;
+  };
+  return [
+    { name, debugName: 'modules of HTML pages', priority: 2 },
+    { name: 'common', minShareCount: 5, priority: 1 },
+  ];
+}
+
+/** Returns the modules that an HTML page loads before it renders. */
+function modulesOf(page, context) {
+  const found = new Set();
+  const add = (id) => {
+    if (found.has(id)) return;
+    found.add(id);
+    for (const imported of context.getModuleInfo(id)?.importedIds ?? []) add(imported);
+  };
+  add(join(home, page));
+  return found;
+}
 
 /** Adds the script that sets the theme before the styles load, as a separate file. */
 function firstPaintScript() {

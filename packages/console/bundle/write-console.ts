@@ -12,8 +12,8 @@ export const consoleFolder = 'console';
 
 /** Maximum gzip size of everything except fonts that loads before the first render. */
 export const firstLoadLimit = 250_000;
-/** Maximum gzip size that each page adds to the first load. */
-export const pageLimit = 80_000;
+/** Maximum gzip size that a page adds to the first load. It includes the files that most pages share. */
+export const pageLimit = 100_000;
 /** Maximum gzip size of code that loads on demand for a part of a page, such as the SQL editor. */
 export const partLimit = 120_000;
 /**
@@ -93,10 +93,10 @@ async function measure(directory: string, manifest: Manifest): Promise<ConsoleSi
   const ownSize = (name: string, loaded: ReadonlySet<string>) =>
     sum([...filesOf(manifest, name)].filter((file) => !loaded.has(file)));
   const pages: ConsoleSizes['pages'] = {};
-  for (const name of manifest['index.html']?.dynamicImports ?? []) pages[name] = await ownSize(name, first);
+  for (const name of loadedOnDemand(manifest, 'index.html')) pages[name] = await ownSize(name, first);
   const parts: ConsoleSizes['parts'] = {};
   for (const page of Object.keys(pages))
-    for (const name of manifest[page]?.dynamicImports ?? [])
+    for (const name of loadedOnDemand(manifest, page))
       if (!(name in pages)) parts[name] = await ownSize(name, new Set([...first, ...filesOf(manifest, page)]));
   // Count only the Latin subset of each font. Other subsets load only for pages that contain their characters.
   const fonts = (await readdir(join(directory, 'assets'))).filter((name) => /-latin-wght-.*\.woff2$/.test(name));
@@ -106,13 +106,21 @@ async function measure(directory: string, manifest: Manifest): Promise<ConsoleSi
 }
 
 /** Returns all files that load with a manifest entry. */
-function filesOf(manifest: Manifest, name: string, seen = new Set<string>()): Set<string> {
+function filesOf(manifest: Manifest, name: string): Set<string> {
+  return new Set(entriesOf(manifest, name).flatMap(({ file, css = [] }) => [file, ...css]));
+}
+
+/** Returns the names of the entries that the files of an entry load on demand. */
+function loadedOnDemand(manifest: Manifest, name: string): Set<string> {
+  return new Set(entriesOf(manifest, name).flatMap(({ dynamicImports = [] }) => dynamicImports));
+}
+
+/** Returns an entry of the manifest and all entries that load with it. */
+function entriesOf(manifest: Manifest, name: string, seen = new Set<string>()): Manifest[string][] {
   const entry = manifest[name];
-  if (entry === undefined || seen.has(entry.file)) return seen;
-  seen.add(entry.file);
-  for (const file of entry.css ?? []) seen.add(file);
-  for (const imported of entry.imports ?? []) filesOf(manifest, imported, seen);
-  return seen;
+  if (entry === undefined || seen.has(name)) return [];
+  seen.add(name);
+  return [entry, ...(entry.imports ?? []).flatMap((imported) => entriesOf(manifest, imported, seen))];
 }
 
 function refuseLarge({ firstLoad, sharedLoad, fonts, pages, parts }: ConsoleSizes): void {
