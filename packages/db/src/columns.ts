@@ -1,4 +1,4 @@
-// The type of some columns of a table, derived from schema.prisma.
+// The types of selected columns of a table, derived from schema.prisma.
 
 import type { Prisma } from './generated/client.ts';
 

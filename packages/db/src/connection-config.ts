@@ -1,5 +1,3 @@
-/** Converts a database URL to connection settings, in particular for TLS. */
-
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { ConfigError, readEnvironment, readPemFile } from '@millrace/runtime';
 import pg from 'pg';
@@ -98,7 +96,8 @@ function readTls(
   const cert = readPemFile('sslcert', sslcert, problems);
   const key = readPemFile('sslkey', sslkey, problems);
   if (isOff || (sslmode === undefined && isEnabled === undefined && demands.length === 0)) return false;
-  // Always set `rejectUnauthorized`, because NODE_TLS_REJECT_UNAUTHORIZED could otherwise turn off the check.
+  // Always set `rejectUnauthorized`, because NODE_TLS_REJECT_UNAUTHORIZED could otherwise disable certificate
+  // verification.
   return {
     rejectUnauthorized: sslmode !== 'no-verify',
     ...(ca && { ca: ca.text }),
@@ -107,7 +106,7 @@ function readTls(
   };
 }
 
-/** Makes the name of a URL parameter safe to show in a one-line error. */
+/** Makes a URL parameter's name safe to show in a one-line error message. */
 function shown(name: string): string {
   return /^[\w-]{1,40}$/.test(name) ? name : 'A parameter';
 }
@@ -115,9 +114,9 @@ function shown(name: string): string {
 interface DatabaseTls {
   host: string;
   port: number;
-  /** Whether the client must first send PostgreSQL an unencrypted request for TLS. */
+  /** Whether the client must send an unencrypted TLS request to PostgreSQL before it starts TLS. */
   asksFirst: boolean;
-  /** The certificate authority and the client certificate that the URL names. */
+  /** The certificate authority and the client certificate from the URL. */
   secureContext: SecureContext;
   /** Whether the server's certificate must match its host name. */
   isVerified: boolean;
@@ -130,7 +129,7 @@ interface DatabaseTls {
 export function readDatabaseTls(address: string): DatabaseTls | null {
   const { ssl, sslnegotiation, ...config } = toClientConfig(address);
   if (ssl === undefined || typeof ssl === 'boolean') return null;
-  // This client never connects. It only parses the host and the port.
+  // This client never connects. It is used only to parse the host and the port.
   const { host, port } = new pg.Client(config);
   if (host.startsWith('/')) return null;
   return {

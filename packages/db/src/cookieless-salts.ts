@@ -1,4 +1,4 @@
-// SQL for the daily salts from which the IDs of cookieless visitors are derived.
+// SQL for the daily salts from which the distinct IDs of cookieless visitors are derived.
 
 import type { Sql } from './transaction.ts';
 

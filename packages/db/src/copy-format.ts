@@ -12,10 +12,10 @@ export interface CopyRow {
   integer(value: number): void;
   text(value: string): void;
   jsonb(json: string): void;
-  /** Writes JSON text that is given in two parts: UTF-8 bytes from `start` to `end`, and the text that follows them. */
+  /** Writes JSON text in two parts: the UTF-8 bytes from `start` to `end`, followed by the text `rest`. */
   jsonbBytes(bytes: Buffer, start: number, end: number, rest: string): void;
   uuid(value: string): void;
-  /** Writes a `timestamptz`, given in whole milliseconds since 1970. */
+  /** Writes a `timestamptz`, given in whole milliseconds since the epoch. */
   time(ms: number): void;
 }
 
@@ -91,7 +91,7 @@ function createRow(into: CopyBuffer): CopyRow {
 
 const hyphen = 45;
 
-/** The value of each hexadecimal digit, by its character code. */
+/** The value of each hexadecimal digit, indexed by its character code. */
 const digits = new Uint8Array(128);
 for (const [value, digit] of [...'0123456789abcdef'].entries()) {
   digits[digit.charCodeAt(0)] = value;
@@ -124,7 +124,7 @@ function writeTime(ms: number, buffer: Buffer, at: number): number {
   return buffer.writeUInt32BE(lowMicros - carry * twoTo32, at + 4);
 }
 
-/** The size of the first chunk. It is small, because most COPY statements send little data. */
+/** The size of the first chunk, which is small because most COPY statements send little data. */
 const firstChunkBytes = 8 * 1024;
 /**
  * The size of a chunk. For a larger buffer, the operating system would allocate new memory, which costs more than
@@ -161,7 +161,7 @@ export function releaseChunks(chunks: readonly Buffer[]): void {
  */
 interface CopyBuffer {
   buffer: Buffer;
-  /** The position at which the next byte is written. */
+  /** The position of the next byte to write. */
   at: number;
   full: Buffer[];
 }
@@ -177,7 +177,7 @@ function makeRoom(into: CopyBuffer, bytes: number): void {
   into.at = 0;
 }
 
-/** Writes a text preceded by its length. If `prefix` is not null, it is written before the text. */
+/** Writes a string preceded by its length in bytes. Writes `prefix` before the string if it is not null. */
 function writeText(into: CopyBuffer, value: string, prefix: number | null): void {
   const room = value.length > maxUncounted ? Buffer.byteLength(value) : value.length * 3;
   makeRoom(into, lengthBytes + 1 + room);
@@ -209,7 +209,7 @@ function writeCount(into: CopyBuffer, columns: number): void {
   into.at = into.buffer.writeInt16BE(columns, into.at);
 }
 
-/** Returns the chunks that have become full since the last call. */
+/** Returns the chunks that were filled since the last call. */
 function takeFull(into: CopyBuffer): Buffer[] {
   const taken = into.full;
   if (taken.length > 0) into.full = [];

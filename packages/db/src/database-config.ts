@@ -1,5 +1,3 @@
-// The settings of a service's database connection.
-
 import { ConfigError, createSecretReader, readTimePerConnection, secretSetting } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 

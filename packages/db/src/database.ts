@@ -1,4 +1,4 @@
-// Opens the database of a process, with SQL for stores and a typed client for management data.
+// Opens a process's database connections: SQL for stores, and a typed client for management data.
 
 import { PrismaPg } from '@prisma/adapter-pg';
 import { PrismaClient } from './generated/client.ts';
@@ -8,10 +8,10 @@ export interface Database extends SqlDatabase {
   prisma: PrismaClient;
 }
 
-/** Creates the only pool of a process, shared by the typed client and the SQL stores. */
+/** Creates the process's only connection pool, which the typed client and the SQL stores share. */
 export function createDatabase(options: DatabaseOptions): Database {
   const { database, pool } = openSqlDatabase(options);
-  // Create the client on first use. A process that does not use the client saves 28 MB.
+  // Create the client on first use, because a process that does not use it saves 28 MB.
   let prisma: PrismaClient | undefined;
   let stopping: Promise<void> | undefined;
   async function stop(): Promise<void> {
@@ -24,7 +24,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     get prisma() {
       prisma ??= new PrismaClient({
         adapter: new PrismaPg(pool),
-        // Errors are logged. In other formats, they would include the query's arguments.
+        // Prisma's errors are logged, and in other formats they would include the query arguments.
         errorFormat: 'minimal',
       });
       return prisma;

@@ -1,4 +1,4 @@
-// Connects to a PostgreSQL database that belongs to a user and is not trusted.
+// Connects to a PostgreSQL database that belongs to a user and is therefore not trusted.
 
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
@@ -7,21 +7,21 @@ import { endConnection } from './pg-internals/end-connection.ts';
 import { filterServerMessages } from './pg-internals/guard-messages.ts';
 
 export interface ExternalConnectionOptions {
-  /** The host name of the server, which its certificate must match. */
+  /** The server's host name, which must match its certificate. */
   host: string;
-  /** The address to connect to, which the caller has resolved and checked. */
+  /** The IP address to connect to, which the caller has resolved and checked. */
   address: string;
   port: number;
   database: string;
   user: string;
   password: string;
-  /** Whether to accept any certificate. Otherwise, a trusted authority must have signed it. */
+  /** Whether to accept any certificate. If false, a trusted authority must have signed the certificate. */
   acceptsAnyCertificate: boolean;
   connectTimeoutMs: number;
   statementTimeoutMs: number;
 }
 
-/** A connection to a PostgreSQL database that belongs to a user. Millrace only writes to it. */
+/** A connection to a user's PostgreSQL database, to which Millrace only writes. */
 export interface ExternalConnection {
   /**
    * Runs one statement.
@@ -33,7 +33,7 @@ export interface ExternalConnection {
   stop(): Promise<void>;
 }
 
-/** Maximum size of all responses to one statement. It is enough for a trigger that raises a notice for each row. */
+/** Maximum total size of the responses to one statement, which is enough for a trigger that raises a notice per row. */
 const maxResponseBytes = 2 * 1024 * 1024;
 
 /**

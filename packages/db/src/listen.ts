@@ -1,4 +1,4 @@
-// Receives PostgreSQL notifications (LISTEN) on a separate connection, and detects when notifications do not arrive.
+// Receives PostgreSQL notifications (LISTEN) on a separate connection, and detects if they stop arriving.
 
 import { randomUUID } from 'node:crypto';
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import type { ReadClientConfig } from './open-pool.ts';
 import { endConnection } from './pg-internals/end-connection.ts';
 
 export interface ListenOptions {
-  /** The name of the channel, with only letters, digits and underscores. */
+  /** The channel name, which can contain only letters, digits and underscores. */
   channel: string;
   onMessage(payload: string): void;
   /** Called each time listening starts. Earlier messages may have been missed. Must not throw. */
@@ -65,13 +65,13 @@ export function listen(
       if (stopping.signal.aborted || error === undefined) return;
       if (!wasReported) onInterrupted(error);
       wasReported = true;
-      // The connection worked for a while, so this is a new failure. Begin with the shortest delay again.
+      // The connection worked for a while, so restart the retries with the shortest delay.
       if (performance.now() - began > afterNoEchoMs) delayMs = firstDelayMs;
       await pause(error instanceof NoEcho ? afterNoEchoMs : delayMs);
     }
   }
 
-  /** Listens on one connection. Resolves when listening is stopped. */
+  /** Listens on one connection until listening is stopped. */
   async function listenOnce(): Promise<void> {
     const client = new pg.Client({ ...config(), query_timeout: responseTimeoutMs });
     const lost = new AbortController();
@@ -126,7 +126,7 @@ async function untilReceived(echo: string, received: ReadonlySet<string>, signal
   while (!received.has(echo)) {
     if (signal.aborted) return;
     const isLate = performance.now() > deadline;
-    // Before giving up, read the notifications that have arrived, because the process itself may have been blocked.
+    // Before giving up, read notifications that have already arrived, because this process may have been blocked.
     await (isLate ? immediate() : pauseFor(10, signal));
     if (isLate && !received.has(echo)) throw new NoEcho();
   }

@@ -1,4 +1,4 @@
-// Opens a connection pool whose settings are read again for each new connection, because secrets may be rotated.
+// Opens a connection pool that reads its settings again for each new connection, because secrets may be rotated.
 
 import type { Logger } from '@millrace/runtime';
 import pg from 'pg';
@@ -9,9 +9,9 @@ import { limitDisconnectTime } from './pg-internals/end-connection.ts';
 export interface PoolOptions {
   url: DatabaseAddress;
   logger: Logger;
-  /** The maximum number of connections that this process opens. */
+  /** The maximum number of connections in the pool. */
   poolSize?: number;
-  /** The server cancels a statement that takes longer than this. 0 disables the limit. */
+  /** The time after which the server cancels a statement, in milliseconds. 0 disables the limit. */
   statementTimeoutMs?: number;
   /**
    * A statement that gets no response within this time fails in this process, and its connection is closed. Only this
@@ -24,9 +24,9 @@ export interface PoolOptions {
    * unreachable while other processes wait for its locks. By default, the server's own setting applies.
    */
   idleInTransactionTimeoutMs?: number;
-  /** A statement that waits longer than this for a lock fails. By default, the server's own setting applies. */
+  /** How many milliseconds a statement waits for a lock before it fails. Defaults to the server's own setting. */
   lockTimeoutMs?: number;
-  /** How long to wait for a connection. */
+  /** How many milliseconds to wait for a connection. */
   connectTimeoutMs?: number;
   applicationName?: string;
   settings?: Record<string, string>;
@@ -83,7 +83,7 @@ export function openPool(config: ReadClientConfig, options: PoolOptions): pg.Poo
   });
   limitDisconnectTime(pool);
   pool.on('error', (error) => {
-    // An idle connection broke, for example because the server restarted. The pool replaces it on the next use.
+    // An idle connection was closed, for example because the server restarted. The pool replaces it on the next use.
     logger.debug('lost an idle database connection', { error });
   });
   return pool;
@@ -101,7 +101,9 @@ function clientOf(config: ReadClientConfig): typeof pg.Client {
 
 const patienceMs = 3000;
 
-/** Limits with which the server detects a lost client. If a limit is undefined, the server's own setting applies. */
+/**
+ * Limits with which the server detects a disconnected client. Undefined limits default to the server's own settings.
+ */
 interface LostClientLimits {
   /** The time after which the server ends the session of a client that sends nothing within a transaction. */
   idleInTransactionTimeoutMs?: number | undefined;
@@ -132,12 +134,15 @@ async function prepareConnection(
     };
     await client.query(config);
   } catch (error) {
-    // If a server or pooler rejects one of the settings, set none of them.
+    // If a server or pooler rejects one of the settings, apply none of them.
     if ((error as { severity?: unknown }).severity === undefined) throw error;
   }
 }
 
-/** Detects a lost client after it has sent nothing for at most eleven seconds. Local sockets ignore these settings. */
+/**
+ * Lets the server detect a disconnected client after at most eleven seconds without data. Has no effect on local
+ * sockets.
+ */
 const keepAlive = {
   tcp_keepalives_idle: '5',
   tcp_keepalives_interval: '2',

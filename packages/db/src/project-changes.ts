@@ -1,21 +1,20 @@
-// Notifies a process about changes of projects that it caches: keys, settings and plans.
+// Notifies a process about changes to project data that it caches: keys, settings and plans.
 
 import { type ProjectChange, parseProjectChange, projectChangeChannel } from '@millrace/contracts';
 import type { Logger, Metrics, Stoppable } from '@millrace/runtime';
 import type { SqlDatabase } from './sql-database.ts';
 
-/** Watches for changes of project data that processes cache: keys, settings and plans. */
 export interface ProjectChanges extends Stoppable {
   /**
    * Calls back shortly after each change is committed, whichever program made it. The argument is null if anything may
    * have changed, for example after an interruption. `onChange` must not throw.
    */
   subscribe(onChange: (change: ProjectChange | null) => void): void;
-  /** Returns false while changes may be missed. Cached data then expires after `unsubscribedMaxAgeMs`. */
+  /** Returns false while change notifications may be missed. Cached data then expires after `unsubscribedMaxAgeMs`. */
   isSubscribed(): boolean;
 }
 
-/** How long cached data can be used while changes may be missed, in milliseconds. */
+/** How many milliseconds cached data can be used while change notifications may be missed. */
 export const unsubscribedMaxAgeMs = 1000;
 
 export interface ProjectChangesOptions {
@@ -24,7 +23,7 @@ export interface ProjectChangesOptions {
   metrics: Metrics;
 }
 
-/** Watches for changes with one connection for the whole process. Can start while the database is down. */
+/** Watches for changes on one connection for the whole process. Can start while the database is down. */
 export function watchProjectChanges({ database, logger, metrics }: ProjectChangesOptions): ProjectChanges {
   const subscribers: ((change: ProjectChange | null) => void)[] = [];
   const received = metrics.gauge(

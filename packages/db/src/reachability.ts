@@ -1,4 +1,4 @@
-// Tracks whether the database can be reached, for the readiness check of a service.
+// Tracks whether the database is reachable, for a service's readiness check.
 
 import type { Logger } from '@millrace/runtime';
 import pg from 'pg';
@@ -10,7 +10,7 @@ import { isConnectionError } from './transient-error.ts';
 
 export interface Reachability {
   isReachable(): boolean;
-  /** Reports the error of a statement. Errors that do not concern the connection are ignored. */
+  /** Reports a statement's error. Ignores errors that are unrelated to the connection. */
   noteError(error: unknown): void;
   stop(): Promise<void>;
 }
@@ -76,7 +76,7 @@ export function watchReachability(
   };
 }
 
-/** Returns null if the server responds, otherwise the error. */
+/** Returns null if the server responds, and the error otherwise. */
 async function ping(config: pg.ClientConfig): Promise<Error | null> {
   const client = new pg.Client(config);
   client.on('error', () => {});

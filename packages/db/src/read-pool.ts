@@ -1,21 +1,21 @@
-// A read-only connection pool for large queries, with limits on time, memory and the size of the result.
+// A read-only connection pool for large queries, with limits on time, memory and result size.
 
 import pg from 'pg';
 import { createConfigReader, openPool, type PoolOptions } from './open-pool.ts';
 import { buildUserSqlBegin, sqlRole, type UserSqlSafeguards, userSqlSafeguardsQuery } from './sql-role.ts';
 
-/** The limits of one query: time, and size of the result. */
+/** The time and result size limits of one query. */
 export interface ReadLimits {
-  /** This signal is aborted when the rows are no longer needed. */
+  /** A signal that aborts when the rows are no longer needed. */
   signal: AbortSignal;
   maxMs: number;
-  /** The maximum size of the result as sent by the server. */
+  /** The maximum result size as sent by the server, in bytes. */
   maxBytes: number;
   /** Whether a user wrote the SQL. It then runs read-only, with a role that can read only a few tables. */
   isUserSql?: boolean;
 }
 
-/** Connections for large queries, separate from those of all other requests. They are read-only. */
+/** Read-only connections for large queries, separate from the connections of all other requests. */
 export interface ReadPool {
   /**
    * Runs one query, and calls `each` with the values of each row as soon as it arrives. If the query is aborted or
@@ -35,7 +35,7 @@ export class ReadLimitExceeded extends Error {
   }
 }
 
-/** SQLSTATEs for a query that was cancelled or too slow, and for a query that used up temporary files or memory. */
+/** SQLSTATEs for a query that was cancelled or too slow, and for a query that exhausted temporary files or memory. */
 const outOfTime = '57014';
 const outOfMemory = new Set(['53400', '53200', '53100']);
 
@@ -50,7 +50,7 @@ const settings = {
 export function createReadPool(options: Omit<PoolOptions, 'settings' | 'queryTimeoutMs'>): ReadPool {
   const config = createConfigReader(options);
   const pool = openPool(config, { ...options, settings, queryTimeoutMs: 0 });
-  // A separate connection for cancelling queries, which works even if all others are busy.
+  // A separate connection for cancelling queries, which is available even if all other connections are busy.
   const control = openPool(config, { ...options, poolSize: 1, statementTimeoutMs: 5000 });
   const barriers = createBarriers(options.logger);
 
@@ -88,7 +88,8 @@ export function createReadPool(options: Omit<PoolOptions, 'settings' | 'queryTim
         clearTimeout(timer);
         signal.removeEventListener('abort', onAbort);
         await cancelling;
-        // Close a connection whose query was stopped, because a late cancellation could otherwise stop its next query.
+        // Close a connection whose query was cancelled, because a late cancellation could otherwise stop its next
+        // query.
         let isBroken = cancelling !== undefined;
         if (hasFailed && limits.isUserSql && !isBroken)
           isBroken = await client.query('ROLLBACK').then(
@@ -104,10 +105,10 @@ export function createReadPool(options: Omit<PoolOptions, 'settings' | 'queryTim
   };
 }
 
-/** A missing role or privilege is checked again after this time, because an operator may have granted it. */
+/** The time after which a missing role or privilege is checked again, because an operator may have granted it. */
 const recheckAfterMs = 60_000;
 
-/** Determines which safeguards the server allows for user SQL. Logs once if the role is missing. */
+/** Determines which safeguards for user SQL the server supports. Logs once if the role is missing. */
 function createBarriers(logger: PoolOptions['logger']): (client: pg.PoolClient) => Promise<UserSqlSafeguards> {
   let known: UserSqlSafeguards | null = null;
   let checkedAt = 0;

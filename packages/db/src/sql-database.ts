@@ -1,4 +1,4 @@
-// A connection pool with transactions and health tracking, for programs whose SQL is written by hand.
+// A connection pool with transactions and health tracking, for programs that use only handwritten SQL.
 
 import type pg from 'pg';
 import { createTransactions } from './create-transactions.ts';
@@ -16,7 +16,10 @@ export interface SqlDatabase {
    * connection that breaks. Errors are thrown unchanged (see `isTransientError`).
    */
   transaction: RunTransaction;
-  /** Listens for notifications on a separate connection outside the pool. Stop the listener before the database. */
+  /**
+   * Listens for notifications on a separate connection outside the pool. Stop the listener before stopping the
+   * database.
+   */
   listen(options: ListenOptions): Listener;
   /** Returns false from the first failed ping after a lost connection until the server responds. Runs no query. */
   isHealthy(): boolean;
@@ -39,7 +42,7 @@ export interface DatabaseOptions extends PoolOptions {
   preparesQueries?: boolean;
 }
 
-/** Creates the pool of a process that does not use the typed client, which would take a dozen megabytes to load. */
+/** Creates the pool for a process that does not use the typed client, which takes more than 10 MB to load. */
 export function createSqlDatabase(options: DatabaseOptions): SqlDatabase {
   return openSqlDatabase(options).database;
 }
@@ -79,7 +82,7 @@ export function openSqlDatabase(options: DatabaseOptions): { database: SqlDataba
   return { database, pool };
 }
 
-/** Returns settings with which a ping has the same time limit as connecting. */
+/** Returns settings that give a ping the same time limit as connecting. */
 function withinConnectTimeout(config: ReadClientConfig): ReadClientConfig {
   return () => {
     const current = config();
@@ -108,7 +111,7 @@ function createSql(pool: pg.Pool, { noting, nameOf }: { noting: RunStatement; na
 
 const neverNamed = () => undefined;
 
-/** Returns a function that reports the errors of queries, which may show that the server is down. */
+/** Returns a function that runs statements and reports their errors, which may show that the server is down. */
 function notingErrors(note: (error: unknown) => void): RunStatement {
   return async (work) => {
     try {

@@ -29,7 +29,7 @@ export async function createSqlRole(client: Pick<pg.Client, 'query'>): Promise<v
   END $$`);
 }
 
-/** Whether the current user can switch to the role, and can limit the size of temporary files. */
+/** Whether the current user can switch to the role, and whether it can limit the size of temporary files. */
 export interface UserSqlSafeguards {
   hasRole: boolean;
   canLimitFiles: boolean;
@@ -40,10 +40,10 @@ export const userSqlSafeguardsQuery = `SELECT
               FROM pg_roles WHERE rolname = '${sqlRole}'), false) AS "hasRole",
   has_parameter_privilege('temp_file_limit', 'SET') AS "canLimitFiles"`;
 
-/** The maximum size of the temporary files of one statement. */
+/** The maximum size of one statement's temporary files. */
 const maxTemporaryFiles = '1GB';
 
-/** Begins a read-only transaction, with the role and the limits that the server allows. */
+/** Builds the statements that begin a read-only transaction, with the role and the limits that the server allows. */
 export function buildUserSqlBegin({ hasRole, canLimitFiles }: UserSqlSafeguards): string {
   return [
     'BEGIN READ ONLY',

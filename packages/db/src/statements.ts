@@ -29,7 +29,10 @@ export function createStatementNames(): (text: string) => string | undefined {
   };
 }
 
-/** Recognizes the error `cached plan must not change result type`, which the server returns before it runs anything. */
+/**
+ * Recognizes the error `cached plan must not change result type`, which the server returns before running the
+ * statement.
+ */
 export function isOutdatedPlanError(error: unknown): boolean {
   const { code, routine } = error as { code?: unknown; routine?: unknown };
   return code === '0A000' && routine === 'RevalidateCachedQuery';

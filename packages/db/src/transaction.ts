@@ -1,4 +1,4 @@
-// The interfaces through which stores run SQL, in a transaction or outside of one.
+// The interfaces through which stores run SQL, inside or outside a transaction.
 
 import type pg from 'pg';
 import type { Statements } from './pg-internals/send-pipelined.ts';
@@ -8,7 +8,7 @@ export interface Sql {
   query<Row extends pg.QueryResultRow = pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
 }
 
-/** A transaction in progress. Stores receive one and never open one. */
+/** A transaction in progress. Stores receive transactions and never begin one. */
 export interface Transaction extends Sql {
   readonly isTransaction: true;
   /**
@@ -21,7 +21,7 @@ export interface Transaction extends Sql {
    * @throws the error of the first query that failed, after all queries have ended
    */
   pipeline<Results extends unknown[]>(send: Statements<Results>): Promise<Results>;
-  /** Like `pipeline`, but followed by COMMIT. Nothing can be sent after it. */
+  /** Like `pipeline`, but followed by COMMIT. Nothing can be sent afterwards. */
   commitWith(send: Statements<unknown[]>): Promise<void>;
 }
 
@@ -30,5 +30,5 @@ export type RunTransaction = <T>(work: (tx: Transaction) => Promise<T>) => Promi
 /** Runs a statement and reports its errors, which may show that the server is down. */
 export type RunStatement = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Returns the name under which a statement is prepared, or undefined to send it unprepared. */
+/** Returns the name under which to prepare a statement, or undefined to send the statement unprepared. */
 export type FindStatementName = (text: string) => string | undefined;

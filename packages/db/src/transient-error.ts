@@ -22,7 +22,7 @@ const systemCodes = new Set([
   'ECONNABORTED',
 ]);
 
-/** Prisma's errors for a server that cannot be reached, that timed out, or that closed the connection. */
+/** Prisma's error codes for a server that is unreachable, timed out, or closed the connection. */
 const prismaConnectionCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017']);
 
 /**
@@ -40,7 +40,7 @@ const adapterConnectionKinds = new Set([
 ]);
 const adapterRepeatableKind = 'TransactionWriteConflict';
 
-/** Messages of the `pg` driver for a connection that was lost or could not be opened. These errors have no code. */
+/** The `pg` driver's messages for a connection that was lost or could not be opened. These errors have no code. */
 const driverMessages =
   /Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|connection is not queryable|Query read timeout/i;
 
@@ -83,12 +83,12 @@ interface ErrorFacts {
   message: string;
 }
 
-/** Returns whether the predicate is true for the error or for one of its causes. */
+/** Returns true if the predicate is true for the error or one of its causes. */
 function someError(error: unknown, predicate: (facts: ErrorFacts) => boolean, depth = 0): boolean {
   if (typeof error !== 'object' || error === null || depth > 8) return false;
   const { code, originalCode, kind, message, cause, errors, meta } = error as Record<string, unknown>;
   if (predicate({ code: text(code), kind: text(kind), message: text(message) })) return true;
-  // Prisma's driver error stores PostgreSQL's code in this property.
+  // Prisma's driver error stores PostgreSQL's error code in this property.
   if (predicate({ code: text(originalCode), kind: '', message: '' })) return true;
   const origins = [cause, (meta as { driverAdapterError?: unknown } | undefined)?.driverAdapterError];
   if (Array.isArray(errors)) origins.push(...errors);
@@ -99,7 +99,7 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Returns whether PostgreSQL rejected a row because its key already exists. */
+/** Returns true if PostgreSQL rejected a row because its key already exists. */
 export function isUniqueViolation(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === '23505';
 }

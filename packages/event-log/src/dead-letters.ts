@@ -1,4 +1,4 @@
-// Reads dead letters, and prepares their records for a dead-letter replay.
+// Reads dead letters, and prepares their records for replay.
 
 import {
   type DeadLetterDecision,
@@ -8,17 +8,17 @@ import {
 } from '@millrace/db/sql';
 import type { AppendRecord, LogRecord } from './log.ts';
 
-/** A record of the dead-letter topic (docs/ingestion-rules.md#dead-letters), decoded for an operator. */
+/** A dead letter (docs/ingestion-rules.md#dead-letters), decoded for an operator. */
 export interface DecodedDeadLetter {
-  /** The position of the record that could not be processed. The position identifies the dead letter. */
+  /** The position of the record that could not be processed, which identifies the dead letter. */
   position: DeadLetterPosition;
   name: string;
   reason: string;
   step: string;
-  /** The time when the record became a dead letter. */
+  /** When the record became a dead letter. */
   at: Date;
   record: LogRecord;
-  /** The ID of the log that contains the position, or empty if it is unknown. */
+  /** The ID of the log that contains the position, or an empty string if unknown. */
   log: string;
   /**
    * Whether the dead letter contains the value of the record. If the record was too large for the dead-letter topic,
@@ -27,7 +27,7 @@ export interface DecodedDeadLetter {
   hasValue: boolean;
 }
 
-/** Decodes a record of the dead-letter topic. Returns null if Millrace did not write it. */
+/** Decodes a dead letter. Returns null for a record that Millrace did not write. */
 export function decodeDeadLetter(record: LogRecord): DecodedDeadLetter | null {
   const {
     dlq_reason,

@@ -5,7 +5,7 @@
 
 export interface AppendRecord {
   topic: string;
-  /** Records with the same key keep their order. Records with the key `null` are spread over the partitions. */
+  /** Records with the same key keep their order. Records whose key is null are spread over the partitions. */
   key: string | null;
   value: Buffer;
   headers?: Record<string, string>;
@@ -16,13 +16,13 @@ export interface LogRecord {
   key: string | null;
   value: Buffer;
   headers: Record<string, string>;
-  /** The time when the record was appended, in milliseconds since the epoch. */
+  /** When the record was appended, in milliseconds since the epoch. */
   appendedAtMs: number;
 }
 
-/** The position that a group has stored for a partition of a log. */
+/** A consumer group's stored position in one partition of a log. */
 export interface StoredOffset {
-  /** The effects of all records below this offset are stored. */
+  /** The offset below which the effects of all records are stored. */
   nextOffset: bigint;
   /**
    * The fingerprint (`recordFingerprint`) of the record before `nextOffset`, or null if unknown. The log must still
@@ -31,7 +31,7 @@ export interface StoredOffset {
   lastRecordFingerprint: string | null;
 }
 
-/** Consecutive records of one partition, oldest first. Never empty. */
+/** Consecutive records from one partition, oldest first. Never empty. */
 export interface LogBatch {
   topic: string;
   partition: number;
@@ -57,7 +57,7 @@ export interface BatchContext {
    * new.
    */
   signal: AbortSignal;
-  /** Keeps the member in its group during long work. Calls cost little, so it can be called often. Never throws. */
+  /** Keeps the member in its group during long work. Each call is cheap. Never throws. */
   heartbeat(): Promise<void>;
 }
 
@@ -75,7 +75,7 @@ export interface ConsumeOptions {
   topic: string;
   group: string;
   maxBatchRecords: number;
-  /** A batch ends once its values reach this many bytes. It contains at least one record. */
+  /** The total value size in bytes at which a batch ends. A batch contains at least one record. */
   maxBatchBytes: number;
   /** The maximum number of partitions processed at the same time. Each partition is always processed sequentially. */
   partitionConcurrency: number;
@@ -108,7 +108,7 @@ export interface LogConsumer {
 export interface PartitionEnd {
   partition: number;
   log: string;
-  /** The end of the log, which is the offset of the next record to be appended. */
+  /** The log's end offset, which is the offset of the next record to append. */
   endOffset: bigint;
 }
 
@@ -132,6 +132,6 @@ export interface EventLog {
   endOffsets(topic: string): Promise<PartitionEnd[]>;
   /** Returns false if the last attempts to reach the log failed. Used for readiness checks. */
   isHealthy(): boolean;
-  /** Sends waiting records, then closes. Consumers must be stopped first. */
+  /** Sends queued records, and then closes the log. Consumers must be stopped first. */
   close(): Promise<void>;
 }

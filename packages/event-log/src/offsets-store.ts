@@ -4,7 +4,7 @@ import type { Sql } from '@millrace/db/sql';
 import { crc32c } from '@node-rs/crc32';
 import type { LogRecord, StoredOffset } from './log.ts';
 
-/** The key of a row in `consumer_offset`, which stores the offset of a consumer group in one partition of one log. */
+/** The key of a row in `consumer_offset`, which stores a consumer group's offset in one partition of one log. */
 export interface OffsetKey {
   topic: string;
   partition: number;
@@ -26,7 +26,7 @@ export async function readOffset(sql: Sql, key: OffsetKey): Promise<StoredOffset
   if (row === undefined) return null;
   const nextOffset = BigInt(row.next_offset);
   const fingerprint = row.last_record_fingerprint;
-  // If an operator has set the offset, the fingerprint belongs to another record.
+  // If an operator has set the offset, the fingerprint belongs to a different record.
   const isOfLastRecord = fingerprint !== null && fingerprintOffset(fingerprint) === nextOffset - 1n;
   return { nextOffset, lastRecordFingerprint: isOfLastRecord ? fingerprint : null };
 }
@@ -80,12 +80,12 @@ export interface TopicGroup {
   group: string;
 }
 
-/** The number of records in a topic of the PostgreSQL log that a group has not read. */
+/** The number of records in a PostgreSQL topic that a group has not read. */
 interface UnreadCount extends TopicGroup {
   records: number;
 }
 
-/** Counts unread records. Leaves out groups that have read everything, and records that retention has deleted. */
+/** Counts unread records. Omits groups that have read everything, and records that retention has deleted. */
 export async function countUnreadRecords(sql: Sql, readers: readonly TopicGroup[]): Promise<UnreadCount[]> {
   const rows = await sql.query<{ topic: string; group: string; records: string }>(
     `SELECT reader.topic, reader."group", sum(p.next_offset - greatest(passed.next_offset, oldest."offset")) AS records

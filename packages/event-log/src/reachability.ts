@@ -12,7 +12,7 @@ export interface Reachability {
   stop(): void;
 }
 
-/** Tracks whether the log responds. Logs when that changes, but does not log each failure. */
+/** Tracks whether the log responds. Logs each change, but not each failure. */
 export function createReachability(
   logger: Logger,
   isHealthyAtFirst: boolean,

@@ -1,4 +1,4 @@
-// Reads a topic from start to end, for operators' tools.
+// Reads a topic from start to end, for operator tools.
 
 import { randomUUID } from 'node:crypto';
 import type { EventLog, LogConsumer, LogRecord, PartitionEnd } from './log.ts';
@@ -27,9 +27,9 @@ export async function readTopic(
   log: Pick<EventLog, 'consume' | 'endOffsets'>,
   options: {
     topic: string;
-    /** Where to start: `start` for the oldest record, `now` for new records only, or a list of partition ends. */
+    /** Where to start: `start` for the oldest record, `now` for only new records, or a list of partition ends. */
     from: 'start' | 'now' | readonly PartitionEnd[];
-    /** Where to stop: `end` for the end at the start of reading, or `stopped` for when the signal aborts. */
+    /** Where to stop: `end` for the end offsets when reading started, or `stopped` for when the signal aborts. */
     until: 'end' | 'stopped';
     signal: AbortSignal;
     /**

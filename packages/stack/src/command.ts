@@ -1,4 +1,4 @@
-// The parts that all commands of this package share: arguments, progress output, and errors that the user can fix.
+// The parts that this package's commands share: arguments, progress output, and errors that the user can fix.
 
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -15,7 +15,7 @@ export class SetupProblem extends Error {
   }
 }
 
-/** Shows the progress of a command step by step (bin/prepare/progress.mjs). */
+/** Shows a command's progress step by step (bin/prepare/progress.mjs). */
 export interface Progress {
   print(line: string): void;
   /**
@@ -25,16 +25,16 @@ export interface Progress {
   step<T>(title: string, work: (tell: (detail: string) => void) => Promise<T>, options?: { log?: string }): Promise<T>;
 }
 
-/** The argument of a command's `main`, which returns the exit code. bin/prepare/run-command.mjs calls it. */
+/** The argument of a command's `main`, which returns the exit code. bin/prepare/run-command.mjs calls `main`. */
 export interface CommandContext {
   progress: Progress;
-  /** The root of the repository, without a slash at its end. */
+  /** The repository root, without a trailing slash. */
   root: string;
   programArguments: string[];
 }
 export type Command = (context: CommandContext) => Promise<number>;
 
-/** Parses the options of a command. @throws SetupProblem for an unknown option */
+/** Parses a command's options. @throws SetupProblem for an unknown option */
 export function parseOptions<const T extends NonNullable<ParseArgsConfig['options']>>(
   command: string,
   words: string[],

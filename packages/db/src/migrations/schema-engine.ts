@@ -1,4 +1,4 @@
-/** Loads Prisma's migration engine in plain Node.js, and adapts the database connection for it. */
+/** Loads Prisma's migration engine in plain Node.js, and adapts the database connection to the engine. */
 
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -77,7 +77,7 @@ export function schemaEngineAdapter(pool: pg.Pool, executeScript: (script: strin
  */
 type CharColumns = WeakMap<object, number[]>;
 
-/** Makes the pool describe `"char"` columns as text, which the adapter accepts, and records which columns they were. */
+/** Makes the pool report `"char"` columns as text, which the adapter accepts, and records which columns these are. */
 function relabelCharColumns(pool: pg.Pool): CharColumns {
   const charColumns: CharColumns = new WeakMap();
   const query = pool.query.bind(pool) as (...args: unknown[]) => Promise<pg.QueryResult>;

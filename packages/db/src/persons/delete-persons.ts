@@ -15,17 +15,17 @@ export interface DeletePersons {
   projectId: number;
   organizationId: string;
   uuids: string[];
-  /** Whether to delete their events too. Otherwise, the events are kept without personal data. */
+  /** Whether to delete the persons' events as well. If false, events are kept without personal data. */
   deletesEvents: boolean;
   /** The user who requested the deletion, or the command that the operator ran. */
   actor: { userId: number } | { command: string };
 }
 
-/** The state in the activity record of a deletion. The worker updates it as the deletion proceeds. */
+/** The state in a deletion's activity record, which the worker updates as the deletion proceeds. */
 export interface DeletionProgress {
   status: 'waiting' | 'running' | 'completed';
   delete_events: boolean;
-  /** The number of events that were deleted or stripped of personal data. */
+  /** The number of events deleted or stripped of personal data so far. */
   events: number;
 }
 

@@ -1,4 +1,4 @@
-/** Finds the person that an ID refers to, and reads a person for display. */
+/** Finds the person with an ID, and reads a person for display. */
 
 import { AppError } from '@millrace/runtime';
 import type { Sql } from '../transaction.ts';

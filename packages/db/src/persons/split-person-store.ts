@@ -5,7 +5,7 @@ import type { Sql } from '../transaction.ts';
 
 export type PersonToSplit = Columns<'person', 'main_distinct_id' | 'created_at'>;
 
-/** Locks the person, like the consumer does before a change, so that its distinct IDs cannot change. */
+/** Locks the person in the same way as the consumer, so that its distinct IDs cannot change. */
 export async function lockPerson(tx: Sql, projectId: number, uuid: string): Promise<PersonToSplit | undefined> {
   const rows = await tx.query<PersonToSplit & Record<string, unknown>>(
     `SELECT main_distinct_id, created_at FROM person
@@ -52,7 +52,7 @@ export interface SplitDistinctId {
   uuid: string;
 }
 
-/** Inserts the new persons in the same order as the consumer. */
+/** Inserts the new persons in the same lock order as the consumer. */
 export async function insertSplitPersons(
   tx: Sql,
   projectId: number,

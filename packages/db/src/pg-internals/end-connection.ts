@@ -1,5 +1,3 @@
-/** Ends `pg` connections even if the server does not close its side. */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 
@@ -14,7 +12,7 @@ interface Inside {
 
 const goodByeMs = 1000;
 
-/** Ends a connection. Destroys its socket if the server does not close its side in time. Never throws. */
+/** Ends a connection, and destroys its socket if the server does not close its side in time. Never throws. */
 export async function endConnection(client: pg.Client): Promise<void> {
   const ended = client.end().then(
     () => true,
@@ -38,7 +36,7 @@ interface ClientInside {
   connection: { stream: { destroy(): void } };
 }
 
-/** Destroys the sockets of connections that the pool has discarded if the server does not close its side in time. */
+/** Destroys the sockets of discarded pool connections if the server does not close its side in time. */
 export function limitDisconnectTime(pool: pg.Pool): void {
   const inside = pool as unknown as PoolInside;
   const remove = inside._remove.bind(pool);

@@ -14,9 +14,9 @@ interface Inside {
   connection: { attachListeners(stream: EventEmitter): void };
 }
 
-/** Limited, because a message is copied each time another piece of it arrives. */
+/** Limited, because a message is copied each time another part of it arrives. */
 const maxMessageBytes = 256 * 1024;
-/** Authentication takes four messages. Responding to one of them costs as much time as checking a password. */
+/** Authentication takes four messages. Responding to one message takes as much time as checking a password. */
 const maxAuthentications = 6;
 const headerBytes = 5;
 
@@ -57,14 +57,13 @@ export function filterServerMessages(client: pg.Client, maxBytes: number): { beg
     });
   };
   return {
-    /** Must be called before each statement. */
     begin() {
       bytes = 0;
     },
   };
 }
 
-/** Message types of protocol version 3 that are allowed before and after the server is first ready for a statement. */
+/** The message types of protocol version 3 that are allowed before the server is first ready, and afterwards. */
 const [duringStart, duringStatements] = [new Set('RSKNEZ'), new Set('123nCTDNESZ')];
 
 function createCheck() {

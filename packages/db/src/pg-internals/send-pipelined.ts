@@ -1,4 +1,4 @@
-/** Sends statements and COPY in a pipeline, without waiting for responses between them. */
+/** Sends statements and COPY data in a pipeline, without waiting for the responses in between. */
 
 import type { Socket } from 'node:net';
 import type pg from 'pg';
@@ -12,14 +12,14 @@ import type pg from 'pg';
  * together.
  */
 
-/** The part of a client that `pg` does not declare in its types. */
+/** The part of a `pg` client that the types of `pg` do not declare. */
 interface Pipelining {
-  /** A setting of the connection that may change while no statement is in progress. */
+  /** A connection setting that may change while no statement is in progress. */
   pipeline: boolean;
   connection: Wire;
 }
 
-/** A function that starts statements synchronously, and returns their promises in the same order. */
+/** A function that starts statements synchronously and returns their promises in the same order. */
 export type Statements<Results extends unknown[]> = () => { [Index in keyof Results]: Promise<Results[Index]> };
 
 /**
@@ -53,12 +53,12 @@ export async function sendPipelined<Results extends unknown[]>(
  * iteration.
  */
 
-/** The part of a connection that `pg` does not declare in its types. */
+/** The part of a `pg` connection that the types of `pg` do not declare. */
 interface Wire {
   stream: Socket;
 }
 
-/** Combines everything that `send` writes into one write. */
+/** Combines everything that `send` writes into a single write. */
 function inOneWrite<T>({ stream }: Wire, send: () => T): T {
   stream.cork();
   try {
@@ -93,7 +93,7 @@ export function copyPipelined(client: pg.ClientBase, statement: string, chunks: 
 
 type Callback = (error: Error | null) => void;
 
-/** Creates a query object. `pg` calls one of its methods for each kind of message from the server. */
+/** Creates a query object, on which `pg` calls one method for each kind of server message. */
 function createCopy(statement: string, chunks: readonly Buffer[], callback: Callback): pg.Submittable {
   const copy = {
     /** `pg` wraps this callback to apply its time limit. */

@@ -13,15 +13,15 @@ export interface SilentConnections {
 }
 
 export interface SilentConnectionsOptions {
-  /** Returns the settings for an additional connection, which are the same as those of the pool. */
+  /** Returns the settings for an additional connection, which are the same as the pool's. */
   config: () => pg.ClientConfig;
   logger: Logger;
-  /** A connection is checked if it waits for a response and has transferred no byte for this long. */
+  /** How many milliseconds a connection can wait for a response without transferring data before it is checked. */
   silentMs?: number;
   lookIntervalMs?: number;
 }
 
-/** What is recorded about a connection at each check. */
+/** A connection's transferred bytes at the last check, and when the number last changed. */
 interface Watched {
   bytes: number;
   movedAt: number;
@@ -29,7 +29,7 @@ interface Watched {
 
 interface Inside {
   processID: number | null;
-  /** Whether the connection is idle: the complete response to every statement has arrived. */
+  /** Whether the connection is idle, with complete responses to all statements. */
   readyForQuery: boolean;
   connection: { stream: { bytesRead: number; bytesWritten: number; destroy(error: Error): void } };
 }
@@ -51,7 +51,7 @@ export function watchSilentConnections(
 ): SilentConnections {
   const watched = new Map<pg.PoolClient, Watched>();
   let isLooking = false;
-  /** Behind a pooler, process ids of backends differ from those that the server reports. */
+  /** Behind a pooler, the backends' process IDs differ from those that the server reports. */
   let isPooled = false;
   pool.on('connect', (client) => void watched.set(client, { bytes: 0, movedAt: performance.now() }));
   pool.on('remove', (client) => void watched.delete(client));
@@ -90,7 +90,7 @@ export function watchSilentConnections(
     }
   }
 
-  /** Returns the silent connections whose backend is not working, and the state of each. */
+  /** Returns the silent connections whose backend is not working, each with the backend's state. */
   async function waitingForUs(probe: pg.Client): Promise<Map<pg.PoolClient, string>> {
     const silent = silentClients();
     const { rows } = await probe.query<{ own: number; pid: number | null; state: string; is_at_work: boolean | null }>(
@@ -102,7 +102,7 @@ export function watchSilentConnections(
     );
     isPooled = rows[0]?.own !== inside(probe).processID;
     if (isPooled) return new Map();
-    // If the state is hidden from this role or not tracked, treat the backend as working.
+    // If the backend's state is hidden from this role or not tracked, treat the backend as working.
     const atWork = new Set(rows.flatMap(({ pid, is_at_work: isAtWork }) => (isAtWork === false ? [] : [pid])));
     const states = new Map(rows.map(({ pid, state }) => [pid, state]));
     const waiting = silent.filter((client) => !atWork.has(inside(client).processID));
@@ -121,7 +121,7 @@ export function watchSilentConnections(
   return { stop: () => clearInterval(timer) };
 }
 
-/** Ends a connection on the server first, so that its locks are free when the work is repeated. */
+/** Ends a session on the server first, so that its locks are released before the work is repeated. */
 async function giveUp(
   probe: pg.Client,
   forgotten: readonly pg.PoolClient[],

@@ -1,4 +1,4 @@
-// A circuit breaker for appends: while the log is down, requests fail immediately instead of waiting.
+// A circuit breaker for appends: while the log is unavailable, appends fail immediately instead of waiting.
 
 import { AppError, isAppError, type Logger, type Metrics } from '@millrace/runtime';
 import type { AppendRecord, EventLog } from '../log.ts';
@@ -6,14 +6,14 @@ import type { AppendRecord, EventLog } from '../log.ts';
 export interface AppendBreakerOptions {
   logger: Logger;
   metrics?: Metrics;
-  /** The breaker opens after appends have failed for this long without an acknowledgement. */
+  /** How many milliseconds appends must fail without an acknowledgement before the breaker opens. */
   openAfterMs?: number;
   /**
    * The number of failures within `openAfterMs` that open the breaker, so that one failed append does not count as an
    * outage.
    */
   openAfterFailures?: number;
-  /** The time between a failed probe and the next probe. */
+  /** The delay between a failed probe and the next probe, in milliseconds. */
   probeIntervalMs?: number;
 }
 
@@ -66,11 +66,11 @@ export function withAppendBreaker(log: EventLog, options: AppendBreakerOptions):
     logger.warn('event log unavailable: rejecting records immediately until it acknowledges one');
   }
 
-  /** Use `then`, because `await` would cost another promise for each append. */
+  /** Use `then`, because `await` would create another promise for each append. */
   function attempt(records: AppendRecord[]): Promise<void> {
     const startedAt = performance.now();
     return log.append(records).then(acknowledged, (error: unknown) => {
-      // All other errors are caused by the records and not by the log.
+      // All other errors are caused by the records instead of the log.
       if (isAppError(error, 'unavailable')) failed(startedAt);
       throw error;
     });

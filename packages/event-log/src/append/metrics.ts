@@ -1,5 +1,3 @@
-// Metrics of appending records to the event log.
-
 import type { Metrics } from '@millrace/runtime';
 
 export type AppendFailure = 'too_large' | 'budget' | 'expired' | 'closed';

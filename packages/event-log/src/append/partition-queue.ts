@@ -1,12 +1,12 @@
-// The queue of records that wait to be appended to one partition.
+// The queue of records to append to one partition.
 
 import type { AppError } from '@millrace/runtime';
 import type { OutgoingRecord } from './transport.ts';
 
-/** One call of `append`. It settles when all of its records are in the log, or at the first permanent failure. */
+/** One call of `append`. The call settles when all of its records are in the log, or at the first permanent failure. */
 export interface AppendCall {
   readonly isSettled: boolean;
-  /** The error of the last attempt. It becomes the cause when the call expires. */
+  /** The error of the last attempt, which becomes the cause of the error if the call expires. */
   lastError: Error | null;
   /** Counts one of the call's records as written. */
   acknowledge(): void;
@@ -29,9 +29,9 @@ export interface PartitionQueue {
   entries: QueuedRecord[];
   inFlight: number;
   waitingBytes: number;
-  /** The time (`performance.now()`) at which the oldest record that is not in flight began to wait. */
+  /** When the oldest record that is not in flight began to wait, according to `performance.now()`. */
   waitingSince: number;
-  /** The maximum size of a batch. It decreases when the server rejects a batch as too large. */
+  /** The maximum batch size, which decreases when the server rejects a batch as too large. */
   maxBatchBytes: number;
 }
 
@@ -46,7 +46,7 @@ export function enqueue(queue: PartitionQueue, entry: QueuedRecord): void {
   queue.entries.push(entry);
 }
 
-/** Marks the oldest records, at least one and at most `maxBytes`, as in flight, and returns them. */
+/** Marks the oldest records as in flight and returns them: at least one record, and at most `maxBytes`. */
 export function takeOldest(queue: PartitionQueue, maxBytes: number): QueuedRecord[] {
   let bytes = 0;
   let count = 0;
@@ -61,7 +61,7 @@ export function takeOldest(queue: PartitionQueue, maxBytes: number): QueuedRecor
   return queue.entries.slice(0, count);
 }
 
-/** Removes the records in flight after they were written or given up. */
+/** Removes the in-flight records after they were written or abandoned. */
 export function removeInFlight(queue: PartitionQueue): void {
   queue.entries.splice(0, queue.inFlight);
   queue.inFlight = 0;

@@ -1,4 +1,4 @@
-// Sends queued records to the log in batches, retries failed batches, and keeps the order of each partition.
+// Sends queued records to the log in batches, retries failed batches, and preserves the order in each partition.
 
 import { AppError, type Logger, sleep } from '@millrace/runtime';
 import type { AppendMetrics } from './metrics.ts';
@@ -31,7 +31,7 @@ interface Topic {
   leaders: number[];
   /** The queues, indexed by partition. The array is empty until the number of partitions is known. */
   queues: PartitionQueue[];
-  /** Records that arrived before the number of partitions was known, in order. */
+  /** Records that arrived before the number of partitions was known, in arrival order. */
   unrouted: QueuedRecord[];
   isLoading: boolean;
   loadedAt: number;
@@ -42,7 +42,7 @@ interface Topic {
   nextSpread: number;
 }
 
-/** The records of one queue that are sent in one request. */
+/** The records from one queue that are sent in one request. */
 interface TakenBatch {
   queue: PartitionQueue;
   entries: QueuedRecord[];
@@ -89,7 +89,7 @@ export class Sender {
   private topicOf(name: string): Topic {
     let topic = this.topics.get(name);
     if (topic === undefined) {
-      // Starts at a random partition, so that processes started at the same time do not all begin with partition 0.
+      // Start at a random partition, so that processes started at the same time do not all begin with partition 0.
       const nextSpread = Math.floor(Math.random() * 1024);
       const loadedAt = Number.NEGATIVE_INFINITY;
       topic = { name, leaders: [], queues: [], unrouted: [], isLoading: false, loadedAt, nextSpread };
@@ -131,13 +131,17 @@ export class Sender {
     }
   }
 
-  /** Sends when the linger time expires, or as soon as enough bytes have been added. Call it after each `add`. */
+  /**
+   * Sends records when the linger time expires, or as soon as enough bytes have been added. Call this after each `add`.
+   */
   sendSoon(): void {
     if (this.isClosing || this.bytesSinceLook >= this.options.settings.maxBatchBytes) this.sendDue();
     else if (this.filled.size > 0) this.timer ??= setTimeout(() => this.sendDue(), this.options.settings.lingerMs);
   }
 
-  /** Sends a request to each idle leader that has enough records or whose oldest record has waited for the linger time. */
+  /**
+   * Sends a request to each idle leader that has enough records or whose oldest record has waited for the linger time.
+   */
   private sendDue(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -199,7 +203,7 @@ export class Sender {
     this.sendDue();
   }
 
-  /** Takes the oldest records of each queue, up to the size limit of a request. */
+  /** Takes the oldest records from each queue, up to the request size limit. */
   private take(queues: readonly PartitionQueue[]): TakenBatch[] {
     const taken: TakenBatch[] = [];
     let requestBytes = 0;
@@ -247,7 +251,7 @@ export class Sender {
     } else {
       if (refusal.reason === 'too_large') this.shrink(queue, entries, refusal.error);
       for (const { call } of entries) call.lastError = refusal.error;
-      // The partition may have a new leader, so look it up again with the next record.
+      // The partition may have a new leader, so look up the leader again with the next record.
       this.topicOf(queue.topic).loadedAt = Number.NEGATIVE_INFINITY;
       putBack(queue);
       this.options.budget.usedBytes -= removeSettled(queue);
@@ -271,13 +275,13 @@ export class Sender {
     );
   }
 
-  /** Sends waiting records immediately and stops lingering. */
+  /** Sends the queued records immediately and stops lingering. */
   close(): void {
     this.isClosing = true;
     this.sendDue();
   }
 
-  /** Drops waiting records whose call has already settled, for example at its time limit. */
+  /** Drops queued records whose call has already settled, for example because it timed out. */
   forgetSettled(): void {
     const { budget } = this.options;
     for (const queue of this.filled) {

@@ -1,8 +1,8 @@
-// The interface between the sender and a log's server, and the settings of appends.
+// The interface between the sender and the log server, and the append settings.
 
 import type { AppendRecord } from '../log.ts';
 
-/** A record that will be sent. Its key is encoded only once, for partitioning and for the request. */
+/** A record to send. Its key is encoded only once, for partitioning and for the request. */
 export interface OutgoingRecord extends AppendRecord {
   keyBytes: Buffer | null;
 }
@@ -19,7 +19,10 @@ export interface BatchRefusal {
   error: Error;
 }
 
-/** Writes batches for one adapter. The sender handles order, batching, retries, time limits and the byte budget. */
+/**
+ * Writes batches for one adapter. The sender is responsible for order, batching, retries, time limits and the byte
+ * budget.
+ */
 export interface AppendTransport {
   /**
    * Returns the leader of each partition of a topic, indexed by partition. For Kafka, this is the node ID. Partitions
@@ -34,9 +37,9 @@ export interface AppendTransport {
   send(batches: PartitionBatch[]): Promise<(BatchRefusal | null)[]>;
 }
 
-/** Settings of both adapters. Sizes include keys, values, headers and a small overhead. */
+/** Append settings of both adapters. Sizes include keys, values, headers and a small overhead. */
 export interface AppendSettings {
-  /** How long a record can wait for further records before it is sent, in milliseconds. */
+  /** How many milliseconds a record can wait for further records before it is sent. */
   lingerMs: number;
   /** The maximum size of one partition's records in a request. A batch of this size is sent without lingering. */
   maxBatchBytes: number;
@@ -48,7 +51,7 @@ export interface AppendSettings {
    * at most 2500.
    */
   appendTimeoutMs: number;
-  /** The maximum size of a record. A Kafka topic can have a lower limit, which its broker reports. */
+  /** The maximum record size in bytes. A Kafka topic can have a lower limit, which its broker reports. */
   maxRecordBytes: number;
 }
 
@@ -61,7 +64,7 @@ const batchHeadBytes = 61;
  */
 export const maxMessageBytes = 10 * 1024 * 1024;
 
-/** The largest record that fits into a topic with the broker's default `message.max.bytes` of 1,048,588. */
+/** The maximum record size in a topic with the broker's default `message.max.bytes` of 1,048,588. */
 export const defaultBrokerRecordBytes = 1_048_588 - batchHeadBytes;
 
 export const defaultAppendSettings: AppendSettings = {
@@ -73,7 +76,7 @@ export const defaultAppendSettings: AppendSettings = {
   maxRecordBytes: maxMessageBytes - batchHeadBytes,
 };
 
-/** Returns the append settings in an adapter's options, with defaults for those that are missing. */
+/** Returns the append settings from an adapter's options, with defaults for missing settings. */
 export function toAppendSettings(options: Partial<AppendSettings>): AppendSettings {
   const settings = { ...defaultAppendSettings };
   for (const name of Object.keys(defaultAppendSettings) as (keyof AppendSettings)[]) {

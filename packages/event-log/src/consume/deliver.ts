@@ -1,5 +1,3 @@
-// Delivers one batch to the handler of a consumer, and records the outcome.
-
 import type { Logger } from '@millrace/runtime';
 import type { BatchContext, BatchResult, ConsumeOptions, LogBatch, LogRecord } from '../log.ts';
 import type { ConsumeMetrics } from './metrics.ts';
@@ -7,7 +5,7 @@ import type { ConsumeMetrics } from './metrics.ts';
 /** The outcome of a batch: the handler's result, `failed` if it threw, or `interrupted` if it threw after an abort. */
 export type Delivery = BatchResult | { outcome: 'failed' } | { outcome: 'interrupted' };
 
-/** Passes one batch to the handler. Never throws. */
+/** Passes one batch to the consumer's handler and records the outcome. Never throws. */
 export async function deliver(
   {
     consume,

@@ -1,10 +1,8 @@
-// Metrics of reading records from the event log.
-
 import type { Metrics } from '@millrace/runtime';
 
-/** Metrics of consuming. The number of label values is limited by the topics, groups and partitions of this process. */
+/** Consumer metrics. The topics, groups and partitions of this process limit the number of label values. */
 export interface ConsumeMetrics {
-  /** Called when a batch starts. Its first record is the oldest unprocessed record of the partition. */
+  /** Called when a batch starts. Its first record is the oldest unprocessed record in the partition. */
   began(topic: string, group: string, partition: number, appendedAtMs: number): void;
   /**
    * Called when the effect of a batch is stored.
@@ -14,7 +12,7 @@ export interface ConsumeMetrics {
   stale(topic: string, group: string): void;
   failed(topic: string, group: string): void;
   lag(topic: string, group: string, partition: number, records: number): void;
-  /** Stops reporting the lag of a partition that was assigned to another member, which reports it from then on. */
+  /** Stops reporting the lag of a partition that was assigned to another member, which now reports it. */
   forgetLag(topic: string, group: string, partition: number): void;
   /** Reports whether the partition is paused because its log was truncated. */
   truncated(topic: string, group: string, partition: number, isTruncated: boolean): void;
@@ -25,7 +23,7 @@ export interface ConsumeMetrics {
 /** The objective for the time between acknowledgement and visibility (docs/operations/alerts.md#objectives). */
 const lateAfterMs = 60_000;
 
-/** Creates the metrics of consuming, which record nothing if `metrics` is undefined. */
+/** Creates the consumer metrics, which record nothing if `metrics` is undefined. */
 export function createConsumeMetrics(metrics: Metrics | undefined): ConsumeMetrics {
   if (metrics === undefined) {
     const ignore = () => {};
@@ -104,7 +102,7 @@ interface Waiting {
   topic: string;
   group: string;
   partition: number;
-  /** The time when the oldest unprocessed record was appended, or null if no record is waiting. */
+  /** When the oldest unprocessed record was appended, or null if all records are processed. */
   sinceMs: number | null;
 }
 

@@ -4,7 +4,7 @@ import type { Logger } from '@millrace/runtime';
 import type { StoredOffset } from '../log.ts';
 import type { ConsumeMetrics } from './metrics.ts';
 
-/** How often the stored offset of a truncated partition is checked again. */
+/** The interval at which a truncated partition's stored offset is checked again, in milliseconds. */
 export const truncatedPauseMs = 1000;
 const repeatEveryMs = 60_000;
 
@@ -24,7 +24,7 @@ export function createTruncationReporter({
 }) {
   const { topic, group } = consume;
   const reportedAt = new Map<number, number>();
-  /** The offset of each partition below which lost records have already been reported. */
+  /** For each partition, the offset below which lost records have already been reported. */
   const lostBelow = new Map<number, bigint>();
 
   return {

@@ -1,4 +1,4 @@
-// Copies records to Kafka that gateways stored in PostgreSQL while Kafka was unavailable.
+// Copies the records that gateways stored in PostgreSQL during a Kafka outage to Kafka.
 
 import type { SqlDatabase } from '@millrace/db/sql';
 import { isAppError, type Logger, type Metrics, sleep } from '@millrace/runtime';
@@ -30,7 +30,7 @@ const waitForKafkaMs = 250;
  */
 export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<void> } {
   const { kafka, database, topic, logger } = options;
-  // This log has no metrics. A process can register log metrics only once, and this process registers those of Kafka.
+  // This log has no metrics, because a process can register log metrics only once, and Kafka's are registered here.
   const postgres = createPostgresLog({ database, logger });
   const copied = options.metrics?.counter(
     'millrace_log_fallback_copied_total',

@@ -1,4 +1,4 @@
-// An event log that appends to PostgreSQL while Kafka is unavailable, and copies those records to Kafka afterwards.
+// An event log that appends to PostgreSQL while Kafka is unavailable, and later copies these records to Kafka.
 
 import type { SqlDatabase } from '@millrace/db/sql';
 import {
@@ -18,20 +18,20 @@ import { assertFallbackOpen } from './store.ts';
 import { createFallbackSwitch, type FallbackSwitch } from './switch.ts';
 
 interface FallbackLogOptions {
-  /** The primary log. It is closed together with this log. */
+  /** The primary log, which is closed together with this log. */
   kafka: EventLog;
-  /** The database of the appending process. It must have a `queryTimeoutMs`. */
+  /** The appending process's database, which must have a `queryTimeoutMs`. */
   database: SqlDatabase;
   /** The name of the fallback topic, which must be the same for all gateways and consumers of an installation. */
   topic: string;
   partitions: number;
-  /** The fallback opens after Kafka has been unavailable for this long. */
+  /** How many milliseconds Kafka must be unavailable before the fallback opens. */
   openAfterMs: number;
   logger: Logger;
   metrics?: Metrics;
 }
 
-/** Header with a record's Kafka topic, because the fallback stores all records in one topic. */
+/** The header with a record's Kafka topic, because the fallback stores all records in one topic. */
 export const topicHeader = 'millrace-topic';
 
 /**
@@ -219,7 +219,7 @@ function changingError(): AppError {
   });
 }
 
-/** A failure no longer counts if no other failure follows within this time. */
+/** The time in milliseconds after which a failure no longer counts if no other failure has followed. */
 const failureCountsMs = 5000;
 
 /**
@@ -241,7 +241,7 @@ function createKafkaOutage(isHealthy: () => boolean) {
     over(): void {
       failingSince = null;
     },
-    /** Returns the duration of the outage in milliseconds, or 0 if Kafka is available. */
+    /** Returns how long Kafka has been unavailable, in milliseconds, or 0 if Kafka is available. */
     durationMs(): number {
       const now = performance.now();
       if (!isHealthy()) failingSince ??= now;
@@ -251,7 +251,7 @@ function createKafkaOutage(isHealthy: () => boolean) {
   };
 }
 
-/** The settings of the fallback log. They must be the same for all gateways and consumers. */
+/** The fallback log settings, which must be the same for all gateways and consumers. */
 export const fallbackConfigFields = {
   eventLogFallback: Type.Union([Type.Literal('none'), Type.Literal('postgres')], {
     default: 'none',

@@ -1,4 +1,4 @@
-// SQL for the state of the fallback: its phase, and the processes that append to it.
+// SQL for the fallback's state: its phase, and the processes that append to it.
 
 import type { Transaction } from '@millrace/db/sql';
 import { AppendRejected } from '../postgres/store.ts';
@@ -11,11 +11,11 @@ interface Appender {
   appenderId: string;
   reachesKafka: boolean;
   settledEpoch: bigint;
-  /** An appender without a heartbeat for this long is considered dead. */
+  /** How many milliseconds an appender can go without a heartbeat before it is considered dead. */
   leaseMs: number;
 }
 
-/** Stores the heartbeat and state of this process. Writes only its own row, so that processes cannot deadlock. */
+/** Stores this process's heartbeat and state. Writes only the process's own row, so that processes cannot deadlock. */
 export async function storeAppenderHeartbeat(tx: Transaction, appender: Appender): Promise<void> {
   await tx.query('INSERT INTO event_log_fallback (topic) VALUES ($1) ON CONFLICT DO NOTHING', [appender.topic]);
   await tx.query(
@@ -121,9 +121,9 @@ export type FallbackPhase = 'closed' | 'opening' | 'open' | 'closing';
 export interface FallbackView {
   phase: FallbackPhase;
   epoch: bigint;
-  /** How long the phase has lasted, according to the database's clock. */
+  /** How long the current phase has lasted, according to the database clock. */
   ageMs: number;
-  /** Whether no live appender still has records from an earlier epoch in flight to Kafka. */
+  /** Whether all live appenders have finished their Kafka appends from earlier epochs. */
   isSettled: boolean;
   /** Whether every live appender can reach Kafka. */
   allReachKafka: boolean;
@@ -140,7 +140,7 @@ const shortestOpenMs = 1000;
  * all appends wait.
  */
 const closingBacklog = 1000;
-/** If copying the rest takes longer than this, Kafka is considered unavailable again. */
+/** The maximum time for copying the remaining records, after which Kafka is considered unavailable again. */
 const longestClosingMs = 2000;
 
 /**

@@ -28,21 +28,21 @@ export interface FallbackSwitchDeps {
   topic: string;
   database: Pick<SqlDatabase, 'transaction'>;
   logger: Logger;
-  /** Runs before the first heartbeat, and is retried until it succeeds. */
+  /** Called before the first heartbeat, and retried until it succeeds. */
   prepare(): Promise<void>;
   reachesKafka(): boolean;
-  /** Returns how long this process has been unable to append to Kafka, or 0 if it is able to. */
+  /** Returns how many milliseconds this process has been unable to append to Kafka, or 0 if it is able to. */
   kafkaOutageMs(): number;
-  /** Returns whether no append to Kafka is in flight. */
+  /** Returns true if no append to Kafka is in flight. */
   isSettled(): boolean;
   openAfterMs: number;
   changed(phase: FallbackPhase): void;
 }
 
 const heartbeatIntervalMs = 400;
-/** The interval of heartbeats during `opening` and `closing`, while all appends wait. */
+/** The heartbeat interval during the phases `opening` and `closing`, in which all appends wait. */
 const changingIntervalMs = 50;
-/** The other processes do not wait for an appender whose last heartbeat is older than this. */
+/** The age of an appender's last heartbeat from which other processes no longer wait for this appender. */
 const leaseMs = 3000;
 const heartbeatTimeoutMs = 2000;
 
@@ -65,7 +65,7 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
         const standing = { appenderId, settledEpoch };
         follow(await withDeadline(heartbeat(deps, standing), heartbeatTimeoutMs, 'determining which log to append to'));
       } catch (error) {
-        // Without PostgreSQL, there is no fallback to switch to, so the process stays in its phase.
+        // Without PostgreSQL, the process cannot switch to the fallback and remains in its current phase.
         logger.debug('could not determine which log to append to', { error });
       }
       await sleep(
@@ -86,7 +86,8 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
       deps.changed(phase);
       for (const wake of [...waiting]) wake();
     }
-    // No append to Kafka starts in these phases. Once no append is in flight, none will be until the phase changes.
+    // In these phases, no new append to Kafka starts. So if no append is in flight now, this remains true until the
+    // next phase.
     if (phase !== 'closed' && deps.isSettled()) settledEpoch = view.epoch;
   }
 
@@ -108,7 +109,7 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
       });
     },
     checkNow: () => checkNow.abort(),
-    /** Call this only after the last append has settled. */
+    /** Call `stop` only after the last append has settled. */
     async stop(): Promise<void> {
       stopping.abort();
       checkNow.abort();

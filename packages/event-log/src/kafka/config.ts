@@ -1,4 +1,4 @@
-// The settings of the connection to Kafka.
+// The Kafka connection settings.
 
 import {
   ConfigError,
@@ -78,7 +78,7 @@ function readBrokers(text: string, problems: string[]): string[] {
     const port = Number(/^[^\s/:]+:(\d{1,5})$/.exec(broker)?.[1]);
     return port >= 1 && port <= 65_535;
   };
-  // An IPv6 address cannot be used, because kafkajs would treat its first colon as the separator before the port.
+  // IPv6 addresses are not supported, because kafkajs treats the first colon as the separator before the port.
   if (brokers.some((broker) => broker.startsWith('['))) {
     problems.push('KAFKA_BROKERS contains an IPv6 address. Use a host name that resolves to it instead');
   } else if (!brokers.every(isAddress)) {
@@ -115,7 +115,7 @@ function readSasl(config: ConnectionConfig, problems: string[]): KafkaConnection
   if (username === undefined) problems.push('KAFKA_SASL_USERNAME is required for SASL');
   if (password === undefined) problems.push('KAFKA_SASL_PASSWORD is required for SASL');
   if (mechanism === undefined || username === undefined || password === undefined) return undefined;
-  // Getters, because kafkajs reads the credentials again for each new connection.
+  // Use getters, because kafkajs reads the credentials again for each new connection.
   const credentials = {
     mechanism,
     get username() {
@@ -129,23 +129,23 @@ function readSasl(config: ConnectionConfig, problems: string[]): KafkaConnection
 }
 
 export interface KafkaLogOptions extends Partial<AppendSettings> {
-  /** The initial brokers as `host:port`. */
+  /** The initial brokers in the form `host:port`. */
   brokers: string[];
   clientId: string;
   logger: Logger;
   metrics?: Metrics;
   ssl?: KafkaConfig['ssl'];
   sasl?: KafkaConfig['sasl'];
-  /** The number of replicas of each partition in topics that `ensureTopics` creates. -1 uses the broker's default. */
+  /** The number of replicas per partition in topics that `ensureTopics` creates. -1 uses the broker's default. */
   replicationFactor?: number;
-  /** Additional settings of topics that `ensureTopics` creates, for example `{ 'retention.ms': '604800000' }`. */
+  /** Additional settings for topics that `ensureTopics` creates, for example `{ 'retention.ms': '604800000' }`. */
   topicConfig?: Record<string, string>;
-  /** A member that sends no heartbeat for this long loses its partitions. */
+  /** How many milliseconds a member can go without a heartbeat before it loses its partitions. */
   sessionTimeoutMs?: number;
-  /** The interval of heartbeats. It also determines how soon a member learns about a rebalance. */
+  /** The heartbeat interval, which also determines how quickly a member notices a rebalance. */
   heartbeatIntervalMs?: number;
-  /** How long a fetch waits for the first record. */
+  /** How many milliseconds a fetch waits for the first record. */
   fetchWaitMs?: number;
-  /** Creates connections, for example through a proxy. It is called with the brokers' advertised addresses. */
+  /** Creates connections, for example through a proxy. Called with the brokers' advertised addresses. */
   socketFactory?: ISocketFactory;
 }

@@ -1,4 +1,4 @@
-// Consumes a topic from Kafka as a member of a consumer group.
+// Consumes a Kafka topic as a member of a consumer group.
 
 import { createDeferred, type Logger, sleep, withDeadline } from '@millrace/runtime';
 import type { Consumer, ConsumerCrashEvent, EachBatchPayload } from 'kafkajs';
@@ -19,7 +19,7 @@ import { createStartPositions } from './positions.ts';
 import { createPartitionReader } from './reader.ts';
 import type { TopicReader } from './topics.ts';
 
-/** How long `stop` waits for in-flight batches, whose handlers have already received the abort signal. */
+/** How many milliseconds `stop` waits for in-flight batches, whose handlers have already received the abort signal. */
 const drainTimeoutMs = 10_000;
 const leaveTimeoutMs = 5000;
 const rejoinPauseMs = 500;
@@ -29,7 +29,7 @@ const rejoinPauseMs = 500;
  */
 const identityCheckMs = 1000;
 
-/** Consumes a topic with a kafkajs consumer, whose assignment, positions and failures are managed here. */
+/** Consumes a topic with a kafkajs consumer whose assignment, positions and failures this package manages. */
 export function consumeFromKafka(
   deps: {
     options: KafkaLogOptions;

@@ -27,7 +27,7 @@ const longestPauseMs = 1000;
  */
 const fetchLimits = { maxBytesPerPartition: 512 * 1024, maxBytes: 1024 * 1024 } as const;
 
-/** The delays between retries within kafkajs. After the last retry, the consumer is restarted. */
+/** The delays between retries in kafkajs. After the last retry, the consumer is restarted. */
 const pauses = { retries: 5, initialRetryTime: 100, maxRetryTime: longestPauseMs, factor: 0.2, multiplier: 2 } as const;
 
 export function createGroupClient(
@@ -39,7 +39,7 @@ export function createGroupClient(
   const kafka = new Kafka({
     ...clientConfig(options, options.brokers),
     requestTimeout: requestTimeoutMs,
-    // Applies to finding brokers and coordinators. The defaults of kafkajs allow up to 7 s between attempts.
+    // Applies to finding brokers and coordinators. kafkajs's defaults allow up to 7 s between attempts.
     retry: pauses,
     socketFactory,
   });
@@ -48,7 +48,7 @@ export function createGroupClient(
     partitionAssigners: [createStableMemberAssigner(stopping)],
     retry: {
       ...pauses,
-      // A consumer that fails while it is stopping must not be restarted.
+      // Do not restart a consumer that fails while it is stopping.
       restartOnFailure: async () => !stopping.aborted,
     },
     sessionTimeout: options.sessionTimeoutMs ?? defaults.sessionTimeoutMs,
@@ -68,7 +68,7 @@ interface RunOptions {
   signal: AbortSignal;
 }
 
-/** Connects, subscribes and runs the consumer. Retries until it succeeds or the signal aborts. */
+/** Connects, subscribes and runs the consumer. Retries until the consumer runs or the signal aborts. */
 export async function runConsumer(
   consumer: Consumer,
   eachBatch: EachBatchHandler,
@@ -104,7 +104,7 @@ interface AssignmentDeps {
   stopping: AbortSignal;
 }
 
-/** Keeps track of the partitions that this member owns in the current generation of its group. */
+/** Tracks the partitions that this member owns in the current group generation. */
 export function createAssignment({ consume, logger, metrics, topics, waiting, positions, stopping }: AssignmentDeps) {
   const { topic, group } = consume;
   const partitions = new Map<number, AssignedPartition>();
@@ -139,7 +139,7 @@ export function createAssignment({ consume, logger, metrics, topics, waiting, po
     return held;
   }
 
-  /** Signals a rebalance to the handlers, so that they finish in-flight batches and start no new ones. */
+  /** Notifies the handlers of a rebalance, so that they finish in-flight batches and start no new ones. */
   function interruptAll(): void {
     for (const partition of partitions.values()) {
       partition.abort.abort();

@@ -1,4 +1,4 @@
-// Reads the settings and the state of Kafka topics, groups and disks, for operators' tools.
+// Reads the settings and state of Kafka topics, groups and disks for operator tools.
 
 import type { Admin } from 'kafkajs';
 import type { KafkaLogOptions } from './config.ts';
@@ -12,10 +12,10 @@ export type { LogDirectory };
 export interface InspectedPartition {
   partition: number;
   hasLeader: boolean;
-  /** The configured number of replicas, and the number of replicas that are in sync. */
+  /** The configured number of replicas, followed by the number of in-sync replicas. */
   replicas: number;
   inSync: number;
-  /** The offset of the first record in the partition, and the offset that the next record will get. */
+  /** The offset of the partition's first record, followed by the offset that the next record will get. */
   low: bigint;
   high: bigint;
 }
@@ -24,14 +24,14 @@ export interface InspectedTopic {
   topic: string;
   log: string;
   partitions: InspectedPartition[];
-  /** The settings by their Kafka names, e.g. `retention.ms`, or null if this client is not allowed to read them. */
+  /** The settings by Kafka name, for example `retention.ms`, or null if this client is not allowed to read them. */
   settings: ReadonlyMap<string, string> | null;
 }
 
-/** The value of `ConfigResourceTypes.TOPIC` in kafkajs, which an ES module in Node.js cannot import by name. */
+/** The value of kafkajs's `ConfigResourceTypes.TOPIC`, which a Node.js ES module cannot import by name. */
 const topicResource = 2;
 
-/** Reads the state of a Kafka cluster without changing it. */
+/** Reads a Kafka cluster's state without changing it. */
 export interface KafkaInspector {
   /** Returns the addresses that the brokers advertise to clients. */
   brokers(): Promise<{ host: string; port: number }[]>;
@@ -47,7 +47,7 @@ export interface KafkaInspector {
    * has no such record, returns its end offset.
    */
   firstAppendedAt(topic: string, ms: number): Promise<ReadonlyMap<number, bigint>>;
-  /** Returns how many members each group has at the moment. */
+  /** Returns each group's current number of members. */
   memberCounts(groups: readonly string[]): Promise<ReadonlyMap<string, number>>;
   close(): Promise<void>;
 }

@@ -1,5 +1,3 @@
-// The event log in Kafka.
-
 import { AppError, sleep } from '@millrace/runtime';
 import { type Admin, Kafka, type RecordMetadata, type TopicMessages } from 'kafkajs';
 import { createAppender } from '../append/append.ts';
@@ -24,7 +22,7 @@ import { wrapRecords } from './kafkajs-internals/produce.ts';
 import { clientConfig, createKafkaSessions, type KafkaSessions } from './session.ts';
 import { createTopicReader } from './topics.ts';
 
-/** The time limit for closing. It is independent of the 3 s of `append`. */
+/** The time limit for closing the log, in addition to the 3 s for `append`. */
 const closeTimeoutMs = 5000;
 
 /**
@@ -76,7 +74,7 @@ export function createKafkaLog(options: KafkaLogOptions): EventLog {
   };
 }
 
-/** Error codes of a partition in a produce response: https://kafka.apache.org/protocol#protocol_error_codes */
+/** Error codes for a partition in a produce response (https://kafka.apache.org/protocol#protocol_error_codes). */
 const messageTooLarge = 10;
 const recordListTooLarge = 18;
 
@@ -106,7 +104,7 @@ function createKafkaTransport(sessions: KafkaSessions, sendTimeoutMs: number): A
         'sending records',
       );
       const refusals = batches.map((batch) => refusalOf(batch, metadata));
-      // Another broker may have become the leader. A new session looks up the current leader.
+      // Another broker may have become the leader, which a new session looks up.
       if (refusals.some((refusal) => refusal?.reason === 'not_now')) sessions.renew('a partition rejected records');
       return refusals;
     },
@@ -157,7 +155,7 @@ async function ensureKafkaTopics(options: KafkaLogOptions, topics: Topic[]): Pro
     const missing: Topic[] = [];
     let settings: TopicSettings = { 'max.message.bytes': String(maxMessageBytes), ...options.topicConfig };
     for (const topic of topics) if (!(await exists(admin, topic.topic))) missing.push(topic);
-    // kafkajs first reads the metadata of all topics, which fails while any of them is being created or deleted.
+    // kafkajs first loads the metadata of all topics, which fails while any topic is being created or deleted.
     for (let failures = 1; missing.length > 0; failures += 1) {
       try {
         await create(admin, missing, { settings, replicationFactor: options.replicationFactor ?? -1 });
@@ -186,7 +184,7 @@ async function ensureKafkaTopics(options: KafkaLogOptions, topics: Topic[]): Pro
   }
 }
 
-/** Returns whether a topic exists. The process does not need permission to create topics if they already exist. */
+/** Returns true if a topic exists. If all topics exist, the process needs no permission to create topics. */
 async function exists(admin: Admin, topic: string): Promise<boolean> {
   try {
     const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
@@ -207,7 +205,7 @@ function refusesSettings(error: unknown): boolean {
   return errors.some(({ type }) => type === 'INVALID_CONFIG' || type === 'POLICY_VIOLATION');
 }
 
-/** Creates a topic. Does not change a topic that another process has created in the meantime. */
+/** Creates a topic unless another process has created it in the meantime. */
 async function create(
   admin: Admin,
   topics: Topic[],

@@ -1,28 +1,28 @@
-// The state of an assigned partition, the buffer of fetched records, and the commits of offsets to Kafka.
+// An assigned partition's state, its buffer of fetched records, and its offset commits to Kafka.
 
 import { type Logger, sleep, withDeadline } from '@millrace/runtime';
 import type { Consumer } from 'kafkajs';
 import type { LogRecord } from '../log.ts';
 
-/** The state of a partition that this member owns in the current generation of its group. */
+/** The state of a partition that this member owns in the current group generation. */
 export interface AssignedPartition {
   readonly partition: number;
-  /** This signal is aborted when the member stops, or when a rebalance may assign the partition to another member. */
+  /** Aborted when the member stops, or when a rebalance may assign the partition to another member. */
   readonly abort: AbortController;
-  /** The ID of the log that the partition belongs to (`LogBatch.log`), or empty until it has been looked up. */
+  /** The partition's log ID (`LogBatch.log`), or an empty string until it has been looked up. */
   log: string;
-  /** Counts the lookups of the start position, so that only the result of the last lookup is used. */
+  /** The number of start position lookups, so that only the last lookup's result is used. */
   beginnings: number;
   /**
    * The fingerprint of the record before the start position. That record is fetched again to check that the log still
    * contains it. Null after the check.
    */
   lastRecordFingerprint: string | null;
-  /** The fingerprint of a record that the log no longer contains. Another record has its offset. */
+  /** The fingerprint of a record that is missing from the log because another record has its offset. */
   missingRecord: string | null;
-  /** The leader epoch of the last records that were fetched. A new leader may lack records that a former leader had. */
+  /** The leader epoch of the last fetched records. A new leader may lack records that a former leader had. */
   leaderEpoch: number | null;
-  /** Records that were fetched but not handled yet, in order. */
+  /** Fetched records that have not been handled yet, in order. */
   waiting: LogRecord[];
   waitingBytes: number;
   /**
@@ -32,14 +32,14 @@ export interface AssignedPartition {
   fetchPosition: bigint | null;
   /** Whether fetching is paused because enough records are waiting. */
   isHeldBack: boolean;
-  /** The end of the partition at the last fetch. */
+  /** The partition's end offset at the last fetch. */
   highWatermark: bigint;
   continuesFrom: bigint | null;
   /** The number of consecutive batches without progress, because the handler failed or the batch was stale. */
   failures: number;
   /** The first record after a gap that was seen once. If the gap remains after an explicit seek, it is accepted. */
   suspectedGap: bigint | null;
-  /** The delivery of the in-flight batch. It resolves when the delivery ends, and never rejects. */
+  /** The in-flight batch's delivery, which resolves when the delivery ends and never rejects. */
   delivery: Promise<void> | null;
   heartbeat(): Promise<void>;
 }
@@ -66,7 +66,7 @@ export function createAssignedPartition(partition: number): AssignedPartition {
   };
 }
 
-/** The approximate memory, in bytes, that a record needs for its key, headers and offsets in addition to its value. */
+/** The approximate memory for a record's key, headers and offsets in addition to its value, in bytes. */
 const recordOverheadBytes = 256;
 const mebibyte = 1024 * 1024;
 /**
@@ -75,7 +75,7 @@ const mebibyte = 1024 * 1024;
  * collection of records that wait for long.
  */
 const partitionLimitBytes = mebibyte / 2;
-/** If the waiting records of all partitions together are larger than this, nothing is fetched. */
+/** The maximum total size of waiting records in all partitions, above which fetching is paused. */
 const limitBytes = 4 * mebibyte;
 const keepAliveMs = 500;
 
@@ -128,7 +128,7 @@ export function createRecordBuffer(consumer: Pick<Consumer, 'pause' | 'resume'>,
     add,
     removeBelow,
     clear,
-    /** Resolves when there is room for more records. Sends heartbeats while it waits. */
+    /** Resolves when the buffer has room for more records. Sends heartbeats while waiting. */
     async room(heartbeat: () => Promise<void>): Promise<void> {
       while (bytes >= limitBytes) {
         const madeRoom = new AbortController();
@@ -191,11 +191,11 @@ export function createOffsetCommitter(consumer: Pick<Consumer, 'commitOffsets'>,
 
 export type OffsetCommitter = ReturnType<typeof createOffsetCommitter>;
 
-/** Ignores errors of kafkajs between a crash and a restart of the consumer, when the call is no longer relevant. */
+/** Ignores kafkajs errors between a consumer's crash and its restart, when the call is no longer relevant. */
 export function ignoreCrashErrors(ask: () => void): void {
   try {
     ask();
   } catch {
-    // Ignore the error. The next assignment starts from the stored offsets.
+    // Ignore the error, because the next assignment starts from the stored offsets.
   }
 }

@@ -28,13 +28,13 @@ const longestPauseMs = 1000;
  */
 const newLeaderTimeoutMs = 2000;
 
-/** Determines where reading a partition starts. Meanwhile, only this partition is paused. */
+/** Determines where reading a partition starts. During the lookup, only this partition is paused. */
 export function createStartPositions(deps: StartPositionsDeps) {
   const { consume, consumer, waiting, truncation, logger } = deps;
   const { topic, group } = consume;
   const topicState = createSharedTopicState(deps.topics, topic);
 
-  /** Stops delivery, waits for `delayMs`, reads the stored offset and continues there. */
+  /** Stops delivery, waits for `delayMs`, reads the stored offset, and continues from that offset. */
   function resumeFromStored(partition: AssignedPartition, delayMs: number): Promise<void> {
     return resume(partition, delayMs, (log) => consume.startOffset(partition.partition, log));
   }
@@ -97,7 +97,7 @@ export function createStartPositions(deps: StartPositionsDeps) {
     resumeFromStored,
     resumeFrom,
     beginFromStored,
-    /** Makes kafkajs move to the current fetch position again. */
+    /** Makes kafkajs seek to the current fetch position again. */
     seekAgain(partition: AssignedPartition): void {
       if (partition.fetchPosition === null) return;
       const offset = String(partition.fetchPosition);
@@ -120,26 +120,26 @@ async function findStart(
 ): Promise<FoundStart | null> {
   const { log } = await topicState.read();
   const stored = await readStored(log);
-  // Read the end after the offset, because another member may have advanced the offset.
+  // Read the end after reading the offset, because another member may have advanced the offset.
   const state = await topicState.read();
   return state.log === log ? { stored, state, bounds: boundsOf(state, partition) } : null;
 }
 
-/** The stored offset of a partition, and the current state of its log. */
+/** A partition's stored offset, and the current state of its log. */
 interface FoundStart {
   stored: StoredOffset | null;
   state: TopicState;
   bounds: { low: bigint; high: bigint };
 }
 
-/** Returns whether the log ends before the stored offset, or contains a different record before it. */
+/** Returns true if the log ends before the stored offset, or contains a different record before the stored offset. */
 function isMissing(partition: AssignedPartition, stored: StoredOffset | null, bounds: { high: bigint }): boolean {
   if (stored === null) return false;
   if (stored.nextOffset > bounds.high) return true;
   return stored.lastRecordFingerprint !== null && stored.lastRecordFingerprint === partition.missingRecord;
 }
 
-/** Starts fetching a partition at its stored offset. */
+/** Starts fetching a partition from its stored offset. */
 function beginPartition(
   deps: {
     consume: Pick<ConsumeOptions, 'topic' | 'group'>;
@@ -156,7 +156,7 @@ function beginPartition(
   } = deps;
   const start = stored === null || stored.nextOffset < low ? low : stored.nextOffset;
   if (stored !== null) truncation.deletedUnread(partition.partition, stored.nextOffset, low);
-  // Retention may have deleted the record. In that case, only the log's ID shows that the log is the same.
+  // Retention may have deleted the record. In that case, only the log ID shows that the log is the same.
   const canVerify =
     stored !== null && stored.lastRecordFingerprint !== null && start > low && start === stored.nextOffset;
   if (!canVerify) truncation.over(partition.partition);

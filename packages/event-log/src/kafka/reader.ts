@@ -1,4 +1,4 @@
-// Checks, buffers and delivers the records that were fetched from Kafka.
+// Validates, buffers and delivers the records fetched from Kafka.
 
 import { type Logger, limitConcurrency, sleep } from '@millrace/runtime';
 import type { EachBatchPayload, IHeaders, KafkaMessage } from 'kafkajs';
@@ -19,13 +19,13 @@ interface PartitionReaderDeps extends FetchCheckDeps, PartitionDeliveryDeps {
 
 const membershipLost = new Set(['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID']);
 
-/** Validates records that kafkajs fetched, buffers them, and delivers them to the handler. */
+/** Validates the records that kafkajs has fetched, buffers them, and delivers them to the handler. */
 export function createPartitionReader(deps: PartitionReaderDeps) {
   const { waiting } = deps;
   const { expectedRecords, skipLastRecord } = createFetchCheck(deps);
   const { deliverWaiting } = createPartitionDelivery(deps);
 
-  /** Handles the records of one fetch. Resolves when kafkajs can fetch more. */
+  /** Validates and buffers the records from one fetch. Resolves when kafkajs can fetch more records. */
   async function read(partition: AssignedPartition, payload: EachBatchPayload): Promise<void> {
     const fetched = expectedRecords(partition, payload);
     // Without a pause, kafkajs would immediately return the same records again.
@@ -60,13 +60,15 @@ interface PartitionDeliveryDeps {
   commits: OffsetCommitter;
 }
 
-/** Delivers waiting records batch by batch, from up to `partitionConcurrency` partitions at the same time. */
+/** Delivers waiting records batch by batch, from at most `partitionConcurrency` partitions at the same time. */
 function createPartitionDelivery(deps: PartitionDeliveryDeps) {
   const { consume, metrics, positions, waiting, commits } = deps;
   const { topic, group } = consume;
   const whenFree = limitConcurrency(consume.partitionConcurrency);
 
-  /** Delivers waiting records. After each batch, the partition moves to the end of the queue of partitions. */
+  /**
+   * Delivers a batch of waiting records. After each batch, the partition moves to the end of the queue of partitions.
+   */
   function deliverWaiting(partition: AssignedPartition): void {
     if (partition.delivery !== null || partition.waiting.length === 0) return;
     partition.delivery = whenFree(() => deliverNext(partition)).then(() => {
@@ -131,7 +133,7 @@ interface FetchCheckDeps {
   truncation: TruncationReporter;
 }
 
-/** The delay before a partition restarts when the fetched records repeatedly do not match its position. */
+/** The delay before a partition restarts after fetched records repeatedly did not match its position. */
 const beginAgainMs = 250;
 
 /**
@@ -182,7 +184,7 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
     if (lastRecordFingerprint === null) return records;
     partition.lastRecordFingerprint = null;
     const [first, ...rest] = records;
-    // Compaction may have deleted the record, so that it cannot be checked.
+    // Compaction may have deleted the record, in which case the record cannot be checked.
     if (first === undefined || first.offset !== fetchPosition) return records;
     partition.fetchPosition = continuesFrom;
     const found = recordFingerprint(first);
@@ -197,7 +199,7 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
     return null;
   }
 
-  /** Accepts a gap before the first record only if the gap is still there after a seek to its start. */
+  /** Accepts a gap before the first record only if a seek to the start of the gap returns the same gap. */
   function isContiguous(partition: AssignedPartition, position: bigint, first: bigint): boolean {
     if (first === position) return true;
     if (partition.suspectedGap !== first) {
@@ -217,7 +219,7 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
   return { expectedRecords, skipLastRecord };
 }
 
-/** Converts a fetched message. A null value (tombstone) becomes empty. */
+/** Converts a fetched message. A null value (tombstone) becomes an empty value. */
 function toLogRecord(message: KafkaMessage): LogRecord {
   return {
     offset: BigInt(message.offset),

@@ -1,4 +1,4 @@
-// Opens the producer and the admin client of kafkajs, and replaces both when their connections seem broken.
+// Opens kafkajs's producer and admin client, and replaces both when their connections seem broken.
 
 import { withDeadline } from '@millrace/runtime';
 import { type Admin, Kafka, type KafkaConfig, type Producer } from 'kafkajs';
@@ -7,7 +7,7 @@ import type { KafkaLogOptions } from './config.ts';
 import { createTrackedSockets, kafkaLogCreator } from './kafkajs-internals/connection.ts';
 import { presetPartitioner } from './kafkajs-internals/produce.ts';
 
-/** With the defaults of kafkajs, it would take more than 25 s to detect a broker that does not respond. */
+/** With kafkajs's defaults, detecting an unresponsive broker would take more than 25 s. */
 const connectionLimits = { connectionTimeout: 1000, authenticationTimeout: 1500 } as const;
 
 export interface KafkaSession {
@@ -30,7 +30,7 @@ export function createKafkaSessions(options: KafkaLogOptions, requestTimeoutMs: 
   let opened = 0;
   let reachability: Reachability | undefined;
 
-  /** Runs `work` on the current session, for at most `timeoutMs` including the time to connect. */
+  /** Runs `work` on the current session for at most `timeoutMs`, which includes the time to connect. */
   async function use<T>(work: (session: KafkaSession) => Promise<T>, timeoutMs: number, what: string): Promise<T> {
     current ??= open(options, rotate(options.brokers, opened++), requestTimeoutMs);
     const ownSession = current;
@@ -61,7 +61,7 @@ export function createKafkaSessions(options: KafkaLogOptions, requestTimeoutMs: 
 
   return {
     use,
-    /** Sets the object to which successes and failures are reported. */
+    /** Sets the object that receives reports of successes and failures. */
     reportTo(target: Reachability): void {
       reachability = target;
     },
@@ -139,7 +139,7 @@ function rotate(brokers: string[], by: number): string[] {
   return [...brokers.slice(start), ...brokers.slice(0, start)];
 }
 
-/** Returns whether the connection failed. An error that the broker itself returned proves that the connection works. */
+/** Returns true if the connection failed. An error that the broker itself returned proves that the connection works. */
 function isConnectionFailure(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause.name === 'KafkaJSProtocolError' || cause.name === 'KafkaJSAggregateError') return false;

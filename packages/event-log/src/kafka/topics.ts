@@ -1,4 +1,4 @@
-// Reads the state of Kafka topics: their ID, partitions and offsets.
+// Reads the state of Kafka topics: IDs, partitions and offsets.
 
 import { sleep } from '@millrace/runtime';
 import type { Admin } from 'kafkajs';
@@ -16,7 +16,7 @@ export interface PartitionBounds {
   high: bigint;
 }
 
-/** The ID of a topic's log, and the bounds and leaders of its partitions. */
+/** A topic's log ID, and the bounds and leaders of its partitions. */
 export interface TopicState {
   log: string;
   bounds: PartitionBounds[];
@@ -29,13 +29,13 @@ export interface TopicReader {
   logOf(topic: string): Promise<string>;
 }
 
-/** Time limit of a lookup. The limit of 3 s for `append` does not apply to lookups. */
+/** The time limit for a lookup. The limit of 3 s for `append` does not apply to lookups. */
 const lookUpTimeoutMs = 5000;
-/** How long brokers may take to propagate a new topic. A lookup of a topic that does not exist takes this long. */
+/** How long brokers may take to propagate a new topic. Looking up a topic that does not exist takes this long. */
 const newTopicTimeoutMs = 2000;
 
 export function createTopicReader(sessions: Pick<KafkaSessions, 'use'>): TopicReader {
-  /** Runs a request. Retries while a topic is so new that it has no leaders or that the broker does not know it yet. */
+  /** Runs a request. Retries while a topic is so new that it has no leaders or the broker does not know it yet. */
   async function request<T>(call: (admin: Admin) => Promise<T>, what: string): Promise<T> {
     const giveUpAt = performance.now() + newTopicTimeoutMs;
     for (let failures = 1; ; failures += 1) {

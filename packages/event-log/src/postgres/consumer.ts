@@ -1,4 +1,4 @@
-// Consumes a topic of the PostgreSQL log as a member of a consumer group.
+// Consumes a topic from the PostgreSQL log as a member of a consumer group.
 
 import type { SqlDatabase } from '@millrace/db/sql';
 import { createDeferred, type Logger, limitConcurrency, sleep, withDeadline } from '@millrace/runtime';
@@ -25,9 +25,9 @@ interface PostgresConsumerDeps {
   database: SqlDatabase;
   logger: Logger;
   metrics: ConsumeMetrics;
-  /** How often to look for new records and for members in other processes. */
+  /** The interval for polling new records and group members in other processes, in milliseconds. */
   pollIntervalMs: number;
-  /** A member loses its partitions after this time without a heartbeat. */
+  /** How many milliseconds a member can go without a heartbeat before it loses its partitions. */
   leaseMs: number;
   /** Calls `wake` after each append to the topic by this process. Returns a function that ends the subscription. */
   onAppended(topic: string, wake: () => void): () => void;
@@ -127,7 +127,7 @@ interface Looking {
   signal: AbortSignal;
 }
 
-/** Calls `look` at intervals, and immediately when woken. */
+/** Calls `look` at regular intervals, and immediately when woken. */
 function keepLooking(look: () => Promise<void>, { intervalMs, failed, signal }: Looking) {
   let wakeUp = new AbortController();
   async function run(): Promise<void> {
@@ -147,12 +147,12 @@ function keepLooking(look: () => Promise<void>, { intervalMs, failed, signal }: 
 
 interface HeldPartitionsDeps extends Omit<LeasedPartitionReaderDeps, 'partition' | 'endOffset' | 'log' | 'whenFree'> {
   member: Member;
-  /** Returns the end offset at the last poll. */
+  /** Returns the partition's end offset at the last poll. */
   endOffset(partition: number): bigint;
   logOf(partition: number): string | undefined;
 }
 
-/** Manages the partitions that this member reads, and those that it is about to release. */
+/** Manages the partitions that this member reads, and the partitions that it is about to release. */
 function createHeldPartitions(deps: HeldPartitionsDeps) {
   const { database, logger, member, consume } = deps;
   const { topic, group } = consume;
@@ -191,7 +191,7 @@ function createHeldPartitions(deps: HeldPartitionsDeps) {
       await releaseLeases(database.sql, member, [partition]);
       logger.debug('partition released', { topic, group, partition });
     } catch (error) {
-      // The next heartbeat finds that the lease still exists and releases it again.
+      // The next heartbeat finds that the lease still exists and releases the lease again.
       logger.debug('could not release the lease of a partition', { topic, group, partition, error });
     }
   }
@@ -209,7 +209,7 @@ function createHeldPartitions(deps: HeldPartitionsDeps) {
   };
 }
 
-/** Keeps the group's state when the member last read it, and the time of the member's last heartbeat. */
+/** Stores the last group state that the member has read, and the time of the member's last heartbeat. */
 function createMembership({ database, member, leaseMs }: { database: SqlDatabase; member: Member; leaseMs: number }) {
   let known: GroupState = { ends: new Map(), logs: new Map(), members: '' };
   let lastHeartbeatAt = Number.NEGATIVE_INFINITY;
@@ -231,7 +231,7 @@ function createMembership({ database, member, leaseMs }: { database: SqlDatabase
       return members !== known.members;
     },
     isHeartbeatDue: () => performance.now() - lastHeartbeatAt > leaseMs / 3,
-    /** Returns whether other members may have taken over this member's partitions. */
+    /** Returns true if other members may have taken over this member's partitions. */
     isExpired: () => performance.now() - lastHeartbeatAt >= leaseMs,
     async heartbeat(): Promise<MembershipState> {
       const beganAt = performance.now();

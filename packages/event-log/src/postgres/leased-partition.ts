@@ -1,5 +1,3 @@
-// Reads one partition of the PostgreSQL log while this process holds its lease.
-
 import type { SqlDatabase } from '@millrace/db/sql';
 import { type Logger, sleep } from '@millrace/runtime';
 import { backoffMs } from '../backoff.ts';
@@ -16,23 +14,23 @@ export interface LeasedPartitionReaderDeps {
   metrics: ConsumeMetrics;
   consume: ConsumeOptions;
   partition: number;
-  /** Returns the end of the partition at the last poll. */
+  /** Returns the partition's end offset at the last poll. */
   endOffset(): bigint;
-  /** Returns the ID of the partition's log at the last poll. */
+  /** Returns the partition's log ID at the last poll. */
   log(): string | undefined;
   truncation: TruncationReporter;
-  /** Runs `work` as soon as fewer than `partitionConcurrency` partitions of the member are busy. */
+  /** Runs `work` as soon as the member has fewer than `partitionConcurrency` busy partitions. */
   whenFree<T>(work: () => Promise<T>): Promise<T>;
 }
 
 export interface LeasedPartitionReader {
-  /** Signals that there may be new records. */
+  /** Signals that new records may be available. */
   wake(): void;
-  /** Starts no new batch, and resolves when the in-flight batch has finished. */
+  /** Prevents new batches, and resolves when the in-flight batch has finished. */
   stop(): Promise<void>;
 }
 
-/** Reads one partition batch by batch while this member holds its lease. */
+/** Reads one partition of the PostgreSQL log batch by batch while this member holds the partition's lease. */
 export function startLeasedPartitionReader(deps: LeasedPartitionReaderDeps): LeasedPartitionReader {
   const { database, logger, consume, partition } = deps;
   const { topic, group } = consume;
@@ -45,7 +43,7 @@ export function startLeasedPartitionReader(deps: LeasedPartitionReaderDeps): Lea
   async function run(): Promise<void> {
     while (!signal.aborted) {
       try {
-        // The log's ID changes if its tables are emptied and the topic is created again.
+        // The log ID changes if the log's tables are emptied and the topic is created again.
         if (at?.log !== deps.log()) at = null;
         at ??= await findLeasedStart(deps);
         const from = at;
@@ -60,7 +58,7 @@ export function startLeasedPartitionReader(deps: LeasedPartitionReaderDeps): Lea
     }
   }
 
-  /** Delivers one batch. @returns how long to wait before the next batch, in milliseconds */
+  /** Delivers one batch. @returns the delay before the next batch, in milliseconds */
   const step = async (from: LeasedStart) => accept(from.log, await handOver(deps, from, signal));
 
   /** Makes the next step read the stored offset again, from which the next batch must continue. */
@@ -80,7 +78,7 @@ export function startLeasedPartitionReader(deps: LeasedPartitionReaderDeps): Lea
       case 'stale': {
         failures += 1;
         const bounds = await readBounds(database.sql, topic, partition);
-        // Keep the ID of the log that was read. If the ID has changed since, the next iteration notices it.
+        // Keep the ID of the log that was read. If the ID has changed since, the next iteration detects the change.
         at = { ...startWithin(deps, delivery.nextOffset, bounds), log };
         // Do not delay the first attempt. Delay later attempts, so that a handler that keeps reporting `stale` is not
         // called in a tight loop.
@@ -120,7 +118,7 @@ async function handOver(
   const where = { topic, partition, fromOffset: position };
   const records = await readRecords(database.sql, where, { maxRecords, maxBytes });
   if (signal.aborted) return { outcome: 'interrupted' };
-  // According to the end offset, there should be records, so an empty result counts as a failure.
+  // The end offset shows that records exist, so an empty result counts as a failure.
   if (records.length === 0) return { outcome: 'failed' };
   return deliver(deps, { topic, partition, log, continuesFrom, records }, { signal, heartbeat });
 }
@@ -129,7 +127,7 @@ function createBell(stopping: AbortSignal) {
   let wakeUp: (() => void) | null = null;
   return {
     rung(): Promise<void> {
-      // The signal may have been aborted during the lookup of the start, when there was nothing to wake up.
+      // The signal may already have aborted during the lookup of the start position.
       if (stopping.aborted) return Promise.resolve();
       return new Promise((resolve) => {
         wakeUp = resolve;
@@ -165,7 +163,7 @@ async function findLeasedStart(deps: LeasedStartDeps): Promise<LeasedStart | nul
   const { topic } = consume;
   const { log } = await readBounds(database.sql, topic, partition);
   const stored = await consume.startOffset(partition, log);
-  // Read the end after the offset, because another member may have advanced the offset.
+  // Read the end after reading the offset, because another member may have advanced the offset.
   const bounds = await readBounds(database.sql, topic, partition);
   if (bounds.log !== log) return null;
   if (stored !== null && (await isMissing(deps, stored, bounds))) return null;
@@ -183,7 +181,7 @@ async function isMissing(
     truncation.found(partition, stored, { log, endOffset: String(end) });
     return true;
   }
-  // Retention may have deleted the record. In that case, only the log's ID shows that the log is the same.
+  // Retention may have deleted the record. In that case, only the log ID shows that the log is the same.
   if (lastRecordFingerprint === null || fingerprintOffset(lastRecordFingerprint) < beginning) return false;
   const where = { topic, partition, fromOffset: fingerprintOffset(lastRecordFingerprint) };
   const [record] = await readRecords(database.sql, where, { maxRecords: 1, maxBytes: 1 });

@@ -1,4 +1,4 @@
-// The event log in PostgreSQL, which needs no Kafka and suits small installations.
+// The event log in PostgreSQL, which does not require Kafka and is suitable for small installations.
 
 import type { SqlDatabase, Transaction } from '@millrace/db/sql';
 import { AppError, type Logger, type Metrics, sleep, withDeadline } from '@millrace/runtime';
@@ -15,11 +15,13 @@ export interface PostgresLogOptions extends Partial<AppendSettings> {
   database: SqlDatabase;
   logger: Logger;
   metrics?: Metrics;
-  /** How often to look for appends by other processes and for changes in a group, in milliseconds. The default is 100. */
+  /** The interval for polling appends by other processes and group changes, in milliseconds. The default is 100. */
   pollIntervalMs?: number;
-  /** Time in milliseconds after which a consumer without a heartbeat loses its partitions. The default is 4000. */
+  /**
+   * How many milliseconds a consumer can go without a heartbeat before it loses its partitions. The default is 4000.
+   */
   leaseMs?: number;
-  /** How long to keep records that all known groups have read, in hours. The default is 24. */
+  /** How many hours to keep records that all known groups have read. The default is 24. */
   retentionHours?: number;
   trimIntervalMs?: number;
   /** Consumer groups that are no longer used. Records are not kept for them. */
@@ -99,7 +101,7 @@ export function createPostgresLog(options: PostgresLogOptions): EventLog {
   };
 }
 
-/** Writes all batches of a request in one transaction, so that many calls of `append` share one commit. */
+/** Writes all batches of a request in one transaction, so that many `append` calls share one commit. */
 function createPostgresTransport(deps: {
   database: SqlDatabase;
   reachability: Reachability;
@@ -145,7 +147,7 @@ function createPostgresTransport(deps: {
   };
 }
 
-/** The number of rows deleted per transaction. It is small enough that writers notice no delay. */
+/** The number of rows deleted per transaction, which is small enough not to delay writers noticeably. */
 const stepRecords = 2000;
 const pauseMs = 50;
 
@@ -156,16 +158,16 @@ interface Trimmer {
 }
 
 interface TrimSettings {
-  /** How long to keep records that all groups have read, in hours. */
+  /** How many hours to keep records that all groups have read. */
   retentionHours: number;
-  /** How long to keep records of topics that no group reads, such as dead letters, in hours. The default is 30 days. */
+  /** How many hours to keep records of topics without a group, such as dead letters. The default is 30 days. */
   unreadRetentionHours?: number;
   intervalMs: number;
   /** Consumer groups that are no longer used. Records are not kept for them. */
   retiredGroups?: readonly string[];
 }
 
-/** Deletes old records that all groups have read. Works in the background and in small steps. */
+/** Deletes old records that all groups have read, in small steps in the background. */
 export function createTrimmer(
   database: SqlDatabase,
   logger: Logger,

@@ -2,7 +2,6 @@
 
 import type { Sql, Transaction } from '@millrace/db/sql';
 
-/** Key of a member of a consumer group. */
 export interface Member {
   topic: string;
   group: string;
@@ -81,7 +80,7 @@ async function takeFree(tx: Transaction, member: Member, count: number, leaseMs:
   return rows.map(({ partition }) => partition);
 }
 
-/** Releases partitions immediately, so that another member can take them. */
+/** Releases partitions immediately, so that another member can take them over. */
 export async function releaseLeases(sql: Sql, { topic, group, memberId }: Member, partitions: number[]): Promise<void> {
   await sql.query(
     `DELETE FROM event_log_lease
@@ -98,10 +97,10 @@ export async function leaveGroup(sql: Sql, { topic, group, memberId }: Member): 
   );
 }
 
-/** The state that a member polls between heartbeats: the ends of the partitions and the members of the group. */
+/** The state that a member polls between heartbeats: the partitions' end offsets and the group's members. */
 export interface GroupState {
   ends: Map<number, bigint>;
-  /** The ID of each partition's log (see `LogBatch.log`). */
+  /** Each partition's log ID (see `LogBatch.log`). */
   logs: Map<number, string>;
   /** A value that changes when a member joins or leaves. */
   members: string;

@@ -4,9 +4,9 @@ import type { Sql, Transaction } from '@millrace/db/sql';
 import type { PartitionBatch } from '../append/transport.ts';
 import type { LogRecord, PartitionEnd } from '../log.ts';
 
-/** Creates the partitions of a new topic. An existing topic keeps its number of partitions. */
+/** Creates a new topic's partitions. An existing topic keeps its number of partitions. */
 export async function createTopic(tx: Transaction, topic: string, partitions: number): Promise<void> {
-  // Without the lock, two processes could both find no topic, and both create its partitions.
+  // Without the lock, two processes could both find that the topic does not exist and create its partitions.
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('millrace event log topic ' || $1, 0))`, [topic]);
   await tx.query(
     `INSERT INTO event_log_partition (topic, partition)
@@ -16,7 +16,7 @@ export async function createTopic(tx: Transaction, topic: string, partitions: nu
   );
 }
 
-/** Returns the end of each partition, sorted by partition, or an empty array if the topic does not exist. */
+/** Returns each partition's end, sorted by partition, or an empty array if the topic does not exist. */
 export async function readEnds(sql: Sql, topic: string): Promise<PartitionEnd[]> {
   const rows = await sql.query<{ partition: number; log: string; next_offset: string }>(
     `SELECT partition, 'postgres/' || log_id AS log, next_offset
@@ -56,7 +56,7 @@ export async function readBounds(sql: Sql, topic: string, partition: number): Pr
  * @throws Error if a partition does not exist
  */
 export async function appendBatches(tx: Transaction, batches: PartitionBatch[], timeoutMs: number): Promise<void> {
-  // An attempt that has timed out must not continue to wait for locks and occupy its connection.
+  // The timeout prevents an abandoned attempt from continuing to wait for locks and occupying its connection.
   await tx.query(`SELECT set_config('statement_timeout', $1, true)`, [String(timeoutMs)]);
   const locked = await tx.query<{ topic: string; partition: number; next_offset: string }>(
     `SELECT p.topic, p.partition, p.next_offset
@@ -128,7 +128,7 @@ function toColumns(batches: PartitionBatch[], nextOffsets: Map<string, bigint>):
   ];
 }
 
-/** Formats an array of numbers. Numbers need no escaping, but the driver would escape each element. */
+/** Formats an array of numbers without the driver's escaping of each element, which numbers do not need. */
 function toArrayLiteral(numbers: (number | bigint)[]): string {
   return `{${numbers.join(',')}}`;
 }
@@ -188,7 +188,7 @@ function toLogRecord(row: RecordRow): LogRecord {
 interface ConsumedOffset {
   topic: string;
   partition: number;
-  /** The lowest offset that a known group has stored, or the end of the partition if no group is known. */
+  /** The lowest offset that a known group has stored, or the partition's end if no group is known. */
   offset: bigint;
   isRead: boolean;
 }

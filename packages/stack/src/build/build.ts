@@ -21,7 +21,7 @@ export const main: Command = async ({ progress, root }) => {
   );
   await progress.step(`Building ${libraries.map(({ directory }) => directory).join(', ')}`, async () => {
     for (const library of libraries) await buildLibrary(root, library, join(root, library.directory, 'dist'));
-    // esbuild's child process would otherwise keep this process alive.
+    // Otherwise, esbuild's child process would keep this process alive.
     await stop();
   });
   return 0;
@@ -74,7 +74,7 @@ export async function bundlePrograms(
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    // Source maps let stack traces show source files and lines, but the bundle does not contain the source code.
+    // Source maps let stack traces show source files and lines. The bundle itself does not contain the sources.
     sourcemap: 'linked',
     sourcesContent: false,
     external: unbundledPatterns,
@@ -82,7 +82,7 @@ export async function bundlePrograms(
     logLevel: 'warning',
     metafile: true,
   });
-  // esbuild's child process would otherwise keep its memory, and keep this process alive.
+  // Otherwise, esbuild's child process would keep its memory and keep this process alive.
   await stop();
   await copyUnbundledPackages(root, outDirectory);
   // Charts in report emails are rendered with these fonts.
@@ -90,7 +90,7 @@ export async function bundlePrograms(
   return [...new Set(Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs)))].sort();
 }
 
-/** Returns the name of a service's bundle. The file with the name of the service loads it. */
+/** Returns the name of a service's bundle, which the file with the service's name loads. */
 export const serviceFile = (name: string) => `${name}-service`;
 
 /**
@@ -114,7 +114,7 @@ await import('./${serviceFile(name)}.mjs');
  * native code or WebAssembly files, or is found by path at run time. These packages are copied to `node_modules/`.
  */
 const carried: Record<string, string> = {
-  // packages/event-log replaces its produce request (kafka/kafkajs-internals).
+  // packages/event-log replaces kafkajs's produce request (kafka/kafkajs-internals).
   kafkajs: 'packages/event-log',
   '@node-rs/crc32': 'packages/event-log',
   '@prisma/schema-engine-wasm': 'packages/db',
@@ -122,7 +122,7 @@ const carried: Record<string, string> = {
   '@posthog/hogql-parser': 'packages/insights',
 };
 
-/** Patterns for esbuild of packages that are not bundled, and of their builds for single platforms. */
+/** esbuild patterns for packages that are not bundled, and for their platform-specific builds. */
 export const unbundledPatterns = Object.keys(carried).flatMap((name) => [name, `${name}/*`, `${name}-*`]);
 
 /** Returns the installed directory of each copied package, by name. */
@@ -135,7 +135,9 @@ export function unbundledPackages(root: string): Map<string, string> {
   );
 }
 
-/** Returns the names and versions of a package's builds for single platforms. The package selects one at run time. */
+/**
+ * Returns the names and versions of a package's platform-specific builds, of which the package loads one at run time.
+ */
 export async function platformBuilds(source: string): Promise<Record<string, string>> {
   const { optionalDependencies = {} } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as {
     optionalDependencies?: Record<string, string>;
@@ -143,7 +145,7 @@ export async function platformBuilds(source: string): Promise<Record<string, str
   return optionalDependencies;
 }
 
-/** Copies these packages and their builds for this machine to `<outDirectory>/node_modules`. */
+/** Copies the unbundled packages and their builds for this machine to `<outDirectory>/node_modules`. */
 export async function copyUnbundledPackages(root: string, outDirectory: string): Promise<void> {
   for (const [name, source] of unbundledPackages(root)) {
     const target = join(outDirectory, 'node_modules', name);

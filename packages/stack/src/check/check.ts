@@ -7,7 +7,6 @@ import { runProgram } from '../run-program.ts';
 import { findProseProblems } from './prose.ts';
 import { findRetiredNames } from './retired-names.ts';
 
-/** The programs that check the rules in CONTRIBUTING.md. */
 const programs: { name: string; program: string; arguments: string[] }[] = [
   {
     name: 'format and lint (biome)',
@@ -56,7 +55,7 @@ const programs: { name: string; program: string; arguments: string[] }[] = [
   { name: 'spelling (cspell)', program: 'cspell', arguments: ['lint', '--config=.cspell.json', '--no-progress'] },
 ];
 
-/** The result of a check. Any status except 0 is a failure. */
+/** A check's result. Any status except 0 means failure. */
 interface Outcome {
   status: number;
   output: string;

@@ -1,5 +1,3 @@
-// Finds phrases in texts and comments that readers had to read twice.
-
 import jsTokens from 'js-tokens';
 import { readRepositoryTexts, sourceFiles } from '../docs/documents.ts';
 
@@ -28,7 +26,7 @@ interface Passage {
   text: string;
 }
 
-/** The texts that people read outside of documents. */
+/** The texts outside documents that people read. */
 const areas: readonly { folders: string[]; endings: string[]; read: (source: string, path: string) => Passage[] }[] = [
   { folders: ['packages', 'services'], endings: ['README.md'], read: proseOfMarkdown },
   { folders: ['packages', 'services'], endings: ['.ts', '.tsx'], read: textsOfProgram },
@@ -61,7 +59,7 @@ function problemsOf(path: string, { line, text }: Passage): string[] {
   });
 }
 
-/** Splits Markdown into paragraphs, list items and table rows, without code. */
+/** Splits Markdown into paragraphs, list items and table rows, and omits code. */
 function proseOfMarkdown(source: string): Passage[] {
   const prose = source
     .replace(/^ *```[\s\S]*?^ *```/gm, (block) => block.replace(/[^\n]/g, ''))
@@ -77,7 +75,7 @@ function proseOfMarkdown(source: string): Passage[] {
   return passages;
 }
 
-/** Returns the strings of a program that contain a phrase, its comments, and the text between JSX tags. */
+/** Returns a program's strings that contain a phrase, its comments, and the text between JSX tags. */
 function textsOfProgram(source: string, path: string): Passage[] {
   const passages: Passage[] = [];
   let line = 1;
@@ -91,7 +89,7 @@ function textsOfProgram(source: string, path: string): Passage[] {
   return passages;
 }
 
-/** Returns the titles of tests and of their groups: `it('…')`, `describe('…')`, and `….each(…)('…')`. */
+/** Returns the titles of tests and test groups: `it('…')`, `describe('…')`, and `….each(…)('…')`. */
 function titlesOfTests(source: string, path: string): Passage[] {
   const passages: Passage[] = [];
   let line = 1;
@@ -106,7 +104,7 @@ function titlesOfTests(source: string, path: string): Passage[] {
   return passages;
 }
 
-/** Returns the text of a comment on one line, without code. */
+/** Returns a comment's text on one line, without code. */
 const textOfComment = (comment: string) =>
   comment
     .replace(/`[^`]*`/g, '`…`')

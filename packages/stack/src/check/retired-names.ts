@@ -1,4 +1,4 @@
-// Retired names, which readers could understand only with a glossary. A check keeps them from being used again.
+// Retired names that only a glossary explained. A check prevents their use.
 
 import { sourceFiles } from '../docs/documents.ts';
 

@@ -1,5 +1,3 @@
-// Generates docs/configuration.md from the schemas of the services' settings.
-
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { toEnvironmentVariable } from '@millrace/runtime';
@@ -48,7 +46,9 @@ export async function importSource(root: string, path: string): Promise<Record<s
   return import(pathToFileURL(join(root, path)).href);
 }
 
-/** Generates the page with every setting of each service, its default and its meaning, from the schemas. */
+/**
+ * Generates docs/configuration.md, which lists each service's settings with defaults and meanings, from their schemas.
+ */
 export async function generateConfigurationPage(root: string): Promise<string> {
   const sections: string[] = [];
   for (const [service, schema] of Object.entries(await configSchemas(root))) {

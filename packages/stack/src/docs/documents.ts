@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-// Finds links, paths and citations in documents and comments whose targets do not exist.
-/** A path in code style (between backticks) that starts at the root of the repository. */
+/** A path in backticks that starts at the repository root. */
 const namedPath = /`((?:packages|services|test-e2e|prisma|deploy|docs)\/[\w./-]*\w)\/?`/g;
 const link = /\]\((?!https?:)([^)\s]+)\)/g;
 /**
@@ -12,7 +11,7 @@ const link = /\]\((?!https?:)([^)\s]+)\)/g;
  */
 const citation = /(?<![\w./-])(docs\/(?:[\w-]+\/)*[\w-]+\.md)\b(?:#([\w-]+)|,? "([^"]+)")?/g;
 
-/** Finds references to and from documents whose targets do not exist. Returns one line for each reference. */
+/** Finds references to and from documents whose targets do not exist. Returns one line per reference. */
 export async function findDocumentProblems(root: string): Promise<string[]> {
   const { pages, sources } = await readRepositoryTexts(root);
   const headings = new Map(pages.map(({ path, text }) => [path, new Set(headingsOf(text).map(anchorOf))]));
@@ -41,25 +40,25 @@ export async function findDocumentProblems(root: string): Promise<string[]> {
   return [...linked, ...named, ...cited];
 }
 
-/** Removes links, which are relative to the document and checked separately. */
+/** Removes links, which are relative to the document and are checked separately. */
 const withoutLinks = ({ path, text }: SourceFile): SourceFile => ({
   path,
   text: text.replace(/\]\([^)\s]+\)/g, ']').replace(namedPath, ''),
 });
 
-/** Returns a text on one line, because a citation in a comment can contain a line break. */
+/** Joins a text into one line, because a citation in a comment can contain a line break. */
 const onOneLine = (source: string) => source.replace(/\n\s*(?:\*|\/\/|--)?\s*/g, ' ');
 
 export interface RepositoryTexts {
-  /** Documents for readers: those in the root, in `docs/`, `deploy/` and `examples/`. */
+  /** Documents for readers, in the repository root, `docs/`, `deploy/` and `examples/`. */
   pages: SourceFile[];
-  /** All other files, which may cite a document. */
+  /** All other files, which may reference documents. */
   sources: SourceFile[];
 }
 
 const folders = ['packages', 'services', 'test-e2e', 'prisma', 'deploy'];
 const endings = ['.ts', '.mjs', '.cjs', '.sql', '.prisma', '.json', '.jsonc', '.sh', '.py', '.go', '.rs'];
-/** The folder of the document checks and their tests, which contain paths that do not exist. */
+/** The folder of the document checks and their tests, which mention paths that do not exist. */
 const ownFolder = 'packages/stack/src/docs/';
 
 export async function readRepositoryTexts(root: string): Promise<RepositoryTexts> {
@@ -81,14 +80,14 @@ async function filesAtTheTop(root: string, wanted: readonly string[]): Promise<S
 }
 
 export interface SourceFile {
-  /** The path relative to the root of the repository, with slashes. */
+  /** The path relative to the repository root, with slashes. */
   path: string;
   text: string;
 }
 
 const ignoredFolders = new Set(['node_modules', 'dist', 'generated', '.millrace', '.git', 'coverage']);
 
-/** Returns the files in some directories whose names have one of the endings, ordered by path. */
+/** Returns the files in these folders whose names have one of the endings, sorted by path. */
 export async function sourceFiles(root: string, folders: string[], endings: string[]): Promise<SourceFile[]> {
   const files: SourceFile[] = [];
   for (const folder of folders) {
@@ -104,13 +103,13 @@ export async function sourceFiles(root: string, folders: string[], endings: stri
   return files.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Returns the headings of a Markdown page, without those in code blocks. */
+/** Returns a Markdown page's headings, except those in code blocks. */
 function headingsOf(text: string): string[] {
   const prose = text.replace(/^```[\s\S]*?^```/gm, '');
   return [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading.trim());
 }
 
-/** Returns the anchor of a heading, as GitHub derives it. */
+/** Returns a heading's anchor as GitHub derives it. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()
@@ -118,7 +117,7 @@ function anchorOf(heading: string): string {
     .replaceAll(' ', '-');
 }
 
-/** Formats a Markdown table and escapes vertical bars in cells. */
+/** Formats a Markdown table, and escapes vertical bars in cells. */
 export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');

@@ -1,5 +1,3 @@
-// Generates docs/sql-functions.md from the function table of SQL.
-
 import { importSource } from './configuration.ts';
 import { markdownTable } from './documents.ts';
 
@@ -26,7 +24,7 @@ This page lists the functions that SQL queries and expressions can call. See [SQ
 the page from the function table. The results are the same with PostgreSQL and with ClickHouse.
 `;
 
-/** Generates the page with the arguments and the result of each function. */
+/** Generates docs/sql-functions.md with each function's arguments and result, from the SQL function table. */
 export async function generateFunctionsPage(root: string): Promise<string> {
   const table = (await importSource(root, 'packages/insights/src/sql/functions/index.ts')) as unknown as FunctionTable;
   const { kindName } = (await importSource(

@@ -1,12 +1,11 @@
-// Generates the page of metrics from the calls that register them.
 import { markdownTable, sourceFiles } from './documents.ts';
 
-/** Lists every metric with its type, labels and help text. */
+/** Lists every metric with its type, labels and help text, based on the calls that register metrics. */
 export async function generateMetricsPage(root: string): Promise<string> {
   const files = await sourceFiles(root, ['services', 'packages'], ['.ts']);
   const byOwner = new Map<string, Registration[]>();
   for (const { path, text } of files) {
-    // Different services use different subdirectories of packages/runtime, so each subdirectory gets its own section.
+    // Different services use different subdirectories of packages/runtime, so each subdirectory has its own section.
     const owner = path
       .split('/')
       .slice(0, /^packages\/runtime\/src\/\w+\//.test(path) ? 4 : 2)
@@ -58,7 +57,7 @@ interface Registration {
 }
 
 const call = /metrics\??\.(counter|gauge|histogram)\(/g;
-/** Matches a row of a table of gauges that only differ in name and help text. */
+/** Matches a table row for gauges that differ only in name and help text. */
 const gaugeRow = /\[\s*('millrace_\w+'),\s*('[^']*'|"[^"]*"),/g;
 
 /**
@@ -94,7 +93,7 @@ function labelsOf(type: Registration['type'], parts: string[], source: string): 
   return [...list.matchAll(/'([^']+)'/g)].map(([, label = '']) => label);
 }
 
-/** Splits the source text after the opening parenthesis of a call into its arguments. */
+/** Splits the source text after a call's opening parenthesis into the call's arguments. */
 function splitArguments(source: string, from: number): string[] {
   const parts = [''];
   let depth = 0;

@@ -1,4 +1,4 @@
-// Generates the index of the management API's routes.
+// Generates the index of the management API routes.
 import { readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { importSource } from './configuration.ts';
@@ -9,7 +9,7 @@ const listFile = `${folder}/app/routes.ts`;
 
 interface DeclaredRoute {
   method: string;
-  /** The path with parameters such as `:project_id`, and without a slash at the end. */
+  /** The path with parameters such as `:project_id`, without a trailing slash. */
   path: string;
 }
 
@@ -50,7 +50,7 @@ Most routes below \`/api/projects/:project_id/\` also exist below \`/api/environ
 listed once.
 `;
 
-/** Returns the functions that a source file imports from `…routes.ts` files, with the paths of these files. */
+/** Returns the functions that a source file imports from `…routes.ts` files, with these files' paths. */
 function importedFunctions(source: string): { names: string[]; file: string }[] {
   return [...source.matchAll(/^import \{([^}]*)\} from '(\.[^']+)';/gm)].flatMap(([, list = '', path = '']) => {
     const names = list.split(',').map((name) => name.trim());

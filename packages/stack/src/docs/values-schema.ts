@@ -11,13 +11,13 @@ type JsonSchema = { [keyword: string]: unknown };
 const text: JsonSchema = { type: 'string' };
 const flag: JsonSchema = { type: 'boolean' };
 const texts: JsonSchema = { type: 'array', items: text };
-/** A value that is passed to Kubernetes, which validates it. */
+/** A value that is passed unchanged to Kubernetes, which validates it. */
 const anyMap: JsonSchema = { type: 'object' };
 const anyMaps: JsonSchema = { type: 'array', items: anyMap };
-/** Labels and annotations. Kubernetes rejects a number or `true` without quotes. */
+/** Labels and annotations. Kubernetes rejects unquoted numbers and booleans. */
 const textMap: JsonSchema = { type: 'object', additionalProperties: text };
 const port: JsonSchema = whole(1, 65_535);
-/** Resource quantities. Null removes a quantity. */
+/** Resource quantities. Null removes a default quantity. */
 const quantities: JsonSchema = {
   type: 'object',
   additionalProperties: { type: ['string', 'number', 'null'], pattern: '^[0-9.]+([eE][-+]?[0-9]+|[numkMGTPE]i?)?$' },
@@ -27,14 +27,14 @@ const resources: JsonSchema = object({
   limits: orNull(quantities),
   claims: anyMaps,
 });
-/** Environment variables. Kubernetes rejects a number or `true` without quotes. */
+/** Environment variables. Kubernetes rejects unquoted numbers and booleans. */
 const variables: JsonSchema = {
   type: 'array',
   items: { ...object({ name: shaped('.'), value: text, valueFrom: anyMap }), required: ['name'] },
 };
 /** A network in CIDR notation, such as 10.0.0.0/8. */
 const network: JsonSchema = shaped('^[0-9a-fA-F:.]+/[0-9]{1,3}$');
-/** The schema of a key in a Secret or ConfigMap. The key can be empty. */
+/** Schema for a key in a Secret or ConfigMap, which may be empty. */
 const keyName: JsonSchema = shaped('^[-._a-zA-Z0-9]*$');
 /** Schema for a Kubernetes object name, which may be empty. */
 const objectName: JsonSchema = shaped('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$');
@@ -51,7 +51,7 @@ function oneOf(...allowed: (string | null)[]): JsonSchema {
   return { enum: allowed };
 }
 
-/** Returns the schema of an object with only these fields, so a misspelled field is reported. */
+/** Returns an object schema that allows only these fields, so that misspelled fields are reported. */
 function object(properties: Record<string, JsonSchema>): JsonSchema {
   return { type: 'object', additionalProperties: false, properties };
 }
@@ -152,7 +152,7 @@ function isSetByChart(variable: string): boolean {
   return setByChart.some((pattern) => pattern.test(variable));
 }
 
-/** Returns the schema of a component's `settings`: every variable of its service that the chart does not set. */
+/** Returns the schema for a component's `settings`: every variable of its service that the chart does not set. */
 function settingsSchema({ properties }: ConfigSchema): JsonSchema {
   const variables = Object.entries(properties).map(
     ([field, setting]) => [toEnvironmentVariable(field), setting] as const,
@@ -224,7 +224,7 @@ function values(configs: Record<string, ConfigSchema>): Record<string, JsonSchem
     podLabels: textMap,
     podAnnotations: textMap,
     image: object({
-      // Neither a URL scheme nor a tag is allowed.
+      // The registry must not contain a URL scheme or a tag.
       registry: shaped('^[^\\s@:]*(:[0-9]+)?(/[^\\s@:]*)?$'),
       repository: shaped('^([^\\s@]+/)?[^\\s@:/]+$'),
       tag: imageTag,

@@ -8,11 +8,11 @@ import { SetupProblem } from '../command.ts';
 import { cacheDirectory, type NpmPackage } from '../fetched-programs.ts';
 import { runProgram } from '../run-program.ts';
 
-// Pins the content of an image: `base.lock.json` for Node.js and Debian files, and `pnpm-lock.yaml` for npm packages.
+// Pins an image's content: `base.lock.json` for Node.js and Debian files, and `pnpm-lock.yaml` for npm packages.
 export interface DebianPackage {
   name: string;
   version: string;
-  /** The name of the source package, by which vulnerability databases list it. */
+  /** The source package's name, which vulnerability databases use. */
   source: string;
   /**
    * SHA-256 of each file by its path, which is the same in the package and in the image. Other files in the package are
@@ -21,7 +21,7 @@ export interface DebianPackage {
   files: Record<string, string>;
 }
 
-/** Files of an image that are not in the repository's lockfile, each with its hash. */
+/** Image files that the repository's lockfile does not cover, each with its hash. */
 export interface Base {
   node: NpmPackage;
   debian: DebianPackage[];
@@ -45,7 +45,7 @@ interface LockedPackage {
 
 export interface Lockfile {
   find(name: string, version: string): NpmPackage;
-  /** Selects the packages that are built for the processor and the glibc of a platform. */
+  /** Selects the packages that are built for a platform's processor and glibc. */
   forPlatform(versions: Record<string, string>, platform: Platform): NpmPackage[];
 }
 
@@ -75,11 +75,11 @@ export async function readLockfile(root: string): Promise<Lockfile> {
   };
 }
 
-/** Names that differ between platforms, in the spelling of each ecosystem. */
+/** Platform-dependent names, in the spelling of each ecosystem. */
 export interface Platform {
   architecture: 'amd64' | 'arm64';
   cpu: 'x64' | 'arm64';
-  /** The name of Debian's directory for libraries, which is `/usr/lib/<triplet>`. */
+  /** The name of Debian's library directory, `/usr/lib/<triplet>`. */
   triplet: string;
   /**
    * The path at which programs look for the dynamic loader. The loader itself is among the libraries, under the same
@@ -103,7 +103,7 @@ const platforms: readonly Platform[] = [
   },
 ];
 
-/** Returns the platform for the processor of this machine, on any operating system. */
+/** Returns the platform for this machine's processor, regardless of the operating system. */
 export function detectPlatform(): Platform {
   const own = platforms.find(({ cpu }) => cpu === process.arch);
   if (!own) throw new SetupProblem(`Images can be built for linux/amd64 and linux/arm64. Choose one with --platform.`);
@@ -190,7 +190,7 @@ async function readIf(path: string, hash: string): Promise<Buffer | null> {
   return content && sha256(content) === hash ? content : null;
 }
 
-/** The Debian packages of one platform, in the archives that this machine's apt uses. Nothing is installed. */
+/** One platform's Debian packages, from the archives that this machine's apt uses. Nothing is installed. */
 interface DebianArchive {
   /** Returns the output of `apt-cache show` for the newest version. */
   show(name: string): Promise<string>;
@@ -265,7 +265,7 @@ const nodeLine = 26;
 const debianRelease = '12';
 const debianNames = ['libc6', 'libgcc-s1', 'libstdc++6', 'libatomic1', 'gcc-12-base'];
 
-/** Pins the newest Node.js release of its major version and the newest libraries for all platforms. */
+/** Pins the newest release of the image's major Node.js version, and the newest libraries for all platforms. */
 export async function updateBaseLock(root: string): Promise<BaseLock> {
   const platforms = parsePlatforms('linux/amd64,linux/arm64');
   const version = await findNewestNodeRelease(nodeLine, platforms.map(nodeName));

@@ -107,7 +107,7 @@ export async function imageLabels(root: string): Promise<Labels> {
 
 export const sbomPath = 'usr/share/sbom/millrace.cdx.json';
 
-/** The layers of one platform's image, starting with the lowest one. Layers that rarely change come first. */
+/** The layers of one platform's image, lowest first. Layers that rarely change come first. */
 export interface ImageTree {
   platform: Platform;
   layers: { title: string; tree: Tree }[];
@@ -121,7 +121,7 @@ export async function buildImageTrees(
   root: string,
   { platforms, labels, progress }: { platforms: readonly Platform[]; labels: Labels; progress: Progress },
 ): Promise<ImageTree[]> {
-  // Build inside the repository, so that source maps contain relative paths and not the user's directories.
+  // Build inside the repository, so that source maps contain relative paths instead of the user's directories.
   await mkdir(join(root, '.millrace'), { recursive: true });
   const dist = await mkdtemp(join(root, '.millrace', 'dist-'));
   try {

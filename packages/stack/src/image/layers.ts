@@ -1,5 +1,3 @@
-// The layers of the container image: system libraries, Node.js, packages and programs.
-
 import { chmod, mkdir, readFile, readlink, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { listFilesBelow } from '../../bin/prepare/files-below.mjs';
@@ -42,7 +40,7 @@ export async function systemLayer(lock: BaseLock, platform: Platform): Promise<T
   return tree;
 }
 
-/** Returns the content of the file by which scanners choose the vulnerability database. */
+/** Returns the content of /etc/os-release, from which scanners choose the vulnerability database. */
 function osRelease(release: string): string {
   return `PRETTY_NAME="Millrace, with libraries of Debian ${release}"\nNAME="Debian GNU/Linux"\nID=debian\nVERSION_ID="${release}"\n`;
 }
@@ -56,7 +54,7 @@ function packageStatus(
   return `${text.join('\n')}\n`;
 }
 
-/** Creates the layer of Node.js, without npm. */
+/** Creates the Node.js layer, without npm. */
 export async function nodeLayer({ node }: Base): Promise<Tree> {
   const folder = await ensureNpmPackage(node);
   return new Map([
@@ -78,7 +76,7 @@ export async function packagesLayer(root: string, lockfile: Lockfile, platform: 
 }
 
 export async function programsLayer(dist: string, documents: Record<string, string>): Promise<Tree> {
-  // The image has no shell, so the first line of this file names the interpreter, which the kernel starts.
+  // The image has no shell, so the file's first line names the interpreter for the kernel to start.
   const tree: Tree = new Map([['usr/bin/millrace', file("#!/usr/bin/node\nimport('/app/millrace.mjs');\n", 0o755)]]);
   await addFolder(tree, 'app', { folder: dist });
   for (const [path, text] of Object.entries(documents)) tree.set(path, file(text));
@@ -94,7 +92,7 @@ export type Entry =
   | { kind: 'file'; mode: number; content: Buffer }
   | { kind: 'link'; target: string };
 
-/** Entries by path, without a slash at the beginning or end. */
+/** Entries by path, without leading or trailing slashes. */
 export type Tree = Map<string, Entry>;
 
 export const directory = (mode = 0o755): Entry => ({ kind: 'directory', mode });
@@ -107,12 +105,12 @@ export const file = (content: string | Buffer, mode = 0o644): Entry => ({
 
 interface FolderOptions {
   folder: string;
-  /** Selects files by their path in the folder. By default, all files are selected. */
+  /** Selects files by their path in the folder. Defaults to all files. */
   takes?: (path: string) => boolean;
   withPackages?: boolean;
 }
 
-/** Adds the files and links of a directory on this machine at `path`. */
+/** Adds the files and links of a local directory to the tree at `path`. */
 export async function addFolder(
   tree: Tree,
   path: string,
@@ -130,7 +128,7 @@ export async function addFolder(
   }
 }
 
-/** Orders entries by path and adds missing parent directories, so that equal trees result in equal archives. */
+/** Sorts entries by path and adds missing parent directories, so that equal trees produce equal archives. */
 export function sortEntries(tree: Tree): [path: string, entry: Entry][] {
   const whole: Tree = new Map(tree);
   for (const path of tree.keys()) {
@@ -155,7 +153,7 @@ export async function writeTree(folder: string, tree: Tree): Promise<void> {
     if (entry.kind === 'file') await writeFile(target, entry.content);
     if (entry.kind !== 'link') await chmod(target, entry.mode);
   }
-  // Set the times of inner entries first, because writing into a directory changes its time.
+  // Set the times of inner entries first, because writing to a directory changes the directory's time.
   for (const [path, entry] of entries.reverse()) {
     if (entry.kind !== 'link') await utimes(join(folder, path), 0, 0);
   }

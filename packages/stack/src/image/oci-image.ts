@@ -1,4 +1,4 @@
-// Writes an OCI image: layers as compressed tar files, the manifest, and the archive that contains all of them.
+// Writes an OCI image: layers as compressed tar files, the manifest, and the archive that contains them.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
@@ -10,16 +10,16 @@ import type { Platform } from './base.ts';
 import { type Entry, nonroot, sortEntries, type Tree } from './layers.ts';
 
 interface ImageName {
-  /** The name including the registry: `docker.io/millrace/millrace`. */
+  /** The image name including the registry: `docker.io/millrace/millrace`. */
   repository: string;
   tag: string;
 }
 
 export interface Labels {
   version: string;
-  /** The time of the last change to the sources, in ISO 8601. */
+  /** When the sources last changed, in ISO 8601 format. */
   created: string;
-  /** The commit, or empty if unknown. */
+  /** The commit hash, or an empty string if unknown. */
   revision: string;
 }
 
@@ -43,7 +43,7 @@ const types = {
   layer: 'application/vnd.oci.image.layer.v1.tar+gzip',
 };
 
-/** The default configuration of a container: the command-line client, run by an unprivileged user. */
+/** The default container configuration: an unprivileged user runs the command-line client. */
 const programs = {
   User: `${nonroot.uid}:${nonroot.gid}`,
   Env: ['PATH=/usr/bin', 'HOME=/tmp', 'NODE_ENV=production', 'MALLOC_MMAP_THRESHOLD_=262144'],
@@ -127,13 +127,13 @@ function imageLayout({ repository, tag }: ImageName, images: readonly PlatformIm
 
 const blobPath = ({ digest }: Blob): string => `blobs/${digest.replace(':', '/')}`;
 
-/** Writes an image of one or several platforms to an archive for containerd, Docker and skopeo. */
+/** Writes an image for one or more platforms to an archive for containerd, Docker and skopeo. */
 export async function writeArchive(file: string, name: ImageName, images: readonly PlatformImage[]): Promise<void> {
   const entries = [...imageLayout(name, images)].map(([path, content]) => ({ name: path, content }));
   await writeFile(file, await tarOf(entries.map((entry) => ({ ...entry, type: 'file' as const, mode: 0o644 }))));
 }
 
-/** A file of an image, named by the hash of its content. */
+/** A file of an image, named by its content hash. */
 interface Blob {
   digest: string;
   content: Buffer;
@@ -159,7 +159,7 @@ export async function writeLayer(tree: Tree): Promise<Layer> {
   return { diffId, content, digest: digestOf(content) };
 }
 
-/** Creates a tar file without creation times and users. */
+/** Creates a tar file without times and users, so that equal entries produce equal files. */
 async function tarOf(entries: readonly (Partial<Header> & { name: string; content: Buffer })[]): Promise<Buffer> {
   const tar = pack();
   const chunks: Buffer[] = [];

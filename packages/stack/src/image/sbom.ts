@@ -1,4 +1,4 @@
-// Lists the contents of an image, as a bill of materials and as the licenses of its packages.
+// Lists an image's contents: a bill of materials, and the licenses of its packages.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unbundledPackages } from '../build/build.ts';
@@ -75,7 +75,7 @@ const licenseOf = (license: string) =>
 interface BundledPackage {
   name: string;
   version: string;
-  /** The SPDX license identifier, or empty if the package does not declare one. */
+  /** The SPDX license identifier, or an empty string if the package does not declare a license. */
   license: string;
   licenseTexts: string[];
 }

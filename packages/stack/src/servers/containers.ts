@@ -3,8 +3,7 @@ import type { StartedTestContainer } from 'testcontainers';
 import { kafkaVersion } from './kafka.ts';
 import { findFreePort, type RunningServer } from './server-process.ts';
 
-// Starts test servers in containers if a Docker daemon is available.
-/** Imported only when needed, because the library takes a second to load. */
+/** Loaded only when needed, because loading the library takes a second. */
 const testcontainers = () => import('testcontainers');
 
 export async function startPostgresContainer(): Promise<RunningServer> {
@@ -13,7 +12,7 @@ export async function startPostgresContainer(): Promise<RunningServer> {
     .withEnvironment({ POSTGRES_PASSWORD: 'postgres' })
     .withCommand(['-c', 'max_connections=300', '-c', 'fsync=off', '-c', 'full_page_writes=off'])
     .withExposedPorts(5432)
-    // The container starts PostgreSQL twice, the first time only to create its files.
+    // The container starts PostgreSQL twice, and the first start only creates its files.
     .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2))
     .start();
   return running(
@@ -34,7 +33,7 @@ export async function startRedisContainer(): Promise<RunningServer> {
 
 export async function startKafkaContainer(): Promise<RunningServer> {
   const { GenericContainer, getContainerRuntimeClient, Wait } = await testcontainers();
-  // A broker advertises its address to clients, so the port must be known before the broker starts.
+  // A broker advertises its address to clients, so its port must be known before it starts.
   const { host } = (await getContainerRuntimeClient()).info.containerRuntime;
   const port = await findFreePort();
   const container = await new GenericContainer(`apache/kafka:${kafkaVersion}`)

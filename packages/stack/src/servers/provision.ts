@@ -1,4 +1,4 @@
-// Decides where tests get servers and browsers: from the environment, this machine, Docker or a download.
+// Chooses the source of servers and browsers for tests: the environment, this machine, Docker or a download.
 
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -20,7 +20,7 @@ import { describeRunningServer, type Reaper, type RunningServer } from './server
 
 export interface Source {
   name: string;
-  /** Returns null if the source can be used. Otherwise, returns the reason as part of a sentence. */
+  /** Returns null if the source can be used, and the reason as part of a sentence otherwise. */
   unavailable(): Promise<string | null>;
   start(): Promise<RunningServer>;
 }
@@ -32,7 +32,7 @@ export interface Provisioned {
   passedOver: string[];
 }
 
-/** Thrown if no source could provide the server. The message contains the reason for each source. */
+/** Thrown if no source could provide the server. The message contains each source's reason. */
 export class ServerUnavailable extends SetupProblem {
   constructor(server: string, reasons: readonly string[]) {
     super(`Could not start ${server}. Tried:\n${reasons.map((reason) => `  - ${reason}`).join('\n')}`);
@@ -60,7 +60,7 @@ export async function provideServer(server: string, sources: readonly Source[]):
   throw new ServerUnavailable(server, reasons);
 }
 
-/** Returns whether packages can be installed, which requires root and Debian or a derivative. */
+/** Returns true if packages can be installed, which requires root on Debian or a derivative. */
 function canInstallDebianPackages(): boolean {
   return process.getuid?.() === 0 && existsSync('/etc/debian_version') && existsSync('/usr/bin/apt-get');
 }
@@ -110,18 +110,18 @@ async function withoutStartingServices(work: () => Promise<void>): Promise<void>
  * program in the PATH or Docker, a package that does not require root, and a package that root installs on Debian.
  */
 export interface SourceOptions {
-  /** The directory for files of servers that are started here. */
+  /** The directory for the files of servers started here. */
   directory: string;
   reaper: Reaper;
   /** Preferred ports. If a port is in use, the next free port is used. 0 chooses any free port. */
   ports: { kafka: number; redis: number };
-  /** Prints a line about a change that will be made to the machine. */
+  /** Prints a line about a change to the machine before the change is made. */
   say(line: string): void;
-  /** Whether servers run only for a few minutes, as for tests. */
+  /** Whether servers run for only a few minutes, for example during tests. */
   isShortLived?: boolean;
 }
 
-/** Test data does not have to survive a crash, so PostgreSQL does not wait for the disk. */
+/** Test data may be lost in a crash, so PostgreSQL does not wait for the disk. */
 const forTestsOnly = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', shared_buffers: '512MB' };
 
 export function postgresSources({ directory, reaper }: SourceOptions): Source[] {
@@ -148,7 +148,7 @@ export function kafkaSources(options: SourceOptions): Source[] {
   ];
 }
 
-/** Sources of Java and Kafka's jars, for brokers that a test starts. The address is the directory of the jars. */
+/** Sources of Java and Kafka's jars, for brokers that a test starts. The address is the path of the jar directory. */
 export function kafkaJarSources(options: SourceOptions): Source[] {
   return localKafkaSources(options, 'JAVA_HOME', async () => {
     await ensureJava();
@@ -189,7 +189,7 @@ export function redisSources(options: SourceOptions): Source[] {
   ];
 }
 
-/** Sources of `redis-server`, for servers that a test starts. The address is the path of the program. */
+/** Sources of `redis-server`, for servers that a test starts. The address is the program's path. */
 export function redisProgramSources(options: SourceOptions): Source[] {
   // Redis 7 introduced `cluster-port` and ADDSLOTSRANGE, which the cluster tests need.
   const oldest = 7;
@@ -262,7 +262,7 @@ export function firefoxSources(options: SourceOptions): Source[] {
   });
 }
 
-/** Sources of Safari's engine for the console's tests: the driver of WebKitGTK's browser, which requires a display. */
+/** Sources of Safari's engine for the console tests: the driver of WebKitGTK's browser, which requires a display. */
 export function webkitSources(options: SourceOptions): Source[] {
   return browserSources(options, {
     what: 'WebKit',
@@ -327,7 +327,7 @@ function container(start: () => Promise<RunningServer>): Source {
   };
 }
 
-/** Installs a package. This is the last source, because it changes the machine. */
+/** Installs a package. Used as the last source, because it changes the machine. */
 function installed(
   { say }: SourceOptions,
   {

@@ -15,7 +15,7 @@ import {
 } from './server-process.ts';
 
 export interface RedisOptions {
-  /** The directory for the log. Redis is used as a cache, so its data is not stored. */
+  /** The log directory. Redis is used as a cache, so its data is not stored. */
   directory: string;
   preferredPort: number;
   host?: string;
@@ -75,7 +75,7 @@ export async function startRedis({
         '--dir',
         directory,
       ],
-      // Redis changes its own command line, which then contains the address.
+      // Redis replaces its own command line with one that contains the address.
       marker: `-server ${host}:${port}`,
       logFile: join(directory, 'redis.log'),
       recordFile,

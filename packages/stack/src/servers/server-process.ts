@@ -6,19 +6,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupProblem } from '../command.ts';
 import type { SystemUser } from '../run-program.ts';
 
-// Starts and stops server processes, and describes servers that already run.
+// Starts and stops server processes, and describes servers that are already running.
 export interface ServerProcessOptions {
   name: string;
   command: string;
   arguments: string[];
-  /** A part of the command line that no other process has, such as a data directory or a config file. */
+  /** A unique part of the command line, such as a data directory or a config file. */
   marker: string;
   env?: Record<string, string | undefined>;
-  /** The user who runs the server. The default is the user of this process. */
+  /** The user that runs the server. Defaults to this process's user. */
   user?: SystemUser | undefined;
   cwd?: string;
   logFile: string;
-  /** The file in which the process is recorded, so that a later run finds the process if this run crashes. */
+  /** The file that records the process, so that a later run finds the process if this run crashes. */
   recordFile: string;
   reaper: Reaper;
   stopSignal: NodeJS.Signals;
@@ -27,14 +27,14 @@ export interface ServerProcessOptions {
 
 export interface ServerProcess {
   pid: number;
-  /** This promise resolves when the process has ended, for any reason. */
+  /** A promise that resolves when the process has ended for any reason. */
   ended: Promise<void>;
   hasEnded(): boolean;
   lastLog(): string;
   stop(): Promise<void>;
 }
 
-/** Starts a server in its own session, so that Ctrl-C does not reach it. The server must end after its clients. */
+/** Starts a server in a separate session, so that Ctrl-C does not stop the server before its clients. */
 export function startServerProcess(options: ServerProcessOptions): ServerProcess {
   const log = openSync(options.logFile, 'a', 0o600);
   const child = spawn(options.command, options.arguments, {
@@ -73,7 +73,7 @@ export function startServerProcess(options: ServerProcessOptions): ServerProcess
     async stop() {
       if (hasEnded) return;
       child.kill(options.stopSignal);
-      // The timer also keeps the process running, because an unreferenced child process does not.
+      // The timer also keeps this process alive until the unreferenced child process has ended.
       const killTimer = setTimeout(() => child.kill('SIGKILL'), options.stopPatienceMs);
       await ended;
       clearTimeout(killTimer);
@@ -84,7 +84,7 @@ export function startServerProcess(options: ServerProcessOptions): ServerProcess
 /** A server that was started but may not be ready yet. */
 interface LaunchedServer {
   server: ServerProcess;
-  /** The address of the server, which can be used once it is ready. */
+  /** The server's address, which can be used once the server is ready. */
   address: string;
   isReady(): Promise<boolean>;
 }
@@ -131,17 +131,17 @@ export async function waitUntilReady(
   }
 }
 
-/** A server that can be used, whatever its source. */
+/** A server that is ready to use, whatever its source. */
 export interface RunningServer {
   /** The address in the format of DATABASE_URL, KAFKA_BROKERS or REDIS_URL. */
   address: string;
-  /** This promise resolves if the server ends unexpectedly. Never resolves for a server that was not started here. */
+  /** A promise that resolves if the server ends unexpectedly. Never resolves for a server that was not started here. */
   ended: Promise<void>;
   lastLog(): string;
   stop(): Promise<void>;
 }
 
-/** Describes a server that already runs and will not be stopped. */
+/** Describes a server that is already running and is never stopped. */
 export function describeRunningServer(address: string): RunningServer {
   return { address, ended: new Promise(() => {}), lastLog: () => '', stop: async () => {} };
 }
@@ -151,7 +151,7 @@ export function describeRunningServer(address: string): RunningServer {
 /** A process that a later run should find if this run crashes. */
 export interface ProcessRecord {
   pid: number;
-  /** A part of the command line that no other process has, which identifies the process. */
+  /** A unique part of the command line, which identifies the process. */
   marker: string;
 }
 
@@ -172,7 +172,7 @@ export function readProcessRecord(file: string): ProcessRecord | null {
   }
 }
 
-/** Stops the process that an earlier run recorded, if it still runs, and deletes the record. */
+/** Stops the process that an earlier run recorded if it is still running, and deletes the record. */
 export async function stopRecordedProcess(file: string, signal: NodeJS.Signals, patienceMs = 10_000): Promise<boolean> {
   const record = readProcessRecord(file);
   const wasRunning = record !== null && (await endProcess(record, signal, patienceMs));
@@ -222,14 +222,14 @@ function commandLine(pid: number): string | null {
   }
 }
 
-/** Returns whether the process runs and its command line contains `marker`, e.g. its data directory. */
+/** Returns true if the process is running and its command line contains `marker`, for example its data directory. */
 export function isRunning(pid: number, marker: string): boolean {
   return commandLine(pid)?.includes(marker) === true;
 }
 
 /** Ends processes if this process exits without stopping them. */
 export interface Reaper {
-  /** Starts watching a process. The processes that were added last are ended first. */
+  /** Starts watching a process. The most recently added processes are ended first. */
   watch(pid: number, signal: NodeJS.Signals): void;
   forget(pid: number): void;
   dismiss(): void;
@@ -286,7 +286,7 @@ export function createReaper(): Reaper {
   };
 }
 
-/** Returns a free port: `preferred`, or otherwise the next free port. 0 chooses a random port. */
+/** Returns the preferred port if it is free, or else the next free port. 0 chooses a random port. */
 export async function findFreePort(preferred = 0, taken: ReadonlySet<number> = new Set()): Promise<number> {
   if (preferred === 0) return anyPort();
   for (let port = preferred; port <= 65_535; port++) {
@@ -310,7 +310,7 @@ function canListen(port: number, host: string): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) => {
-      // On a machine without IPv6, the IPv6 address does not exist.
+      // A machine without IPv6 does not have the IPv6 address.
       resolve(error.code === 'EADDRNOTAVAIL' || error.code === 'EAFNOSUPPORT');
     });
     server.listen({ port, host, ipv6Only: host.includes(':'), exclusive: true }, () =>

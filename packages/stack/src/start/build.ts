@@ -1,4 +1,4 @@
-/** Builds the program of `npm start` (bin/prepare/built-start.mjs): `build.ts <directory>`. */
+/** Builds the program for `npm start` (bin/prepare/built-start.mjs): `build.ts <directory>`. */
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -32,15 +32,15 @@ await build({
   platform: 'node',
   format: 'esm',
   target: 'node20',
-  // With no conditions, packages are resolved like in Node.js.
+  // Without conditions, packages are resolved as in Node.js.
   conditions: [],
   logLevel: 'warning',
   plugins: [sourcesStayWhereTheyAre(), packagesStayWhereTheyAre()],
 });
-// esbuild's child process would otherwise keep this process alive.
+// Otherwise, esbuild's child process would keep this process alive.
 await stop();
 
-/** Makes `import.meta.url` refer to the source file, because programs look for files relative to it. */
+/** Sets `import.meta.url` to the source file's URL, because programs look for files relative to it. */
 function sourcesStayWhereTheyAre(): Plugin {
   return {
     name: 'sources-stay-where-they-are',

@@ -1,4 +1,4 @@
-// Writes and reads `connection.json`, which contains the URLs and keys of the running system for scripts.
+// Writes and reads `connection.json`, which contains the running system's URLs and keys for scripts.
 
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ export interface Connection extends Demo {
   apiUrl: string;
   /** The URL of a page that uses the browser library. */
   shopUrl: string;
-  /** The settings of the services, for commands that access the database and the event log directly. */
+  /** The service settings, for commands that access the database and the event log directly. */
   settings: Record<string, string>;
 }
 
@@ -33,7 +33,7 @@ export function connectionFile(directory: string) {
       const keys = { projectApiKey, personalApiKey };
       const content = { ...addresses, organizationId, projectId, environmentId, ...keys, settings };
       writeFileSync(written, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
-      // The file is renamed, so that it is never read before it is complete.
+      // Rename the complete file, so that an incomplete file is never read.
       renameSync(written, file);
     },
     /** Returns the connection, or null if no system is ready. */

@@ -1,4 +1,4 @@
-// Creates the demo organization that `npm start` shows, with its project, user and key.
+// Creates the demo organization that `npm start` shows, with its project, user and keys.
 
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import {
 import { listProductFeatures, membershipLevels } from '@millrace/contracts';
 import type { SqlDatabase, Transaction } from '@millrace/db/sql';
 
-/** The first organization of a new system, with everything that a user or a script needs to use it. */
+/** A new system's first organization, with everything that a user or script needs. */
 export interface Demo {
   organizationId: string;
   projectId: number;

@@ -8,11 +8,11 @@ import { fetchJson } from './fetch-json.ts';
 
 export const exampleShopFile = 'example-shop.json';
 
-/** The records that were created so far, with which an interrupted start can continue. */
+/** The records created so far, from which an interrupted start continues. */
 interface ExampleShop {
   projectId: number;
   projectApiKey: string;
-  /** The end of the 30 days, in milliseconds since 1970. */
+  /** The end of the 30 days, in milliseconds since the epoch. */
   madeAt: number;
   dashboardId?: number;
 }
@@ -79,7 +79,7 @@ async function sendEvents({ ingestUrl }: Reached, { projectApiKey, madeAt }: Exa
 const event = (name: string, more: object = {}) => ({ kind: 'EventsNode', event: name, name, ...more });
 const lastMonth = { dateRange: { date_from: '-30d' } };
 
-/** The insights of the shop, in the order of the dashboard. */
+/** The shop's insights in dashboard order. */
 const insights: readonly [name: string, description: string, source: object][] = [
   [
     'Orders',
@@ -163,7 +163,7 @@ const systems = ['Mac OS X', 'Windows', 'Android', 'iOS', 'Linux'] as const;
 const cities = ['Berlin', 'Lyon', 'Porto', 'Vienna', 'Bergen', 'Gdansk'] as const;
 const countries = { Berlin: 'DE', Lyon: 'FR', Porto: 'PT', Vienna: 'AT', Bergen: 'NO', Gdansk: 'PL' } as const;
 const isMobile: ReadonlySet<string> = new Set(['Android', 'iOS']);
-/** Sources of visits: the domain, and for some of them the campaign. */
+/** Traffic sources: the domain, and for some of them the campaign. */
 const origins = [
   ['$direct'],
   ['$direct'],
@@ -193,7 +193,7 @@ const products = [
 function shopEvents(end: number): ShopEvent[] {
   const random = seeded(7);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
-  // Use a separate generator for these numbers, so that the behavior of visitors does not depend on them.
+  // Use a separate generator for these numbers, so that they do not influence visitor behavior.
   const chance = seeded(11);
   const events: ShopEvent[] = [];
   const begin = end - days * dayMs;
@@ -232,7 +232,7 @@ function shopEvents(end: number): ShopEvent[] {
   }
   return events.sort((a, b) => (a.timestamp < b.timestamp ? -1 : a.timestamp > b.timestamp ? 1 : 0));
 
-  /** Returns properties of all events of a visit: the session, and where the visitor came from. */
+  /** Returns properties for all events of a visit: the session, and the visitor's traffic source. */
   function visitOf(id: string, at: number): object {
     const [domain, source, medium, campaign] = origins[Math.floor(chance() * origins.length)] ?? ['$direct'];
     return {
@@ -282,7 +282,7 @@ function shopEvents(end: number): ShopEvent[] {
   }
 }
 
-/** Creates a generator of numbers from 0 to 1, which are the same for the same seed (mulberry32). */
+/** Creates a generator of numbers from 0 to 1 that repeats the same sequence for the same seed (mulberry32). */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

@@ -20,7 +20,7 @@ export function lockInstance(directory: string): () => void {
   try {
     for (;;) {
       try {
-        // The lock is linked, so that it never exists without its content.
+        // The lock is created as a link, so that it never exists without its content.
         linkSync(own, lock);
         return () => rmSync(lock, { force: true });
       } catch (error) {

@@ -1,5 +1,3 @@
-// Chooses the ports of the services and servers that `npm start` runs.
-
 import { SetupProblem } from '../command.ts';
 import { findFreePort } from '../servers/server-process.ts';
 
@@ -40,7 +38,7 @@ function readPort(env: Record<string, string | undefined>, name: string, standar
   throw new SetupProblem(`${name} must be a port between 0 and 65535, not "${text}".`);
 }
 
-/** Returns a different free port for each service, which is the preferred port if possible. */
+/** Returns a different free port for each service: the preferred port if possible. */
 export async function findFreeServicePorts(wanted: ServicePorts): Promise<ServicePorts> {
   const ingest = await findFreePort(wanted.ingest);
   const api = await findFreePort(wanted.api, new Set([ingest]));

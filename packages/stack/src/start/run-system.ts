@@ -38,11 +38,11 @@ export interface SystemOptions {
 
 export interface RunningSystem {
   connection: Connection;
-  /** A link with which the demo's owner can sign in once, or null if the console is not served. */
+  /** A one-time sign-in link for the demo's owner, or null if the console is not served. */
   consoleUrl: string | null;
   /** A link to a dashboard with 30 days of example events, or null if the dashboard was deleted. */
   exampleUrl: string | null;
-  /** Stops the services first, and then the servers they need. */
+  /** Stops the services first, and then the servers that they use. */
   stop(): Promise<void>;
 }
 
@@ -145,7 +145,7 @@ async function prepareDemo(url: string, directory: string): Promise<{ demo: Demo
 }
 
 async function startBroker({ directory, reaper, progress }: SystemOptions, own: Own) {
-  // Imported only when needed, because it loads libraries that nothing else here uses.
+  // Loaded only when needed, because this module loads libraries that are not otherwise used here.
   const { kafkaSources, provideServer, redisSources } = await import('../servers/provision.ts');
   const options = { directory, reaper, ports: readPorts(process.env), say: progress.print };
   const start = (name: string, sources: Source[]) =>

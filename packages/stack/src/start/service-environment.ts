@@ -1,8 +1,8 @@
-// The environment variables of the services that `npm start` runs.
+// The environment variables for the services that `npm start` runs.
 
 import type { ServicePorts } from './ports.ts';
 
-/** Addresses of the servers that the services use. Without Kafka brokers, the event log is in PostgreSQL. */
+/** Addresses of the servers that the services use. Without Kafka brokers, PostgreSQL stores the event log. */
 export interface ServiceSettings {
   databaseUrl: string;
   kafkaBrokers?: string;
@@ -14,7 +14,7 @@ const loopback = '127.0.0.1';
 
 const hostVariable = { ingest: 'INGEST_HOST', api: 'API_HOST', health: 'HEALTH_HOST' };
 
-/** Returns the URL at which a service that listens on `…_HOST` and `port` can be reached from this machine. */
+/** Returns the local URL of a service that listens on `…_HOST` and `port`. */
 export function serviceUrl(env: Record<string, string | undefined>, name: keyof ServicePorts, port: number): string {
   const host = env[hostVariable[name]] || loopback;
   const isEverywhere = host === '0.0.0.0' || host === '::';
@@ -69,22 +69,22 @@ export function serviceEnvironment(
   return {
     ...env,
     NODE_ENV: 'production',
-    // Return the memory of large request bodies to the system, as in the container image.
+    // Release the memory of large request bodies to the operating system, as in the container image.
     MALLOC_MMAP_THRESHOLD_: '262144',
     NODE_OPTIONS: undefined,
     KAFKA_BROKERS: undefined,
     REDIS_URL: undefined,
     ...storageSettings(env, settings),
-    // On a developer's machine, webhooks and warehouses are likely to run on the same machine.
+    // On a developer's machine, webhook and warehouse destinations are likely to be on the same machine.
     ALLOW_PRIVATE_DESTINATIONS: env.ALLOW_PRIVATE_DESTINATIONS || 'true',
-    // Stop without a delay, because no load balancer has to notice that the service stops.
+    // Stop without a delay, because no load balancer has to notice the shutdown.
     STOP_DELAY_MS: env.STOP_DELAY_MS || '0',
-    // Live events and `millrace tail` need this setting. Its cost does not matter here.
+    // Live events and `millrace tail` require this setting, whose cost does not matter on a developer's machine.
     PUBLISH_PROCESSED: env.PUBLISH_PROCESSED || 'on',
     PUBLIC_API_URL: publicApiUrl(env, api),
-    // The API requests flag definitions and sends test events to this URL.
+    // The API requests flag definitions from this URL and sends test events to it.
     INGEST_URL: env.INGEST_URL || serviceUrl(env, 'ingest', ingest),
-    // The console shows this URL for sending events. The port differs from the console's port.
+    // The console shows this URL for sending events. Its port differs from the console's port.
     PUBLIC_INGEST_URL: env.PUBLIC_INGEST_URL || serviceUrl(env, 'ingest', ingest),
     INGEST_PORT: String(ingest),
     API_PORT: String(api),

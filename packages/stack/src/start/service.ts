@@ -1,4 +1,4 @@
-// Starts the process of the services, and waits until it is ready.
+// Starts the process that runs the services, and waits until it is ready.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream, type WriteStream } from 'node:fs';
@@ -31,7 +31,7 @@ const readyWithinMs = 60_000;
  */
 const drainedWithinMs = 65_000;
 
-/** Thrown if another process took a port after it was found to be free. */
+/** Thrown if another process took a port after the port was found to be free. */
 export class PortTaken extends Error {}
 
 /**

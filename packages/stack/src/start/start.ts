@@ -14,13 +14,13 @@ import { formatWelcome } from './welcome.ts';
  * starts with empty data and moves the existing data to another directory.
  */
 export const main: Command = async ({ progress, root, programArguments }) => {
-  // bin/prepare/run-command.mjs has rejected other options.
+  // bin/prepare/run-command.mjs has already rejected other options.
   const withKafka = programArguments.includes('--kafka');
   const isFresh = programArguments.includes('--fresh');
   const directory = dataDirectory(root);
   const release = lockInstance(directory);
   const connection = connectionFile(directory);
-  // A file that exists already was left by a system that was killed.
+  // An existing file was left by a system that was killed.
   connection.remove();
   if (isFresh) setDataAside(directory, progress.print);
   const logDirectory = join(directory, 'logs');
@@ -60,7 +60,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   return 0;
 };
 
-/** Moves databases, logs and keys to a new directory. They can be restored from there. */
+/** Moves databases, logs and keys to a new directory, from which they can be restored. */
 function setDataAside(directory: string, print: (line: string) => void): void {
   const data = ['postgres', 'kafka', 'redis', 'demo.json', exampleShopFile, 'secrets.key'].filter((name) =>
     existsSync(join(directory, name)),

@@ -1,6 +1,6 @@
-/** A request to stop the system, by the user or because of a failure. */
+/** A request to stop the system, made by the user or after a failure. */
 export interface StopRequest {
-  /** This promise resolves when the first request is made. */
+  /** A promise that resolves at the first request. */
   made: Promise<void>;
   isMade(): boolean;
   fail(reason: string): void;

@@ -7,13 +7,13 @@ import { findFreeServicePorts, type ServicePorts } from './ports.ts';
 import { PortTaken, type ServiceOptions, type ServiceRun, startService } from './service.ts';
 
 export interface SupervisedOptions extends Omit<ServiceOptions, 'env' | 'healthUrl'> {
-  /** Returns the environment of the services for the ports on which they should listen. */
+  /** Returns the service environment for the ports on which the services should listen. */
   env(ports: ServicePorts): Record<string, string | undefined>;
   healthUrl(ports: ServicePorts): string;
-  /** The ports on which the services listen if they are free. Otherwise, the next free ports are used. */
+  /** The preferred ports for the services. If a port is in use, the next free port is used. */
   preferredPorts: ServicePorts;
   reaper: Reaper;
-  /** Called after so many crashes that another restart would not help. */
+  /** Called after so many crashes that further restarts are unlikely to help. */
   giveUp(reason: string): void;
 }
 
@@ -22,7 +22,7 @@ export interface SupervisedServices {
   stop(): Promise<void>;
 }
 
-/** The maximum number of crashes within a minute. After more crashes, the services are not restarted. */
+/** The maximum number of crashes within a minute, after which the services are not restarted. */
 const maxCrashes = 5;
 const crashMemoryMs = 60_000;
 
@@ -83,7 +83,7 @@ async function startOnFreePorts(options: SupervisedOptions): Promise<{ run: Serv
     try {
       return { run: await startService(withPorts(options, ports)), ports };
     } catch (error) {
-      // Another process has taken a port, so look for free ports again.
+      // Another process has taken a port, so search for free ports again.
       if (!(error instanceof PortTaken)) throw error;
     }
   }

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { Connection } from './connection-file.ts';
 
-/** Returns the text that is printed once everything is ready: URLs, and commands to paste. */
+/** Returns the text that is printed when everything is ready: URLs, and commands to paste. */
 export function formatWelcome(
   connection: Connection,
   facts: {

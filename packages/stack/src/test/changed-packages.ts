@@ -46,7 +46,7 @@ function changedFiles(root: string, commit: string): string[] {
 
 interface Package {
   folder: string;
-  /** The directories of the packages that the package imports, and of those whose programs its tests start. */
+  /** The directories of packages that the package imports, or whose programs its tests start. */
   uses: string[];
 }
 
@@ -68,5 +68,5 @@ function readPackages(root: string): Package[] {
   });
 }
 
-/** Tests of these packages start compiled services without importing them. */
+/** Packages whose tests start compiled services without importing them. */
 const startsPrograms = new Set(['packages/bench', 'packages/cli', 'packages/console', 'packages/stack', 'test-e2e']);

@@ -1,4 +1,4 @@
-// Starts jest: chooses the tests and the Node.js that runs them, and counts how many passed.
+// Starts jest with the selected tests and Node.js, and counts the tests that passed.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,7 +10,7 @@ import { cacheDirectory, ensureNpmPackage } from '../fetched-programs.ts';
 import { detectPlatform, readBaseLock } from '../image/base.ts';
 import type { TestServerSet } from './test-servers.ts';
 
-/** Node.js options of jest and its workers. Programs that tests start do not inherit them. */
+/** Node.js options for jest and its workers. Programs that tests start do not inherit these options. */
 const nodeOptions = [
   '--import',
   new URL('../servers/end-with-parent.mjs', import.meta.url).href,
@@ -29,13 +29,13 @@ const runReporter = fileURLToPath(new URL('../jest/run-reporter.mjs', import.met
  */
 export type Suite = 'quick' | 'long';
 
-/** One run of jest over some or all tests of a suite. */
+/** One run of jest on some or all tests of a suite. */
 export interface JestRun {
   suite: Suite;
-  /** A title that is printed before the run, or an empty string for the first run. */
+  /** A title to print before the run, or an empty string for the first run. */
   title: string;
   node: string;
-  /** Whether random tests have their full length (`storySize` of test-e2e/testing). */
+  /** Whether random tests run at full length (`storySize` of test-e2e/testing). */
   isAtLength: boolean;
   jestArguments: readonly string[];
 }
@@ -62,7 +62,7 @@ export function startJest(
     run.node,
     [
       ...nodeOptions,
-      // The config must come last: a word after `--reporters` would be treated as another reporter.
+      // The config must be the last argument: a word after `--reporters` would be treated as another reporter.
       jestProgram(root),
       '--reporters=default',
       `--reporters=${runReporter}`,
@@ -96,7 +96,7 @@ const jestProgram = (root: string) => createRequire(join(root, 'package.json')).
 function environmentOf({ suite, isAtLength }: JestRun): Record<string, string | undefined> {
   return {
     ...process.env,
-    // Turns off a warning of the AWS SDK about Node.js 20, which Millrace supports.
+    // Disables the AWS SDK's warning about Node.js 20, which Millrace supports.
     AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
     MILLRACE_CACHE_DIR: cacheDirectory(),
     // .jest.config.mjs reads this variable.
@@ -113,17 +113,17 @@ interface Counts {
 
 export interface FailedFile extends Counts {
   path: string;
-  /** The file, the name, and the beginning of the error of each failed test. */
+  /** Each failed test's file, name, and beginning of the error. */
   failures: string[];
 }
 
 export interface TestCounts extends Counts {
   failedFiles: FailedFile[];
-  /** Failures in files that passed when they ran again, see `withRerun`. */
+  /** Failures in files that passed when they were run again (see `withRerun`). */
   unstable?: string[];
 }
 
-/** Returns what the reporter has written, or one failure if jest ended early. */
+/** Returns the reporter's counts, or a single failure if jest ended early. */
 export function readCounts(countsFile: string): TestCounts {
   try {
     return JSON.parse(readFileSync(countsFile, 'utf8')) as TestCounts;

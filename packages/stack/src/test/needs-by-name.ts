@@ -10,22 +10,22 @@ export type TestServerVariable =
   | 'FIREFOX_PATH'
   | 'WEBKIT_DRIVER_PATH';
 
-/** Every test gets PostgreSQL. A test file that needs more has a suffix in its name, such as `live.kafka.test.ts`. */
+/** Every test gets PostgreSQL. The file name of a test that needs more has a suffix, such as `live.kafka.test.ts`. */
 const bySuffix: Readonly<Record<string, readonly TestServerVariable[]>> = {
   kafka: ['KAFKA_BROKERS', 'REDIS_URL'],
   // Includes Kafka's programs, for brokers that the test itself starts and stops.
   'kafka-cluster': ['KAFKA_BROKERS', 'KAFKA_JARS', 'REDIS_URL'],
   redis: ['REDIS_URL'],
-  // The path of the Redis program, for servers that the test starts and stops.
+  // The path of the Redis program, for servers that the test itself starts and stops.
   'redis-server': ['REDIS_SERVER_PATH'],
   chromium: ['CHROMIUM_PATH'],
-  // A Chromium that keeps pages that were left in its back/forward cache.
+  // A Chromium with a back/forward cache, which keeps pages that a visitor has left.
   'kept-pages': ['CHROMIUM_PATH', 'WINDOWED_CHROMIUM_PATH'],
   firefox: ['FIREFOX_PATH'],
   webkit: ['WEBKIT_DRIVER_PATH'],
 };
 
-/** Returns what the test files need, according to their names. */
+/** Returns what the test files need according to their names. */
 export function findTestServerVariables(testFiles: readonly string[]): Set<TestServerVariable> {
   const suffixes = testFiles.flatMap((file) => (file.split('/').at(-1) ?? '').split('.').slice(1));
   const base: TestServerVariable[] = testFiles.length > 0 ? ['DATABASE_URL'] : [];

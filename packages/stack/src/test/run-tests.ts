@@ -91,9 +91,9 @@ async function runJest(root: string, { servers, interruption, ...run }: Running)
   return { counts: readCounts(run.countsFile), exitCode: code ?? 1 };
 }
 
-/** A run of at least this number of files is a whole suite or package, which takes long to repeat. */
+/** The number of files from which a run counts as a whole suite or package, which takes long to repeat. */
 const manyFiles = 50;
-/** If more files than this fail, they are assumed to have a common cause and are not repeated. */
+/** The maximum number of failed files to run again. More failures are assumed to have a common cause. */
 const maxReruns = 3;
 
 /**

@@ -28,14 +28,14 @@ import {
 import type { TestServerVariable } from './needs-by-name.ts';
 
 export interface TestServerSet {
-  /** The addresses of the needed servers that are available, by variable. */
+  /** The addresses of the available servers, by variable. */
   addresses: Record<string, string>;
-  /** Variables of the needed servers that are unavailable. */
+  /** The variables of required servers that are unavailable. */
   missing: string[];
   stop(): Promise<void>;
 }
 
-/** Starts the required servers in parallel. Reports unavailable servers and leaves them out. */
+/** Starts the required servers in parallel. Reports and omits unavailable servers. */
 async function provideTestServers(
   needed: ReadonlySet<TestServerVariable>,
   { directory, reaper, progress }: { directory: string; reaper: Reaper; progress: Progress },
@@ -80,10 +80,10 @@ async function provideTestServers(
   return { addresses, missing, stop };
 }
 
-/** A part of the command line of every command that starts test servers (see package.json). */
+/** A part of the command line of all commands that start test servers (see package.json). */
 const marker = 'packages/stack/bin/';
 
-/** The name of each server's directory in the directory of the run, and the signal that stops the server. */
+/** The name of each server's directory in the run directory, and the signal that stops the server. */
 const servers: Record<string, NodeJS.Signals> = { postgres: 'SIGINT', kafka: 'SIGTERM', redis: 'SIGTERM' };
 
 /**
@@ -113,7 +113,7 @@ export async function withTestServers<Result>(
   }
 }
 
-/** Creates a directory for servers that run as long as this test run. */
+/** Creates a directory for servers that run for the duration of this test run. */
 export function createTestRunDirectory(parent: string): string {
   mkdirSync(parent, { recursive: true });
   const directory = mkdtempSync(join(parent, 'run-'));
@@ -121,7 +121,7 @@ export function createTestRunDirectory(parent: string): string {
   return directory;
 }
 
-/** Ends the servers of killed runs and deletes their files. Does not touch runs in progress. */
+/** Ends the servers of killed test runs and deletes their files. Does not affect runs in progress. */
 export async function removeDeadTestRuns(parent: string): Promise<number> {
   if (!existsSync(parent)) return 0;
   let removed = 0;
@@ -145,7 +145,7 @@ export async function removeTestRunDirectory(directory: string): Promise<void> {
 function isAlive(directory: string): boolean {
   const record = readProcessRecord(recordFile(directory));
   if (record) return isRunning(record.pid, record.marker);
-  // A directory without a record is new, or its run was killed immediately after it was created.
+  // A directory without a record is new, or its run was killed immediately after creating it.
   return Date.now() - statSync(directory).mtimeMs < 60_000;
 }
 

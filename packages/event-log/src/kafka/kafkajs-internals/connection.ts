@@ -21,7 +21,7 @@ interface TrackedSockets {
    * reconnects.
    */
   destroy(reason: string, broker?: string): void;
-  /** Closes all connections and prevents new connections, so that retries of kafkajs fail. */
+  /** Closes all connections and prevents new ones, so that retries in kafkajs fail. */
   retire(reason: string): void;
 }
 

@@ -13,7 +13,7 @@ const names = new Set([
   'KafkaJSRequestTimeoutError',
   'KafkaJSLockTimeout',
 ]);
-/** The message of the plain `Error` that kafkajs throws if a connection was lost between two of its steps. */
+/** The message of kafkajs's plain `Error` for a connection that was lost between two steps. */
 const lostBetween = 'Broker not connected';
 
 /**
@@ -33,16 +33,16 @@ export function isBrokerUnreachable(error: unknown): boolean {
  * is-leader-missing.test.ts. Remove it when kafkajs retries requests about a topic that has no leader yet.
  */
 
-/** The error types that brokers return for partitions that they do not know yet, or that have no leader yet. */
+/** The error types that brokers return for partitions that are not known yet or have no leader yet. */
 const withoutLeader = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE', 'NOT_LEADER_FOR_PARTITION']);
 
-/** Returns whether an error or one of its causes means that the request about the topic may succeed a little later. */
+/** Returns true if an error or one of its causes means that the topic may soon be available. */
 export function isLeaderMissing(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (withoutLeader.has(String((cause as { type?: unknown }).type))) return true;
     // The metadata in kafkajs is out of date, and the next request reads it again.
     if (cause.name === 'KafkaJSMetadataNotLoaded') return true;
-    // In the meantime, kafkajs loaded the metadata of another topic and discarded the metadata of this one.
+    // In the meantime, kafkajs loaded another topic's metadata and discarded the metadata for this topic.
     if (cause instanceof TypeError && cause.message.includes("'partitions'")) return true;
   }
   return false;

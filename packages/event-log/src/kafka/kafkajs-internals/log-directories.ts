@@ -12,7 +12,7 @@ import { createFlexibleReader, type FlexibleReader, unsignedVarint } from './met
 export interface LogDirectory {
   broker: number;
   path: string;
-  /** Whether the broker has taken the directory offline. Its records can be neither read nor written. */
+  /** Whether the broker has taken the directory offline, so that its records can be neither read nor written. */
   isOffline: boolean;
   /**
    * The size and free space of the directory's disk, which other programs may also use, or null if the broker cannot
@@ -21,7 +21,7 @@ export interface LogDirectory {
   space: { totalBytes: number; freeBytes: number } | null;
 }
 
-/** Versions from 4 (Kafka 3.3) include disk sizes. https://cwiki.apache.org/confluence/x/ABZDD */
+/** Versions from 4 (Kafka 3.3) include disk sizes (https://cwiki.apache.org/confluence/x/ABZDD). */
 const ownVersion = 4;
 const apiKey = 35;
 const notAllowed = 31;
@@ -44,7 +44,7 @@ export async function readLogDirectories(kafka: Kafka): Promise<LogDirectory[] |
   }
 }
 
-/** The part of kafkajs's cluster that is used here. */
+/** The part of kafkajs's cluster object that is used here. */
 interface Cluster {
   connect(): Promise<void>;
   refreshMetadata(): Promise<void>;
@@ -107,7 +107,7 @@ function readDirectory(reader: FlexibleReader, broker: number): LogDirectory {
     throw new Error('a broker described topics that were not requested');
   });
   const [totalBytes, freeBytes] = [reader.int64(), reader.int64()];
-  // The values are -1 if Java cannot determine them.
+  // Java reports -1 for sizes that it cannot determine.
   const isKnown = totalBytes >= 0 && freeBytes >= 0;
   return { broker, path, isOffline: error !== 0, space: isKnown ? { totalBytes, freeBytes } : null };
 }

@@ -12,15 +12,15 @@ import { type Assigner, type PartitionAssigner, PartitionAssigners } from 'kafka
  * members (`group.instance.id`, KIP-345).
  */
 
-/** Methods of a coordinator's broker object that kafkajs does not declare. */
+/** Methods of a coordinator's broker object that the kafkajs types do not declare. */
 interface Coordinator {
   joinGroup(request: object): Promise<unknown>;
   leaveGroup(request: object): Promise<unknown>;
-  /** Selects the newest version of a request that both sides support. Returns a function that creates the request. */
+  /** Selects the newest request version that both sides support. Returns a function that creates the request. */
   lookupRequest(apiKey: number, definition: unknown): (content: { memberId?: string }) => unknown;
 }
 
-/** API key of JoinGroup: https://kafka.apache.org/protocol#protocol_api_keys */
+/** API key of JoinGroup (https://kafka.apache.org/protocol#protocol_api_keys). */
 const joinGroupKey = 11;
 
 /**
@@ -33,7 +33,7 @@ export function createStableMemberAssigner(stopping: AbortSignal): PartitionAssi
   const watched = new WeakSet<object>();
   let memberId = '';
 
-  /** Patches the requests of a coordinator. Must run after each connect, which replaces `lookupRequest`. */
+  /** Patches a coordinator's requests. Must run after each connect, because connecting replaces `lookupRequest`. */
   function watchRequests(broker: Coordinator): void {
     const lookUp = broker.lookupRequest;
     if (watched.has(lookUp)) return;
@@ -41,7 +41,7 @@ export function createStableMemberAssigner(stopping: AbortSignal): PartitionAssi
       const toRequest = lookUp(apiKey, definition);
       if (apiKey !== joinGroupKey) return toRequest;
       return (content) => {
-        // Remember the ID before sending, because the coordinator counts the member even if its response is lost.
+        // Store the ID before sending, because the coordinator counts the member even if the response is lost.
         memberId = content.memberId || memberId;
         return toRequest({ ...content, memberId });
       };

@@ -16,10 +16,10 @@ const newestOfKafkajs = 6;
 const metadataKey = 3;
 let isInstalled = false;
 
-/** Fields that version 10 adds to the metadata of a partition. */
+/** Fields that version 10 adds to a partition's metadata. */
 interface TopicIdentity {
   clusterId: string | null;
-  /** The ID of the topic: 32 hexadecimal digits. */
+  /** The topic ID as 32 hexadecimal digits. */
   topicId: string;
   leaderEpoch: number;
 }
@@ -54,7 +54,7 @@ export function requestTopicIds(): void {
   isInstalled = true;
 }
 
-/** Returns the topic identity in a partition's metadata, or null with brokers older than Kafka 2.8. */
+/** Returns the topic identity from a partition's metadata, or null for brokers older than Kafka 2.8. */
 export function topicIdentityOf(partition: object | undefined): TopicIdentity | null {
   return partition !== undefined && 'topicId' in partition ? (partition as TopicIdentity) : null;
 }
@@ -65,7 +65,7 @@ export function topicIdentityOf(partition: object | undefined): TopicIdentity | 
 function encodeRequest({ topics, allowAutoTopicCreation = true }: MetadataRequest): Buffer {
   const noTags = Buffer.of(0);
   const named = topics.flatMap((topic) => [Buffer.alloc(16), compactText(topic), noTags]);
-  // In kafkajs, an empty list stands for all topics.
+  // In kafkajs, an empty list means all topics.
   const count = unsignedVarint(topics.length === 0 ? 0 : topics.length + 1);
   const flags = Buffer.of(allowAutoTopicCreation ? 1 : 0, 0, 0);
   return Buffer.concat([noTags, count, ...named, flags, noTags]);
@@ -123,10 +123,10 @@ export interface FlexibleReader {
   int8(): number;
   int16(): number;
   int32(): number;
-  /** Reads an integer, which is exact up to 2 ** 53. */
+  /** Reads an integer. The result is exact up to 2 ** 53. */
   int64(): number;
   bytes(length: number): Buffer;
-  /** Reads a string, or returns null if the string is missing. */
+  /** Reads a string. Returns null if the string is null. */
   text(): string | null;
   int32s(): number[];
   /** Reads an array, and skips the tagged fields after each element. */
@@ -227,7 +227,7 @@ export function compactText(text: string): Buffer {
  * epochs.
  */
 export function newestLeaderEpoch(messages: readonly KafkaMessage[]): number | null {
-  // Epochs never decrease within a log, so the last message has the highest.
+  // Epochs never decrease within a log, so the last message has the highest epoch.
   const { batchContext } = (messages.at(-1) ?? {}) as { batchContext?: { partitionLeaderEpoch?: number } };
   return batchContext?.partitionLeaderEpoch ?? null;
 }

@@ -17,7 +17,7 @@ import { type OutgoingRecord, varintSize } from '../../append/transport.ts';
  * unit, at this cost, and reports the outcome of each partition.
  */
 
-/** The record batches used here (magic 2) require at least version 3 of the request. */
+/** The minimum request version that supports the record batches used here (magic 2). */
 const oldestVersion = 3;
 let isInstalled = false;
 
@@ -48,7 +48,7 @@ export function replaceProduceEncoding(): void {
         },
         response: {
           decode: response.decode,
-          // Does nothing, because the caller checks the error code of each partition.
+          // Does not check for errors, because the caller checks the error code of each partition.
           async parse(data) {
             frame?.release();
             return data;
@@ -60,7 +60,7 @@ export function replaceProduceEncoding(): void {
   isInstalled = true;
 }
 
-/** Wraps all records of one partition in a single kafkajs message. kafkajs only passes it on to our encoder. */
+/** Wraps all records for one partition in a single kafkajs message, which kafkajs passes unchanged to our encoder. */
 export function wrapRecords(partition: number, records: OutgoingRecord[]): Message {
   return { partition, value: records as unknown as Buffer };
 }
@@ -121,13 +121,13 @@ function encodeProduceRequest({ acks, timeout, topicData }: ProduceRequest): Req
 
 /** The number of bytes in a record batch before its first record. */
 const batchHeaderSize = 61;
-/** The checksum covers everything from the attributes field to the end. */
+/** The position of the attributes field, from which the checksum covers everything to the end. */
 const checksummedFrom = 21;
 
-/** The records of one partition with their encoded sizes. */
+/** The records for one partition, with their encoded sizes. */
 interface MeasuredBatch {
   records: OutgoingRecord[];
-  /** The size of each record in bytes, without its length prefix. */
+  /** The size of each record in bytes, without the record's length prefix. */
   bodies: number[];
   size: number;
 }
@@ -231,9 +231,9 @@ function writeVarint(buffer: Buffer, start: number, value: number): number {
  * produce-protocol.test.ts ("a request is written once"). Remove it together with the produce encoding in this file.
  */
 interface RequestFrame {
-  /** The only field that kafkajs reads before it passes a body on. */
+  /** The only field that kafkajs reads before it passes on a body. */
   readonly buf: Buffer;
-  /** Releases the memory after the broker's response. If there is no response, the garbage collector frees it. */
+  /** Releases the memory after the broker has responded. Without a response, the garbage collector frees the memory. */
   release(): void;
 }
 
@@ -314,7 +314,7 @@ function take(encoder: Encoder, written: Buffer): void {
   encoder.offset = written.length;
 }
 
-/** Pool of buffers for requests. Only the encoding in this file may use it. */
+/** A pool of request buffers. Only the encoding code in this file can use the pool. */
 interface RequestMemory {
   /** Returns a buffer of at least `size` bytes with arbitrary content. */
   take(size: number): Buffer;
@@ -322,12 +322,12 @@ interface RequestMemory {
 }
 
 const smallestBytes = 64 * 1024;
-/** Larger buffers are rarely needed, so they are not kept. */
+/** The maximum size of buffers that are kept. Larger buffers are rarely needed. */
 const largestKeptBytes = 2 * 1024 * 1024;
-/** The maximum number of unused buffers. It is enough for concurrent requests to the usual number of brokers. */
+/** The maximum number of unused buffers, which is enough for concurrent requests to the usual number of brokers. */
 const maxKept = 4;
 
-/** Creates a pool that keeps a few buffers. It is made for requests of similar sizes. */
+/** Creates a pool that keeps a few buffers, for requests of similar sizes. */
 export function createRequestMemory(): RequestMemory {
   const freeBuffers: Buffer[] = [];
   return {
@@ -344,7 +344,7 @@ export function createRequestMemory(): RequestMemory {
   };
 }
 
-/** Rounds up to a power of two, so that the next request can reuse the buffer. */
+/** Rounds a size up to a power of two, so that a later request can reuse the buffer. */
 function roundedUp(size: number): number {
   return Math.max(smallestBytes, 2 ** Math.ceil(Math.log2(size)));
 }

@@ -7,15 +7,14 @@ import { type Code, minifyCode } from '@millrace/browser/minify-code';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { runProgram } from '../../run-program.ts';
 
-// Builds the npm packages of the libraries for web pages.
 /** A library that applications install. The `exports` in its package.json are the entries that are built. */
 export interface Library {
   directory: string;
-  /** The names of global variables in the UMD builds for pages: one for each entry, and one for each import. */
+  /** The global variable names in the UMD builds: one for each entry, and one for each import. */
   globals: { entries: Record<string, string>; imports: Record<string, string> };
   options?: BuildOptions;
   directive?: string;
-  /** Entries with side effects. Bundlers must keep them even if the application uses none of their exports. */
+  /** Entries with side effects, which bundlers must keep even if the application uses none of their exports. */
   sideEffects: string[];
   /** The path of the script for pages that do not use modules. */
   script: string;
@@ -35,7 +34,7 @@ export const libraries: Library[] = [
       entries: { index: 'MillraceReact', slim: 'MillraceReact', surveys: 'MillraceReactSurveys' },
       imports: { react: 'React', '@millrace/browser': '{ posthog: root.posthog }', './index.js': 'MillraceReact' },
     },
-    // With this directive, frameworks that render components on the server by default also send these to the browser.
+    // This directive makes frameworks with server components also send the components to the browser.
     directive: "'use client';",
     // This entry sets the client that hooks use without a provider.
     sideEffects: ['index'],
@@ -54,7 +53,7 @@ export interface SourceManifest {
   peerDependencies?: Record<string, string>;
 }
 
-/** Maps the name of each entry in the package to its source file: `.` is `index`, and `./slim` is `slim`. */
+/** Maps each package entry to its source file: `.` to `index`, and `./slim` to `slim`. */
 function entriesOf({ exports }: SourceManifest): Record<string, string> {
   const entries = Object.entries(exports).filter(([, path]) => path.startsWith('./src/'));
   return Object.fromEntries(entries.map(([name, path]) => [name === '.' ? 'index' : name.slice(2), path]));
@@ -104,9 +103,9 @@ function packedManifests(
       },
       ...(peerDependencies && { peerDependencies }),
     },
-    // With this file, Node.js treats the other files in the folder as CommonJS.
+    // This file makes Node.js treat the other files in the folder as CommonJS.
     'umd/package.json': { type: 'commonjs' },
-    // Resolvers that do not support `exports` look for a directory with the name of the entry.
+    // Resolvers that do not support `exports` look for a directory with the entry's name.
     ...Object.fromEntries(
       names
         .filter((entry) => entry !== 'index')
@@ -150,7 +149,7 @@ export async function buildLibrary(root: string, library: Library, outDirectory:
   }
 }
 
-/** Writes the script for pages. The gateway serves the same file. */
+/** Writes the script for pages that do not use modules, which the gateway serves too. */
 async function writeScript(outDirectory: string): Promise<void> {
   const { code, sourceMap } = await bundleScript('array.js');
   await writeFile(join(outDirectory, 'array.js'), `${code.trimEnd()}\n//# sourceMappingURL=array.js.map\n`);
@@ -205,7 +204,7 @@ async function compile(root: string, directory: string, outDirectory: string): P
 
 const relativeImport = /(['"])(\.{1,2}\/[^'"]+)\.ts\1/g;
 
-/** Returns all declarations that the entries import, directly or indirectly. */
+/** Returns all declarations that the entries import directly or indirectly. */
 async function reachable(source: string, entries: string[]): Promise<Set<string>> {
   const found = new Set<string>();
   const waiting = entries.map((path) => join(path.replace(/\.ts$/, '.d.ts')));
@@ -285,7 +284,7 @@ async function writeModule(path: string, { code, sourceMap }: Code): Promise<voi
   await writeFile(`${path}.map`, sourceMap);
 }
 
-/** Bundles one UMD file per entry, which works with `require` and as a script that sets a global. */
+/** Bundles one UMD file per entry, which works with `require` and as a script that sets a global variable. */
 async function bundleUmd(
   source: string,
   entries: Record<string, string>,
