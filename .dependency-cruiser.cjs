@@ -1,10 +1,10 @@
 // Rules for the direction of imports (docs/architecture.md, "Packages and the direction of imports"). The package.json
-// of a package lists the other packages it may use.
+// of a package lists the packages that it may import.
 
 /**
- * The folders of a service or package from bottom to top. Each may only import itself and earlier ones. `.` stands for
- * the files next to the folders, except those listed. A folder that is not listed may not import any other folder.
- * Files inside a package do not import its `index.ts`, which is for other packages.
+ * The folders of each service or package, from bottom to top. A folder may only import itself and folders before it.
+ * `.` stands for all files next to the folders that are not listed here. A folder that is not listed may not import any
+ * other folder. Files in a package do not import its `index.ts`, which is for other packages.
  */
 const foldersInOrder = {
   'services/ingest-gateway': [
@@ -39,7 +39,7 @@ const foldersInOrder = {
   'services/all-in-one': ['config.ts', '.'],
   'packages/browser': [
     ...['client', 'page', 'values.ts', 'options', 'storage', 'consent.ts', 'sending', 'session.ts', 'event'],
-    // Features, which do not import later ones, and the code that combines them.
+    // Features, each of which may import only features before it, and then the code that combines them.
     ...['identity.ts', 'limits.ts', 'device.ts', 'origin.ts', 'remote-config.ts', 'flags', 'autocapture'],
     ...['page-views.ts', 'exceptions', 'web-vitals', 'side-scripts', 'start', '.'],
   ],
@@ -47,7 +47,7 @@ const foldersInOrder = {
     ...['log.ts', 'backoff.ts', 'reachability.ts', 'consume', 'offsets-store.ts', 'append'],
     ...['kafka/kafkajs-internals', 'kafka', 'postgres', 'fallback', '.'],
   ],
-  // An evaluation is a pure function. The store loads its inputs.
+  // Flag evaluation is a pure function, whose inputs the store loads.
   'packages/flags': [
     ...['steps.ts', 'values.ts', 'definitions.ts', 'filters', 'compile', 'evaluate', 'explain'],
     ...['.', 'store', 'cohorts'],
@@ -79,8 +79,8 @@ function orderOf([home, folders]) {
 const forbid = (name, from, to) => ({ name, severity: 'error', from, to });
 
 /**
- * Code that uses a library's internals is in one folder, where each file gives its reason. Only a few files may import
- * it.
+ * For each library whose internals we use, one folder contains the code that uses them. Each file in that folder gives
+ * the reason. Only a few files may import the folder.
  */
 const internals = [
   ['packages/event-log/src/kafka/', 'kafkajs-internals', 'node_modules/kafkajs/src/', '[^/]+$'],
@@ -109,7 +109,7 @@ module.exports = {
     forbid(
       'e2e-speaks-only-the-wire',
       { path: '^test-e2e/', pathNot: '^test-e2e/(testing|cluster|chart)/' },
-      // The browser library as pages receive it, the demo shop, and the console's files.
+      // Tests may import the built browser library, the demo shop, and the console's files.
       { path: '^(services|packages)/', pathNot: '^packages/(browser/(bundle|demo)|console/bundle)/' },
     ),
     forbid(
@@ -127,7 +127,7 @@ module.exports = {
       { pathNot: ['^packages/(react|browser)/src/', 'node_modules/(@types/)?react/'] },
     ),
     forbid('testing-is-for-tests', { path: ours, pathNot: '^packages/bench/' }, { path: tests }),
-    // Importing the typed client takes a dozen megabytes in each process. Import @millrace/db/sql instead.
+    // Import @millrace/db/sql instead, because the typed client uses a dozen megabytes of memory in each process.
     forbid(
       'events-do-without-the-typed-client',
       { path: '^(services/(event-consumer|ingest-gateway)|packages/(event-log|flags/src/store))/' },
@@ -137,8 +137,7 @@ module.exports = {
     ...Object.entries(foldersInOrder).flatMap(orderOf),
   ],
   options: {
-    // Tests are next to the code they test and may import everything. Only imports of test helpers by other code are
-    // checked.
+    // Tests may import everything. For test helpers, only imports by other code are checked.
     doNotFollow: { path: ['node_modules', ...tests] },
     exclude: { path: [`${ours}.*(\\.test\\.tsx?$|/tests/)`, '/(generated|dist|fixtures)/', '\\.millrace'] },
     tsPreCompilationDeps: true,

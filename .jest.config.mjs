@@ -18,9 +18,9 @@ export default {
   setupFiles: ['<rootDir>/packages/stack/src/jest/seed-properties.mjs'],
   transform: {},
   modulePathIgnorePatterns: ['<rootDir>/.*/dist/', '<rootDir>/.millrace/'],
-  // Longer than `eventually` waits, because the two CPU cores may be busy.
+  // Longer than the timeout of `eventually`, because the CPU cores may be busy.
   testTimeout: 180_000,
-  // One more than there are CPU cores, because tests also wait for timeouts and brokers.
+  // One more than the number of CPU cores, because tests also wait for timeouts and brokers.
   maxWorkers: Math.min(availableParallelism() + 1, 4),
   workerIdleMemoryLimit: '1500MB',
 };

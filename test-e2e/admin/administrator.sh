@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# What an administrator does in the first week, through the management API alone.
+# An administrator's tasks in the first week, using only the management API.
 #
 #   API_URL=http://127.0.0.1:8010 API_KEY=phx_… COLLEAGUE_EMAIL=… COLLEAGUE_KEY=phx_… bash administrator.sh
 #
-# COLLEAGUE_KEY belongs to the account COLLEAGUE_EMAIL, which is not a member yet. DOMAIN is the domain to prove
-# (admin.example.com by default): its TXT record has to be published while the script waits for it.
+# COLLEAGUE_KEY belongs to the account COLLEAGUE_EMAIL, which is not a member yet. DOMAIN is the domain to verify
+# (admin.example.com by default). Publish its TXT record while the script waits for it.
 set -euo pipefail
 : "${API_URL:?is the address of the management API}"
 : "${API_KEY:?is a personal API key of an owner}"
@@ -25,7 +25,7 @@ done_with() {
 }
 
 # request KEY STATUS METHOD PATH [BODY]: sends a request and stores the response body in $response. Passes the key to curl
-# on a file descriptor, because all users of the machine can read arguments.
+# through a file descriptor, because all users of the machine can read command-line arguments.
 request() {
   local key=$1 expected=$2 method=$3 path=$4 status
   local -a body=()

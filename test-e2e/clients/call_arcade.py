@@ -1,4 +1,4 @@
-"""Calls tools of arcade-posthog: reads one call as JSON per line, and writes its result or error as one line."""
+"""Calls tools of arcade-posthog. Each input line is a call in JSON. Writes each result or error as one line."""
 
 import asyncio
 import enum
@@ -17,7 +17,7 @@ class Context:
 
 
 def typed(tool, arguments):
-    """Converts strings to enumerations, as the tools' server does."""
+    """Converts strings to enumeration members, as the tool server does."""
     hints = typing.get_type_hints(tool)
     for name, value in arguments.items():
         types = (hints[name], *typing.get_args(hints[name]))

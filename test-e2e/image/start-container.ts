@@ -22,7 +22,7 @@ export interface ContainerOptions {
   /** A command that replaces the image's entrypoint. */
   entrypoint?: readonly string[];
   settings?: Record<string, string>;
-  /** The user instead of the image's user, as `uid:gid`. */
+  /** The user that runs the program instead of the image's user, as `uid:gid`. */
   user?: string;
 }
 

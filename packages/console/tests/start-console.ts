@@ -103,7 +103,7 @@ export async function startConsole({
   return {
     address,
     tenant,
-    // Pages look the same with an API key as with a session.
+    // Use an API key, because pages look the same with an API key as with a session.
     open: (path, options = {}) => visit(path, options, { extraHTTPHeaders: headers }),
     async openSignedIn(path, options = {}) {
       const cookie = { name: 'millrace_session', value: await beginSession(), domain: '127.0.0.1', path: '/' };

@@ -22,7 +22,7 @@ let url: string;
 /** All requests in the order of their responses. */
 const seen: Seen[] = [];
 
-/** The server rejects one request in five. */
+/** The test server rejects one request in five. */
 beforeAll(async () => {
   server = createServer(async (request, response) => {
     const body = (await json(request)) as { batch?: Sent[] } & Sent;

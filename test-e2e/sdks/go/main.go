@@ -1,5 +1,4 @@
-// Makes one call of the SDK matrix (../scenario.ts) with the Go SDK, or evaluates flags. Errors of the SDK go to
-// stderr.
+// Makes one call of the SDK matrix (../scenario.ts) with the Go SDK, or evaluates flags. Writes SDK errors to stderr.
 package main
 
 import (
@@ -28,7 +27,7 @@ func main() {
 	client, err := posthog.NewWithConfig(os.Getenv("PROJECT_API_KEY"), posthog.Config{
 		Endpoint:            os.Getenv("INGEST_URL"),
 		HistoricalMigration: call == "historical migration",
-		// Long enough for a busy machine, so that no request times out.
+		// The timeout is long, so that requests do not time out on a busy machine.
 		FeatureFlagRequestTimeout: 90 * time.Second,
 		Callback:                  complaints{},
 		Logger:                    complaints{},

@@ -1,5 +1,5 @@
-"""Makes one call of the SDK matrix (../scenario.ts) with the Python SDK, or evaluates flags. Errors of the SDK go
-to stderr."""
+"""Makes one call of the SDK matrix (../scenario.ts) with the Python SDK, or evaluates flags. Writes SDK
+errors to stderr."""
 
 import logging
 import os
@@ -17,7 +17,7 @@ client = Posthog(
     secret_key=definitions_key,
     host=os.environ["INGEST_URL"],
     historical_migration=call == "historical migration",
-    # Long enough for a busy machine, so that no request times out and is sent again.
+    # The timeout is long, so that requests do not time out on a busy machine and are not sent again.
     timeout=90,
     feature_flags_request_timeout_seconds=90,
     on_error=lambda error, batch: print(f"on_error: {error}", file=sys.stderr),

@@ -131,7 +131,7 @@ function describeThrown(thrown: unknown, capturedAt?: string): ThrownDescription
   try {
     return describe(thrown);
   } catch {
-    // Describing a value fails if the value is a proxy or has a getter that throws.
+    // The value cannot be described, for example because it is a proxy or has a getter that throws.
     return synthesize('Error', 'Unknown error');
   }
 }

@@ -43,8 +43,8 @@ export function createEventQueue(records: EventRecords, log: Core['log'], mayKee
   let events: QueuedEvent[] = [];
   let inRequests = 0;
   /**
-   * Number of events dropped since the last event that reported a number. The next event reports it, on this page or,
-   * through a storage record, on a later page.
+   * Number of dropped events that no event has reported yet. The next event reports the number, on this page or, if the
+   * event is stored, on a later page.
    */
   let dropped = 0;
   let droppedName = '';

@@ -18,7 +18,7 @@ const form = (inner: string, more = '') =>
 const button = (attributes: string, text = 'Pay') => `<button id="it" type="button" ${attributes}>${text}</button>`;
 
 const rows: Row[] = [
-  // Card numbers and social security numbers
+  // Cases with card numbers and social security numbers
   ['a card in a text', button('', `Pay ${card} now`), card],
   ['a card as the whole text', button('', card), card],
   ['a card as an attribute', button(`title="${card}"`), card],

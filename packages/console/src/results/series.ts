@@ -31,8 +31,8 @@ export const isCumulative = (insightQuery: InsightQuery) =>
   toFields(insightQuery.trendsFilter).display === 'ActionsLineGraphCumulative';
 
 /**
- * Returns the sum of all series. Returns null if adding them up would be wrong, for example because two browsers may
- * have the same user.
+ * Returns the sum of all series. Returns null if their values must not be added up. Unique users by browser, for
+ * example, may count one user twice.
  */
 export function sumOfSeries(series: readonly Series[], insightQuery: InsightQuery) {
   const all = series.map((one) => computeOverallValue(one, isCumulative(insightQuery)));

@@ -1,4 +1,4 @@
-// Uses the client that openapi-generator generated, and prints what it read as JSON.
+// Uses the client from openapi-generator, and prints the records as JSON.
 package main
 
 import (
@@ -10,7 +10,7 @@ import (
 	"millrace.test/generated/client"
 )
 
-// read pages by offset until a page is shorter than requested.
+// read reads a list with offsets until a page has fewer records than requested.
 func read[T any](limit int32, list func(limit int32, offset int64) ([]T, error)) []T {
 	records := []T{}
 	for {

@@ -7,13 +7,13 @@ import org.openapitools.client.JSON;
 import org.openapitools.client.api.*;
 import org.openapitools.client.model.*;
 
-/** Uses the client that openapi-generator wrote, and prints what it read as JSON. */
+/** Uses the client from openapi-generator, and prints the records as JSON. */
 public class UseClient {
   interface ListPage<T> {
     List<T> read(int limit, long offset) throws ApiException;
   }
 
-  /** Pages by offset until a page is shorter than requested. */
+  /** Reads a list with offsets until a page has fewer records than requested. */
   static <T> List<T> read(int limit, ListPage<T> list) throws ApiException {
     List<T> records = new ArrayList<>();
     for (;;) {

@@ -1,4 +1,4 @@
-// Uses the client that oapi-codegen generated, and prints what it read as JSON.
+// Uses the client from oapi-codegen, and prints the records as JSON.
 package main
 
 import (
@@ -11,7 +11,7 @@ import (
 	"millrace.test/oapi/client"
 )
 
-// read pages by offset until a page is shorter than requested.
+// read reads a list with offsets until a page has fewer records than requested.
 func read[T any](limit int, list func(limit *int, offset *int64) []T) []T {
 	records := []T{}
 	for {

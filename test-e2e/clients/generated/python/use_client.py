@@ -1,4 +1,4 @@
-"""Uses the client that openapi-generator generated, and prints what it read as JSON."""
+"""Uses the client from openapi-generator, and prints the records as JSON."""
 
 import json
 import os
@@ -22,7 +22,7 @@ annotations, cohorts = AnnotationsApi(client), CohortsApi(client)
 
 
 def read(list_page, limit):
-    """Pages by offset until a page is shorter than requested."""
+    """Reads a list with offsets until a page has fewer records than requested."""
     records = []
     while True:
         page = list_page(project, limit=limit, offset=len(records)).results

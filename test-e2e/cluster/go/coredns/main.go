@@ -1,4 +1,4 @@
-// CoreDNS with the plugins a cluster of tests needs: the ones left out bring the libraries of three clouds.
+// CoreDNS with only the plugins that a test cluster needs. Other plugins depend on the libraries of three cloud providers.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Holds the network of a pod open and does nothing else; ends at once when asked, and buries what dies in its care.
+// Keeps a pod's network namespace open. Exits immediately on SIGINT or SIGTERM, and reaps orphaned processes.
 package main
 
 import (

@@ -26,7 +26,7 @@ pub fn evaluate_flags(client: &Client) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-// The only call that returns value and payload without sending an event.
+// Only this call returns the value and payload without sending an event.
 #[allow(deprecated)]
 fn evaluate(client: &Client, line: &str) -> Result<Value, Box<dyn Error>> {
     let case: Value = from_str(line)?;
@@ -45,7 +45,7 @@ fn evaluate(client: &Client, line: &str) -> Result<Value, Box<dyn Error>> {
     Ok(json!({ "number": case["number"], "value": value, "payload": payloads.get(key) }))
 }
 
-/// The SDK only accepts strings.
+/// Converts group keys to strings, because the SDK accepts only strings.
 fn groups_of(sent: &Value) -> HashMap<String, String> {
     sent.as_object()
         .into_iter()

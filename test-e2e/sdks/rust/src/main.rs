@@ -1,4 +1,4 @@
-//! Makes one call of the SDK matrix (../scenario.ts) with the Rust SDK, or evaluates flags. Errors of the SDK go to stderr.
+//! Makes one call of the SDK matrix (../scenario.ts) with the Rust SDK, or evaluates flags. Writes SDK errors to stderr.
 
 mod flags;
 
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ClientOptionsBuilder::default()
             .api_key(env::var("PROJECT_API_KEY")?)
             .host(env::var("INGEST_URL")?)
-            // Long enough for a busy machine, so that no request times out and is sent again.
+            // The timeout is long, so that requests do not time out on a busy machine and are not sent again.
             .request_timeout_seconds(90u64)
             .feature_flags_request_timeout_seconds(90u64)
             .on_error(|error| eprintln!("on_error: {error:?}"))
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 ("text", json!("Grüße 👋")),
             ],
         )?),
-        // The SDK has no identify call.
+        // The SDK does not have an identify call.
         Some("identify") => client.capture(event(
             "$set",
             "ada",

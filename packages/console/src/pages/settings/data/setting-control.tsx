@@ -16,7 +16,7 @@ type SettingName = keyof typeof effects & keyof typeof text.labels;
 export type Control = { name: SettingName } & (
   | {
       kind: 'switch';
-      /** The stored values for the positions of the switch. */
+      /** The stored values that the switch's positions "on" and "off" stand for. */
       on: unknown;
       off: unknown;
       /** The position of the switch if the value is null. The default is `off`. */

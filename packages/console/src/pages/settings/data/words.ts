@@ -1,6 +1,6 @@
 import { formatCount } from '../../../words.ts';
 
-/** Weekday names by number, where 0 is Sunday. 1 January 2023 was a Sunday. */
+/** Weekday names by number, where 0 is Sunday. They are formatted from dates, starting with Sunday, 1 January 2023. */
 const weekdays = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' });
 
 export const text = {

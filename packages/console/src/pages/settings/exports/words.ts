@@ -18,7 +18,10 @@ const unit: Record<Interval, string> = {
   week: 'week',
 };
 const weekdayNames = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' });
-/** Returns a weekday name by number, where 0 is Sunday. 1 January 2023 was a Sunday. */
+/**
+ * Returns a weekday name by number, where 0 is Sunday. It is formatted from a date, starting with Sunday, 1 January
+ * 2023.
+ */
 const weekday = (day: number) => weekdayNames.format(Date.UTC(2023, 0, 1 + day));
 const hour = (hour: number) => `${String(hour).padStart(2, '0')}:00`;
 const models = { events: 'Events', persons: 'Persons' };
