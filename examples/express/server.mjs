@@ -7,7 +7,7 @@ if (!POSTHOG_HOST || !POSTHOG_KEY) throw new Error('Set POSTHOG_HOST and POSTHOG
 const posthog = new PostHog(POSTHOG_KEY, { host: POSTHOG_HOST });
 const app = express();
 
-// A real app reads the user from the session.
+// A real app would read the user from the session.
 const userOf = (request) => String(request.query.user ?? 'anonymous');
 
 app.get('/checkout', async (request, response) => {

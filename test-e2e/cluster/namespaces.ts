@@ -46,7 +46,7 @@ export async function prepareMounts(directory: string): Promise<void> {
   mkdirSync(work);
   await mount('-t', 'overlay', 'overlay', '-o', `lowerdir=/var,upperdir=${upper},workdir=${work}`, '/var');
   await mount('-t', 'tmpfs', 'tmpfs', '/run');
-  // The kubelet's mounts must be visible in containers.
+  // Share mounts, because the kubelet's mounts must be visible in containers.
   await mount('--make-rshared', '/');
 }
 

@@ -28,8 +28,8 @@ export interface FlagSdk {
 export const concurrency = 8;
 
 /**
- * Returns a case's person properties. If an SDK has no parameter for the device ID, the device ID is a property, which
- * the server also accepts.
+ * Returns a case's person properties, including the device ID. Not every SDK has a parameter for the device ID, and the
+ * server also accepts it as a property.
  */
 export function personPropertiesOf({ context }: FlagCase): Record<string, unknown> {
   const { person_properties: sent = {}, device_id } = context;

@@ -142,7 +142,7 @@ it('saves insight and dashboard settings, and shows a rejected filter next to it
 
 it('has a control for every setting with an effect, except for the listed exceptions', () => {
   const elsewhere = [
-    // This setting is set when a project is created.
+    // This setting is chosen when a project is created, so the form does not contain it.
     'is_demo',
     // This setting is only available through the API. It is an object without documentation from PostHog, and only one
     // of its keys has an effect.

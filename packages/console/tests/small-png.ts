@@ -5,7 +5,7 @@ import { crc32 as crcOf, deflateSync, inflateSync } from 'node:zlib';
 const signature = Buffer.from('89504e470d0a1a0a', 'hex');
 const maxColours = 256;
 /**
- * Number of colors that are kept exactly. They are the most frequent colors, such as those of backgrounds, lines and
+ * Number of colors that are kept unchanged. These are the most frequent colors, such as those of backgrounds, lines and
  * text.
  */
 const maxExact = 32;

@@ -21,7 +21,10 @@ export function getDefaultPostHogInstance(): PostHog | undefined {
 export type PostHog = Client;
 
 export interface PostHogContextValue {
-  /** The client. It may be undefined at run time, which the type ignores for the same reason as `usePostHog`. */
+  /**
+   * The client. It may be undefined at run time. The type does not say so, for the same reason as the type of
+   * `usePostHog`.
+   */
   client: PostHog;
   /** Flags that are used until the client has loaded flags. */
   bootstrap?: Bootstrap | undefined;
@@ -36,8 +39,8 @@ export const PostHogContext = createContext<PostHogContextValue>({
 
 /**
  * Returns the client. Its methods do nothing before the client has started. With the slim entry, the client is
- * undefined outside a provider. The type ignores this case, because the type of PostHog's hook ignores it and
- * applications rely on that. Where the client may be undefined, guard the call (`posthog?.capture(…)`).
+ * undefined outside a provider. The type does not say so, because the type of PostHog's hook does not either, and
+ * applications rely on it. Where the client may be undefined, guard the call (`posthog?.capture(…)`).
  */
 export function usePostHog(): PostHog {
   return useContext(PostHogContext).client as PostHog;

@@ -5,20 +5,20 @@ import type { Pool } from 'pg';
 export interface ClientLoad {
   /** Events that were sent at least once. */
   sent: Set<string>;
-  /** Events in requests with a 200 response. */
+  /** Events in requests that received status 200. */
   acknowledged: Set<string>;
   /** Number of requests with another response or without a response. */
   refused: number;
-  /** For each client, the time of the last 200 response (`performance.now()`). */
+  /** For each client, the time at which it last received status 200 (`performance.now()`). */
   lastAcknowledgedAt: number[];
-  /** Longest time between two of a client's 200 responses. */
+  /** Longest time that a client had to wait between two responses with status 200. */
   longestGapMs: number;
   stop(): Promise<void>;
 }
 
 const recoveryPatienceMs = 60_000;
 
-/** Waits until every client has received a 200 response. Returns how long this took. */
+/** Waits until every client has received status 200. Returns how long this took. */
 export async function measureRecovery(load: ClientLoad): Promise<number> {
   const from = performance.now();
   while (load.lastAcknowledgedAt.some((at) => at < from)) {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { startServer } from '../start-server.ts';
 
-/** The possible faults of a request with events. */
+/** The faults that can happen to a request with events. */
 export const mishaps = [
   'passed',
   '500',

@@ -117,7 +117,7 @@ export interface Core {
   begin(...event: Parameters<Core['capture']>): ((more?: Properties) => CaptureResult | undefined) | undefined;
   /** Adds properties to every future event. Properties passed to `capture` take precedence. */
   addProperties(collect: (event: string, uuid: string, timestamp: Date) => Properties): void;
-  /** Does the same as `addProperties` for properties that describe the current page state. */
+  /** Adds properties that describe the current page state to every future event. */
   addPageProperties(read: () => Properties): void;
   /** Returns false if the visitor has opted out. */
   isCapturing(): boolean;

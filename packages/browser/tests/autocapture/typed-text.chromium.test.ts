@@ -118,7 +118,7 @@ function fillForm(seed: number): string[] {
   const set = (field: HTMLInputElement | HTMLTextAreaElement) => {
     const text = secret();
     field.value = text;
-    // Some form libraries set this attribute.
+    // Set this attribute in some cases, as some form libraries do.
     if (random(2)) field.setAttribute('value', text);
     if (random(3) === 0) field.setAttribute('data-value', text);
     if (random(3) === 0) field.title = text;
@@ -164,7 +164,7 @@ function fillForm(seed: number): string[] {
         const input = document.createElement('input');
         input.type = pick(types);
         set(input);
-        // Some password managers hide fields this way.
+        // Hide some fields, as some password managers do.
         if (random(4) === 0) input.style.display = 'none';
         return input;
       }

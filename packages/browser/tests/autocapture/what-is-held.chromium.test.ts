@@ -354,7 +354,7 @@ async function tryOut([html, act]: readonly [string, string]): Promise<unknown[]
     target = act === 'host' ? host : (host.shadowRoot?.querySelector('button') as HTMLElement);
   }
   if (act.startsWith('select')) {
-    // Browsers that allow elements inside options build the same tree when they parse HTML.
+    // In browsers that allow elements inside options, parsing the HTML produces the same tree.
     const inner = document.createElement(act === 'select' ? 'span' : 'button');
     inner.append('Secret choice');
     inner.style.cursor = 'pointer';

@@ -39,7 +39,7 @@ export type Script = (request: ReceivedRequest) => ScriptedResponse | undefined;
 export interface ScriptedIngest {
   url: string;
   requests: ReceivedRequest[];
-  /** Returns the events of all requests with a 200 response, in order of arrival. */
+  /** Returns the events of all requests that received status 200, in order of arrival. */
   events(name?: string): ReceivedEvent[];
   /** Sets the responses from now on. Null restores the normal responses. */
   respondWith(script: Script | null): void;

@@ -56,7 +56,7 @@ export function SqlChart({ node, rows, columns, shown }: Shown & { node: SqlNode
   );
 }
 
-/** Shows the first number in the first row. */
+/** Shows the first number in the result's first row. */
 export function SqlNumber({ rows, columns }: Shown) {
   const at = columns.findIndex(({ kind }) => kind === 'number');
   const value = cellAt(rows[0], at);

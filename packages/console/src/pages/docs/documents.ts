@@ -71,6 +71,6 @@ export async function loadSections(): Promise<Section[]> {
       if (section) section.text += ` ${token.raw}`;
     }
   }
-  // If a heading occurs twice in a document, its sections have the same ID. Keep only the last one.
+  // Two sections with equal headings have the same ID. Keep only the last one.
   return [...new Map(sections.map((section) => [section.id, section])).values()];
 }

@@ -145,7 +145,7 @@ export const flagDrafts = createDrafts<StoredDraft>();
 let lastLocal = 0;
 export const newLocalId = () => ++lastLocal;
 
-/** A new flag does not reach any users until its rollout percentage is increased. */
+/** The initial values of a new flag. The flag does not reach any users until its rollout percentage is increased. */
 export const newFlag = { key: '', name: '', filters: { groups: [{ properties: [], rollout_percentage: 0 }] } };
 
 export function createDraft(flag: Partial<Flag> & Pick<Flag, 'key' | 'name' | 'filters'>): Draft {

@@ -55,7 +55,10 @@ export function BreakdownPanel({ title, dimensions, onOpen, ...rows }: PanelProp
 }
 
 type Pair = [number | null, number | null];
-/** A result row: the value, visitors, views, the bounce rate for some breakdowns, and the bar's share. */
+/**
+ * A result row: the value, the visitors, the views, the bounce rate (only for some breakdowns), and the fraction that
+ * the bar shows.
+ */
 type Result = [string | null, Pair, Pair, ...(Pair | number)[]];
 
 const fewRows = 8;
