@@ -12,7 +12,7 @@ import {
 } from '@tanstack/react-router';
 import { type Me, meQuery, queryClient } from './api/queries.ts';
 import { ApiProblem, consolePath } from './api/request.ts';
-import { loadPart, PageBroken } from './frame/broken.tsx';
+import { loadPageCode, PageBroken } from './frame/broken.tsx';
 import { Frame, FramePending, NoPage, NoProject } from './frame/frame.tsx';
 import { sections } from './pages/settings/sections.ts';
 import { pages } from './pages.ts';
@@ -49,7 +49,7 @@ const start = createRoute({
 
 /** This code is loaded when the user first opens the palette. */
 const Palette = lazyRouteComponent(
-  loadPart(() => import('./palette/palette.tsx')),
+  loadPageCode(() => import('./palette/palette.tsx')),
   'Palette',
 );
 const project = createRoute({
@@ -74,7 +74,7 @@ const pageRoutes = pages.map(({ path, load }) => {
   const page = createRoute({
     getParentRoute: () => project,
     path: `/${path}`,
-    component: lazyRouteComponent(loadPart(load), 'Page'),
+    component: lazyRouteComponent(loadPageCode(load), 'Page'),
   });
   return path === 'settings' ? page.addChildren(sectionsBelow(page)) : page;
 });
@@ -98,7 +98,7 @@ function sectionsBelow(settings: AnyRoute) {
       createRoute({
         getParentRoute: () => settings,
         path: `/${path}`,
-        component: lazyRouteComponent(loadPart(async () => ({ default: await load() }))),
+        component: lazyRouteComponent(loadPageCode(async () => ({ default: await load() }))),
       }),
     ),
   ];
@@ -108,7 +108,7 @@ const entry = (path: string, load: () => Promise<Record<string, unknown>>, name:
   createRoute({
     getParentRoute: () => root,
     path,
-    component: lazyRouteComponent(loadPart(load) as never, name as never),
+    component: lazyRouteComponent(loadPageCode(load) as never, name as never),
   });
 const entryPages = () => import('./pages/sign-in/page.tsx');
 const docsPage = () => import('./pages/docs/page.tsx');

@@ -155,7 +155,7 @@ type Level = 'log' | 'warn' | 'error';
 /** Creates a log that writes to the browser console. On a server, it does not write anything. */
 function createLog(isDebug: () => boolean): Log {
   const write = (level: Level, what: unknown[]) => {
-    // Some pages remove console functions to suppress output.
+    // Do not fail on pages that have removed console functions to suppress output.
     // biome-ignore lint/suspicious/noConsole: all other files log through this function
     attempt(() => page && console[level]('[Millrace]', ...what));
   };

@@ -142,7 +142,7 @@ function measureVitals(tell: TellVital, signal: AbortSignal): () => void {
   };
 }
 
-/** Returns whether the page was visible at a paint. No visitor waits for the paints of a hidden page. */
+/** Returns whether the page was visible when an entry was recorded. Paints of hidden pages do not count. */
 function createIsSeen(start: number, signal: AbortSignal): (entry: Entry) => boolean {
   const isHidden = () => readFromDocument('visibilityState') === 'hidden';
   const known = performance

@@ -1,7 +1,7 @@
 import { eventually, patienceMs, type TestServer } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { hold } from '../support/hold.ts';
+import { createHold } from '../support/hold.ts';
 import { openPage } from '../support/open-page.ts';
 import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { startSite } from '../support/start-site.ts';
@@ -63,7 +63,7 @@ describe('autocapture', () => {
 
   test('starts after the response and ends at shutdown', async () => {
     ingest.config.autocapture_opt_out = false;
-    const { after, release } = hold();
+    const { after, release } = createHold();
     ingest.respondWith(({ path }) =>
       path.startsWith('/array/') ? { after, body: { autocapture_opt_out: false } } : undefined,
     );

@@ -1,7 +1,7 @@
 import { eventually, patienceMs, type TestServer } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser } from 'playwright-core';
-import { hold } from '../support/hold.ts';
+import { createHold } from '../support/hold.ts';
 import { openPage, type Visit } from '../support/open-page.ts';
 import { type ReceivedEvent, type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { waitForSettings } from '../support/settings-known.ts';
@@ -192,7 +192,7 @@ describe('uncaught errors', () => {
   });
 
   test('are kept until the settings are known', async () => {
-    const { after, release } = hold();
+    const { after, release } = createHold();
     const body = { errorTracking: { autocaptureExceptions: true } };
     ingest.respondWith(({ path }) => (path.startsWith('/array/') ? { after, body } : undefined));
     const { page } = await open({}, {});

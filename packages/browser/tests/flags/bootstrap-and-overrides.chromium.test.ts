@@ -1,6 +1,6 @@
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { hold } from '../support/hold.ts';
+import { createHold } from '../support/hold.ts';
 import { openShop, type Shop, waitForFlags } from '../support/open-shop.ts';
 
 let shop: Shop;
@@ -22,7 +22,7 @@ const bootstrap = {
 };
 const variants = (page: Page) => page.evaluate(() => window.posthog.featureFlags.getFlagVariants());
 const neverRespond = () => {
-  shop.ingest.respondWith(({ path }) => (path === '/flags/' ? hold() : undefined));
+  shop.ingest.respondWith(({ path }) => (path === '/flags/' ? createHold() : undefined));
 };
 
 describe('bootstrapped flags', () => {
@@ -88,7 +88,7 @@ describe('bootstrapped flags', () => {
   it("are used instead of the previous visit's flags if the request fails", async () => {
     const first = await shop.enter();
     await waitForFlags(first);
-    const { after, release } = hold();
+    const { after, release } = createHold();
     shop.ingest.respondWith(({ path }) => (path === '/flags/' ? { after, status: 500, body: {} } : undefined));
     shop.ingest.clear();
     const page = await shop.enter({ bootstrap }, { visitor: first.context() });

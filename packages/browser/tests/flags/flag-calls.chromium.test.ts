@@ -1,5 +1,5 @@
 import { eventually } from '@millrace/testing';
-import { hold } from '../support/hold.ts';
+import { createHold } from '../support/hold.ts';
 import { type Library, openShop, type Shop, waitForFlags } from '../support/open-shop.ts';
 import type { ReceivedEvent } from '../support/scripted-ingest.ts';
 
@@ -150,7 +150,7 @@ it('stores flags as posthog-js does, so that a site that switches keeps them', a
   const before = await shop.enter({}, { library: 'reference', visitor: switching });
   await waitForFlags(before);
   await before.waitForFunction(() => localStorage.getItem('ph_phc_test_posthog')?.includes('"price-test":"blue"'));
-  shop.ingest.respondWith(({ path }) => (path === '/flags/' ? hold() : undefined));
+  shop.ingest.respondWith(({ path }) => (path === '/flags/' ? createHold() : undefined));
   const after = await shop.enter({}, { visitor: switching });
   expect(await after.evaluate(() => window.posthog.featureFlags.getFlagVariants())).toEqual(shop.ingest.flags);
   await switching.close();

@@ -1,6 +1,6 @@
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { hold } from '../support/hold.ts';
+import { createHold } from '../support/hold.ts';
 import { openShop, type Shop, waitForFlags } from '../support/open-shop.ts';
 import type { ReceivedRequest, ScriptedResponse } from '../support/scripted-ingest.ts';
 import { waitForSettings } from '../support/settings-known.ts';
@@ -76,7 +76,7 @@ it('calls all other listeners if one throws, except removed listeners', async ()
 it("returns the previous visit's flags until flags arrive, unless `fresh` is set", async () => {
   const first = await shop.enter();
   await waitForFlags(first);
-  const { after, release } = hold();
+  const { after, release } = createHold();
   respondToFlags({ after, body: { flags: { 'price-test': detail('price-test', false) } } });
   const page = await shop.enter({}, { visitor: first.context() });
   expect(
@@ -101,7 +101,7 @@ it.each([
   ['status 500', { status: 500, body: {} }, 'api_error_500'],
   ['status 401', { status: 401, body: { detail: 'no' } }, 'api_error_401'],
   ['a dropped connection', { isDropped: true }, 'connection_error'],
-  ['a timeout', hold(), 'timeout'],
+  ['a timeout', createHold(), 'timeout'],
 ])('keeps the known flags after %s and reports the error', async (_what, response, error) => {
   const page = await shop.enter();
   await waitForFlags(page);
@@ -196,7 +196,7 @@ it.each([
 it('sends one request for simultaneous reloads, and one more for all reloads during that request', async () => {
   const page = await shop.enter();
   await waitForFlags(page);
-  const { after, release } = hold();
+  const { after, release } = createHold();
   respondToFlags({ after }, undefined);
   shop.ingest.clear();
   await page.evaluate(() => {
@@ -274,7 +274,7 @@ it.each([Number.POSITIVE_INFINITY, 2 ** 32])('treats the interval %p ms as very 
 it("ignores a late response with a former visitor's flags", async () => {
   const page = await shop.enter();
   await waitForFlags(page);
-  const { after, release } = hold();
+  const { after, release } = createHold();
   const slow = { after, body: { flags: { anonymous: detail('anonymous', true) } } };
   respondToFlags(slow, { body: { flags: { identified: detail('identified', true) } } });
   shop.ingest.clear();

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { hold } from '../support/hold.ts';
+import { createHold } from '../support/hold.ts';
 import { type Library, openShop, type Shop, waitForFlags } from '../support/open-shop.ts';
 
 let shop: Shop;
@@ -72,7 +72,7 @@ it.each(['constructor', '__proto__', 'toString'])(
 
 it('returns undefined and captures nothing before any flags are known', async () => {
   await shop.empty();
-  shop.ingest.respondWith(({ path }) => (path === '/flags/' ? hold() : undefined));
+  shop.ingest.respondWith(({ path }) => (path === '/flags/' ? createHold() : undefined));
   const page = await shop.enter();
   const early = await page.evaluate(() => [
     window.posthog.getFeatureFlag('beta-nav'),

@@ -17,10 +17,6 @@ const paths = () => shop.ingest.requests.map(({ path }) => path).filter((path) =
 const noConfig = () => {
   shop.ingest.respondWith(({ path }) => (path.startsWith('/array/') ? { status: 503, body: {} } : undefined));
 };
-/**
- * Returns the number of flag requests. The library requests flags unless the settings say that the project has no
- * flags, so the number shows which settings the library received.
- */
 const afterFirstEvents = async () => {
   await shop.received('first', 1);
   return shop.flagRequests().length;

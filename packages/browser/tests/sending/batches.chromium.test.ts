@@ -1,7 +1,7 @@
 import { eventually, type TestServer } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser } from 'playwright-core';
-import { hold } from '../support/hold.ts';
+import { createHold } from '../support/hold.ts';
 import { type ReceivedRequest, type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { startSite } from '../support/start-site.ts';
 import { captureMany, openShop, shopOptions, stopClock, token } from './open-shop.ts';
@@ -102,7 +102,7 @@ test.each(['XHR', 'fetch', 'sendBeacon'] as const)(
 );
 
 test('keeps events in order by waiting for a pending request', async () => {
-  const { after, release } = hold();
+  const { after, release } = createHold();
   ingest.respondWith(({ method }) => (method === 'POST' && posts().length === 1 ? { after } : undefined));
   const { page } = await open();
   await page.evaluate(() => void window.posthog.capture('first', {}, { send_instantly: true }));

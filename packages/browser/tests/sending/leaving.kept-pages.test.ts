@@ -1,7 +1,7 @@
 import { eventually, type TestServer } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { hold } from '../support/hold.ts';
+import { createHold } from '../support/hold.ts';
 import { openCachedPage } from '../support/open-page.ts';
 import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { startSite } from '../support/start-site.ts';
@@ -133,7 +133,7 @@ test('sends events immediately on a hidden page, and receives the response', asy
 });
 
 test('does not wait for a pending request on a hidden page', async () => {
-  ingest.respondWith(({ method }) => (method === 'POST' && posts().length === 1 ? hold() : undefined));
+  ingest.respondWith(({ method }) => (method === 'POST' && posts().length === 1 ? createHold() : undefined));
   const { page } = await open();
   await page.evaluate(() => window.posthog.capture('slow', {}, { send_instantly: true }));
   await eventually(() => expect(posts()).toHaveLength(1));

@@ -1,7 +1,7 @@
 import { eventually, type TestServer } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser } from 'playwright-core';
-import { hold } from '../support/hold.ts';
+import { createHold } from '../support/hold.ts';
 import { type ScriptedIngest, type ScriptedResponse, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { startSite } from '../support/start-site.ts';
 import { captureMany, openShop, recordNames, shopOptions, stopClock } from './open-shop.ts';
@@ -155,7 +155,7 @@ test('ignores the quota of another product', async () => {
 });
 
 test('cancels a request without a response after a minute, and repeats it', async () => {
-  respondFirst(hold());
+  respondFirst(createHold());
   const { page } = await open();
   await stopClock(page);
   await captureMany(page, 'slow', 1);

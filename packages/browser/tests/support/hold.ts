@@ -4,7 +4,7 @@ interface Hold {
   release(): void;
 }
 
-export function hold(): Hold {
+export function createHold(): Hold {
   let release = () => {};
   const after = new Promise<void>((resolve) => {
     release = resolve;

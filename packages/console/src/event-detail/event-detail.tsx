@@ -13,8 +13,8 @@ import { Empty, Loaded } from '../parts/states.tsx';
 import { words } from '../words.ts';
 import { escapeInvisible, findMember, formatJsonValue, indentJson, parseMembers } from './json-text.ts';
 import { findPersonName } from './person-name.tsx';
-import { LongText, Properties, Value, type ValueActions } from './properties.tsx';
-import { Times } from './times.tsx';
+import { LongText, PropertyList, PropertyValue, type ValueActions } from './properties.tsx';
+import { EventTimes } from './times.tsx';
 import { text } from './words.ts';
 import './event-detail.css';
 
@@ -127,20 +127,20 @@ function Stored({
           ))}
         </TabList>
         <TabPanel id="properties" className="detail-body">
-          <Properties
+          <PropertyList
             key={json}
             members={parseMembers(event.get('properties') ?? '{}')}
             by="property"
             actions={actions}
           />
           <h3 className="detail-heading">{text.times}</h3>
-          <Times event={event} zone={zone} />
+          <EventTimes event={event} zone={zone} />
           <dl className="facts">
             <Fact name={text.facts.event}>
-              <Value name={text.facts.event} json={event.get('event') ?? '""'} by="event" actions={actions} />
+              <PropertyValue name={text.facts.event} json={event.get('event') ?? '""'} by="event" actions={actions} />
             </Fact>
             <Fact name={text.facts.distinctId}>
-              <Value
+              <PropertyValue
                 name={text.facts.distinctId}
                 json={event.get('distinct_id') ?? '""'}
                 by="distinct_id"
@@ -222,7 +222,7 @@ function Person({ json, actions }: { json: string; actions: ValueActions }) {
   const ids = JSON.parse(findMember(json, 'distinct_ids') ?? '[]') as string[];
   return (
     <>
-      <Properties
+      <PropertyList
         key={json}
         members={parseMembers(findMember(json, 'properties') ?? '{}')}
         by="person"
@@ -235,7 +235,12 @@ function Person({ json, actions }: { json: string; actions: ValueActions }) {
         <Fact name={text.facts.ids}>
           {ids.map((id) => (
             <div key={id}>
-              <Value name={text.facts.distinctId} json={JSON.stringify(id)} by="distinct_id" actions={actions} />
+              <PropertyValue
+                name={text.facts.distinctId}
+                json={JSON.stringify(id)}
+                by="distinct_id"
+                actions={actions}
+              />
             </div>
           ))}
         </Fact>

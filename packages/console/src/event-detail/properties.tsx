@@ -31,7 +31,7 @@ const longNested = 120;
  * A searchable list of properties. Custom properties come first, followed by common SDK properties. All other SDK
  * properties are in a collapsed section.
  */
-export function Properties({
+export function PropertyList({
   members,
   by,
   actions,
@@ -98,7 +98,7 @@ function Facts({
           <div key={name}>
             <dt title={escapeInvisible(name)}>{escapeInvisible(formatPropertyName(name))}</dt>
             <dd>
-              <Value name={name} json={json} by={by} actions={actions} />
+              <PropertyValue name={name} json={json} by={by} actions={actions} />
             </dd>
           </div>
         ))}
@@ -121,7 +121,7 @@ export const toSortedMembers = (properties: Record<string, unknown>): [name: str
 const isAmbiguous = (json: string) => json === '""' || /^"(-?\d[\d.eE+-]*|true|false|null)"$/.test(json);
 
 /** A property value with an action menu. @param json the value as JSON */
-export function Value({
+export function PropertyValue({
   name,
   json,
   by,

@@ -49,7 +49,7 @@ function SessionHead({ session: { events } }: { session: Session }) {
  * Shows the events that match a filter, newest first and grouped by session. Each event links to the Events page.
  * @param empty content to show if no event matches
  */
-export function Timeline({ what, filter, empty }: { what: string; filter: Query; empty: ReactNode }) {
+export function EventTimeline({ what, filter, empty }: { what: string; filter: Query; empty: ReactNode }) {
   const { id, timezone } = useProject();
   const query = useInfiniteQuery({
     queryKey: ['events', id, 'timeline', filter],

@@ -6,7 +6,7 @@ import { text } from './words.ts';
  * Shows when an event occurred and when it was sent, received and stored. Explains the differences
  * (docs/wire-rules.md#times).
  */
-export function Times({ event, zone }: { event: ReadonlyMap<string, string>; zone: string }) {
+export function EventTimes({ event, zone }: { event: ReadonlyMap<string, string>; zone: string }) {
   const timeOf = (json: string | undefined) => (json?.startsWith('"') ? formatJsonValue(json) : undefined);
   const stored = timeOf(event.get('timestamp'));
   const sent = timeOf(findMember(event.get('properties') ?? '{}', '$sent_at'));

@@ -13,7 +13,6 @@ export interface Filter extends Record<string, unknown> {
 
 /** Operators that accept a list of values. The filter matches if any of the values matches. */
 export const listOperators = new Set(['exact', 'is_not', 'icontains_multi', 'not_icontains_multi']);
-/** Operators without a value. */
 export const valuelessOperators = new Set(['is_set', 'is_not_set']);
 
 /** The key of a filter on the event name. The filter's type is `event_metadata`. */

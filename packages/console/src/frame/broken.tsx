@@ -13,7 +13,7 @@ class PartMissing extends Error {}
  * Loads the code of a page. Throws `PartMissing` if this fails. For the browser's original error, the router would
  * reload the page. If the server is unavailable, that would show the browser's error page and discard the user's input.
  */
-export const loadPart =
+export const loadPageCode =
   <Part,>(load: () => Promise<Part>) =>
   (): Promise<Part> =>
     load().catch((cause: unknown) => {

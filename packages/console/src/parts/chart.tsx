@@ -37,7 +37,6 @@ export function groupIntoSpans(
 
 interface BarsProps extends Size {
   values: readonly number[];
-  /** A description of the chart for screen readers. */
   label: string;
   /** Maximum of the axis, for charts that must have the same axis. */
   most?: number | undefined;

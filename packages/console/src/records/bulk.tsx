@@ -7,7 +7,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { Field } from '../parts/form.tsx';
 import { explainError } from '../parts/states.tsx';
 import { words } from '../words.ts';
-import { useChanges } from './change.ts';
+import { useRecordChanges } from './change.ts';
 import type { OfferUndo } from './undo.ts';
 import { text } from './words.ts';
 
@@ -59,7 +59,7 @@ export function BulkBar<Row extends ListedRecord>({
   onDone: () => void;
 }) {
   const [isTagging, setTagging] = useState(false);
-  const change = useChanges();
+  const change = useRecordChanges();
   const requests = (body: (row: Row) => object) =>
     rows.map((row): ApiCall => ({ method: 'PATCH', path: path(row), body: body(row) }));
   const run = (body: (row: Row) => object, confirmation: string, back: (row: Row) => object) => {
@@ -150,7 +150,7 @@ function TagDialog({ count, onTag, onClose }: { count: number; onTag: (tag: stri
 }
 
 /** A star that marks a record as a favorite of all users in the project. */
-export function Star({ name, isOn, onToggle }: { name: string; isOn: boolean; onToggle: () => void }) {
+export function FavoriteStar({ name, isOn, onToggle }: { name: string; isOn: boolean; onToggle: () => void }) {
   return (
     <button
       type="button"

@@ -4,7 +4,7 @@ import { type ApiCall, call } from '../api/request.ts';
 import { useProject } from '../frame/project.ts';
 
 /** Sends a change to an insight, dashboard or flag. Reloads all of them, because they contain each other's data. */
-export function useChange<Result>(onDone?: (result: Result) => void) {
+export function useRecordChange<Result>(onDone?: (result: Result) => void) {
   const refresh = useRefresh();
   return useMutation({
     mutationFn: (request: ApiCall) => call<Result>(request),
@@ -14,7 +14,7 @@ export function useChange<Result>(onDone?: (result: Result) => void) {
 }
 
 /** Sends several changes, one after the other. */
-export function useChanges(onDone?: () => void) {
+export function useRecordChanges(onDone?: () => void) {
   const refresh = useRefresh();
   return useMutation({
     async mutationFn(requests: readonly ApiCall[]) {

@@ -4,7 +4,7 @@ import { endOfInterval, formatInterval, parseSeriesTime } from '@millrace/contra
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useContext, useState } from 'react';
 import { call } from '../api/request.ts';
-import { loadPart } from '../frame/broken.tsx';
+import { loadPageCode } from '../frame/broken.tsx';
 import { useHasLevel, useProject } from '../frame/project.ts';
 import { Button } from '../parts/button.tsx';
 import { explainError } from '../parts/states.tsx';
@@ -17,7 +17,7 @@ import './annotations.css';
 
 /** This code is loaded on demand, because most users do not edit annotations. */
 const AnnotationsDialog = lazy(
-  loadPart(() => import('./annotations-dialog.tsx').then((part) => ({ default: part.AnnotationsDialog }))),
+  loadPageCode(() => import('./annotations-dialog.tsx').then((part) => ({ default: part.AnnotationsDialog }))),
 );
 
 /** A marker for the annotations within one interval of a chart. */

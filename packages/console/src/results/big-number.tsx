@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useContext } from 'react';
 import { call } from '../api/request.ts';
 import { ProjectContext, useProject } from '../frame/project.ts';
-import { Headline } from './headline.tsx';
+import { ResultHeadline } from './headline.tsx';
 import { type InsightQuery, toFields } from './insight-query.ts';
-import { Marks } from './marks.tsx';
+import { ChartMarks } from './marks.tsx';
 import { createPlot, toDrawnSeries } from './plot.ts';
 import { toWallTime } from './retention-cells.ts';
 import { type Series, selectCurrent } from './series.ts';
@@ -18,7 +18,7 @@ export function BigNumber({ series, insightQuery }: { series: readonly Series[];
   const isInProject = useContext(ProjectContext) !== null;
   return (
     <div className="big-number">
-      <Headline series={series} insightQuery={insightQuery} />
+      <ResultHeadline series={series} insightQuery={insightQuery} />
       {isInProject && selectCurrent(series).length === 1 && <Sparkline insightQuery={insightQuery} />}
     </div>
   );
@@ -40,7 +40,7 @@ function Sparkline({ insightQuery }: { insightQuery: InsightQuery }) {
   return (
     <div className="sparkline" role="img" aria-label={text.sparkline}>
       {series && (
-        <Marks
+        <ChartMarks
           plot={createPlot(toDrawnSeries(series), { insightQuery, now: toWallTime(new Date(), timezone) })}
           bright={null}
         />

@@ -6,12 +6,12 @@ import { AxisLabels } from '../parts/axis-labels.tsx';
 import { ChartPlace } from './annotation.ts';
 import { Annotations } from './annotations.tsx';
 import type { InsightQuery } from './insight-query.ts';
-import { Legend, useLegend } from './legend.tsx';
-import { Marks } from './marks.tsx';
+import { ChartLegend, useLegend } from './legend.tsx';
+import { ChartMarks } from './marks.tsx';
 import { createPlot, findNearest, type Plot, toDrawnSeries } from './plot.ts';
 import { toWallTime } from './retention-cells.ts';
 import type { Series } from './series.ts';
-import { describeForScreenReaders, Tooltip } from './tooltip.tsx';
+import { ChartTooltip, describeForScreenReaders } from './tooltip.tsx';
 import { type ChartActions, useChartSelection } from './use-pointing.ts';
 import { text } from './words.ts';
 import './results.css';
@@ -51,7 +51,7 @@ export function SeriesChart({
       <div className="insight-days">
         <AxisLabels labels={formatAxisLabels(plot.days)} most={6} />
       </div>
-      {drawn.length > 1 && <Legend drawn={drawn} legend={legend} />}
+      {drawn.length > 1 && <ChartLegend drawn={drawn} legend={legend} />}
     </figure>
   );
 }
@@ -73,7 +73,7 @@ function Pane({ plot, bright, ...actions }: ChartActions & { plot: Plot; bright:
       aria-valuetext={describeForScreenReaders(plot, at ?? last, nearest)}
       {...handlers}
     >
-      <Marks plot={plot} bright={bright} />
+      <ChartMarks plot={plot} bright={bright} />
       {at !== null && <span className="chart-crosshair" style={{ insetInlineStart: `${plot.x(at) * 100}%` }} />}
       {at !== null &&
         !plot.isBars &&
@@ -98,7 +98,7 @@ function Pane({ plot, bright, ...actions }: ChartActions & { plot: Plot; bright:
         />
       )}
       {at !== null && dragged === null && (
-        <Tooltip {...{ plot, at, nearest }} hint={actions.onPoint ? text.openHint : null} />
+        <ChartTooltip {...{ plot, at, nearest }} hint={actions.onPoint ? text.openHint : null} />
       )}
     </div>
   );

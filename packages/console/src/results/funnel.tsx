@@ -72,7 +72,7 @@ interface FunnelProps {
 }
 
 /** Shows a bar for each step, with breakdown values side by side, and a table of the same numbers. */
-export function Funnel({ results, insightQuery, isTile = false, onPersons }: FunnelProps) {
+export function FunnelResult({ results, insightQuery, isTile = false, onPersons }: FunnelProps) {
   const groups = (results.some(Array.isArray) ? results.map(toFieldsList) : [toFieldsList(results)]).map(groupOf);
   const [first] = groups;
   if (first === undefined) return null;

@@ -5,7 +5,7 @@ import { text } from './words.ts';
 import './results.css';
 
 /** Shows one figure for the entire range and its change, or why periods cannot be compared. */
-export function Headline({ series, insightQuery }: { series: readonly Series[]; insightQuery: InsightQuery }) {
+export function ResultHeadline({ series, insightQuery }: { series: readonly Series[]; insightQuery: InsightQuery }) {
   const current = selectCurrent(series);
   const previous = series.filter((one) => !current.includes(one));
   const isCompared = toFields(insightQuery.compareFilter).compare === true;

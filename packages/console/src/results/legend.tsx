@@ -33,7 +33,7 @@ export function useLegend(drawn: readonly Drawn[]) {
  * Shows the names and colors of the series. Pressing a name hides its series. Pressing it twice, or together with Alt,
  * hides all other series.
  */
-export function Legend({ drawn, legend }: { drawn: readonly Drawn[]; legend: ReturnType<typeof useLegend> }) {
+export function ChartLegend({ drawn, legend }: { drawn: readonly Drawn[]; legend: ReturnType<typeof useLegend> }) {
   return (
     <ul className="chart-legend" aria-label={text.legend}>
       {drawn.map(({ key, name, tone }) => (

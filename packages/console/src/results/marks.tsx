@@ -14,7 +14,7 @@ const [width, height] = [1000, 1000];
  * previous period is dotted, and the interval in progress is dashed.
  * @param bright the series to highlight; all other series are faded
  */
-export const Marks = memo(function Marks({ plot, bright }: { plot: Plot; bright: string | null }) {
+export const ChartMarks = memo(function ChartMarks({ plot, bright }: { plot: Plot; bright: string | null }) {
   const { drawn, isBars, ticks, y } = plot;
   const faded = (key: string) => (bright !== null && bright !== key ? ' chart-faded' : '');
   return (

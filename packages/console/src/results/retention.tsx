@@ -22,7 +22,7 @@ const percent = (share: number) => formatPercent(share * 100);
  * Shows a table for each breakdown value. A row shows how many persons started on a date, and how many of them came
  * back.
  */
-export function Retention(props: {
+export function RetentionResult(props: {
   groups: readonly Fields[];
   insightQuery: InsightQuery;
   onPersons?: ((point: Point) => void) | undefined;
@@ -92,7 +92,7 @@ function RetentionTable({
   labels,
   period,
   isShare,
-}: Omit<Parameters<typeof Retention>[0], 'groups'> & Table & { period: unknown; isShare: boolean }) {
+}: Omit<Parameters<typeof RetentionResult>[0], 'groups'> & Table & { period: unknown; isShare: boolean }) {
   const means = computeMeanShares(rows);
   const most = Math.max(0, ...rows.flatMap(({ later }) => later.map(({ share }) => share ?? 0)));
   const open = ({ size, begin }: RetentionRow, interval: number) => {

@@ -10,10 +10,10 @@ import {
   seriesValueAt,
 } from '@millrace/contracts/numbers';
 import { escapeInvisible } from '../event-detail/json-text.ts';
-import { Funnel } from './funnel.tsx';
+import { FunnelResult } from './funnel.tsx';
 import { type InsightQuery, toFields, toFieldsList } from './insight-query.ts';
 import { PersonsButton } from './persons-button.tsx';
-import { Retention } from './retention.tsx';
+import { RetentionResult } from './retention.tsx';
 import {
   chooseTone,
   formatSeriesName,
@@ -52,7 +52,6 @@ export function ResultTable({
   insightQuery: InsightQuery;
   results: unknown;
   columns: readonly string[] | null | undefined;
-  /** Whether the table is in a dashboard tile. */
   isTile?: boolean;
   onPersons?: ((point: Point) => void) | undefined;
 }) {
@@ -61,8 +60,9 @@ export function ResultTable({
   if (times) return <TimesToConvert times={times} />;
   if (columns) return <RowsTable rows={list} columns={columns} />;
   if (insightQuery.kind === 'RetentionQuery')
-    return <Retention groups={toFieldsList(list)} insightQuery={insightQuery} onPersons={onPersons} />;
-  if (insightQuery.kind === 'FunnelsQuery') return <Funnel results={list} {...{ insightQuery, isTile, onPersons }} />;
+    return <RetentionResult groups={toFieldsList(list)} insightQuery={insightQuery} onPersons={onPersons} />;
+  if (insightQuery.kind === 'FunnelsQuery')
+    return <FunnelResult results={list} {...{ insightQuery, isTile, onPersons }} />;
   const hasPersons = toFields(insightQuery.trendsFilter).formula === undefined;
   const open = (one: Series) =>
     onPersons?.({ name: text.personsOf(formatSeriesName(one)), source: buildActorsQuery(insightQuery, one) });

@@ -33,7 +33,7 @@ export function describeForScreenReaders(plot: Plot, at: number, nearest: Drawn 
 }
 
 /** Shows the values of all series in an interval and in its counterpart in the previous period. */
-export function Tooltip({
+export function ChartTooltip({
   plot,
   at,
   nearest,

@@ -4,7 +4,6 @@ import { text } from './words.ts';
 
 const longestCell = 200;
 
-/** Shows a value in one line. */
 export function CellValue({ value, kind }: { value: unknown; kind: ColumnKind }) {
   if (value === null) return <span className="sql-null">{text.null}</span>;
   return <>{escapeInvisible(formatCell(value, kind).slice(0, longestCell))}</>;

@@ -70,7 +70,6 @@ export const findVariableNames = (query: string): string[] => [
 
 /** A variable with a value that the API rejects, and the reason. */
 export interface VariableProblem {
-  /** The variable's code name. */
   name: string;
   message: string;
 }
@@ -78,7 +77,7 @@ export interface VariableProblem {
 /** Finds the variable that an error refers to. @returns null for other errors */
 export function findVariableProblem(error: unknown): VariableProblem | null {
   if (!(error instanceof ApiProblem)) return null;
-  // The path in the error contains the value's key. The sentence after it begins with the code name.
+  // Matches an error whose path contains the value's key and whose message begins with the code name.
   const [, message, name] = /^variables\..+?\.value: ((\S+) is of the type [\s\S]+)$/.exec(error.message) ?? [];
   return message === undefined || name === undefined ? null : { name, message };
 }

@@ -16,7 +16,7 @@ const byWhat = ({ job_type: type, job_id: id }: { job_type: string; job_id: stri
  * @param place the record's project, if the list covers several projects
  * @param onOnly restricts the list to the changes of this record; undefined if the list is already restricted
  */
-export function Entry({
+export function ActivityEntry({
   entry,
   zone,
   place,

@@ -15,7 +15,7 @@ import { isTime, resolveZone, SpanMenu, zones } from '../../parts/span.tsx';
 import { Empty, explainError, Loaded } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import type { Activity } from './change.tsx';
-import { Entry } from './entry.tsx';
+import { ActivityEntry } from './entry.tsx';
 import { text } from './words.ts';
 import './activity.css';
 
@@ -109,7 +109,7 @@ export function Page() {
               <>
                 <ol className="activity-list" aria-label={text.list}>
                   {entries.map((entry) => (
-                    <Entry
+                    <ActivityEntry
                       key={`${entry.created_at} ${entry.scope} ${entry.item_id} ${entry.activity}`}
                       entry={entry}
                       zone={resolveZone(view.zone, timezone)}

@@ -20,7 +20,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { explainError, Loaded } from '../../parts/states.tsx';
 import { newInsightQuery } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';
-import { Members } from './members.tsx';
+import { CohortMembers } from './members.tsx';
 import { type Cohort, parseGroups, toFilters, useCohortChange } from './shapes.ts';
 import { text } from './words.ts';
 
@@ -85,7 +85,7 @@ export function CohortDetail({
         {(data) => (
           <div className="cohort-body">
             <CohortForm stored={data} isListed={data.is_static} />
-            <Members cohort={data} />
+            <CohortMembers cohort={data} />
           </div>
         )}
       </Loaded>

@@ -16,7 +16,7 @@ interface Member extends NamedPerson {
 }
 
 /** Lists the persons in a cohort. Users can add and remove persons if the cohort is static. */
-export function Members({ cohort }: { cohort: Cohort }) {
+export function CohortMembers({ cohort }: { cohort: Cohort }) {
   const { id } = useProject();
   const mayWrite = useHasLevel(1) && cohort.is_static;
   const [isAdding, setAdding] = useState(false);

@@ -17,7 +17,7 @@ export interface Cohort {
   /** Whether the cohort is a fixed list of persons. */
   is_static: boolean;
   is_calculating: boolean;
-  /** Number of persons. Null until Millrace has counted the persons. */
+  /** Null until Millrace has counted the persons. */
   count: number | null;
   last_calculation: string | null;
   created_by: { first_name: string; email: string } | null;

@@ -5,7 +5,7 @@ import { useProject } from '../../frame/project.ts';
 import { useDebounced } from '../../parts/debounced.ts';
 import { RequestDialog } from '../../parts/request-dialog.tsx';
 import { Loaded } from '../../parts/states.tsx';
-import { useChanges } from '../../records/change.ts';
+import { useRecordChanges } from '../../records/change.ts';
 import { getInsightName } from '../../results/insight-query.ts';
 import type { Dashboard, TileInsight } from './shapes.ts';
 import { text } from './words.ts';
@@ -30,7 +30,7 @@ export function AddInsightsDialog({ dashboard, onClose }: { dashboard: Dashboard
     path: `${path}/${insight.id}`,
     body: { dashboards: [...insight.dashboards, dashboard.id] },
   });
-  const add = useChanges(onClose);
+  const add = useRecordChanges(onClose);
   const toggle = (insight: TileInsight, isChosen: boolean) =>
     setChosen(isChosen ? [...chosen, insight] : chosen.filter((one) => one.id !== insight.id));
   const [first] = chosen;

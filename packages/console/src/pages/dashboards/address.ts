@@ -16,7 +16,6 @@ export const boardParts = {
   edit: part.flag(),
 };
 
-/** Reads the user's own view from the URL. */
 export const readBoardView = ({ time, filters, variables }: Record<keyof BoardView, string>): BoardView => ({
   time,
   filters: readList(filters),
@@ -46,7 +45,6 @@ function readJson(json: string): unknown {
 
 const parts = {
   ...boardParts,
-  /** ID of the open dashboard. */
   dashboard: part.text(),
   search: part.text(),
   /** Sort order. If it is empty, favorites come first, and the rest is sorted by name. */

@@ -3,17 +3,17 @@
 import { lazy, Suspense } from 'react';
 import { RecordAccessDialog } from '../../access/record-access.tsx';
 import { escapeInvisible } from '../../event-detail/json-text.ts';
-import { loadPart } from '../../frame/broken.tsx';
+import { loadPageCode } from '../../frame/broken.tsx';
 import { AsApiCall } from '../../parts/dialog.tsx';
 import type { OfferUndo } from '../../records/undo.ts';
 import type { BoardAction } from './board-menu.tsx';
 import { DetailsDialog, FiltersDialog, RemoveDialog } from './dialogs.tsx';
-import type { BoardView, useBoard } from './load.ts';
+import type { BoardView, useDashboard } from './load.ts';
 import type { Dashboard } from './shapes.ts';
 import { text } from './words.ts';
 
 const ShareDialog = lazy(
-  loadPart(() => import('../../sharing/share-dialog.tsx').then((part) => ({ default: part.ShareDialog }))),
+  loadPageCode(() => import('../../sharing/share-dialog.tsx').then((part) => ({ default: part.ShareDialog }))),
 );
 
 export type OpenDialog = Exclude<BoardAction, 'full' | 'copy' | 'insight' | 'text'> | 'filters';
@@ -30,13 +30,13 @@ export function BoardDialog({
   onRemoved,
   onList,
   onClose,
-}: Pick<ReturnType<typeof useBoard>, 'path' | 'request'> & {
+}: Pick<ReturnType<typeof useDashboard>, 'path' | 'request'> & {
   dialog: OpenDialog;
   dashboard: Dashboard;
   view: BoardView;
   shown: readonly unknown[];
   onView: (view: Partial<BoardView>) => void;
-  /** Confirms the deletion on the list page, and offers to undo it. */
+  /** Shows on the list page that the dashboard was deleted, and offers to undo the deletion. */
   onRemoved: OfferUndo;
   onList: () => void;
   onClose: () => void;

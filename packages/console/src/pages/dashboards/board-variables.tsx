@@ -1,7 +1,7 @@
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { FormProblem } from '../../parts/form.tsx';
-import { useChange } from '../../records/change.ts';
+import { useRecordChange } from '../../records/change.ts';
 import { findVariableNames, findVariableProblem, readSqlNode } from '../../sql/node.ts';
 import { VariableFields } from '../../sql/variable-field.tsx';
 import { getVariableValue, mergeVariableValues, useVariables, type VariableValues } from '../../sql/variables.ts';
@@ -29,7 +29,7 @@ export function BoardVariables({
   const sources = states.flatMap(({ tile }) => readSqlNode(tile.insight?.query)?.source ?? []);
   const names = new Set(sources.flatMap(({ query }) => findVariableNames(query)));
   const { data: all = [] } = useVariables(names.size > 0);
-  const save = useChange(() => onValues({}));
+  const save = useRecordChange(() => onValues({}));
   const used = all.filter(({ code_name: name }) => names.has(name));
   if (used.length === 0) return null;
   // The tiles' queries already contain the dashboard's saved values. If two tiles have different values, the field

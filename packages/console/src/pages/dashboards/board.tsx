@@ -13,7 +13,7 @@ import {
   toRangeKey,
 } from '../../filters/date-range.tsx';
 import { useFilterLines } from '../../filters/filter-list.tsx';
-import { loadPart } from '../../frame/broken.tsx';
+import { loadPageCode } from '../../frame/broken.tsx';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatPast } from '../../parts/ago.ts';
@@ -22,14 +22,14 @@ import { AddressHint, Chips } from '../../parts/chips.tsx';
 import { Choice } from '../../parts/choice.tsx';
 import { NoticeLine } from '../../parts/notice.tsx';
 import { Empty, explainError, Loaded } from '../../parts/states.tsx';
-import { useChange } from '../../records/change.ts';
+import { useRecordChange } from '../../records/change.ts';
 import { type OfferUndo, useUndo } from '../../records/undo.ts';
 import { ChartPlace } from '../../results/annotation.ts';
 import { words } from '../../words.ts';
 import { AddInsightsDialog } from './add-insights.tsx';
 import type { OpenDialog } from './board-dialog.tsx';
 import { type BoardAction, BoardMenu } from './board-menu.tsx';
-import { type BoardView, useBoard, usesVariables } from './load.ts';
+import { type BoardView, useDashboard, usesVariables } from './load.ts';
 import type { Dashboard, Tile } from './shapes.ts';
 import { TextTileDialog } from './text-dialog.tsx';
 import { getTileName } from './tile.tsx';
@@ -37,11 +37,13 @@ import { type GridChanges, TileGrid } from './tile-grid.tsx';
 import { text } from './words.ts';
 
 /** The dialogs' code is loaded when the user first opens one of them. */
-const BoardDialog = lazy(loadPart(() => import('./board-dialog.tsx').then((part) => ({ default: part.BoardDialog }))));
+const BoardDialog = lazy(
+  loadPageCode(() => import('./board-dialog.tsx').then((part) => ({ default: part.BoardDialog }))),
+);
 
 /** The code for variables is loaded if an SQL insight on the dashboard contains variables. */
 const BoardVariables = lazy(
-  loadPart(() => import('./board-variables.tsx').then((part) => ({ default: part.BoardVariables }))),
+  loadPageCode(() => import('./board-variables.tsx').then((part) => ({ default: part.BoardVariables }))),
 );
 
 interface BoardProps {
@@ -52,7 +54,7 @@ interface BoardProps {
   onEditing: (isEditing: boolean) => void;
   onList: () => void;
   onOpen: (id: number) => void;
-  /** Confirms the deletion on the list page, and offers to undo it. */
+  /** Shows on the list page that the dashboard was deleted, and offers to undo the deletion. */
   onRemoved: OfferUndo;
   unknown: readonly string[];
   /** Additional content next to the title. */
@@ -61,12 +63,12 @@ interface BoardProps {
 
 /** A dashboard. Users can move, resize and remove tiles only in edit mode. */
 export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, onRemoved, unknown, now }: BoardProps) {
-  const board = useBoard(id, view);
+  const board = useDashboard(id, view);
   const { path, query, refresh, states } = board;
   const { data } = query;
   const { notice, offerUndo, clear } = useUndo();
-  const change = useChange<Dashboard>();
-  const copy = useChange<Dashboard>(({ id: copied }) => onOpen(copied));
+  const change = useRecordChange<Dashboard>();
+  const copy = useRecordChange<Dashboard>(({ id: copied }) => onOpen(copied));
   const [dialog, setDialog] = useState<OpenDialog | 'insight' | { tile: Tile | null } | null>(null);
   const box = useRef<HTMLDivElement>(null);
   const shown = view.filters ?? savedFilters(data);

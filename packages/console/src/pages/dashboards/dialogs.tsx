@@ -8,7 +8,7 @@ import { Button } from '../../parts/button.tsx';
 import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
 import { FormProblem } from '../../parts/form.tsx';
 import { RequestDialog } from '../../parts/request-dialog.tsx';
-import { useChange } from '../../records/change.ts';
+import { useRecordChange } from '../../records/change.ts';
 import { type Details, DetailsFields } from '../../records/details.tsx';
 import { words } from '../../words.ts';
 import type { Dashboard, DashboardFilters } from './shapes.ts';
@@ -37,7 +37,7 @@ export function FiltersDialog({
   onClose: () => void;
 }) {
   const [filters, setFilters] = useState(shown);
-  const keep = useChange(onSaved);
+  const keep = useRecordChange(onSaved);
   const request: ApiCall = {
     method: 'PATCH',
     path,
@@ -78,7 +78,7 @@ export function DetailsDialog({
 }) {
   const { name, description, tags } = dashboard;
   const [details, setDetails] = useState<Details>({ name: name ?? '', description, tags });
-  const change = useChange(onClose);
+  const change = useRecordChange(onClose);
   return (
     <RequestDialog
       title={text.rename}
@@ -105,7 +105,7 @@ export function RemoveDialog({
   onRemoved: () => void;
   onClose: () => void;
 }) {
-  const remove = useChange(onRemoved);
+  const remove = useRecordChange(onRemoved);
   return (
     <Dialog title={text.removeTitle(name)} onClose={onClose}>
       <p className="quiet">{text.removeText}</p>

@@ -4,7 +4,7 @@ import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { useOffsetPages } from '../../api/offset-pages.ts';
 import type { ApiCall } from '../../api/request.ts';
 import { escapeInvisible } from '../../event-detail/json-text.ts';
-import { loadPart } from '../../frame/broken.tsx';
+import { loadPageCode } from '../../frame/broken.tsx';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
@@ -14,8 +14,8 @@ import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { LoadMoreButton } from '../../parts/more.tsx';
 import { SortHead } from '../../parts/sort-head.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
-import { BulkBar, FavoritesButton, Star, useSelection } from '../../records/bulk.tsx';
-import { useChange } from '../../records/change.ts';
+import { BulkBar, FavoriteStar, FavoritesButton, useSelection } from '../../records/bulk.tsx';
+import { useRecordChange } from '../../records/change.ts';
 import { sortingBy } from '../../records/sorting.ts';
 import type { OfferUndo } from '../../records/undo.ts';
 import { words } from '../../words.ts';
@@ -25,7 +25,9 @@ import type { Dashboard } from './shapes.ts';
 import { text } from './words.ts';
 
 /** This code is loaded on demand, because it contains all templates. */
-const MakeDialog = lazy(loadPart(() => import('./create-dialog.tsx').then((part) => ({ default: part.CreateDialog }))));
+const MakeDialog = lazy(
+  loadPageCode(() => import('./create-dialog.tsx').then((part) => ({ default: part.CreateDialog }))),
+);
 
 interface ListProps {
   address: DashboardsUrlState;
@@ -34,7 +36,7 @@ interface ListProps {
   offerUndo: OfferUndo;
 }
 
-export function List({ address, onOpen, notice, offerUndo }: ListProps) {
+export function DashboardList({ address, onOpen, notice, offerUndo }: ListProps) {
   const { view, change, unknown } = address;
   const { id } = useProject();
   const [isMaking, setMaking] = useState(false);
@@ -102,7 +104,7 @@ function Rows({
 }: Omit<ListProps, 'notice'> & { dashboards: readonly Dashboard[] }) {
   const { id, primary_dashboard: primary } = useProject() as Environment;
   const selection = useSelection(dashboards);
-  const star = useChange();
+  const star = useRecordChange();
   const path = ({ id: dashboard }: Dashboard) => `/api/projects/${id}/dashboards/${dashboard}`;
   const sort: [typeof view.order, (order: typeof view.order) => void] = [view.order, (order) => change({ order })];
   return (
@@ -139,7 +141,7 @@ function Rows({
                     checked={selection.has(dashboard.id)}
                     onChange={() => selection.toggle(dashboard.id)}
                   />
-                  <Star
+                  <FavoriteStar
                     name={name}
                     isOn={pinned}
                     onToggle={() => star.mutate({ method: 'PATCH', path: path(dashboard), body: { pinned: !pinned } })}

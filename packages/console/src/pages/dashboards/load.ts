@@ -36,7 +36,7 @@ const runQueued = limited(atOnce);
  * Loads a dashboard with the saved view or the user's own view. Each tile loads separately, so that a slow insight does
  * not delay the other tiles.
  */
-export function useBoard(id: string, { time, filters, variables: values }: BoardView) {
+export function useDashboard(id: string, { time, filters, variables: values }: BoardView) {
   const project = useProject();
   const path = `/api/projects/${project.id}/dashboards/${encodeURIComponent(id)}`;
   const isOwnView = time !== '' || filters !== null;

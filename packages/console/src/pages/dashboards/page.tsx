@@ -4,7 +4,7 @@ import { NoticeLine } from '../../parts/notice.tsx';
 import { useUndo } from '../../records/undo.ts';
 import { readBoardView, toBoardParameters, useDashboardsUrlState } from './address.ts';
 import { Board } from './board.tsx';
-import { List } from './list.tsx';
+import { DashboardList } from './list.tsx';
 import './dashboards.css';
 
 export function Page() {
@@ -14,7 +14,9 @@ export function Page() {
   const open = (id: number) =>
     change({ dashboard: String(id), search: '', time: '', filters: '', variables: '', edit: false });
   if (view.dashboard === '') {
-    return <List {...{ address, offerUndo }} onOpen={open} notice={<NoticeLine notice={notice} onDone={clear} />} />;
+    return (
+      <DashboardList {...{ address, offerUndo }} onOpen={open} notice={<NoticeLine notice={notice} onDone={clear} />} />
+    );
   }
   return (
     <Board

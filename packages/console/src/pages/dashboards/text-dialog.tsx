@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { RequestDialog } from '../../parts/request-dialog.tsx';
-import { useChange } from '../../records/change.ts';
+import { useRecordChange } from '../../records/change.ts';
 import type { Tile } from './shapes.ts';
 import { text } from './words.ts';
 
@@ -13,7 +13,7 @@ export function TextTileDialog({ path, tile, onClose }: { path: string; tile: Ti
       title={tile === null ? text.textTitle : text.editTextTitle}
       submit={tile === null ? text.add : text.save}
       request={{ method: 'PATCH', path, body: { tiles: [change] } }}
-      change={useChange(onClose)}
+      change={useRecordChange(onClose)}
       isComplete={body.trim() !== ''}
       onClose={onClose}
     >

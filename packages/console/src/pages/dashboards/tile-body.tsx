@@ -1,12 +1,12 @@
 // The content of a dashboard tile: a text or an insight result.
 
 import { lazy, type ReactNode, Suspense, useContext } from 'react';
-import { loadPart } from '../../frame/broken.tsx';
+import { loadPageCode } from '../../frame/broken.tsx';
 import { explainError } from '../../parts/states.tsx';
 import { ChartPlace } from '../../results/annotation.ts';
 import { BigNumber } from '../../results/big-number.tsx';
 import { SeriesChart } from '../../results/chart.tsx';
-import { Headline } from '../../results/headline.tsx';
+import { ResultHeadline } from '../../results/headline.tsx';
 import { findSource, type InsightQuery } from '../../results/insight-query.ts';
 import { selectCurrent } from '../../results/series.ts';
 import { ResultTable, readSeriesOverTime, readTotalSeries } from '../../results/tables.tsx';
@@ -17,10 +17,12 @@ import type { TileInsight } from './shapes.ts';
 import { text } from './words.ts';
 
 /** This code is loaded when a tile with an SQL insight is shown. */
-const SqlResult = lazy(loadPart(() => import('../../sql/result.tsx').then((part) => ({ default: part.SqlResult }))));
+const SqlResult = lazy(
+  loadPageCode(() => import('../../sql/result.tsx').then((part) => ({ default: part.SqlResult }))),
+);
 
 /** This code is loaded when a tile with text is shown, because it includes the Markdown library. */
-const LoadedText = lazy(loadPart(() => import('./text-body.tsx').then((part) => ({ default: part.TextBody }))));
+const LoadedText = lazy(loadPageCode(() => import('./text-body.tsx').then((part) => ({ default: part.TextBody }))));
 
 export const TextBody = ({ body }: { body: string }) => (
   <Suspense fallback={<TileMessage>{words.states.loading}</TileMessage>}>
@@ -84,7 +86,7 @@ function Shown({
   return (
     <>
       <div className="board-figure">
-        <Headline series={series} insightQuery={insightQuery} />
+        <ResultHeadline series={series} insightQuery={insightQuery} />
       </div>
       <SeriesChart series={series} insightQuery={insightQuery} />
     </>

@@ -1,7 +1,7 @@
 // Loads the manual, which is part of the console, and resolves the links between its documents.
 
 import type { Token } from 'marked';
-import { loadPart } from '../../frame/broken.tsx';
+import { loadPageCode } from '../../frame/broken.tsx';
 import { isHeading, readMarkdown, toHeadingId } from '../../parts/markdown.tsx';
 
 /** The documents of the running version. The console includes them, so they are available without internet access. */
@@ -14,7 +14,7 @@ const loaders = import.meta.glob<string>('../../../../../docs/**/*.md', {
 const documents = new Map(
   Object.entries(loaders).map(([path, load]) => [
     path.replace(/^(?:\.\.\/)+docs\//, '').replace(/\.md$/, ''),
-    loadPart(load),
+    loadPageCode(load),
   ]),
 );
 

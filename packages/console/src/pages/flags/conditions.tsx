@@ -26,7 +26,7 @@ export interface ConditionProblem {
 }
 
 /** A form for release conditions: filters, rollout, aggregation target and variant. */
-export function Conditions({
+export function ReleaseConditions({
   conditions,
   variants,
   problem,

@@ -22,10 +22,10 @@ import { formatTime } from '../../parts/time.ts';
 import { SnippetChoice } from '../../sending/sending.tsx';
 import { words } from '../../words.ts';
 import type { FlagsUrlState } from './address.ts';
-import { Editor, NewFlagEditor } from './editor.tsx';
-import { Exposures } from './exposures.tsx';
+import { FlagEditor, NewFlagEditor } from './editor.tsx';
+import { FlagExposures } from './exposures.tsx';
 import type { Drafts, Flag, StoredDraft } from './flag.ts';
-import { History } from './history.tsx';
+import { FlagHistory } from './history.tsx';
 import { FlagSwitch, updateCachedFlag } from './list.tsx';
 import { createSnippets } from './snippets.ts';
 import { FlagExplanation } from './why.tsx';
@@ -159,7 +159,7 @@ function Body({ flag, address, drafts, keepDraft, notify }: DetailProps & { flag
         ))}
       </TabList>
       <TabPanel id="conditions" className="detail-body">
-        <Editor
+        <FlagEditor
           flag={flag}
           savedDraft={drafts.get(id)}
           onKeep={(savedDraft) => keepDraft(id, savedDraft)}
@@ -170,10 +170,10 @@ function Body({ flag, address, drafts, keepDraft, notify }: DetailProps & { flag
         <FlagExplanation flag={flag} address={address} isEdited={drafts.has(id)} />
       </TabPanel>
       <TabPanel id="history" className="detail-body">
-        <History flagId={flag.id} />
+        <FlagHistory flagId={flag.id} />
       </TabPanel>
       <TabPanel id="exposures" className="detail-body">
-        <Exposures flagId={flag.id} />
+        <FlagExposures flagId={flag.id} />
       </TabPanel>
       <TabPanel id="code" className="detail-body">
         <Code flag={flag} />

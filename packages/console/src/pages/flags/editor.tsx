@@ -6,7 +6,7 @@ import { queryClient } from '../../api/queries.ts';
 import { ApiProblem, call } from '../../api/request.ts';
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
-import { Fields } from './fields.tsx';
+import { FlagFields } from './fields.tsx';
 import { createDraft, type Draft, type Flag, findChanges, newFlag, type StoredDraft, toFlagFields } from './flag.ts';
 import { useFlagSuggestions } from './flag-suggestions.ts';
 import { findDifferences, formatLines } from './history.tsx';
@@ -16,7 +16,7 @@ import { text } from './words.ts';
 const { form } = text;
 
 /** A form for editing a flag. The page keeps unsaved edits until the user saves or discards them. */
-export function Editor({
+export function FlagEditor({
   flag,
   savedDraft,
   onKeep,
@@ -86,7 +86,13 @@ export function Editor({
             onTakeTheirs={() => startFrom(theirs, null)}
           />
         )}
-        <Fields draft={draft} error={theirs ? null : save.error} onChange={edit} isNew={false} keyBefore={flag.key} />
+        <FlagFields
+          draft={draft}
+          error={theirs ? null : save.error}
+          onChange={edit}
+          isNew={false}
+          keyBefore={flag.key}
+        />
         <SdkWarnings warnings={flag.sdk_warnings} />
       </fieldset>
       {mayEdit && (
@@ -144,7 +150,7 @@ export function NewFlagEditor({
     >
       <fieldset className="flag-fields" disabled={!mayEdit}>
         {!mayEdit && <p className="warn">{text.mayNotEdit}</p>}
-        <Fields
+        <FlagFields
           draft={draft}
           error={create.error}
           onChange={(next) => onKeep({ draft: next, base: null })}
@@ -155,7 +161,7 @@ export function NewFlagEditor({
             <input type="checkbox" checked={startsOff} onChange={(event) => setStartsOff(event.target.checked)} />
             {form.startOff}
           </label>
-        </Fields>
+        </FlagFields>
       </fieldset>
       <div className="flag-save">
         <Button type="submit" look="main" isDisabled={!mayEdit || create.isPending}>

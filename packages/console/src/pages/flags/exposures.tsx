@@ -25,7 +25,7 @@ interface Exposed {
 type Span = keyof typeof text.exposures.spans;
 
 /** Shows how many persons received each variant of a flag, based on events from SDKs. */
-export function Exposures({ flagId }: { flagId: number }) {
+export function FlagExposures({ flagId }: { flagId: number }) {
   const { id } = useProject();
   const [span, setSpan] = useState<Span>('-30d');
   const [success, setSuccess] = useState('');

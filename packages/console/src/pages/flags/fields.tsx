@@ -7,7 +7,7 @@ import { Button } from '../../parts/button.tsx';
 import { LabelledInput } from '../../parts/form.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { explainError } from '../../parts/states.tsx';
-import { type ConditionProblem, Conditions } from './conditions.tsx';
+import { type ConditionProblem, ReleaseConditions } from './conditions.tsx';
 import { type Draft, newLocalId } from './flag.ts';
 import { text } from './words.ts';
 
@@ -23,7 +23,7 @@ interface FieldsProps {
   children?: ReactNode;
 }
 
-export function Fields({ draft, error, onChange, isNew, keyBefore, children }: FieldsProps) {
+export function FlagFields({ draft, error, onChange, isNew, keyBefore, children }: FieldsProps) {
   const problem = problemOf(error);
   const set = (changed: Partial<Draft>) => onChange({ ...draft, ...changed });
   const keyField = (
@@ -54,7 +54,7 @@ export function Fields({ draft, error, onChange, isNew, keyBefore, children }: F
         <h3>{form.conditions}</h3>
         <p className="hint">{form.conditionsHint}</p>
         <Problem problem={problem} place="conditions" />
-        <Conditions
+        <ReleaseConditions
           conditions={draft.conditions}
           variants={draft.variants}
           problem={problem?.place === 'condition' ? problem : null}

@@ -25,7 +25,7 @@ interface ActivityPage {
 }
 
 /** Shows the changes of a flag, each with the user, the time, and the previous and new values. */
-export function History({ flagId }: { flagId: number }) {
+export function FlagHistory({ flagId }: { flagId: number }) {
   const { id, timezone } = useProject();
   const query = useInfiniteQuery({
     queryKey: ['flags', id, 'history', flagId],

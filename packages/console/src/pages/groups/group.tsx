@@ -5,8 +5,8 @@ import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
 import { type ApiCall, call, readCursor } from '../../api/request.ts';
 import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { formatPersonSubtitle, formatPersonTitle, type NamedPerson } from '../../event-detail/person-name.tsx';
-import { Properties, toSortedMembers } from '../../event-detail/properties.tsx';
-import { Timeline } from '../../event-detail/timeline.tsx';
+import { PropertyList, toSortedMembers } from '../../event-detail/properties.tsx';
+import { EventTimeline } from '../../event-detail/timeline.tsx';
 import { useProject } from '../../frame/project.ts';
 import { useRecordTitle } from '../../frame/record-title.ts';
 import { formatAgo } from '../../parts/ago.ts';
@@ -103,7 +103,7 @@ function Body({ group, address }: { group: Group; address: GroupsUrlState }) {
 
 function OwnProperties({ group: { group_properties: properties } }: { group: Group }) {
   const members = useMemo(() => toSortedMembers(properties), [properties]);
-  if (members.length > 0) return <Properties members={members} by="property" actions={{}} />;
+  if (members.length > 0) return <PropertyList members={members} by="property" actions={{}} />;
   return (
     <Empty title={text.noPropertiesTitle} icon="groups">
       <p className="quiet">{text.noProperties}</p>
@@ -216,7 +216,7 @@ function Events({ group: { group_type_index: index, group_key: value }, after }:
           {text.openInEvents}
         </Link>
       </p>
-      <Timeline
+      <EventTimeline
         what={text.events}
         filter={{ properties, after }}
         empty={

@@ -7,7 +7,7 @@ import { formatWarningType } from '../../words.ts';
 import { text } from './words.ts';
 
 /** Shows four current figures, each from a separate source. If a source is unavailable, only its tile is grayed out. */
-export function Figures({ health }: { health: ReturnType<typeof useHealth> }) {
+export function HealthFigures({ health }: { health: ReturnType<typeof useHealth> }) {
   const { id } = useProject();
   const { data } = health;
   const reasonOf = (source: keyof Health['sources']) => {

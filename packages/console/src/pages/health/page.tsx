@@ -12,9 +12,9 @@ import { AsApiCall } from '../../parts/dialog.tsx';
 import { RefreshButton } from '../../parts/refresh.tsx';
 import { isTime, resolveZone, type Span, SpanMenu, zones } from '../../parts/span.tsx';
 import { words } from '../../words.ts';
-import { Figures } from './figures.tsx';
+import { HealthFigures } from './figures.tsx';
 import { DropsOverTime, EventsOverTime } from './over-time.tsx';
-import { Services, Topics } from './parts-of-it.tsx';
+import { ServiceTable, TopicTable } from './parts-of-it.tsx';
 import './health.css';
 
 const parts = {
@@ -43,7 +43,7 @@ export function Page() {
         />
       </PageTitle>
       <AddressHint unknown={unknown} />
-      <Figures health={health} />
+      <HealthFigures health={health} />
       <Chips chips={[]}>
         <SpanMenu
           span={span}
@@ -59,8 +59,8 @@ export function Page() {
         <DropsOverTime {...shown} />
       </div>
       <div className="health-parts">
-        <Topics health={health} zone={shown.zone} />
-        <Services health={health} />
+        <TopicTable health={health} zone={shown.zone} />
+        <ServiceTable health={health} />
       </div>
       {asCall && <AsApiCall request={request} onClose={() => setAsCall(false)} />}
     </>

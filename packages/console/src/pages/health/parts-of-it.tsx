@@ -11,7 +11,7 @@ import { text } from './words.ts';
 type Query = ReturnType<typeof useHealth>;
 
 /** Shows the backlog and the throughput of each Kafka topic. */
-export function Topics({ health, zone }: { health: Query; zone: string }) {
+export function TopicTable({ health, zone }: { health: Query; zone: string }) {
   const { heads, about, names, nothing, unknown, never, title, hint } = text.topics;
   return (
     <Part title={title} hint={hint} health={health} source="log">
@@ -77,7 +77,7 @@ export function Topics({ health, zone }: { health: Query; zone: string }) {
 const staleSeconds = 60;
 
 /** Shows the running services and their versions. */
-export function Services({ health }: { health: Query }) {
+export function ServiceTable({ health }: { health: Query }) {
   const { title, hint, version, names, connected, absent, withoutSqlRole } = text.services;
   return (
     <Part title={title} hint={hint} health={health} source="services">

@@ -33,7 +33,7 @@ const formats: Record<string, NumberFormat> = {
 const formatOf = (kind: string): NumberFormat => formats[kind] ?? { kind: 'number' };
 
 /** Shows the five key figures, each with its change and a chart over time. */
-export function Figures({ items, range, round }: { items: readonly Item[]; range: object; round: number }) {
+export function KeyFigures({ items, range, round }: { items: readonly Item[]; range: object; round: number }) {
   const trend = useWebQuery<{ bucket: string; metrics: Partial<Record<Metric, number | null>> }[]>(
     { kind: 'WebTrendsQuery', ...range, metrics: Object.values(metricOf) },
     round,

@@ -4,7 +4,7 @@ import { useQueries } from '@tanstack/react-query';
 import { Navigate } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { call } from '../../api/request.ts';
-import { loadPart } from '../../frame/broken.tsx';
+import { loadPageCode } from '../../frame/broken.tsx';
 import { useProject } from '../../frame/project.ts';
 import { Loaded } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
@@ -14,7 +14,7 @@ import './home.css';
 
 /** This code is loaded on demand, because it contains the code for dashboards. */
 const FavoriteDashboard = lazy(
-  loadPart(() => import('./dashboard.tsx').then((part) => ({ default: part.FavoriteDashboard }))),
+  loadPageCode(() => import('./dashboard.tsx').then((part) => ({ default: part.FavoriteDashboard }))),
 );
 
 /** Shows website traffic, or else a dashboard. For a project without events, explains how to send the first event. */

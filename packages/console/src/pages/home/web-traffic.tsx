@@ -12,7 +12,7 @@ import { words } from '../../words.ts';
 import type { Environment } from '../settings/environment.ts';
 import { BreakdownPanel } from './breakdown-panel.tsx';
 import { Checklist } from './checklist.tsx';
-import { Figures, type Item } from './figures.tsx';
+import { type Item, KeyFigures } from './figures.tsx';
 import { type Dimension, formatRowFilterValue, type RowFilter, readFilter, writeFilter } from './filters.ts';
 import { OnlineCount } from './online.tsx';
 import {
@@ -70,7 +70,7 @@ export function WebTraffic() {
       <Checklist />
       <section className="panel home-figures" aria-label={text.figures}>
         <Loaded query={overview} what={text.what}>
-          {({ results }) => <Figures items={results} {...{ range, round }} />}
+          {({ results }) => <KeyFigures items={results} {...{ range, round }} />}
         </Loaded>
       </section>
       {isEmpty && filters.length > 0 ? (

@@ -8,7 +8,7 @@ import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { useProject } from '../../frame/project.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { explainError, Loaded } from '../../parts/states.tsx';
-import { useChange } from '../../records/change.ts';
+import { useRecordChange } from '../../records/change.ts';
 import type { OfferUndo } from '../../records/undo.ts';
 import { getInsightName } from '../../results/insight-query.ts';
 import type { Insight } from './view.ts';
@@ -22,7 +22,7 @@ interface Dashboard {
 /** A menu of dashboards. Choosing a dashboard adds or removes the insight, and the user can undo this. */
 export function AddToDashboard({ stored, offerUndo }: { stored: Insight; offerUndo: OfferUndo }) {
   const { id } = useProject();
-  const change = useChange<Insight>((saved) =>
+  const change = useRecordChange<Insight>((saved) =>
     queryClient.setQueryData(['insights', id, 'one', saved.short_id], saved),
   );
   const requestFor = (dashboards: readonly number[]): ApiCall => ({

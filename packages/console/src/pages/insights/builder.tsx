@@ -11,7 +11,7 @@ import { Button } from '../../parts/button.tsx';
 import { AddressHint } from '../../parts/chips.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { explainError } from '../../parts/states.tsx';
-import { useChange } from '../../records/change.ts';
+import { useRecordChange } from '../../records/change.ts';
 import type { OfferUndo } from '../../records/undo.ts';
 import { ChartPlace } from '../../results/annotation.ts';
 import { findSource, getInsightName, type InsightQuery, newInsightQuery } from '../../results/insight-query.ts';
@@ -32,7 +32,6 @@ import {
 import { text } from './words.ts';
 
 export interface BuilderProps {
-  /** The saved insight. Null for a new insight. */
   stored: Insight | null;
   address: InsightsUrlState;
   notice: ReactNode;
@@ -43,14 +42,14 @@ export interface BuilderProps {
  * Shows the query form and the query's result. Edits are stored in the URL and as a draft until the user saves or
  * discards them.
  */
-export function Builder({ stored, address, notice, offerUndo }: BuilderProps) {
+export function InsightBuilder({ stored, address, notice, offerUndo }: BuilderProps) {
   const { view, change, unknown } = address;
   const { id } = useProject();
   const { insightQuery, written, isChanged, edit, discard } = useEdits(stored, address);
   const [runs, setRuns] = useState(0);
   const { result, problem } = useQueryResult(insightQuery, runs);
   const [dialog, setDialog] = useState<DialogOfInsight | null>(null);
-  const save = useChange<Insight>((saved) => {
+  const save = useRecordChange<Insight>((saved) => {
     queryClient.setQueryData(['insights', id, 'one', saved.short_id], saved);
     discard();
   });

@@ -6,7 +6,7 @@ import { Button } from '../../parts/button.tsx';
 import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
 import { RequestDialog } from '../../parts/request-dialog.tsx';
 import { explainError } from '../../parts/states.tsx';
-import { useChange } from '../../records/change.ts';
+import { useRecordChange } from '../../records/change.ts';
 import { type Details, DetailsFields } from '../../records/details.tsx';
 import { words } from '../../words.ts';
 import type { Insight } from './view.ts';
@@ -23,9 +23,7 @@ export function SaveDialog({
 }: {
   stored: Insight | null;
   copied?: Insight | null;
-  /** The query of the new insight. */
   query: unknown;
-  /** A suggested name for the new insight. */
   suggestion?: string;
   onSaved: (insight: Insight) => void;
   onClose: () => void;
@@ -42,7 +40,7 @@ export function SaveDialog({
     stored === null
       ? { method: 'POST', path: base, body: { ...details, query, saved: true } }
       : { method: 'PATCH', path: `${base}/${stored.id}`, body: details };
-  const save = useChange<Insight>((saved) => {
+  const save = useRecordChange<Insight>((saved) => {
     queryClient.setQueryData(['insights', id, 'one', saved.short_id], saved);
     onSaved(saved);
   });
@@ -82,7 +80,7 @@ export function RemoveDialog({
     path: `/api/projects/${id}/insights/${stored.id}`,
     body: { deleted: true },
   } as const;
-  const remove = useChange(onRemoved);
+  const remove = useRecordChange(onRemoved);
   return (
     <Dialog title={text.removeTitle} onClose={onClose}>
       <p className="quiet">{text.removeText}</p>

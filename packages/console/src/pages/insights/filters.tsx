@@ -6,7 +6,7 @@ import { FormPart, type PartProps } from './fields.tsx';
 import { text } from './words.ts';
 
 /** A form for filters that apply to the entire query, and for excluding internal users. */
-export function Filters({ insightQuery, problem, change }: PartProps) {
+export function QueryFilters({ insightQuery, problem, change }: PartProps) {
   const { id, test_account_filters: internal } = useProject() as Environment;
   const isSetUp = Array.isArray(internal) && internal.length > 0;
   return (

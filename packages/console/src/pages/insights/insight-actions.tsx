@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { RecordAccessDialog } from '../../access/record-access.tsx';
 import { text as accessText } from '../../access/words.ts';
-import { loadPart } from '../../frame/broken.tsx';
+import { loadPageCode } from '../../frame/broken.tsx';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import type { OfferUndo } from '../../records/undo.ts';
@@ -16,7 +16,7 @@ import type { Insight } from './view.ts';
 import { text } from './words.ts';
 
 const ShareDialog = lazy(
-  loadPart(() => import('../../sharing/share-dialog.tsx').then((part) => ({ default: part.ShareDialog }))),
+  loadPageCode(() => import('../../sharing/share-dialog.tsx').then((part) => ({ default: part.ShareDialog }))),
 );
 
 export type DialogOfInsight = 'save' | 'copy' | 'details' | 'share' | 'access' | 'remove';
@@ -66,13 +66,10 @@ export function InsightDialog({
   onRemoved,
   onClose,
 }: {
-  /** The saved insight. Null for a new insight. */
   stored: Insight | null;
   offerUndo: OfferUndo;
   dialog: DialogOfInsight;
-  /** The query of the new insight. */
   query: unknown;
-  /** A suggested name for the new insight. */
   suggestion?: string;
   onSaved: (saved: Insight) => void;
   onRemoved: () => void;

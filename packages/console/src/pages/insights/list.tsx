@@ -11,8 +11,8 @@ import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { LoadMoreButton } from '../../parts/more.tsx';
 import { SortHead } from '../../parts/sort-head.tsx';
 import { Empty, explainError, Loaded } from '../../parts/states.tsx';
-import { BulkBar, FavoritesButton, Star, useSelection } from '../../records/bulk.tsx';
-import { useChange } from '../../records/change.ts';
+import { BulkBar, FavoriteStar, FavoritesButton, useSelection } from '../../records/bulk.tsx';
+import { useRecordChange } from '../../records/change.ts';
 import { sortingBy } from '../../records/sorting.ts';
 import type { OfferUndo } from '../../records/undo.ts';
 import { ResultPreview } from '../../results/glance.tsx';
@@ -29,7 +29,7 @@ interface ListProps {
 }
 
 /** Lists insights. Users can search and sort the list, and apply actions to several insights at a time. */
-export function List({ address, notice, offerUndo }: ListProps) {
+export function InsightList({ address, notice, offerUndo }: ListProps) {
   const { view, change, unknown } = address;
   const { id } = useProject();
   const path = `/api/projects/${id}/insights`;
@@ -126,7 +126,7 @@ function Rows({
   const { id } = useProject();
   const drafts = insightDrafts.use(id);
   const selection = useSelection(insights);
-  const star = useChange();
+  const star = useRecordChange();
   const path = ({ id: insight }: Insight) => `/api/projects/${id}/insights/${insight}`;
   const open = (insight: string) => change({ insight, search: '' });
   const sort: [typeof view.order, (order: typeof view.order) => void] = [view.order, (order) => change({ order })];
@@ -184,7 +184,7 @@ function Rows({
                     checked={selection.has(insight.id)}
                     onChange={() => selection.toggle(insight.id)}
                   />
-                  <Star
+                  <FavoriteStar
                     name={name}
                     isOn={favorited}
                     onToggle={() =>

@@ -10,8 +10,8 @@ import { Loaded } from '../../parts/states.tsx';
 import { useUndo } from '../../records/undo.ts';
 import { readSqlNode } from '../../sql/node.ts';
 import { words } from '../../words.ts';
-import { Builder, type BuilderProps } from './builder.tsx';
-import { List } from './list.tsx';
+import { type BuilderProps, InsightBuilder } from './builder.tsx';
+import { InsightList } from './list.tsx';
 import { type Insight, useInsightsUrlState } from './view.ts';
 import { text } from './words.ts';
 import './insights.css';
@@ -21,9 +21,9 @@ export function Page() {
   const { notice, offerUndo, clear } = useUndo();
   const { insight } = address.view;
   const props = { address, offerUndo, notice: <NoticeLine notice={notice} onDone={clear} /> };
-  if (insight === '') return <List {...props} />;
+  if (insight === '') return <InsightList {...props} />;
   return insight === 'new' ? (
-    <Builder key="new" stored={null} {...props} />
+    <InsightBuilder key="new" stored={null} {...props} />
   ) : (
     <Stored key={insight} name={insight} {...props} />
   );
@@ -38,7 +38,7 @@ function Stored({ name, ...props }: { name: string } & Omit<BuilderProps, 'store
   });
   if (query.data && readSqlNode(query.data.query))
     return <Navigate to={`/projects/${id}/sql`} search={{ insight: name } as never} replace />;
-  if (query.data) return <Builder stored={query.data} {...props} />;
+  if (query.data) return <InsightBuilder stored={query.data} {...props} />;
   return (
     <>
       <PageTitle title={words.pages.insights.title} />

@@ -10,7 +10,7 @@ import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { type Fields, type InsightQuery, toFields, toFieldsList } from '../../results/insight-query.ts';
 import { FormPart, type PartProps, toText } from './fields.tsx';
-import { Filters } from './filters.tsx';
+import { QueryFilters } from './filters.tsx';
 import { convertToKind, isKind, kinds, lacksProperty, propertyMaths, toSeriesLetter } from './query.ts';
 import { text } from './words.ts';
 
@@ -45,7 +45,7 @@ export function QueryForm({ insightQuery, problem, onQuery }: FormProps) {
       {kind === 'RetentionQuery' ? <Retention {...props} /> : <Series {...props} />}
       {kind === 'FunnelsQuery' && <Funnel {...props} />}
       {kind !== 'TrendsQuery' && <Counted {...props} />}
-      <Filters {...props} />
+      <QueryFilters {...props} />
       {kind !== 'LifecycleQuery' && kind !== 'RetentionQuery' && <Breakdown {...props} />}
       <Range {...props} />
     </form>

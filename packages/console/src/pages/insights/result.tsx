@@ -7,7 +7,7 @@ import { AnnotateButton } from '../../results/annotations.tsx';
 import { BigNumber } from '../../results/big-number.tsx';
 import { SeriesChart } from '../../results/chart.tsx';
 import { ExportMenu } from '../../results/export-menu.tsx';
-import { Headline } from '../../results/headline.tsx';
+import { ResultHeadline } from '../../results/headline.tsx';
 import { renderImage } from '../../results/image.ts';
 import { type InsightQuery, toFields } from '../../results/insight-query.ts';
 import type { Plot } from '../../results/plot.ts';
@@ -95,7 +95,7 @@ function Shown({
   return (
     <>
       <div className="insight-head">
-        {overTime && <Headline series={overTime} insightQuery={insightQuery} />}
+        {overTime && <ResultHeadline series={overTime} insightQuery={insightQuery} />}
         <span className="grow" />
         {zoom.onReset && <Button onPress={zoom.onReset}>{text.resetZoom}</Button>}
         {chartTypes !== null && (

@@ -43,7 +43,6 @@ export interface Insight {
   query: unknown;
   tags: string[];
   favorited: boolean;
-  /** IDs of the dashboards that contain the insight. */
   dashboards: number[];
   last_modified_at: string;
   last_modified_by: { first_name: string; email: string } | null;

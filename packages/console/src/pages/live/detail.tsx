@@ -28,7 +28,7 @@ interface DetailProps {
 }
 
 /** Shows the details of a stored event, or the reason why the event was not stored. */
-export function Detail({ uuid, message, filter, onClose }: DetailProps & { uuid: string | null }) {
+export function LiveEventDetail({ uuid, message, filter, onClose }: DetailProps & { uuid: string | null }) {
   const isStored = uuid !== null && message?.outcome !== 'dropped';
   return (
     <section className="detail" aria-label={message ? escapeInvisible(message.event ?? text.noName) : text.event}>

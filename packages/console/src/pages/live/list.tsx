@@ -29,7 +29,7 @@ interface ListProps {
  * Lists events with the newest first, and renders only the visible rows. The keys j, k, Enter, Esc and Space work while
  * the list has the focus.
  */
-export function List({ rows, open, onOpen, onPause }: ListProps) {
+export function LiveEventList({ rows, open, onOpen, onPause }: ListProps) {
   const { timezone } = useProject();
   const box = useRef<HTMLDivElement>(null);
   const [current, setCurrent] = useState<string | null>(null);

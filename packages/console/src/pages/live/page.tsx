@@ -15,12 +15,12 @@ import { formatPropertyName } from '../../parts/properties.ts';
 import { Search } from '../../parts/search.tsx';
 import { Empty, explainError, Failed } from '../../parts/states.tsx';
 import { formatNumber, words } from '../../words.ts';
-import { Detail, type Filter } from './detail.tsx';
+import { type Filter, LiveEventDetail } from './detail.tsx';
 import { useEarlierEvents, useMergedRows } from './earlier.ts';
 import { FirstEvent } from './first-event.tsx';
-import { List } from './list.tsx';
+import { LiveEventList } from './list.tsx';
 import type { LiveMessage } from './messages.ts';
-import { Tiles, useLastMinuteCounts } from './tiles.tsx';
+import { LiveTiles, useLastMinuteCounts } from './tiles.tsx';
 import { type Live, type Row, useLiveEvents } from './use-live.ts';
 import { text } from './words.ts';
 import './live.css';
@@ -77,7 +77,7 @@ export function Page() {
           {view.paused ? text.goOn(live.waiting) : text.pause}
         </Button>
       </PageTitle>
-      <Tiles rows={all} streamed={streamed} />
+      <LiveTiles rows={all} streamed={streamed} />
       <Chips
         chips={chipsOf(view, change)}
         search={
@@ -109,7 +109,7 @@ export function Page() {
             <p className="quiet">{isNarrowed ? text.noneFilteredText : text.noneText}</p>
           </Empty>
         ) : (
-          <List rows={rows} open={open} onOpen={onOpen} onPause={togglePause} />
+          <LiveEventList rows={rows} open={open} onOpen={onOpen} onPause={togglePause} />
         )}
         {(details.row || details.uuid !== null) && (
           <MemoDetail
@@ -146,7 +146,7 @@ function useOpen(rows: readonly Row[], uuid: string, change: Change) {
   return { row, uuid: uuid === '' ? null : uuid, onOpen };
 }
 
-const MemoDetail = memo(Detail);
+const MemoDetail = memo(LiveEventDetail);
 
 /** Returns the actions for a row. The functions are the same on every render. */
 function useActions(now: { view: View; change: Change; onOpen: (row: Row | null) => void }) {

@@ -11,7 +11,7 @@ import { text } from './words.ts';
 /**
  * Shows four figures above the list, each with its time range. An unknown figure is shown as a dash instead of zero.
  */
-export function Tiles({ rows, streamed }: { rows: readonly Row[]; streamed: readonly Row[] }) {
+export function LiveTiles({ rows, streamed }: { rows: readonly Row[]; streamed: readonly Row[] }) {
   const { id } = useProject();
   const minute = useLastMinuteCounts(streamed);
   const stats = useQuery({

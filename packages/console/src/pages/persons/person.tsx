@@ -6,8 +6,8 @@ import { useOffsetPages } from '../../api/offset-pages.ts';
 import { ApiProblem, call } from '../../api/request.ts';
 import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { Avatar, findPersonName, formatPersonSubtitle, formatPersonTitle } from '../../event-detail/person-name.tsx';
-import { Properties, toSortedMembers } from '../../event-detail/properties.tsx';
-import { Timeline } from '../../event-detail/timeline.tsx';
+import { PropertyList, toSortedMembers } from '../../event-detail/properties.tsx';
+import { EventTimeline } from '../../event-detail/timeline.tsx';
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { useRecordTitle } from '../../frame/record-title.ts';
 import { formatPast } from '../../parts/ago.ts';
@@ -178,7 +178,7 @@ function Body({ person, address: { view, change } }: { person: Person; address: 
 
 function OwnProperties({ properties }: { properties: Record<string, unknown> }) {
   const members = useMemo(() => toSortedMembers(properties), [properties]);
-  if (members.length > 0) return <Properties members={members} by="person" actions={{}} />;
+  if (members.length > 0) return <PropertyList members={members} by="person" actions={{}} />;
   return (
     <Empty title={text.noPropertiesTitle} icon="persons">
       <p className="quiet">{text.noProperties}</p>
@@ -188,7 +188,7 @@ function OwnProperties({ properties }: { properties: Record<string, unknown> }) 
 
 function Events({ person: { uuid } }: { person: Person }) {
   return (
-    <Timeline
+    <EventTimeline
       what={text.events}
       filter={{ person_id: uuid }}
       empty={

@@ -11,7 +11,7 @@ import { words } from '../../words.ts';
 import { text } from './words.ts';
 
 /** A block in a settings section, with a heading, an explanation, and a form or table. */
-export function Block({
+export function SettingsBlock({
   title,
   about,
   buttons,

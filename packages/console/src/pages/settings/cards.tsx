@@ -2,7 +2,7 @@
  * Radio buttons with an explanation for each option.
  * @param onChoose undefined if the buttons are uncontrolled and the form reads their value
  */
-export function Cards<Value extends string>({
+export function RadioCards<Value extends string>({
   name,
   legend,
   options,

@@ -2,8 +2,8 @@ import { useState } from 'react';
 import type { ApiCall } from '../../api/request.ts';
 import { Button } from '../../parts/button.tsx';
 import { Field, FormProblem } from '../../parts/form.tsx';
-import { Block, SuccessMessage } from './block.tsx';
-import { useChange } from './environment.ts';
+import { SettingsBlock, SuccessMessage } from './block.tsx';
+import { useEnvironmentChange } from './environment.ts';
 import { text } from './words.ts';
 
 /**
@@ -28,7 +28,7 @@ export function NameForm({
   onSaved?: () => void;
 }) {
   const [typed, setTyped] = useState<string | null>(null);
-  const save = useChange({
+  const save = useEnvironmentChange({
     onDone: () => {
       setTyped(null);
       onSaved?.();
@@ -36,7 +36,7 @@ export function NameForm({
   });
   const request: ApiCall = { method: 'PATCH', path, body: { name: typed ?? name } };
   return (
-    <Block title={title} about={about} request={request}>
+    <SettingsBlock title={title} about={about} request={request}>
       <form
         className="form settings-form"
         onSubmit={(event) => {
@@ -66,6 +66,6 @@ export function NameForm({
           {save.isSuccess && <SuccessMessage>{text.saved}</SuccessMessage>}
         </div>
       </form>
-    </Block>
+    </SettingsBlock>
   );
 }

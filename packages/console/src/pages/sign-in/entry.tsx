@@ -13,7 +13,7 @@ import { text } from './words.ts';
 
 export const passwordRules = { type: 'password', autoComplete: 'new-password', minLength: 8, hint: words.passwordHint };
 
-export function Entry({ title, children }: { title: string; children: ReactNode }) {
+export function SignInLayout({ title, children }: { title: string; children: ReactNode }) {
   useEffect(() => {
     document.title = `${title} · ${words.product}`;
   }, [title]);
@@ -48,7 +48,7 @@ interface FormState {
   submit: (fields: FormData) => Promise<void>;
 }
 
-export function Form({
+export function SubmissionForm({
   form,
   button,
   fields,

@@ -9,10 +9,10 @@ import { createPasskey, supportsPasskeys } from '../../parts/passkey.ts';
 import { Loaded } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import {
-  Entry,
-  Form,
   InvalidLink,
   passwordRules,
+  SignInLayout,
+  SubmissionForm,
   takeSecretFromUrl,
   useFormSubmission,
   useOpenAfterSignIn,
@@ -42,9 +42,9 @@ export function InvitePage() {
   return (
     <Loaded query={invite} what={text.oneMoment}>
       {({ target_email, first_name, organization_name, has_account }) => (
-        <Entry title={text.inviteTitle(organization_name)}>
+        <SignInLayout title={text.inviteTitle(organization_name)}>
           <p className="quiet">{text.inviteText(target_email)}</p>
-          <Form form={form} button={text.inviteButton} fields={['first_name', 'password']}>
+          <SubmissionForm form={form} button={text.inviteButton} fields={['first_name', 'password']}>
             <Field
               name="first_name"
               label={text.name}
@@ -55,7 +55,7 @@ export function InvitePage() {
               problem={form.problem}
             />
             <Field name="password" label={words.password} {...passwordRules} problem={form.problem} />
-          </Form>
+          </SubmissionForm>
           {supportsPasskeys() && (
             <JoinWithPasskey path={path} secret={secret} name={(typedName ?? first_name).trim()} onDone={open} />
           )}
@@ -65,7 +65,7 @@ export function InvitePage() {
               <Button onPress={() => setSigningIn(true)}>{text.inviteSignIn}</Button>
             </div>
           )}
-        </Entry>
+        </SignInLayout>
       )}
     </Loaded>
   );
@@ -125,15 +125,15 @@ function AcceptInvite({ inviteId, secret }: { inviteId: string; secret: string }
   const path = `/api/invites/${encodeURIComponent(inviteId)}/accept`;
   const form = useFormSubmission(() => ({ method: 'POST', path, body: secret === '' ? {} : { token: secret } }), open);
   return (
-    <Entry title={text.inviteButton}>
+    <SignInLayout title={text.inviteButton}>
       <p className="quiet">{text.inviteKnown}</p>
-      <Form form={form} button={text.inviteAccept} fields={[]}>
+      <SubmissionForm form={form} button={text.inviteAccept} fields={[]}>
         {null}
-      </Form>
+      </SubmissionForm>
       <Link to="/sign-in" search={{ next: `/invite/${inviteId}` } as never}>
         {words.signIn}
       </Link>
-    </Entry>
+    </SignInLayout>
   );
 }
 

@@ -13,10 +13,10 @@ import { words } from '../../words.ts';
 import { SecondFactors } from '../settings/account/second-factor.tsx';
 import { SignInConfirmation } from '../settings/recent-sign-in.tsx';
 import {
-  Entry,
-  Form,
   InvalidLink,
   passwordRules,
+  SignInLayout,
+  SubmissionForm,
   takeSecretFromUrl,
   useFormSubmission,
   useOpenAfterSignIn,
@@ -36,12 +36,12 @@ export function SignInPage() {
   });
   const ticket = secrets.get('confirm');
   if (ticket !== null) return <ConfirmSignIn ticket={ticket} />;
-  if (halves.isLoading) return <Entry title={text.signIn}>{null}</Entry>;
+  if (halves.isLoading) return <SignInLayout title={text.signIn}>{null}</SignInLayout>;
   const next = parameters.get('next') ?? '/';
   const code = parameters.get('error_code');
   const errorId = parameters.get('error_id');
   return (
-    <Entry title={text.signIn}>
+    <SignInLayout title={text.signIn}>
       {code !== null && (
         <p className="bad" role="alert">
           {text.failed(sentenceOf(code), errorId !== null && isUuid(errorId) ? errorId : null)}
@@ -53,7 +53,7 @@ export function SignInPage() {
         onDone={open}
       />
       <Link to="/reset">{text.forgot}</Link>
-    </Entry>
+    </SignInLayout>
   );
 }
 
@@ -79,13 +79,13 @@ function ConfirmSignIn({ ticket }: { ticket: string }) {
   return (
     <Loaded query={look} what={text.oneMoment}>
       {({ email }) => (
-        <Entry title={text.confirmTitle(email)}>
+        <SignInLayout title={text.confirmTitle(email)}>
           <p className="quiet">{text.confirmText}</p>
-          <Form form={form} button={text.confirmButton} fields={[]}>
+          <SubmissionForm form={form} button={text.confirmButton} fields={[]}>
             {null}
-          </Form>
+          </SubmissionForm>
           <Link to="/sign-in">{text.backToSignIn}</Link>
-        </Entry>
+        </SignInLayout>
       )}
     </Loaded>
   );
@@ -120,15 +120,15 @@ export function EnterPage() {
     <Loaded query={look} what={text.oneMoment}>
       {(found) =>
         found.kind === 'sign_in' ? (
-          <Entry title={text.enterTitle(found.email)}>
+          <SignInLayout title={text.enterTitle(found.email)}>
             <p className="quiet" role="status">
               {text.oneMoment}
             </p>
-          </Entry>
+          </SignInLayout>
         ) : (
-          <Entry title={text.firstTitle}>
+          <SignInLayout title={text.firstTitle}>
             <p className="quiet">{text.firstText}</p>
-            <Form
+            <SubmissionForm
               form={form}
               button={text.firstButton}
               fields={['email', 'first_name', 'password', 'organization_name']}
@@ -142,8 +142,8 @@ export function EnterPage() {
                 autoComplete="organization"
                 problem={form.problem}
               />
-            </Form>
-          </Entry>
+            </SubmissionForm>
+          </SignInLayout>
         )
       }
     </Loaded>
@@ -157,13 +157,13 @@ export function AskResetPage() {
     () => setRequested(true),
   );
   return (
-    <Entry title={text.askTitle}>
+    <SignInLayout title={text.askTitle}>
       {isRequested ? (
         <p role="status">{text.requested}</p>
       ) : (
         <>
           <p className="quiet">{text.askText}</p>
-          <Form form={form} button={text.askButton} fields={['email']}>
+          <SubmissionForm form={form} button={text.askButton} fields={['email']}>
             <Field
               name="email"
               label={words.email}
@@ -172,11 +172,11 @@ export function AskResetPage() {
               autoFocus
               problem={form.problem}
             />
-          </Form>
+          </SubmissionForm>
         </>
       )}
       <Link to="/sign-in">{text.backToSignIn}</Link>
-    </Entry>
+    </SignInLayout>
   );
 }
 
@@ -197,16 +197,16 @@ export function ResetPage() {
   );
   if (check.error) return <InvalidLink>{text.resetGone}</InvalidLink>;
   return (
-    <Entry title={text.askTitle}>
+    <SignInLayout title={text.askTitle}>
       {isDone ? (
         <p role="status">{text.resetDone}</p>
       ) : (
-        <Form form={form} button={text.resetButton} fields={['password']}>
+        <SubmissionForm form={form} button={text.resetButton} fields={['password']}>
           <Field name="password" label={text.newPassword} {...passwordRules} autoFocus problem={form.problem} />
-        </Form>
+        </SubmissionForm>
       )}
       <Link to="/sign-in">{text.backToSignIn}</Link>
-    </Entry>
+    </SignInLayout>
   );
 }
 
@@ -214,7 +214,7 @@ export function ResetPage() {
 export function SecondFactorPage() {
   const { open } = useOpenAfterSignIn();
   return (
-    <Entry title={text.factorTitle}>
+    <SignInLayout title={text.factorTitle}>
       <p className="quiet">{text.factorText}</p>
       <SecondFactors />
       <div className="form-buttons">
@@ -223,6 +223,6 @@ export function SecondFactorPage() {
         </Button>
       </div>
       <SignInConfirmation />
-    </Entry>
+    </SignInLayout>
   );
 }

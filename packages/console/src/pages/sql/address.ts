@@ -44,7 +44,7 @@ export interface Edits {
 }
 
 /** Returns the query to edit: the query in the URL, or else the unsaved draft, or else the saved query. */
-export function useEdits(stored: Insight | null, { view, change }: SqlUrlState): Edits {
+export function useQueryEdits(stored: Insight | null, { view, change }: SqlUrlState): Edits {
   const { id } = useProject();
   const name = stored?.short_id ?? 'new';
   const kept = (stored && readSqlNode(stored.query)) ?? createSqlNode('');

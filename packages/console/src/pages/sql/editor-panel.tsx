@@ -9,7 +9,7 @@ import {
   parseRangeOption,
   toRangeKey,
 } from '../../filters/date-range.tsx';
-import { loadPart } from '../../frame/broken.tsx';
+import { loadPageCode } from '../../frame/broken.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Choice } from '../../parts/choice.tsx';
 import { explainError } from '../../parts/states.tsx';
@@ -27,7 +27,9 @@ import { type OpenVariables, VariablesDialog } from './variables-dialog.tsx';
 import { text } from './words.ts';
 
 /** The editor's code is loaded separately, because it is larger than the rest of the page. */
-const SqlEditor = lazy(loadPart(() => import('./editor/sql-editor.tsx').then((part) => ({ default: part.SqlEditor }))));
+const SqlEditor = lazy(
+  loadPageCode(() => import('./editor/sql-editor.tsx').then((part) => ({ default: part.SqlEditor }))),
+);
 
 export function EditorPanel({
   edits: { node, version, edit },

@@ -13,7 +13,6 @@ import { formatPast } from '../../parts/ago.ts';
 import { createSqlNode, readSqlNode, type SqlSource } from '../../sql/node.ts';
 import { text } from './words.ts';
 
-/** A query that the user ran in this browser. */
 interface RecentQuery {
   source: SqlSource;
   /** Time of the last run, in ISO 8601. */

@@ -14,7 +14,7 @@ import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
 import { Field, FormProblem } from '../../parts/form.tsx';
 import { RequestDialog } from '../../parts/request-dialog.tsx';
 import { explainError, Loaded } from '../../parts/states.tsx';
-import { useChange } from '../../records/change.ts';
+import { useRecordChange } from '../../records/change.ts';
 import { getInsightName } from '../../results/insight-query.ts';
 import { formatForCopy } from '../../sql/columns.ts';
 import { findVariableNames, readSqlNode } from '../../sql/node.ts';
@@ -110,7 +110,7 @@ function List({ onOpen, onInsert }: Pick<Parameters<typeof VariablesDialog>[0], 
  */
 function useVariableChange(onDone: () => void) {
   const { id } = useProject();
-  return useChange(async () => {
+  return useRecordChange(async () => {
     await queryClient.invalidateQueries({ queryKey: ['insight variables', id] });
     void queryClient.invalidateQueries({ queryKey: ['sql check', id] });
     onDone();

@@ -9,13 +9,13 @@ import { AddressHint } from '../../parts/chips.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { NoticeLine } from '../../parts/notice.tsx';
 import { Empty, explainError } from '../../parts/states.tsx';
-import { useChange } from '../../records/change.ts';
+import { useRecordChange } from '../../records/change.ts';
 import type { useUndo } from '../../records/undo.ts';
 import { getInsightName } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';
 import { type DialogOfInsight, InsightActions, InsightDialog } from '../insights/insight-actions.tsx';
 import type { Insight } from '../insights/view.ts';
-import { forgetDraft, type SqlUrlState, useEdits } from './address.ts';
+import { forgetDraft, type SqlUrlState, useQueryEdits } from './address.ts';
 import type { EditorHandle } from './editor/sql-editor.tsx';
 import { EditorPanel } from './editor-panel.tsx';
 import { examples } from './examples.ts';
@@ -35,12 +35,12 @@ export function Workbench({
   undo: ReturnType<typeof useUndo>;
 }) {
   const { id } = useProject();
-  const edits = useEdits(stored, address);
+  const edits = useQueryEdits(stored, address);
   const { node, edit } = edits;
   const runner = useQueryRun();
   const editor = useRef<EditorHandle>(null);
   const [dialog, setDialog] = useState<DialogOfInsight | null>(null);
-  const save = useChange<Insight>((saved) => {
+  const save = useRecordChange<Insight>((saved) => {
     queryClient.setQueryData(['insights', id, 'one', saved.short_id], saved);
     forgetDraft(id, saved.short_id);
   });

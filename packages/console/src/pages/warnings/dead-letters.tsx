@@ -200,7 +200,7 @@ function Selection({
 const idsWaiting = (deadLetters: readonly DeadLetter[]) =>
   deadLetters.filter(({ state }) => state === 'waiting').map(({ id }) => id);
 
-/** Reads the IDs on all pages. The pages are large, because the server reads the log again for each page. */
+/** Reads the IDs from all pages. Requests large pages, because the server reads the log again for each page. */
 async function readAllIds(request: ApiCall): Promise<string[]> {
   const ids: string[] = [];
   let cursor: string | undefined;

@@ -32,7 +32,7 @@ const figureTone = { dropped: 'bad', changed: 'warn', noted: undefined } as cons
 /** Maximum number of bars that users can distinguish. */
 const spans = 48;
 
-export function Kinds({ address }: { address: WarningsUrlState }) {
+export function WarningKinds({ address }: { address: WarningsUrlState }) {
   const { view, change } = address;
   const project = useProject();
   const panel = useRef<HTMLDivElement>(null);

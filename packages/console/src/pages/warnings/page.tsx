@@ -12,7 +12,7 @@ import { RefreshButton } from '../../parts/refresh.tsx';
 import { words } from '../../words.ts';
 import { useWarningsUrlState } from './address.ts';
 import { createDeadLettersRequest, DeadLetters } from './dead-letters.tsx';
-import { createKindsRequest, Kinds } from './kinds.tsx';
+import { createKindsRequest, WarningKinds } from './kinds.tsx';
 import { text } from './words.ts';
 import './warnings.css';
 
@@ -45,7 +45,7 @@ export function Page() {
           ))}
         </TabList>
         <TabPanel id="kinds" className="warnings-panel">
-          <Kinds address={address} />
+          <WarningKinds address={address} />
         </TabPanel>
         <TabPanel id="letters" className="warnings-panel">
           <DeadLetters address={address} />

@@ -12,7 +12,7 @@ import { Button } from '../../../parts/button.tsx';
 import { AsApiCallButton } from '../../../parts/dialog.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
 import { Loaded } from '../../../parts/states.tsx';
-import { Block } from '../block.tsx';
+import { SettingsBlock } from '../block.tsx';
 import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { text } from './words.ts';
 
@@ -45,7 +45,7 @@ export function RecordAccess({ roles }: { roles: readonly Role[] }) {
     queryFn: ({ signal }) => call<RecordRules>(request, signal),
   });
   return (
-    <Block
+    <SettingsBlock
       title={records.title}
       about={records.about}
       buttons={<AsApiCallButton request={request} about={records.title} />}
@@ -54,7 +54,7 @@ export function RecordAccess({ roles }: { roles: readonly Role[] }) {
         {(rules) => <Kinds rules={rules} roles={roles} path={request.path} />}
       </Loaded>
       <OneFeature />
-    </Block>
+    </SettingsBlock>
   );
 }
 

@@ -13,7 +13,7 @@ import { AsApiCallButton } from '../../../parts/dialog.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
 import { LoadMoreButton } from '../../../parts/more.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
-import { Block, ConfirmationDialog } from '../block.tsx';
+import { ConfirmationDialog, SettingsBlock } from '../block.tsx';
 import { administrator, useOrganization } from '../own-organization.ts';
 import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { RecordAccess, type Role } from './records.tsx';
@@ -62,7 +62,7 @@ export function AccessSection() {
       <Loaded query={query} what={text.title}>
         {(access) => (
           <>
-            <Block
+            <SettingsBlock
               title={text.title}
               about={
                 <>
@@ -73,7 +73,7 @@ export function AccessSection() {
             >
               <WithoutPlan>{text.noPlan}</WithoutPlan>
               <ForEverybody access={access} />
-            </Block>
+            </SettingsBlock>
             <ForRoles access={access} roles={roles} />
             <ForMembers access={access} />
             <RecordAccess roles={roles.data?.rows ?? []} />
@@ -145,7 +145,7 @@ function ForRoles({ access, roles }: { access: AccessRules; roles: ReturnType<ty
   const organization = useOrganization();
   const change = useRuleChange();
   return (
-    <Block
+    <SettingsBlock
       title={text.forRoles}
       about={text.forRolesAbout}
       buttons={<AsApiCallButton request={{ path: `${organization.path}/roles` }} about={text.forRoles} />}
@@ -185,7 +185,7 @@ function ForRoles({ access, roles }: { access: AccessRules; roles: ReturnType<ty
         }
       </Loaded>
       <LoadMoreButton query={roles} />
-    </Block>
+    </SettingsBlock>
   );
 }
 
@@ -225,7 +225,7 @@ function ForMembers({ access }: { access: AccessRules }) {
   const forAll = ruleFor(access, null);
   const hasRoleRules = access.access_controls.some(({ role }) => role !== null);
   return (
-    <Block
+    <SettingsBlock
       title={text.single}
       about={text.singleAbout}
       buttons={<AsApiCallButton request={request} about={text.single} />}
@@ -283,7 +283,7 @@ function ForMembers({ access }: { access: AccessRules }) {
         }
       </Loaded>
       <LoadMoreButton query={query} />
-    </Block>
+    </SettingsBlock>
   );
 }
 

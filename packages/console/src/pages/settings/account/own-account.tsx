@@ -11,7 +11,7 @@ import { Field, FormProblem, readForm } from '../../../parts/form.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { formatTime } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
-import { Block, ConfirmationDialog } from '../block.tsx';
+import { ConfirmationDialog, SettingsBlock } from '../block.tsx';
 import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { text } from '../words.ts';
 
@@ -20,7 +20,7 @@ const own = '/api/users/@me';
 /**
  * Shows the account's email address. A new address takes effect after the user enters a code that was emailed to it.
  */
-export function Address({ email, pending }: { email: string; pending: string | null }) {
+export function EmailAddressBlock({ email, pending }: { email: string; pending: string | null }) {
   const refresh = () => queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
   const requestChange = useMutation({
     mutationFn: (body: object) => callWithRecentSignIn({ method: 'PATCH', path: own, body }),
@@ -39,7 +39,7 @@ export function Address({ email, pending }: { email: string; pending: string | n
   });
   if (pending === null) {
     return (
-      <Block title={words.email} about={text.emailText(email)}>
+      <SettingsBlock title={words.email} about={text.emailText(email)}>
         <form
           className="form settings-form"
           onChange={() => requestChange.reset()}
@@ -53,11 +53,11 @@ export function Address({ email, pending }: { email: string; pending: string | n
             </Button>
           </div>
         </form>
-      </Block>
+      </SettingsBlock>
     );
   }
   return (
-    <Block title={words.email} about={text.emailWaits(pending)}>
+    <SettingsBlock title={words.email} about={text.emailWaits(pending)}>
       <form
         className="form settings-form"
         onChange={() => verify.reset()}
@@ -75,7 +75,7 @@ export function Address({ email, pending }: { email: string; pending: string | n
           <Button onPress={() => cancelChange.mutate()}>{text.keepEmail(email)}</Button>
         </div>
       </form>
-    </Block>
+    </SettingsBlock>
   );
 }
 
@@ -86,14 +86,14 @@ interface Entry {
 }
 
 /** Shows the account's activity: changes, and sign-ins with their location. */
-export function History() {
+export function AccountHistory() {
   const { timezone } = useProject();
   const history = useQuery({
     queryKey: ['settings', 'own-activity'],
     queryFn: ({ signal }) => call<{ results: Entry[] }>({ path: `${own}/activity`, query: { limit: 20 } }, signal),
   });
   return (
-    <Block title={text.history} about={text.historyText}>
+    <SettingsBlock title={text.history} about={text.historyText}>
       <Loaded query={history} what={text.history}>
         {({ results }) =>
           results.length === 0 ? (
@@ -112,7 +112,7 @@ export function History() {
           )
         }
       </Loaded>
-    </Block>
+    </SettingsBlock>
   );
 }
 
@@ -129,7 +129,7 @@ export function RemoveAccount({ email }: { email: string }) {
   const navigate = useNavigate();
   const [isConfirming, setConfirming] = useState(false);
   return (
-    <Block
+    <SettingsBlock
       title={text.removeAccount}
       about={text.removeAccountText}
       buttons={
@@ -153,6 +153,6 @@ export function RemoveAccount({ email }: { email: string }) {
           {text.removeAccountText}
         </ConfirmationDialog>
       )}
-    </Block>
+    </SettingsBlock>
   );
 }

@@ -11,7 +11,7 @@ import { Field, FormProblem, readForm } from '../../../parts/form.tsx';
 import { createPasskey, supportsPasskeys } from '../../../parts/passkey.ts';
 import { Loaded } from '../../../parts/states.tsx';
 import { words } from '../../../words.ts';
-import { Block, ConfirmationDialog, OneTimeSecret } from '../block.tsx';
+import { ConfirmationDialog, OneTimeSecret, SettingsBlock } from '../block.tsx';
 import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { text } from '../words.ts';
 
@@ -72,7 +72,7 @@ function App({ status }: { status: Status }) {
   return (
     <>
       {codes && <OneTimeSecret title={text.backupCodes} value={codes.join('\n')} onDone={() => setCodes(null)} />}
-      <Block
+      <SettingsBlock
         title={text.secondFactor}
         about={status.is_demanded ? text.secondFactorDemanded : text.secondFactorText}
         buttons={
@@ -94,7 +94,7 @@ function App({ status }: { status: Status }) {
           {status.has_totp ? <span className="pill pill-good">{text.appConnected}</span> : text.noApp}{' '}
           {status.is_enabled && text.codesLeft(status.backup_codes_remaining)}
         </p>
-      </Block>
+      </SettingsBlock>
       {open === 'connect' && <ConnectApp onClose={close} onDone={showCodes} />}
       {open === 'codes' && (
         <ConfirmationDialog
@@ -198,7 +198,7 @@ function Passkeys({ status }: { status: Status }) {
     onSettled: refresh,
   });
   return (
-    <Block
+    <SettingsBlock
       title={text.passkeys}
       about={text.passkeysText}
       buttons={supportsPasskeys() && <Button onPress={() => setAdding(true)}>{text.addPasskey}</Button>}
@@ -232,7 +232,7 @@ function Passkeys({ status }: { status: Status }) {
           {text.removePasskeyText}
         </ConfirmationDialog>
       )}
-    </Block>
+    </SettingsBlock>
   );
 }
 

@@ -15,10 +15,10 @@ import { Field, FormProblem, readForm } from '../../../parts/form.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { formatDay } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
-import { Block, ConfirmationDialog, SuccessMessage } from '../block.tsx';
+import { ConfirmationDialog, SettingsBlock, SuccessMessage } from '../block.tsx';
 import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { text } from '../words.ts';
-import { Address, History, RemoveAccount } from './own-account.tsx';
+import { AccountHistory, EmailAddressBlock, RemoveAccount } from './own-account.tsx';
 import { SecondFactors } from './second-factor.tsx';
 
 const own = '/api/users/@me';
@@ -53,14 +53,14 @@ export function AccountSection() {
         {(user) => (
           <>
             <Name user={user as OwnUser} />
-            <Address email={user.email} pending={(user as OwnUser).pending_email} />
+            <EmailAddressBlock email={user.email} pending={(user as OwnUser).pending_email} />
             <Password user={user} sessions={sessions.data} />
           </>
         )}
       </Loaded>
       <SecondFactors />
       <ThemeChoice />
-      <Block
+      <SettingsBlock
         title={text.sessions}
         about={text.sessionsText}
         buttons={<EndOthers count={(sessions.data?.length ?? 1) - 1} />}
@@ -68,8 +68,8 @@ export function AccountSection() {
         <Loaded query={sessions} what={text.sessions}>
           {(list) => <Sessions sessions={list} />}
         </Loaded>
-      </Block>
-      <History />
+      </SettingsBlock>
+      <AccountHistory />
       {me.data && <RemoveAccount email={me.data.email} />}
     </>
   );
@@ -82,7 +82,7 @@ function Name({ user }: { user: OwnUser }) {
     onSuccess: () => queryClient.invalidateQueries({ queryKey: meQuery.queryKey }),
   });
   return (
-    <Block
+    <SettingsBlock
       title={text.name}
       about={text.nameText(user.email)}
       request={{ method: 'PATCH', path: own, body: { first_name, last_name } }}
@@ -119,7 +119,7 @@ function Name({ user }: { user: OwnUser }) {
           {save.isSuccess && <SuccessMessage>{text.saved}</SuccessMessage>}
         </div>
       </form>
-    </Block>
+    </SettingsBlock>
   );
 }
 
@@ -142,7 +142,7 @@ function Password({ user, sessions }: { user: Me; sessions: Session[] | undefine
     },
   });
   return (
-    <Block title={user.has_password ? text.password : text.firstPassword} about={text.passwordText}>
+    <SettingsBlock title={user.has_password ? text.password : text.firstPassword} about={text.passwordText}>
       {/* The key resets the form after saving. */}
       <form
         key={round}
@@ -182,14 +182,14 @@ function Password({ user, sessions }: { user: Me; sessions: Session[] | undefine
           {save.isSuccess && <SuccessMessage>{text.passwordSet}</SuccessMessage>}
         </div>
       </form>
-    </Block>
+    </SettingsBlock>
   );
 }
 
 function ThemeChoice() {
   const theme = useTheme();
   return (
-    <Block title={words.theme.label} about={text.themeText}>
+    <SettingsBlock title={words.theme.label} about={text.themeText}>
       <div className="settings-choices" role="radiogroup" aria-label={words.theme.label}>
         {(['system', 'light', 'dark'] as const).map((one) => (
           <label key={one} className="settings-choice">
@@ -198,7 +198,7 @@ function ThemeChoice() {
           </label>
         ))}
       </div>
-    </Block>
+    </SettingsBlock>
   );
 }
 

@@ -7,7 +7,7 @@ import { Button } from '../../../parts/button.tsx';
 import { FormProblem, LabelledInput } from '../../../parts/form.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { formatDay } from '../../../parts/time.ts';
-import { Block, ConfirmationDialog, SuccessMessage } from '../block.tsx';
+import { ConfirmationDialog, SettingsBlock, SuccessMessage } from '../block.tsx';
 import { text as shared } from '../words.ts';
 import { text } from './words.ts';
 
@@ -17,7 +17,7 @@ interface Limit {
 const dayMs = 86_400_000;
 
 /** A form for the event retention period. A shorter period deletes data, so the user must confirm it. */
-export function Retention() {
+export function RetentionForm() {
   const { id } = useProject();
   const path = `/api/environments/${id}/event_retention`;
   const queryKey = ['settings', id, 'retention'];
@@ -32,7 +32,7 @@ export function Retention() {
   });
   const request: ApiCall = draft === null ? { path } : { method: 'PATCH', path, body: draft };
   return (
-    <Block title={text.retention} about={text.retentionText} request={request}>
+    <SettingsBlock title={text.retention} about={text.retentionText} request={request}>
       <Loaded query={query} what={text.retention}>
         {(stored) => (
           <LimitForm
@@ -46,7 +46,7 @@ export function Retention() {
           />
         )}
       </Loaded>
-    </Block>
+    </SettingsBlock>
   );
 }
 

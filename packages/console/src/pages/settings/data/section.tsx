@@ -2,7 +2,7 @@
 
 import { useUrlState } from '../../../parts/address.ts';
 import { AddressHint } from '../../../parts/chips.tsx';
-import { Retention } from './retention.tsx';
+import { RetentionForm } from './retention.tsx';
 import type { Control } from './setting-control.tsx';
 import { SettingForm } from './setting-form.tsx';
 import { StoredOnly } from './stored-only.tsx';
@@ -45,7 +45,7 @@ export function DataSection() {
       <SettingForm title={text.time} controls={time} />
       <SettingForm title={text.insights} controls={insights} />
       <SettingForm title={text.privacy} controls={privacy} />
-      <Retention />
+      <RetentionForm />
       <SettingForm title={text.capture} about={text.captureText} controls={capture} />
       <SettingForm title={text.reports} controls={reports} />
       <StoredOnly />

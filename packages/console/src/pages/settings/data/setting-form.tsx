@@ -3,8 +3,8 @@ import type { ApiCall } from '../../../api/request.ts';
 import { useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
-import { Block, SuccessMessage } from '../block.tsx';
-import { type Environment, useChange, useEnvironmentPath } from '../environment.ts';
+import { SettingsBlock, SuccessMessage } from '../block.tsx';
+import { type Environment, useEnvironmentChange, useEnvironmentPath } from '../environment.ts';
 import { text as shared } from '../words.ts';
 import { type Control, SettingControl } from './setting-control.tsx';
 import { text } from './words.ts';
@@ -26,7 +26,7 @@ export function SettingForm({
   const stored = useProject() as Environment;
   const [draft, setDraft] = useState<Record<string, unknown>>({});
   const [isEditingFilter, setEditingFilter] = useState(false);
-  const save = useChange({ onDone: () => setDraft({}) });
+  const save = useEnvironmentChange({ onDone: () => setDraft({}) });
   const present = (name: string) => (Object.hasOwn(draft, name) ? draft[name] : stored[name]);
   const change = (name: string, value: unknown) => {
     save.reset();
@@ -37,7 +37,7 @@ export function SettingForm({
   const request: ApiCall = isChanged ? { method: 'PATCH', path, body: draft } : { path };
   const shown = controls.filter((control) => control.kind !== 'choices' || present(control.needs) === true);
   return (
-    <Block title={title} about={about} request={request}>
+    <SettingsBlock title={title} about={about} request={request}>
       <form
         className="form settings-controls"
         onSubmit={(event) => {
@@ -65,6 +65,6 @@ export function SettingForm({
           {save.isSuccess && <SuccessMessage>{shared.saved}</SuccessMessage>}
         </div>
       </form>
-    </Block>
+    </SettingsBlock>
   );
 }

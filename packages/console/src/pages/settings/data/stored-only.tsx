@@ -2,7 +2,7 @@
 
 import { formatValue } from '../../../event-detail/summary.ts';
 import { useProject } from '../../../frame/project.ts';
-import { Block } from '../block.tsx';
+import { SettingsBlock } from '../block.tsx';
 import { type Environment, useEnvironmentPath } from '../environment.ts';
 import { effects } from './effects/words.ts';
 import { TextWithCode } from './setting-control.tsx';
@@ -15,7 +15,7 @@ export function StoredOnly() {
   const path = useEnvironmentPath();
   const environment = useProject() as Environment;
   return (
-    <Block title={text.stored} about={text.storedText} request={{ path }}>
+    <SettingsBlock title={text.stored} about={text.storedText} request={{ path }}>
       <details>
         <summary className="settings-summary">{text.storedCount(stored.length)}</summary>
         <table className="table settings-table">
@@ -43,6 +43,6 @@ export function StoredOnly() {
           </tbody>
         </table>
       </details>
-    </Block>
+    </SettingsBlock>
   );
 }

@@ -6,7 +6,7 @@ import { useProject } from '../../../frame/project.ts';
 import { Button, CopyButton } from '../../../parts/button.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
 import { formatClock } from '../../../parts/time.ts';
-import { Block } from '../block.tsx';
+import { SettingsBlock } from '../block.tsx';
 import { useOrganization } from '../own-organization.ts';
 import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { text } from './words.ts';
@@ -60,7 +60,7 @@ export function ProofSteps({
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['organization', organization.id, 'domains'] }),
   });
   return (
-    <Block title={steps.title(domain.domain)} buttons={<Button onPress={onClose}>{steps.close}</Button>}>
+    <SettingsBlock title={steps.title(domain.domain)} buttons={<Button onPress={onClose}>{steps.close}</Button>}>
       <ol className="domain-steps">
         <li>{steps.first(domain.domain)}</li>
         <li>
@@ -84,7 +84,7 @@ export function ProofSteps({
           {verify.data && <Checked {...verify.data} />}
         </li>
       </ol>
-    </Block>
+    </SettingsBlock>
   );
 }
 

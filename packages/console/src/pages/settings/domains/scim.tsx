@@ -10,7 +10,7 @@ import { FormProblem } from '../../../parts/form.tsx';
 import { LoadMoreButton } from '../../../parts/more.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { formatClock, formatDay } from '../../../parts/time.ts';
-import { Block, ConfirmationDialog, OneTimeSecret } from '../block.tsx';
+import { ConfirmationDialog, OneTimeSecret, SettingsBlock } from '../block.tsx';
 import { useOrganization } from '../own-organization.ts';
 import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import type { Domain } from './proof-steps.tsx';
@@ -37,7 +37,7 @@ interface ScimRequest {
  * SCIM provisioning of users and groups, with the SCIM token and the identity provider's latest requests. Only
  * administrators have access.
  */
-export function Scim({ domain }: { domain: Domain }) {
+export function ScimSettings({ domain }: { domain: Domain }) {
   const organization = useOrganization();
   const path = `${organization.path}/domains/${domain.id}/scim`;
   const queryKey = ['organization', organization.id, 'domains', domain.id, 'scim'];
@@ -55,7 +55,7 @@ export function Scim({ domain }: { domain: Domain }) {
   return (
     <>
       {token !== null && <OneTimeSecret title={scim.token} value={token} onDone={() => setToken(null)} />}
-      <Block title={scim.title(domain.domain)} about={scim.about} request={{ path }}>
+      <SettingsBlock title={scim.title(domain.domain)} about={scim.about} request={{ path }}>
         <Loaded query={query} what={scim.title(domain.domain)}>
           {(state) =>
             state.scim_enabled ? (
@@ -98,7 +98,7 @@ export function Scim({ domain }: { domain: Domain }) {
             {scim.sure[confirming].text}
           </ConfirmationDialog>
         )}
-      </Block>
+      </SettingsBlock>
     </>
   );
 }

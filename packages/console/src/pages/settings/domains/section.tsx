@@ -14,11 +14,11 @@ import { Field, FormProblem } from '../../../parts/form.tsx';
 import { LoadMoreButton } from '../../../parts/more.tsx';
 import { Empty, Failed, Loaded } from '../../../parts/states.tsx';
 import { formatDay } from '../../../parts/time.ts';
-import { Block, ConfirmationDialog } from '../block.tsx';
+import { ConfirmationDialog, SettingsBlock } from '../block.tsx';
 import { administrator, useOrganization } from '../own-organization.ts';
 import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { type Domain, ProofSteps } from './proof-steps.tsx';
-import { Scim } from './scim.tsx';
+import { ScimSettings } from './scim.tsx';
 import { SingleSignOn } from './single-sign-on.tsx';
 import { text } from './words.ts';
 import './domains.css';
@@ -49,8 +49,8 @@ export function DomainsSection() {
                 <ProofSteps key={open.id} domain={open} mayVerify={mayChange} onClose={() => onOpen('')} />
               )}
               {open?.is_verified && <SingleSignOn key={`${open.id}-sso`} domain={open} onClose={() => onOpen('')} />}
-              {open?.is_verified && mayChange && <Scim key={`${open.id}-scim`} domain={open} />}
-              <Block
+              {open?.is_verified && mayChange && <ScimSettings key={`${open.id}-scim`} domain={open} />}
+              <SettingsBlock
                 title={text.title}
                 about={
                   <>
@@ -68,7 +68,7 @@ export function DomainsSection() {
                   <DomainTable domains={rows} mayChange={mayChange} onOpen={onOpen} />
                 )}
                 <LoadMoreButton query={query} />
-              </Block>
+              </SettingsBlock>
             </>
           );
         }}

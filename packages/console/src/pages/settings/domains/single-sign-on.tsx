@@ -7,7 +7,7 @@ import { Button, CopyButton } from '../../../parts/button.tsx';
 import { Field, FormProblem, readForm } from '../../../parts/form.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { formatClock, formatDay } from '../../../parts/time.ts';
-import { Block, SuccessMessage } from '../block.tsx';
+import { SettingsBlock, SuccessMessage } from '../block.tsx';
 import { administrator, useOrganization } from '../own-organization.ts';
 import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import type { Domain as DomainFields } from './proof-steps.tsx';
@@ -82,15 +82,15 @@ function SetUp({ domain, onClose }: { domain: Domain; onClose: () => void }) {
   });
   if (!mayChange) {
     return (
-      <Block title={sso.title(domain.domain)} buttons={<Button onPress={onClose}>{text.steps.close}</Button>}>
+      <SettingsBlock title={sso.title(domain.domain)} buttons={<Button onPress={onClose}>{text.steps.close}</Button>}>
         <State domain={domain} />
         <p className="hint">{sso.onlyAdministrators}</p>
-      </Block>
+      </SettingsBlock>
     );
   }
   const isReady = kind === 'saml' ? domain.has_saml && domain.saml_problem === null : domain.has_oidc;
   return (
-    <Block
+    <SettingsBlock
       title={sso.title(domain.domain)}
       about={sso.about}
       buttons={<Button onPress={onClose}>{text.steps.close}</Button>}
@@ -133,7 +133,7 @@ function SetUp({ domain, onClose }: { domain: Domain; onClose: () => void }) {
       <FormProblem problem={save.error} fields={['oidc_issuer']} />
       {save.isSuccess && <SuccessMessage>{sso.saved}</SuccessMessage>}
       <Tries path={path} />
-    </Block>
+    </SettingsBlock>
   );
 }
 

@@ -8,8 +8,8 @@ import { Field, FormProblem } from '../../../parts/form.tsx';
 import { explainError } from '../../../parts/states.tsx';
 import { fromLocalTime, toLocalTime } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
-import { Block } from '../block.tsx';
-import { Cards } from '../cards.tsx';
+import { SettingsBlock } from '../block.tsx';
+import { RadioCards } from '../cards.tsx';
 import { SavedFilters } from '../saved-filters.tsx';
 import {
   type DestinationSetting,
@@ -73,7 +73,7 @@ export function ExportForm({
   ];
   const problem = atSetting(save.error, fields);
   return (
-    <Block title={before ? form.change(before.name) : text.newExport}>
+    <SettingsBlock title={before ? form.change(before.name) : text.newExport}>
       <form className="form settings-form export-form" onSubmit={submit}>
         <Field
           name="name"
@@ -83,7 +83,7 @@ export function ExportForm({
           defaultValue={before?.name}
           problem={problem}
         />
-        <Cards
+        <RadioCards
           name="model"
           legend={form.model}
           options={models.map((model) => ({ value: model, ...form.models[model] }))}
@@ -104,7 +104,7 @@ export function ExportForm({
           />
         )}
         <ScheduleFields before={before} interval={interval} problem={problem} onInterval={setInterval} />
-        <Cards
+        <RadioCards
           name="type"
           legend={form.destination}
           options={destinationTypes.map((one) => ({ value: one, name: text.types[one], about: text.needs[one] }))}
@@ -121,7 +121,7 @@ export function ExportForm({
           <Button onPress={onClose}>{words.cancel}</Button>
         </div>
       </form>
-    </Block>
+    </SettingsBlock>
   );
 }
 

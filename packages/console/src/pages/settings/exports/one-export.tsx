@@ -10,7 +10,7 @@ import { FormProblem } from '../../../parts/form.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { formatMinute } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
-import { Block, ConfirmationDialog } from '../block.tsx';
+import { ConfirmationDialog, SettingsBlock } from '../block.tsx';
 import { destinationSettings } from './destinations.ts';
 import {
   type BatchExport,
@@ -22,7 +22,7 @@ import {
 } from './export.ts';
 import { ExportForm } from './export-form.tsx';
 import { Backfills } from './past.tsx';
-import { Runs } from './runs.tsx';
+import { ExportRuns } from './runs.tsx';
 import { hasDays } from './schedule.ts';
 import { text } from './words.ts';
 
@@ -57,7 +57,7 @@ export function OneExport({ id, address: { view, change } }: { id: string; addre
           ) : (
             <>
               <Head one={one} path={path} refresh={refresh} onEdit={() => change({ edit: true })} onDeleted={close} />
-              <Runs one={one} path={path} view={view} change={change} />
+              <ExportRuns one={one} path={path} view={view} change={change} />
               <Backfills one={one} path={path} />
             </>
           )
@@ -111,7 +111,7 @@ function Head({ one, path, refresh, onEdit, onDeleted }: HeadProps) {
     </>
   );
   return (
-    <Block title={one.name} about={about} buttons={buttons}>
+    <SettingsBlock title={one.name} about={about} buttons={buttons}>
       {!mayChange && <p className="note">{text.mayNot}</p>}
       <FormProblem problem={pause.error} fields={[]} />
       {one.paused && one.last_paused_at && (
@@ -135,7 +135,7 @@ function Head({ one, path, refresh, onEdit, onDeleted }: HeadProps) {
           {text.deleteText}
         </ConfirmationDialog>
       )}
-    </Block>
+    </SettingsBlock>
   );
 }
 
@@ -250,7 +250,6 @@ export function StatePill({ state }: { state: ExportState }) {
   );
 }
 
-/** Returns a short description of the destination. */
 export function describeDestination({ model, destination: { type, config } }: BatchExport): string {
   if (type === 'S3') return [config.bucket_name, config.prefix].filter(Boolean).join('/');
   const schema = config.schema === undefined || config.schema === '' ? '' : `${config.schema}.`;

@@ -12,7 +12,7 @@ import { LoadMoreButton } from '../../../parts/more.tsx';
 import { explainError, Loaded } from '../../../parts/states.tsx';
 import { formatBetween, fromLocalTime, toLocalTime } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
-import { Block, ConfirmationDialog, SuccessMessage } from '../block.tsx';
+import { ConfirmationDialog, SettingsBlock, SuccessMessage } from '../block.tsx';
 import { type Backfill, type BatchExport, exportsKey } from './export.ts';
 import { findLastInterval, getLastDays } from './schedule.ts';
 import { text } from './words.ts';
@@ -36,7 +36,7 @@ export function Backfills({ one, path }: { one: BatchExport; path: string }) {
     </div>
   );
   return (
-    <Block title={text.backfills} buttons={buttons}>
+    <SettingsBlock title={text.backfills} buttons={buttons}>
       <Loaded query={query} what={text.backfills}>
         {({ rows }) =>
           rows.length === 0 ? (
@@ -64,7 +64,7 @@ export function Backfills({ one, path }: { one: BatchExport; path: string }) {
           {formatBetween(cancelled.start_at, cancelled.end_at, timezone)}. {text.cancelBackfillText}
         </ConfirmationDialog>
       )}
-    </Block>
+    </SettingsBlock>
   );
 }
 

@@ -11,7 +11,7 @@ import { resolveZone, SpanMenu } from '../../../parts/span.tsx';
 import { Empty, explainError, Loaded } from '../../../parts/states.tsx';
 import { formatBetween, formatMinute } from '../../../parts/time.ts';
 import { formatNumber, words } from '../../../words.ts';
-import { Block, ConfirmationDialog } from '../block.tsx';
+import { ConfirmationDialog, SettingsBlock } from '../block.tsx';
 import { type BatchExport, type ExportsUrlState, exportsKey, isOpen, type Run } from './export.ts';
 import { BackfillDialog } from './past.tsx';
 import { findErrorAdvice, text } from './words.ts';
@@ -24,7 +24,7 @@ interface RunPage {
 }
 
 /** Lists the runs in a time range, newest first. A failed run shows its error and advice. */
-export function Runs({
+export function ExportRuns({
   one,
   path,
   view,
@@ -50,7 +50,7 @@ export function Runs({
     refetchInterval: ({ state }) => (state.data?.pages.some(({ results }) => results.some(isOpen)) ? 3000 : 15_000),
   });
   return (
-    <Block
+    <SettingsBlock
       title={text.runs}
       about={text.runsText}
       buttons={
@@ -86,7 +86,7 @@ export function Runs({
       {dialog === 'call' && (
         <AsApiCall request={{ path: `${path}/runs`, query: span }} onClose={() => setDialog(null)} />
       )}
-    </Block>
+    </SettingsBlock>
   );
 }
 

@@ -11,7 +11,7 @@ import { LoadMoreButton } from '../../../parts/more.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { formatMinute } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
-import { Block } from '../block.tsx';
+import { SettingsBlock } from '../block.tsx';
 import { EmptyList, takeFocus, useLastOpen } from '../lists.tsx';
 import { type DestinationType, destinationTypes } from './destinations.ts';
 import {
@@ -72,7 +72,7 @@ function List({ last, onOpen }: { last: string; onOpen: (id: string, type?: Dest
     </>
   );
   return (
-    <Block title={text.what} about={text.about} buttons={buttons}>
+    <SettingsBlock title={text.what} about={text.about} buttons={buttons}>
       {!mayChange && <p className="note">{text.mayNot}</p>}
       <Loaded query={query} what={text.what}>
         {({ rows }) =>
@@ -87,7 +87,7 @@ function List({ last, onOpen }: { last: string; onOpen: (id: string, type?: Dest
         }
       </Loaded>
       {isShowingCall && <AsApiCall request={{ path }} onClose={() => setShowingCall(false)} />}
-    </Block>
+    </SettingsBlock>
   );
 }
 

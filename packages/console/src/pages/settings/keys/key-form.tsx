@@ -9,8 +9,8 @@ import { Button } from '../../../parts/button.tsx';
 import { Field, FormProblem } from '../../../parts/form.tsx';
 import { formatDay } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
-import { Block } from '../block.tsx';
-import { Cards } from '../cards.tsx';
+import { SettingsBlock } from '../block.tsx';
+import { RadioCards } from '../cards.tsx';
 import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { text } from '../words.ts';
 import { type Access, findPreset, getPresetPowers, type PresetName, scopes, toPowers, toScopeNames } from './scopes.ts';
@@ -76,7 +76,7 @@ export function KeyForm({
   };
   const fields = ['label'];
   return (
-    <Block
+    <SettingsBlock
       title={before ? text.changeKey(before.label) : text.newKey}
       about={text.keyFor}
       request={requestFor(before?.label ?? text.keyNameExample)}
@@ -90,7 +90,7 @@ export function KeyForm({
           defaultValue={before?.label}
           problem={save.error}
         />
-        <Cards
+        <RadioCards
           name="preset"
           legend={text.may}
           options={(['read', 'terraform', 'ci', 'all', 'own'] as const).map((name) => ({
@@ -121,7 +121,7 @@ export function KeyForm({
           <span className="hint">{names.length === 0 ? text.nothingChosen : before ? '' : text.onceHint}</span>
         </div>
       </form>
-    </Block>
+    </SettingsBlock>
   );
 }
 

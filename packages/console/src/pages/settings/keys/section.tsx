@@ -11,7 +11,7 @@ import { Button } from '../../../parts/button.tsx';
 import { AddressHint } from '../../../parts/chips.tsx';
 import { Empty, Failed, Loaded } from '../../../parts/states.tsx';
 import { formatDay } from '../../../parts/time.ts';
-import { Block, ConfirmationDialog, OneTimeSecret } from '../block.tsx';
+import { ConfirmationDialog, OneTimeSecret, SettingsBlock } from '../block.tsx';
 import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { text } from '../words.ts';
 import { KeyForm, keysPath, type PersonalKey } from './key-form.tsx';
@@ -68,7 +68,7 @@ export function KeysSection() {
               return <KeyForm key={open} before={key} onDone={finish} onClose={() => onOpen('')} />;
           }
           return (
-            <Block title={text.keys} about={text.keysText} buttons={newKey} request={{ path: keysPath }}>
+            <SettingsBlock title={text.keys} about={text.keysText} buttons={newKey} request={{ path: keysPath }}>
               {keys.length >= limit && <p className="note">{text.limitReached(limit)}</p>}
               {keys.length === 0 ? (
                 <Empty title={text.noKeys} icon="lock">
@@ -77,7 +77,7 @@ export function KeysSection() {
               ) : (
                 <KeyTable keys={keys} onOpen={onOpen} onRolled={finish} refresh={refresh} />
               )}
-            </Block>
+            </SettingsBlock>
           );
         }}
       </Loaded>

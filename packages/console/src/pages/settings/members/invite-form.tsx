@@ -6,7 +6,7 @@ import { ApiProblem, call, sendsMail } from '../../../api/request.ts';
 import { Button } from '../../../parts/button.tsx';
 import { explainError } from '../../../parts/states.tsx';
 import { words } from '../../../words.ts';
-import { Block } from '../block.tsx';
+import { SettingsBlock } from '../block.tsx';
 import { levels, useOrganization } from '../own-organization.ts';
 import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { text } from './words.ts';
@@ -97,7 +97,7 @@ export function InviteForm({
   const wrong = isTooMany ? form.tooMany(addresses.length) : problemOf(save.error, addresses);
   const isReady = !save.isPending && addresses.length > 0 && !isTooMany;
   return (
-    <Block title={form.title} about={isShort ? undefined : form.about}>
+    <SettingsBlock title={form.title} about={isShort ? undefined : form.about}>
       <form
         className="form settings-form"
         onSubmit={(event) => {
@@ -149,7 +149,7 @@ export function InviteForm({
           )}
         </div>
       </form>
-    </Block>
+    </SettingsBlock>
   );
 }
 

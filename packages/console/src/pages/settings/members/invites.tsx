@@ -9,7 +9,7 @@ import { AsApiCallButton } from '../../../parts/dialog.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
 import { LoadMoreButton } from '../../../parts/more.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
-import { Block, ConfirmationDialog } from '../block.tsx';
+import { ConfirmationDialog, SettingsBlock } from '../block.tsx';
 import { takeFocus } from '../lists.tsx';
 import { useOrganization } from '../own-organization.ts';
 import { callWithRecentSignIn } from '../recent-sign-in.tsx';
@@ -41,7 +41,7 @@ export function Invites({ isInviting, onInviting }: { isInviting: boolean; onInv
     <>
       {newInvites.length > 0 && <InviteLinks invites={newInvites} onDone={() => setNewInvites([])} />}
       <InviteForm key={round} isShort={!isInviting} onMore={() => onInviting(true)} onDone={finish} onClose={close} />
-      <Block
+      <SettingsBlock
         title={text.invites.title}
         about={text.invites.about}
         buttons={<AsApiCallButton request={request} about={text.invites.title} />}
@@ -60,7 +60,7 @@ export function Invites({ isInviting, onInviting }: { isInviting: boolean; onInv
             )
           }
         </Loaded>
-      </Block>
+      </SettingsBlock>
     </>
   );
 }

@@ -8,7 +8,7 @@ import { AsApiCallButton } from '../../../parts/dialog.tsx';
 import { Field, FormProblem, readForm } from '../../../parts/form.tsx';
 import { LoadMoreButton } from '../../../parts/more.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
-import { Block, ConfirmationDialog } from '../block.tsx';
+import { ConfirmationDialog, SettingsBlock } from '../block.tsx';
 import { administrator, useOrganization } from '../own-organization.ts';
 import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { text } from './words.ts';
@@ -35,13 +35,13 @@ const maxShown = 20;
 const nameOf = ({ user }: RoleMember) => `${user.first_name} ${user.last_name}`.trim() || user.email;
 
 /** Shows the organization's roles. The members of a role share access rules. */
-export function Roles() {
+export function RoleList() {
   const organization = useOrganization();
   const mayChange = organization.level >= administrator;
   const request = { path: `${organization.path}/roles` };
   const query = useOffsetPages<Role>(['organization', organization.id, 'roles'], request);
   return (
-    <Block
+    <SettingsBlock
       title={roles.title}
       about={
         <>
@@ -78,7 +78,7 @@ export function Roles() {
         }
       </Loaded>
       <LoadMoreButton query={query} />
-    </Block>
+    </SettingsBlock>
   );
 }
 

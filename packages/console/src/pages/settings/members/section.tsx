@@ -14,11 +14,11 @@ import { LoadMoreButton } from '../../../parts/more.tsx';
 import { Search } from '../../../parts/search.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
 import { formatDay } from '../../../parts/time.ts';
-import { Block, ConfirmationDialog } from '../block.tsx';
+import { ConfirmationDialog, SettingsBlock } from '../block.tsx';
 import { administrator, levels, useOrganization } from '../own-organization.ts';
 import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { Invites } from './invites.tsx';
-import { Roles } from './roles.tsx';
+import { RoleList } from './roles.tsx';
 import { text } from './words.ts';
 
 interface Member {
@@ -43,7 +43,7 @@ export function MembersSection() {
     <>
       <AddressHint unknown={unknown} />
       <Invites isInviting={view.open === 'invite'} onInviting={(open) => change({ open: open ? 'invite' : '' })} />
-      <Block
+      <SettingsBlock
         title={text.title}
         about={
           <>
@@ -70,8 +70,8 @@ export function MembersSection() {
             )
           }
         </Loaded>
-      </Block>
-      <Roles />
+      </SettingsBlock>
+      <RoleList />
     </>
   );
 }

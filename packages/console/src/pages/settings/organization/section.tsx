@@ -9,12 +9,12 @@ import { Button } from '../../../parts/button.tsx';
 import { AddressHint } from '../../../parts/chips.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { formatCount, words } from '../../../words.ts';
-import { Block, ConfirmationDialog } from '../block.tsx';
+import { ConfirmationDialog, SettingsBlock } from '../block.tsx';
 import { MakeDialog } from '../make-dialog.tsx';
 import { NameForm } from '../name-form.tsx';
 import { useRecordRemoval } from '../removal.ts';
 import { text as shared } from '../words.ts';
-import { type Organization, refreshOrganization, Switches, type SwitchName } from './switches.tsx';
+import { type Organization, OrganizationSwitches, refreshOrganization, type SwitchName } from './switches.tsx';
 import { text } from './words.ts';
 
 const groups: readonly { title: string; names: readonly SwitchName[] }[] = [
@@ -50,7 +50,7 @@ export function OrganizationSection() {
               onSaved={refreshOrganization}
             />
             {groups.map(({ title, names }) => (
-              <Switches
+              <OrganizationSwitches
                 key={title}
                 title={title}
                 names={names}
@@ -59,7 +59,7 @@ export function OrganizationSection() {
                 mayChange={isAdministrator}
               />
             ))}
-            <Block
+            <SettingsBlock
               title={text.another}
               about={text.anotherText}
               request={{ path: '/api/organizations' }}
@@ -87,7 +87,7 @@ function Removal({ organization: { name, projects }, path }: { organization: Org
   const [isConfirming, setConfirming] = useState(false);
   const remove = useRecordRemoval();
   return (
-    <Block title={text.remove} about={text.removeText} request={{ method: 'DELETE', path }}>
+    <SettingsBlock title={text.remove} about={text.removeText} request={{ method: 'DELETE', path }}>
       <div className="form-buttons">
         <Button look="danger" isDisabled={!mayRemove} onPress={() => setConfirming(true)}>
           {text.removeOrganization}
@@ -105,6 +105,6 @@ function Removal({ organization: { name, projects }, path }: { organization: Org
           {text.removeWhat(formatCount(projects.length, 'project'))}
         </ConfirmationDialog>
       )}
-    </Block>
+    </SettingsBlock>
   );
 }

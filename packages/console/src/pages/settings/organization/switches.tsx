@@ -5,8 +5,8 @@ import { queryClient } from '../../../api/queries.ts';
 import type { ApiCall } from '../../../api/request.ts';
 import { Button } from '../../../parts/button.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
-import { Block, SuccessMessage } from '../block.tsx';
-import { useChange } from '../environment.ts';
+import { SettingsBlock, SuccessMessage } from '../block.tsx';
+import { useEnvironmentChange } from '../environment.ts';
 import { text as shared } from '../words.ts';
 import { text } from './words.ts';
 
@@ -21,7 +21,7 @@ export interface Organization extends Record<SwitchName, boolean> {
 export const refreshOrganization = () => queryClient.invalidateQueries({ queryKey: ['settings', 'organization'] });
 
 /** A form for the organization's on/off settings. Sends only the changed settings. */
-export function Switches({
+export function OrganizationSwitches({
   title,
   names,
   organization,
@@ -35,7 +35,7 @@ export function Switches({
   mayChange: boolean;
 }) {
   const [draft, setDraft] = useState<Partial<Record<SwitchName, boolean>>>({});
-  const save = useChange({
+  const save = useEnvironmentChange({
     onDone: async () => {
       await refreshOrganization();
       setDraft({});
@@ -49,7 +49,7 @@ export function Switches({
   const isChanged = Object.keys(draft).length > 0;
   const request: ApiCall = isChanged ? { method: 'PATCH', path, body: draft } : { path };
   return (
-    <Block title={title} request={request}>
+    <SettingsBlock title={title} request={request}>
       <form
         className="form settings-controls"
         onSubmit={(event) => {
@@ -75,7 +75,7 @@ export function Switches({
           {save.isSuccess && <SuccessMessage>{shared.saved}</SuccessMessage>}
         </div>
       </form>
-    </Block>
+    </SettingsBlock>
   );
 }
 

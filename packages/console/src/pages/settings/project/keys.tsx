@@ -7,8 +7,8 @@ import { call } from '../../../api/request.ts';
 import { useHasLevel, useProject } from '../../../frame/project.ts';
 import { Button, CopyButton } from '../../../parts/button.tsx';
 import { Loaded } from '../../../parts/states.tsx';
-import { Block, ConfirmationDialog, OneTimeSecret, SuccessMessage } from '../block.tsx';
-import { useChange, useEnvironmentPath } from '../environment.ts';
+import { ConfirmationDialog, OneTimeSecret, SettingsBlock, SuccessMessage } from '../block.tsx';
+import { useEnvironmentChange, useEnvironmentPath } from '../environment.ts';
 import { text as shared } from '../words.ts';
 import { text } from './words.ts';
 
@@ -17,9 +17,9 @@ export function ProjectKey() {
   const path = useEnvironmentPath();
   const mayReset = useHasLevel(8);
   const [isConfirming, setConfirming] = useState(false);
-  const reset = useChange();
+  const reset = useEnvironmentChange();
   return (
-    <Block title={text.key} about={text.keyText} request={{ method: 'PATCH', path: `${path}/reset_token` }}>
+    <SettingsBlock title={text.key} about={text.keyText} request={{ method: 'PATCH', path: `${path}/reset_token` }}>
       <div className="form-buttons">
         <code className="settings-key">{key}</code>
         <CopyButton text={key} />
@@ -39,7 +39,7 @@ export function ProjectKey() {
           {text.resetText}
         </ConfirmationDialog>
       )}
-    </Block>
+    </SettingsBlock>
   );
 }
 
@@ -58,7 +58,7 @@ export function SecretKey() {
   const queryKey = ['settings', id, 'secret keys'];
   const request = { path: `${path}/secret_tokens` };
   const keys = useQuery({ queryKey, queryFn: ({ signal }) => call<SecretKeys>(request, signal) });
-  const change = useChange<SecretKeys>();
+  const change = useEnvironmentChange<SecretKeys>();
   const act = async (action: string) => {
     const updated = await change.mutateAsync({ method: 'PATCH', path: `${path}/${action}` });
     await queryClient.invalidateQueries({ queryKey });
@@ -71,7 +71,7 @@ export function SecretKey() {
   );
   return (
     <>
-      <Block title={text.secretKey} about={text.secretKeyText} buttons={buttons} request={request}>
+      <SettingsBlock title={text.secretKey} about={text.secretKeyText} buttons={buttons} request={request}>
         {!mayChange && <p className="hint">{shared.needsAdministrator}</p>}
         <Loaded query={keys} what={text.secretKey}>
           {({ secret_api_token: present, secret_api_token_backup: former }) =>
@@ -100,7 +100,7 @@ export function SecretKey() {
             )
           }
         </Loaded>
-      </Block>
+      </SettingsBlock>
       {newKey !== null && <OneTimeSecret title={text.made} value={newKey} onDone={() => setNewKey(null)} />}
       {pendingAction === 'rotate' && (
         <ConfirmationDialog

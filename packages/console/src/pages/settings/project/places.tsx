@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { meQuery } from '../../../api/queries.ts';
 import { findDisplayNames, useHasLevel, useHasLevelInOrganization, useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
-import { Block, ConfirmationDialog } from '../block.tsx';
+import { ConfirmationDialog, SettingsBlock } from '../block.tsx';
 import { MakeDialog } from '../make-dialog.tsx';
 import { useRecordRemoval } from '../removal.ts';
 import { text as shared } from '../words.ts';
@@ -42,7 +42,12 @@ export function EnvironmentList() {
     </>
   );
   return (
-    <Block title={text.places} about={text.placesText} buttons={buttons} request={{ path: '/api/environments' }}>
+    <SettingsBlock
+      title={text.places}
+      about={text.placesText}
+      buttons={buttons}
+      request={{ path: '/api/environments' }}
+    >
       {!mayMake && <p className="hint">{shared.needsAdministrator}</p>}
       <table className="table settings-table">
         <thead>
@@ -72,7 +77,7 @@ export function EnvironmentList() {
       {view.new !== '' && mayMake && (
         <MakeDialog {...making[view.new]} maxLength={200} onClose={() => change({ new: '' }, { replace: true })} />
       )}
-    </Block>
+    </SettingsBlock>
   );
 }
 
@@ -102,7 +107,7 @@ export function Removal({ names }: { names: ReturnType<typeof findDisplayNames> 
         };
   const buttons = [environment, project].filter((one) => one !== null);
   return (
-    <Block
+    <SettingsBlock
       title={text.remove}
       about={text.removeText}
       request={{ method: 'DELETE', path: (environment ?? project).path }}
@@ -116,7 +121,7 @@ export function Removal({ names }: { names: ReturnType<typeof findDisplayNames> 
       </div>
       {!mayRemove && <p className="hint">{shared.needsAdministrator}</p>}
       {doomed && <RemovalDialog doomed={doomed} onClose={() => setDoomed(null)} />}
-    </Block>
+    </SettingsBlock>
   );
 }
 

@@ -7,7 +7,7 @@ import { AddressHint } from '../../../parts/chips.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { SnippetChoice, TestEvent } from '../../../sending/sending.tsx';
 import { words } from '../../../words.ts';
-import { Block } from '../block.tsx';
+import { SettingsBlock } from '../block.tsx';
 import { useEnvironmentPath } from '../environment.ts';
 import { NameForm } from '../name-form.tsx';
 import { useSectionUrlState } from './address.ts';
@@ -47,7 +47,7 @@ export function ProjectSection() {
               )}
               <ProjectKey />
               <SecretKey />
-              <Block title={text.send} about={text.sendText}>
+              <SettingsBlock title={text.send} about={text.sendText}>
                 <div className="settings-sending">
                   <div className="form">
                     <SnippetChoice />
@@ -56,7 +56,7 @@ export function ProjectSection() {
                     <TestEvent />
                   </div>
                 </div>
-              </Block>
+              </SettingsBlock>
               <EnvironmentList />
               <Removal names={names} />
             </>

@@ -7,13 +7,13 @@ import { LoadMoreButton } from '../../../parts/more.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
 import { formatMinute } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
-import { Block } from '../block.tsx';
+import { SettingsBlock } from '../block.tsx';
 import { ReportDialog } from './report.tsx';
 import { type Delivery, type Subscription, subscriptionsKey } from './subscription.ts';
 import { findErrorAdvice, text } from './words.ts';
 
 /** Lists the sent reports, newest first. A failed delivery shows advice. */
-export function Deliveries({ of, path }: { of: Subscription; path: string }) {
+export function DeliveryList({ of, path }: { of: Subscription; path: string }) {
   const { id: projectId } = useProject();
   const [isShowingCall, setShowingCall] = useState(false);
   const [shown, setShown] = useState<string | null>(null);
@@ -24,7 +24,7 @@ export function Deliveries({ of, path }: { of: Subscription; path: string }) {
   });
   const button = <Button onPress={() => setShowingCall(true)}>{words.asApiCall}</Button>;
   return (
-    <Block title={text.sent} about={text.sentText} buttons={button}>
+    <SettingsBlock title={text.sent} about={text.sentText} buttons={button}>
       <Loaded query={query} what={text.sent}>
         {({ rows }) =>
           rows.length === 0 ? (
@@ -47,7 +47,7 @@ export function Deliveries({ of, path }: { of: Subscription; path: string }) {
           onClose={() => setShown(null)}
         />
       )}
-    </Block>
+    </SettingsBlock>
   );
 }
 

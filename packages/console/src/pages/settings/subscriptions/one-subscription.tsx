@@ -10,9 +10,9 @@ import { FormProblem } from '../../../parts/form.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { formatDay, formatMinute } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
-import { Block, ConfirmationDialog, SuccessMessage } from '../block.tsx';
+import { ConfirmationDialog, SettingsBlock, SuccessMessage } from '../block.tsx';
 import { useSubjectOptions } from '../offered.ts';
-import { Deliveries } from './deliveries.tsx';
+import { DeliveryList } from './deliveries.tsx';
 import { NoMail } from './no-mail.tsx';
 import { describeRule } from './rule.ts';
 import {
@@ -56,7 +56,7 @@ export function OneSubscription({ id, address: { view, change } }: { id: string;
           ) : (
             <>
               <Head one={one} path={path} onEdit={() => change({ edit: true })} />
-              <Deliveries of={one} path={path} />
+              <DeliveryList of={one} path={path} />
             </>
           )
         }
@@ -112,7 +112,11 @@ function Head({ one, path, onEdit }: { one: Subscription; path: string; onEdit: 
     </div>
   );
   return (
-    <Block title={title} about={text.sentence(describeRule(one, timezone), text.by[one.target_type])} buttons={buttons}>
+    <SettingsBlock
+      title={title}
+      about={text.sentence(describeRule(one, timezone), text.by[one.target_type])}
+      buttons={buttons}
+    >
       {!mayChange && <p className="note">{text.mayNot}</p>}
       {one.deleted ? (
         <p className="note">{text.deletedNote}</p>
@@ -158,7 +162,7 @@ function Head({ one, path, onEdit }: { one: Subscription; path: string; onEdit: 
           {text.deleteText}
         </ConfirmationDialog>
       )}
-    </Block>
+    </SettingsBlock>
   );
 }
 

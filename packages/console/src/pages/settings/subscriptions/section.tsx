@@ -10,7 +10,7 @@ import { LoadMoreButton } from '../../../parts/more.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
 import { formatMinute } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
-import { Block } from '../block.tsx';
+import { SettingsBlock } from '../block.tsx';
 import { EmptyList, takeFocus, useLastOpen } from '../lists.tsx';
 import { OneSubscription, useTitles } from './one-subscription.tsx';
 import { describeRule } from './rule.ts';
@@ -77,7 +77,7 @@ function List({ last, address: { view, change } }: { last: string; address: Subs
     </div>
   );
   return (
-    <Block title={deleted ? text.deletedOnes : text.what} about={text.about} buttons={buttons}>
+    <SettingsBlock title={deleted ? text.deletedOnes : text.what} about={text.about} buttons={buttons}>
       {!mayChange && <p className="note">{text.mayNot}</p>}
       <Loaded query={list} what={text.what}>
         {({ rows }) => {
@@ -96,7 +96,7 @@ function List({ last, address: { view, change } }: { last: string; address: Subs
         }}
       </Loaded>
       {isShowingCall && <AsApiCall request={{ path, query }} onClose={() => setShowingCall(false)} />}
-    </Block>
+    </SettingsBlock>
   );
 }
 

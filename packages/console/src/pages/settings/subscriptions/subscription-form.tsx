@@ -7,8 +7,8 @@ import { Button } from '../../../parts/button.tsx';
 import { Field, FormProblem } from '../../../parts/form.tsx';
 import { fromLocalTime, toLocalTime } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
-import { Block } from '../block.tsx';
-import { Cards } from '../cards.tsx';
+import { SettingsBlock } from '../block.tsx';
+import { RadioCards } from '../cards.tsx';
 import { NoMail } from './no-mail.tsx';
 import { ReportDialog } from './report.tsx';
 import { type Draft, describeRule, newDraft, toDayFields, toDraft } from './rule.ts';
@@ -95,7 +95,7 @@ export function SubscriptionForm({
     });
   };
   return (
-    <Block title={heading} about={text.today}>
+    <SettingsBlock title={heading} about={text.today}>
       <form className="form settings-form subscription-form" ref={formElement} onSubmit={submit}>
         <SubjectFields subject={subject} problem={save.error} onSubject={setSubject} />
         <Field
@@ -151,7 +151,7 @@ export function SubscriptionForm({
           onClose={() => setPreview(null)}
         />
       )}
-    </Block>
+    </SettingsBlock>
   );
 }
 
@@ -172,7 +172,7 @@ function TargetFields({
   const suggested = before === undefined && type === 'email' ? (me?.email ?? '') : storedTarget;
   return (
     <>
-      <Cards
+      <RadioCards
         name="target_type"
         legend={form.target}
         options={targetTypes.map((one) => ({ value: one, name: text.types[one], about: text.needs[one] }))}
