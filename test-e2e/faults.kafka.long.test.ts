@@ -7,7 +7,7 @@ import {
   startKafkaFaultProxy,
   testServers,
 } from '@millrace/testing';
-import { awaitDrained, consumedRecords } from './support/log-progress.ts';
+import { awaitDrained, countConsumedRecords } from './support/log-progress.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
 import { type Attempt, type SteadyLoad, startSteadyLoad } from './support/steady-load.ts';
 
@@ -105,11 +105,11 @@ describe('services with the log on Kafka', () => {
   test('do not wait for lost PostgreSQL connections, and release their locks', async () => {
     const [consumer] = services.consumers;
     await waitForResponses(load, 50, 200);
-    const before = await consumedRecords(services);
+    const before = await countConsumedRecords(services);
     postgres.forget();
     await eventually(
       async () => {
-        const after = await consumedRecords(services);
+        const after = await countConsumedRecords(services);
         if (after <= before + 50) throw new Error(`${after} records are consumed. It said: ${consumer?.output()}`);
       },
       // A statement may take up to 35 s to fail, or 30 s if it waits for a lock.

@@ -7,10 +7,10 @@ import {
   testSeed,
   writeStory,
 } from '@millrace/testing';
-import { awaitDrained, consumedRecords } from './support/log-progress.ts';
+import { awaitDrained, countConsumedRecords } from './support/log-progress.ts';
 import { post } from './support/post.ts';
 import { eventLogs, type RunningServices, startServices } from './support/start-services.ts';
-import { tableChecksums } from './support/table-checksums.ts';
+import { computeTableChecksums } from './support/table-checksums.ts';
 
 /**
  * Tests exactly-once effects when processes are killed (docs/architecture.md#exactly-once-effects). `npm test` checks
@@ -81,11 +81,11 @@ describe.each(eventLogs)('a story with killed consumers on the %s log', (eventLo
 
   test('processing the entire log again from the beginning changes nothing', async () => {
     await Promise.all(services.consumers.map((consumer) => consumer.stop()));
-    const before = await tableChecksums(services.database);
+    const before = await computeTableChecksums(services.database);
     await services.database.query('DELETE FROM consumer_offset');
     services.consumers.splice(0, 2, ...(await Promise.all([services.startConsumer(), services.startConsumer()])));
     await awaitDrained(services);
-    expect(await tableChecksums(services.database)).toEqual(before);
+    expect(await computeTableChecksums(services.database)).toEqual(before);
   }, 480_000);
 });
 
@@ -97,7 +97,7 @@ async function sendInOrder(services: RunningServices, stream: readonly StoryEven
   const { ingestUrl, tenant } = services;
   for (let start = 0; start < stream.length; start += batchSize) {
     const batch = stream.slice(start, start + batchSize);
-    await eventually(async () => pace.sent - (await consumedRecords(services)) < pace.lead, {
+    await eventually(async () => pace.sent - (await countConsumedRecords(services)) < pace.lead, {
       what: 'Catching up with what was sent',
     });
     await eventually(
@@ -124,7 +124,7 @@ async function killConsumers(services: RunningServices, total: number, random: (
   let killed = 0;
   while (killed < kills) {
     const moment = Math.floor(((killed + 0.1 + 0.8 * random()) / kills) * total);
-    await eventually(async () => (await consumedRecords(services)) >= moment, {
+    await eventually(async () => (await countConsumedRecords(services)) >= moment, {
       what: `Consuming ${moment} of ${total} records before kill ${killed + 1}`,
       intervalMs: 20,
     });

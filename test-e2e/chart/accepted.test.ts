@@ -6,8 +6,8 @@ import { toRedisConnection } from '@millrace/runtime/cache';
 import { configSchemas } from '@millrace/stack/docs/configuration';
 import { mountSecret, testCertificates } from '@millrace/testing';
 import { type TProperties, Type } from 'typebox';
-import { containerOf, type Manifest } from './testing/manifest.ts';
-import { exampleNames, filterByKind, renderChart, root } from './testing/render-chart.ts';
+import { getContainer, type Manifest } from './testing/manifest.ts';
+import { filterByKind, listExampleNames, renderChart, root } from './testing/render-chart.ts';
 import { variants } from './testing/variants.ts';
 
 /** The settings of all services that are validated together. */
@@ -37,7 +37,7 @@ afterAll(() => mounted.remove());
 
 /** Returns a pod's environment variables, including the content of secrets and files. */
 function seenBy(deployment: Manifest, secrets: Manifest[]): Record<string, string> {
-  const variables = containerOf(deployment).env.map(({ name, value, valueFrom }) => {
+  const variables = getContainer(deployment).env.map(({ name, value, valueFrom }) => {
     if (value?.startsWith('/etc/millrace/certificates/')) return [name, testCertificates.authorityFile];
     if (value?.startsWith('/etc/millrace/secrets/')) return [name, mounted.file(basename(value))];
     if (value !== undefined) return [name, value];
@@ -50,7 +50,7 @@ function seenBy(deployment: Manifest, secrets: Manifest[]): Record<string, strin
 
 const rendered: [string, Parameters<typeof renderChart>[0]][] = [
   ...variants.map((values, at) => [`variant ${at}`, { values }] as [string, object]),
-  ...(await exampleNames()).map((name) => [`examples/${name}.yaml`, { examples: [name] }] as [string, object]),
+  ...(await listExampleNames()).map((name) => [`examples/${name}.yaml`, { examples: [name] }] as [string, object]),
 ];
 
 test.each(rendered)('services accept the environment that the chart renders from %s', async (_, options) => {
@@ -58,7 +58,7 @@ test.each(rendered)('services accept the environment that the chart renders from
   const schemas: Record<string, { properties: object }> = await configSchemas(root);
   for (const deployment of filterByKind(manifests, 'Deployment')) {
     const environment = seenBy(deployment, filterByKind(manifests, 'Secret'));
-    const properties = schemas[containerOf(deployment).name]?.properties as TProperties;
+    const properties = schemas[getContainer(deployment).name]?.properties as TProperties;
     expect(Object.keys(environment).filter((name) => !names(properties).includes(name))).toEqual([]);
     const config = readConfig(Type.Object(properties), environment) as Config;
     expect(new URL(buildDatabaseAddress(config)).username).not.toBe('');

@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ApiServer, missingForApiServer, startApiServer } from '../cluster/index.ts';
-import { customResourceFiles } from './testing/custom-resources.ts';
-import { containerOf, environmentOf, type Manifest, podOf } from './testing/manifest.ts';
-import { exampleNames, filterByKind, leastValues, renderChart, root } from './testing/render-chart.ts';
+import { fetchCustomResourceFiles } from './testing/custom-resources.ts';
+import { getContainer, getEnvironment, getPodSpec, type Manifest } from './testing/manifest.ts';
+import { filterByKind, leastValues, listExampleNames, renderChart, root } from './testing/render-chart.ts';
 
 const missing = await missingForApiServer();
 let server: ApiServer;
@@ -33,7 +33,7 @@ function listsOf(value: unknown, path = ''): [string, unknown][] {
 /** Returns the pods that a Deployment or Job would create. Pod Security checks only pods. */
 function podsOf(rendered: Manifest[]) {
   return rendered.flatMap((manifest) => {
-    const spec = podOf(manifest);
+    const spec = getPodSpec(manifest);
     return spec === undefined
       ? []
       : [{ apiVersion: 'v1', kind: 'Pod', metadata: { name: manifest.metadata.name }, spec }];
@@ -70,7 +70,7 @@ const everything: object = {
 };
 
 const balancer = { type: 'LoadBalancer', externalTrafficPolicy: 'Local', ipFamilyPolicy: 'PreferDualStack' };
-const examples = await exampleNames();
+const examples = await listExampleNames();
 const installations: [string, Parameters<typeof renderChart>[0]][] = [
   ...examples.map((name) => [`examples/${name}.yaml`, { examples: [name] }] as [string, object]),
   ['an installation with every option', { values: everything }],
@@ -94,7 +94,7 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
       await server.kubectl('create', 'namespace', 'strict');
       await server.kubectl('label', 'namespace', 'strict', 'pod-security.kubernetes.io/enforce=restricted');
       withoutOthersKinds = await apply(await renderChart({ values: everything }), { namespace: 'prod' });
-      for (const file of await customResourceFiles()) {
+      for (const file of await fetchCustomResourceFiles()) {
         const { status, output } = await server.kubectl('apply', '--server-side', '-f', file);
         if (status !== 0) throw new Error(output);
       }
@@ -206,10 +206,10 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
         const url = 'postgresql://other:secret@postgresql/millrace';
         await helm('upgrade', 'one', chart, ...words({ postgresql: { url }, gateway: { image: { tag: '2' } } }));
         expect(await keysOf('one')).toEqual(made);
-        expect(containerOf(await read('deployment', 'one-millrace-gateway')).image).toContain(':2');
+        expect(getContainer(await read('deployment', 'one-millrace-gateway')).image).toContain(':2');
         await helm('rollback', 'one', '1', '--namespace', 'prod', '--no-hooks');
         expect(await keysOf('one')).toEqual(made);
-        expect(containerOf(await read('deployment', 'one-millrace-gateway')).image).toContain(':0.1.0');
+        expect(getContainer(await read('deployment', 'one-millrace-gateway')).image).toContain(':0.1.0');
         await helm('uninstall', 'one', '--namespace', 'prod', '--no-hooks');
         await helm('install', 'one', chart, ...words({}));
         expect(await keysOf('one')).toEqual(made);
@@ -222,7 +222,7 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
         expect([changed.status, changed.output]).toEqual([1, expect.stringContaining('immutable')]);
         await helm('upgrade', 'one', chart, ...words({ keys: { existingSecret: 'theirs', secretsKeyKey: 'key' } }));
         await helm('rollback', 'one', '--namespace', 'prod', '--no-hooks');
-        expect(environmentOf(await read('deployment', 'one-millrace-gateway')).SECRETS_KEY).toContain(
+        expect(getEnvironment(await read('deployment', 'one-millrace-gateway')).SECRETS_KEY).toContain(
           'one-millrace-keys',
         );
         expect(await keysOf('one')).toEqual(made);

@@ -3,18 +3,18 @@ import { join } from 'node:path';
 import { ensureKubectlAndHelm } from '@millrace/stack/fetched-programs';
 import { runProgram } from '@millrace/stack/run-program';
 import { parse } from 'yaml';
-import { containerOf, environmentOf, podOf } from './testing/manifest.ts';
+import { getContainer, getEnvironment, getPodSpec } from './testing/manifest.ts';
 import {
   chartDirectory,
-  exampleNames,
   filterByKind,
-  find,
+  findManifest,
   leastValues,
+  listExampleNames,
   renderChart,
   root,
 } from './testing/render-chart.ts';
 
-test.each(await exampleNames())('helm lint reports no problems for examples/%s.yaml', async (name) => {
+test.each(await listExampleNames())('helm lint reports no problems for examples/%s.yaml', async (name) => {
   const { helm } = await ensureKubectlAndHelm();
   const values = `${root}deploy/helm/examples/${name}.yaml`;
   const { status, output } = await runProgram(helm, ['lint', '--strict', chartDirectory, '--values', values]);
@@ -31,11 +31,11 @@ test("the chart installs this repository's version", async () => {
 
 test('pods have no service account token, no service variables and a read-only file system', async () => {
   const rendered = await renderChart({ values: { ...leastValues, flags: { enabled: true } } });
-  const running = rendered.filter((manifest) => podOf(manifest) !== undefined);
+  const running = rendered.filter((manifest) => getPodSpec(manifest) !== undefined);
   expect(running.length).toBe(9);
   for (const manifest of running) {
-    expect(podOf(manifest)).toMatchObject({ automountServiceAccountToken: false, enableServiceLinks: false });
-    expect(containerOf(manifest).securityContext).toMatchObject({ readOnlyRootFilesystem: true });
+    expect(getPodSpec(manifest)).toMatchObject({ automountServiceAccountToken: false, enableServiceLinks: false });
+    expect(getContainer(manifest).securityContext).toMatchObject({ readOnlyRootFilesystem: true });
   }
   const accounts = filterByKind(rendered, 'ServiceAccount');
   expect(accounts.map((account) => account.automountServiceAccountToken)).toEqual(accounts.map(() => false));
@@ -47,8 +47,8 @@ test('probes use the service port, and metrics have a separate port', async () =
     'Deployment',
   );
   for (const deployment of rendered) {
-    const { ports, readinessProbe, livenessProbe } = containerOf(deployment);
-    const own = environmentOf(deployment);
+    const { ports, readinessProbe, livenessProbe } = getContainer(deployment);
+    const own = getEnvironment(deployment);
     const [main, metrics] = ports;
     expect(String(main?.containerPort)).toBe(own.INGEST_PORT ?? own.API_PORT ?? own.HEALTH_PORT);
     expect(metrics).toEqual({ name: 'metrics', containerPort: Number(own.METRICS_PORT) });
@@ -65,7 +65,7 @@ test.each([
   [{ digest: `sha256:${'a'.repeat(64)}` }, `docker.io/millrace/millrace@sha256:${'a'.repeat(64)}`],
 ])('uses the configured image %j', async (image, name) => {
   const rendered = await renderChart({ values: { ...leastValues, image } });
-  const images = rendered.filter((one) => podOf(one) !== undefined).map((one) => containerOf(one).image);
+  const images = rendered.filter((one) => getPodSpec(one) !== undefined).map((one) => getContainer(one).image);
   expect([...new Set(images)]).toEqual([name]);
 });
 
@@ -74,7 +74,7 @@ test('allows a component to stay on another version during a staged upgrade', as
     values: { ...leastValues, image: { tag: '2' }, gateway: { image: { tag: '1' } } },
   });
   const tagOf = (name: string) =>
-    containerOf(find(rendered, 'Deployment', `m-millrace-${name}`))
+    getContainer(findManifest(rendered, 'Deployment', `m-millrace-${name}`))
       .image.split(':')
       .at(-1);
   expect([tagOf('gateway'), tagOf('consumer-live'), tagOf('management-api')]).toEqual(['1', '2', '2']);
@@ -89,14 +89,16 @@ test.each([
   [{ managementApi: { settings: { PUBLIC_API_URL: 'https://other/x' } } }, 'false', 'https://other/x'],
 ])('sets the expected TRUST_PROXY and PUBLIC_API_URL for %j', async (values, trust, url) => {
   const rendered = await renderChart({ values: { ...leastValues, ...values } });
-  const { TRUST_PROXY, PUBLIC_API_URL } = environmentOf(find(rendered, 'Deployment', 'm-millrace-management-api'));
+  const { TRUST_PROXY, PUBLIC_API_URL } = getEnvironment(
+    findManifest(rendered, 'Deployment', 'm-millrace-management-api'),
+  );
   expect([TRUST_PROXY, PUBLIC_API_URL]).toEqual([trust, url]);
 });
 
 test("spreads each component's pods over zones as configured", async () => {
   const values = { ...leastValues, topologySpread: { zones: 'DoNotSchedule', nodes: '' } };
   for (const deployment of filterByKind(await renderChart({ values }), 'Deployment')) {
-    expect(podOf(deployment)?.topologySpreadConstraints).toEqual([
+    expect(getPodSpec(deployment)?.topologySpreadConstraints).toEqual([
       expect.objectContaining({
         topologyKey: 'topology.kubernetes.io/zone',
         whenUnsatisfiable: 'DoNotSchedule',
@@ -108,7 +110,8 @@ test("spreads each component's pods over zones as configured", async () => {
 
 test('gives gateways the highest priority if priority classes are created', async () => {
   const rendered = await renderChart({ values: { ...leastValues, priorityClasses: { create: true } } });
-  const classOf = (name: string) => podOf(find(rendered, 'Deployment', `m-millrace-${name}`))?.priorityClassName;
+  const classOf = (name: string) =>
+    getPodSpec(findManifest(rendered, 'Deployment', `m-millrace-${name}`))?.priorityClassName;
   const names = ['prod-m-millrace-ingest-1000000', 'prod-m-millrace-other-100000'];
   expect([classOf('gateway'), classOf('consumer-live')]).toEqual(names);
   expect(filterByKind(rendered, 'PriorityClass').map(({ metadata }) => metadata.name)).toEqual(names);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parse } from 'yaml';
 import type { Manifest } from './testing/manifest.ts';
-import { chartDirectory, filterByKind, find, leastValues, renderChart, root } from './testing/render-chart.ts';
+import { chartDirectory, filterByKind, findManifest, leastValues, renderChart, root } from './testing/render-chart.ts';
 
 const values = {
   ...leastValues,
@@ -34,13 +34,13 @@ describe('the chart', () => {
   afterAll(() => rm(join(chart, '..'), { recursive: true }));
 
   test('renders rules unchanged, including braces', () => {
-    const { spec, metadata } = find(rendered, 'PrometheusRule', 'm-millrace-some-rules');
+    const { spec, metadata } = findManifest(rendered, 'PrometheusRule', 'm-millrace-some-rules');
     expect(spec).toEqual(parse(rules));
     expect(metadata.labels).toMatchObject({ release: 'prometheus' });
   });
 
   test("renders dashboards unchanged, with Grafana's label", () => {
-    const { data, metadata } = find(rendered, 'ConfigMap', 'm-millrace-some-dashboard');
+    const { data, metadata } = findManifest(rendered, 'ConfigMap', 'm-millrace-some-dashboard');
     expect(data).toEqual({ 'some-dashboard.json': dashboard });
     expect(metadata.labels).toMatchObject({ grafana_dashboard: '1' });
   });
@@ -71,11 +71,11 @@ test.each([
 
 test("Prometheus scrapes every pod, ready or not, under its service's name", async () => {
   const rendered = await renderChart({ values });
-  const service = find(rendered, 'Service', 'm-millrace-metrics');
+  const service = findManifest(rendered, 'Service', 'm-millrace-metrics');
   expect(service.spec).toMatchObject({ clusterIP: 'None', publishNotReadyAddresses: true });
   for (const { spec } of filterByKind(rendered, 'Deployment')) {
     expect(spec.template?.metadata.labels).toMatchObject(service.spec.selector as object);
   }
-  const monitor = find(rendered, 'ServiceMonitor', 'm-millrace');
+  const monitor = findManifest(rendered, 'ServiceMonitor', 'm-millrace');
   expect(service.metadata.labels).toMatchObject(monitor.spec.selector?.matchLabels as object);
 });

@@ -1,5 +1,5 @@
-import { environmentOf, type Manifest } from './testing/manifest.ts';
-import { filterByKind, find, leastValues, renderChart } from './testing/render-chart.ts';
+import { getEnvironment, type Manifest } from './testing/manifest.ts';
+import { filterByKind, findManifest, leastValues, renderChart } from './testing/render-chart.ts';
 
 const values = {
   ...leastValues,
@@ -12,13 +12,13 @@ beforeAll(async () => {
   rendered = await renderChart({ values });
 });
 
-const policyOf = (component: string) => find(rendered, 'NetworkPolicy', `m-millrace-${component}`).spec;
+const policyOf = (component: string) => findManifest(rendered, 'NetworkPolicy', `m-millrace-${component}`).spec;
 /** Returns the ports that a component may connect to. `all` represents a rule without ports. */
 const outward = (component: string) =>
   (policyOf(component).egress ?? []).flatMap(({ ports }) => ports?.map(({ port }) => port) ?? ['all']);
 
 test("denies all traffic to and from the release's pods by default", () => {
-  const everything = find(rendered, 'NetworkPolicy', 'm-millrace').spec;
+  const everything = findManifest(rendered, 'NetworkPolicy', 'm-millrace').spec;
   expect(everything).toEqual({
     podSelector: { matchLabels: { 'app.kubernetes.io/name': 'millrace', 'app.kubernetes.io/instance': 'm' } },
     policyTypes: ['Ingress', 'Egress'],
@@ -68,7 +68,7 @@ test('allows only configured clients and stores, and test events from the API an
   const clients = [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }];
   const to = [{ ipBlock: { cidr: '192.0.2.1/32' } }];
   const networkPolicies = { clients, postgresql: { to, ports: [6432] } };
-  const { spec } = find(
+  const { spec } = findManifest(
     await renderChart({ values: { ...values, networkPolicies } }),
     'NetworkPolicy',
     'm-millrace-gateway',
@@ -89,14 +89,14 @@ test('allows only components that query ClickHouse or copy events to it to conne
   const clickhouse = { existingSecret: { name: 'clickhouse' } };
   const withClickHouse = await renderChart({ values: { ...values, clickhouse } });
   const ports = (component: string) =>
-    (find(withClickHouse, 'NetworkPolicy', `m-millrace-${component}`).spec.egress ?? []).flatMap(
+    (findManifest(withClickHouse, 'NetworkPolicy', `m-millrace-${component}`).spec.egress ?? []).flatMap(
       ({ ports: some }) => some?.map(({ port }) => port) ?? [],
     );
   expect(['management-api', 'delivery-worker', 'gateway'].map((one) => ports(one).includes(8123))).toEqual([
     ...[true, true, false],
   ]);
   const settingsOf = (component: string) =>
-    environmentOf(find(withClickHouse, 'Deployment', `m-millrace-${component}`));
+    getEnvironment(findManifest(withClickHouse, 'Deployment', `m-millrace-${component}`));
   expect(settingsOf('delivery-worker')).toMatchObject({
     EVENT_STORE: 'clickhouse',
     CLICKHOUSE_URL: 'clickhouse/CLICKHOUSE_URL',

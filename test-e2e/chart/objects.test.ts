@@ -1,6 +1,6 @@
 import { consumerGroup, type EventTopic, topicNames } from '@millrace/contracts';
-import { environmentOf, type Manifest, podOf } from './testing/manifest.ts';
-import { filterByKind, find, leastValues, renderChart } from './testing/render-chart.ts';
+import { getEnvironment, getPodSpec, type Manifest } from './testing/manifest.ts';
+import { filterByKind, findManifest, leastValues, renderChart } from './testing/render-chart.ts';
 
 const nameOf = ({ kind, metadata }: Manifest) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
 const isHook = ({ metadata }: Manifest) => metadata.annotations?.['helm.sh/hook'] !== undefined;
@@ -81,11 +81,11 @@ describe('the migration', () => {
     ['an existing service account', { serviceAccounts: { existingName: 'theirs' } }],
   ])('does not depend on objects that are created after it: %s', async (_, values) => {
     const rendered = await renderChart({ values: { ...leastValues, ...values } });
-    const job = find(rendered, 'Job', 'm-millrace-migrate');
+    const job = findManifest(rendered, 'Job', 'm-millrace-migrate');
     const hooks = rendered.filter(isHook).map(({ kind, metadata }) => `${kind} ${metadata.name}`);
     const needed = [
-      ...Object.values(environmentOf(job)).filter((value) => /^[\w-]+\/\w+$/.test(value)),
-      `ServiceAccount ${podOf(job)?.serviceAccountName}`,
+      ...Object.values(getEnvironment(job)).filter((value) => /^[\w-]+\/\w+$/.test(value)),
+      `ServiceAccount ${getPodSpec(job)?.serviceAccountName}`,
     ].map((name) => (name.includes('/') ? `Secret ${name.split('/')[0]}` : name));
     expect(needed.filter((name) => !hooks.includes(name) && !name.endsWith('theirs'))).toEqual([]);
   });
@@ -98,13 +98,13 @@ test('can exclude pods that run to completion from a service mesh, whose sidecar
   };
   const inside = { podLabels: { 'sidecar.istio.io/inject': 'true', team: 'data' } };
   const rendered = await renderChart({ values: { ...leastValues, ...inside, migrations: outside, tests: outside } });
-  const job = find(rendered, 'Job', 'm-millrace-migrate').spec.template?.metadata;
-  const { metadata } = find(rendered, 'Pod', 'm-millrace-test');
+  const job = findManifest(rendered, 'Job', 'm-millrace-migrate').spec.template?.metadata;
+  const { metadata } = findManifest(rendered, 'Pod', 'm-millrace-test');
   for (const pod of [job, metadata]) {
     expect(pod?.labels).toMatchObject({ team: 'data', 'sidecar.istio.io/inject': 'false' });
     expect(pod?.annotations).toMatchObject({ 'linkerd.io/inject': 'disabled' });
   }
-  const { spec } = find(rendered, 'Deployment', 'm-millrace-gateway');
+  const { spec } = findManifest(rendered, 'Deployment', 'm-millrace-gateway');
   expect(spec.template?.metadata.labels).toMatchObject({ 'sidecar.istio.io/inject': 'true' });
 });
 
@@ -116,8 +116,11 @@ test("schedules the pods of hooks like the release's other pods", async () => {
     priorityClassName: 'important',
   };
   const rendered = await renderChart({ values: { ...leastValues, ...placed, priorityClasses: { create: true } } });
-  for (const hook of [find(rendered, 'Job', 'm-millrace-migrate'), find(rendered, 'Pod', 'm-millrace-test')]) {
-    expect(podOf(hook)).toMatchObject(placed);
+  for (const hook of [
+    findManifest(rendered, 'Job', 'm-millrace-migrate'),
+    findManifest(rendered, 'Pod', 'm-millrace-test'),
+  ]) {
+    expect(getPodSpec(hook)).toMatchObject(placed);
   }
 });
 
@@ -140,7 +143,9 @@ describe('autoscaling', () => {
     }
     expect(filterByKind(rendered, 'HorizontalPodAutoscaler')).toHaveLength(4);
     // KEDA's admission webhook requires this annotation before KEDA can take over the autoscaler.
-    expect(find(rendered, 'HorizontalPodAutoscaler', 'm-millrace-consumer-live-cpu').metadata.annotations).toEqual({
+    expect(
+      findManifest(rendered, 'HorizontalPodAutoscaler', 'm-millrace-consumer-live-cpu').metadata.annotations,
+    ).toEqual({
       'validations.keda.sh/hpa-ownership': 'false',
     });
   });
@@ -158,7 +163,7 @@ describe('autoscaling', () => {
         .map(({ metadata }) => metadata.name)
         .sort(),
     ).toEqual(['m-millrace-gateway', 'm-millrace-management-api']);
-    const { spec } = find(rendered, 'ScaledObject', 'm-millrace-consumer-live');
+    const { spec } = findManifest(rendered, 'ScaledObject', 'm-millrace-consumer-live');
     expect(spec).toMatchObject({
       minReplicaCount: 2,
       maxReplicaCount: 6,
@@ -183,7 +188,7 @@ describe('autoscaling', () => {
       },
     };
     const rendered = await renderChart({ values });
-    const { spec } = find(rendered, 'TriggerAuthentication', 'm-millrace-kafka');
+    const { spec } = findManifest(rendered, 'TriggerAuthentication', 'm-millrace-kafka');
     expect(spec.secretTargetRef).toEqual([
       { parameter: 'username', name: 'm-millrace-stores', key: 'KAFKA_SASL_USERNAME' },
       { parameter: 'password', name: 'theirs', key: 'pw' },
@@ -191,8 +196,10 @@ describe('autoscaling', () => {
       { parameter: 'cert', name: 'user', key: 'user.crt' },
       { parameter: 'key', name: 'user', key: 'user.key' },
     ]);
-    expect(Object.keys(find(rendered, 'Secret', 'm-millrace-stores').data ?? {})).toContain('KAFKA_SASL_USERNAME');
-    const [trigger] = find(rendered, 'ScaledObject', 'm-millrace-consumer-live').spec.triggers ?? [];
+    expect(Object.keys(findManifest(rendered, 'Secret', 'm-millrace-stores').data ?? {})).toContain(
+      'KAFKA_SASL_USERNAME',
+    );
+    const [trigger] = findManifest(rendered, 'ScaledObject', 'm-millrace-consumer-live').spec.triggers ?? [];
     expect(trigger).toMatchObject({
       metadata: { sasl: 'scram_sha512', tls: 'enable' },
       authenticationRef: { name: 'm-millrace-kafka' },
@@ -206,9 +213,9 @@ describe('autoscaling', () => {
       kafka: { brokers: ['k:9093'], tls: { enabled: true, ca: { configMap: 'authorities', key: 'kafka.crt' } } },
     };
     const rendered = await renderChart({ values });
-    const { spec } = find(rendered, 'TriggerAuthentication', 'm-millrace-kafka');
+    const { spec } = findManifest(rendered, 'TriggerAuthentication', 'm-millrace-kafka');
     expect(spec).toEqual({ configMapTargetRef: [{ parameter: 'ca', name: 'authorities', key: 'kafka.crt' }] });
-    const [trigger] = find(rendered, 'ScaledObject', 'm-millrace-consumer-live').spec.triggers ?? [];
+    const [trigger] = findManifest(rendered, 'ScaledObject', 'm-millrace-consumer-live').spec.triggers ?? [];
     expect(trigger).toMatchObject({ authenticationRef: { name: 'm-millrace-kafka' } });
   });
 
@@ -221,7 +228,7 @@ describe('autoscaling', () => {
     expect(names('PodDisruptionBudget')).toEqual(names('Deployment'));
     for (const { spec, metadata } of filterByKind(rendered, 'PodDisruptionBudget')) {
       expect(spec).toMatchObject({ maxUnavailable: 1 });
-      expect(spec.selector).toEqual(find(rendered, 'Deployment', metadata.name).spec.selector);
+      expect(spec.selector).toEqual(findManifest(rendered, 'Deployment', metadata.name).spec.selector);
     }
   });
 });

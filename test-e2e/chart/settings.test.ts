@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { containerOf, environmentOf, type Manifest, podOf } from './testing/manifest.ts';
+import { getContainer, getEnvironment, getPodSpec, type Manifest } from './testing/manifest.ts';
 import {
   chartDirectory,
-  documentedSettings,
-  exampleNames,
   filterByKind,
   leastValues,
+  listExampleNames,
+  readDocumentedSettings,
   renderChart,
 } from './testing/render-chart.ts';
 import { variants } from './testing/variants.ts';
@@ -16,21 +16,21 @@ let deployments: Manifest[];
 let migrations: Manifest[];
 
 beforeAll(async () => {
-  settings = await documentedSettings();
+  settings = await readDocumentedSettings();
   const rendered = [
     ...(await Promise.all(variants.map((values) => renderChart({ values })))),
-    ...(await Promise.all((await exampleNames()).map((name) => renderChart({ examples: [name] })))),
+    ...(await Promise.all((await listExampleNames()).map((name) => renderChart({ examples: [name] })))),
   ].flat();
   deployments = filterByKind(rendered, 'Deployment');
   migrations = filterByKind(rendered, 'Job');
 });
 
-const serviceOf = (manifest: Manifest) => containerOf(manifest).name;
+const serviceOf = (manifest: Manifest) => getContainer(manifest).name;
 
 test('sets only variables that are settings of their service', () => {
   for (const deployment of deployments) {
     const known = Object.keys(settings[serviceOf(deployment)] ?? {});
-    const unknown = Object.keys(environmentOf(deployment)).filter((name) => !known.includes(name));
+    const unknown = Object.keys(getEnvironment(deployment)).filter((name) => !known.includes(name));
     expect({ name: deployment.metadata.name, unknown }).toEqual({ name: deployment.metadata.name, unknown: [] });
   }
 });
@@ -38,14 +38,14 @@ test('sets only variables that are settings of their service', () => {
 test('gives the migration the same database settings as the services', () => {
   expect(migrations.length).toBe(8);
   const known = Object.keys(settings['event-consumer'] ?? {}).filter((name) => name.startsWith('DATABASE_'));
-  expect(migrations.flatMap((job) => Object.keys(environmentOf(job))).filter((name) => !known.includes(name))).toEqual(
+  expect(migrations.flatMap((job) => Object.keys(getEnvironment(job))).filter((name) => !known.includes(name))).toEqual(
     [],
   );
 });
 
 test('sets no variable twice', () => {
   for (const deployment of deployments) {
-    const names = containerOf(deployment).env.map(({ name }) => name);
+    const names = getContainer(deployment).env.map(({ name }) => name);
     expect(names).toEqual([...new Set(names)]);
   }
 });
@@ -64,7 +64,7 @@ test('can configure every setting of every service, with its own value or in `se
     const free = Object.keys(schema.properties[key].properties.settings.properties);
     const set = deployments
       .filter((one) => serviceOf(one) === service)
-      .flatMap((one) => Object.keys(environmentOf(one)));
+      .flatMap((one) => Object.keys(getEnvironment(one)));
     const unreachable = Object.keys(settings[service] ?? {}).filter(
       (name) => !free.includes(name) && !set.includes(name),
     );
@@ -78,24 +78,24 @@ test('renders large numbers as integers, and applies component settings only to 
     gateway: { settings: { MAX_IN_FLIGHT_BYTES: 1_073_741_824, TRAFFIC_REPORT_MS: 1e6 } },
   };
   const rendered = filterByKind(await renderChart({ values }), 'Deployment');
-  const set = rendered.map((one) => [serviceOf(one), environmentOf(one).MAX_IN_FLIGHT_BYTES]);
+  const set = rendered.map((one) => [serviceOf(one), getEnvironment(one).MAX_IN_FLIGHT_BYTES]);
   expect(set.filter(([, bytes]) => bytes !== undefined)).toEqual([['ingest-gateway', '1073741824']]);
   const gateway = rendered.find((one) => serviceOf(one) === 'ingest-gateway') as Manifest;
-  expect(environmentOf(gateway).TRAFFIC_REPORT_MS).toBe('1000000');
+  expect(getEnvironment(gateway).TRAFFIC_REPORT_MS).toBe('1000000');
 });
 
 test('gives pods more time to stop than their services need', () => {
   for (const deployment of deployments) {
     const service = serviceOf(deployment);
-    const ms = (name: string) => Number(environmentOf(deployment)[name] ?? settings[service]?.[name] ?? 0);
+    const ms = (name: string) => Number(getEnvironment(deployment)[name] ?? settings[service]?.[name] ?? 0);
     // Maximum time for stopping each service after its drain time: see `stopWithinMs` in services/*/src/start.ts.
     const beyondDrain: Record<string, number> = {
       'management-api': ms('STOP_DELAY_MS') + 5000,
       'delivery-worker': 3000,
     };
-    const preStop = containerOf(deployment).lifecycle?.preStop.sleep.seconds ?? 0;
+    const preStop = getContainer(deployment).lifecycle?.preStop.sleep.seconds ?? 0;
     const needed = preStop + (ms('DRAIN_TIMEOUT_MS') + (beyondDrain[service] ?? 0)) / 1000;
-    const grace = podOf(deployment)?.terminationGracePeriodSeconds ?? 0;
+    const grace = getPodSpec(deployment)?.terminationGracePeriodSeconds ?? 0;
     expect({ service, left: grace - needed }).toEqual({ service, left: 5 });
   }
 });
@@ -108,7 +108,7 @@ test('extends the grace period if a service has longer timeouts', async () => {
   };
   const rendered = filterByKind(await renderChart({ values }), 'Deployment');
   const grace = Object.fromEntries(
-    rendered.map((one) => [one.metadata.name, podOf(one)?.terminationGracePeriodSeconds]),
+    rendered.map((one) => [one.metadata.name, getPodSpec(one)?.terminationGracePeriodSeconds]),
   );
   expect(grace).toMatchObject({ 'm-millrace-gateway': 20 + 61 + 5, 'm-millrace-management-api': 5 + 35 + 5 });
 });
@@ -122,7 +122,7 @@ test('gives gateways enough memory for everything that they may hold', () => {
   const gateways = deployments.filter((one) => serviceOf(one) === 'ingest-gateway');
   expect(gateways.length).toBeGreaterThan(5);
   for (const gateway of gateways) {
-    const own = environmentOf(gateway);
+    const own = getEnvironment(gateway);
     const number = (name: string) => Number(own[name] ?? settings['ingest-gateway']?.[name]);
     const roles = own.GATEWAY_ROLES?.split(',') ?? [];
     const bodies = number('MAX_IN_FLIGHT_BYTES') / 1024 / 1024;
@@ -132,7 +132,7 @@ test('gives gateways enough memory for everything that they may hold', () => {
     const flags = roles.includes('flags') ? number('FLAG_DEFINITIONS_MEMORY_MB') : 0;
     // Each process needs 200 MiB for itself: docs/decisions/013-memory-of-a-process.md.
     const needed = 200 + bodies + largeBodies + flags;
-    expect(memory(containerOf(gateway).resources.limits.memory)).toBeGreaterThanOrEqual(needed);
+    expect(memory(getContainer(gateway).resources.limits.memory)).toBeGreaterThanOrEqual(needed);
   }
 });
 
@@ -142,6 +142,6 @@ test.each([
   ['delivery-worker', 330],
 ])('gives %s more memory than the %d MB that the benchmark measured', (service, mb) => {
   for (const deployment of deployments.filter((one) => serviceOf(one) === service)) {
-    expect(memory(containerOf(deployment).resources.limits.memory)).toBeGreaterThan(1.5 * mb);
+    expect(memory(getContainer(deployment).resources.limits.memory)).toBeGreaterThan(1.5 * mb);
   }
 });

@@ -1,5 +1,5 @@
-import { containerOf, environmentOf, type Manifest, podOf } from './testing/manifest.ts';
-import { filterByKind, find, leastValues, renderChart } from './testing/render-chart.ts';
+import { getContainer, getEnvironment, getPodSpec, type Manifest } from './testing/manifest.ts';
+import { filterByKind, findManifest, leastValues, renderChart } from './testing/render-chart.ts';
 
 /** Chart values, and the resulting environment of a gateway. A value from a secret has the form `secret/key`. */
 const cases: [string, object, Record<string, string | undefined>][] = [
@@ -158,7 +158,7 @@ const cases: [string, object, Record<string, string | undefined>][] = [
   ],
 ];
 
-const gatewayOf = (rendered: Manifest[]) => find(rendered, 'Deployment', 'm-millrace-gateway');
+const gatewayOf = (rendered: Manifest[]) => findManifest(rendered, 'Deployment', 'm-millrace-gateway');
 
 describe.each(cases)('%s', (_, values, expected) => {
   let rendered: Manifest[];
@@ -167,7 +167,7 @@ describe.each(cases)('%s', (_, values, expected) => {
   });
 
   test('gives the gateway the expected settings', () => {
-    const environment = environmentOf(gatewayOf(rendered));
+    const environment = getEnvironment(gatewayOf(rendered));
     const configured = Object.keys(expected).map((name) => [name, environment[name]]);
     expect(Object.fromEntries(configured)).toEqual(expected);
   });
@@ -177,16 +177,16 @@ describe.each(cases)('%s', (_, values, expected) => {
       Object.keys(data).map((key) => `${metadata.name}/${key}`),
     );
     const named = rendered
-      .filter((one) => podOf(one) !== undefined)
-      .flatMap((one) => Object.values(environmentOf({ ...one, spec: one.spec })))
+      .filter((one) => getPodSpec(one) !== undefined)
+      .flatMap((one) => Object.values(getEnvironment({ ...one, spec: one.spec })))
       .filter((value) => value.startsWith('m-millrace'));
     expect(named.filter((name) => !made.includes(name))).toEqual([]);
   });
 
   test('mounts every file that settings refer to', () => {
     for (const deployment of filterByKind(rendered, 'Deployment')) {
-      const files = Object.entries(environmentOf(deployment)).filter(([name]) => name.endsWith('_FILE'));
-      const volumes = podOf(deployment)?.volumes ?? [];
+      const files = Object.entries(getEnvironment(deployment)).filter(([name]) => name.endsWith('_FILE'));
+      const volumes = getPodSpec(deployment)?.volumes ?? [];
       for (const [, file] of files) {
         const [, volume, path] = /^\/etc\/millrace\/(\w+)\/(.+)$/.exec(file) ?? [];
         const sources = volumes.find(({ name }) => name === volume)?.projected?.sources;
@@ -221,14 +221,14 @@ test("mounts secrets as files with secretsAsFiles, without variables except the 
     gateway: { extraEnv: [own] },
   };
   const gateway = gatewayOf(await renderChart({ values }));
-  expect(environmentOf(gateway)).toMatchObject({
+  expect(getEnvironment(gateway)).toMatchObject({
     DATABASE_USER_FILE: '/etc/millrace/secrets/DATABASE_USER',
     DATABASE_PASSWORD_FILE: '/etc/millrace/secrets/DATABASE_PASSWORD',
     REDIS_PASSWORD_FILE: '/etc/millrace/secrets/REDIS_PASSWORD',
     SECRETS_KEY_FILE: '/etc/millrace/secrets/SECRETS_KEY',
   });
-  expect(containerOf(gateway).env.filter(({ valueFrom }) => valueFrom !== undefined)).toEqual([own]);
-  expect(podOf(gateway)?.volumes?.find(({ name }) => name === 'secrets')?.projected?.sources).toContainEqual({
+  expect(getContainer(gateway).env.filter(({ valueFrom }) => valueFrom !== undefined)).toEqual([own]);
+  expect(getPodSpec(gateway)?.volumes?.find(({ name }) => name === 'secrets')?.projected?.sources).toContainEqual({
     secret: { name: 'redis', items: [{ key: 'redis-password', path: 'REDIS_PASSWORD' }] },
   });
 });
@@ -255,9 +255,9 @@ test.each<[object, Record<string, string | undefined>, number[]]>([
 ])('migrations bypass a pooler: %j', async (postgresql, expected, expectedPorts) => {
   const pooled = { host: 'pgbouncer', port: 6432, existingSecret: { name: 'pg' } };
   const rendered = await renderChart({ values: { ...leastValues, postgresql: { ...pooled, ...postgresql } } });
-  expect(environmentOf(find(rendered, 'Job', 'm-millrace-migrate'))).toMatchObject(expected);
-  expect(environmentOf(gatewayOf(rendered)).DATABASE_URL).not.toMatch(/db|direct/);
-  const { spec } = find(rendered, 'NetworkPolicy', 'm-millrace-migrate');
+  expect(getEnvironment(findManifest(rendered, 'Job', 'm-millrace-migrate'))).toMatchObject(expected);
+  expect(getEnvironment(gatewayOf(rendered)).DATABASE_URL).not.toMatch(/db|direct/);
+  const { spec } = findManifest(rendered, 'NetworkPolicy', 'm-millrace-migrate');
   const ports = spec.egress?.flatMap((rule) => rule.ports?.map(({ port }) => port));
   expect(ports).toEqual([53, 53, ...expectedPorts]);
 });

@@ -1,5 +1,5 @@
 import { mayConnect, type Party } from '../cluster/index.ts';
-import { type Manifest, partyOf } from './testing/manifest.ts';
+import { getPodParty, type Manifest } from './testing/manifest.ts';
 import { filterByKind, renderChart } from './testing/render-chart.ts';
 
 /** Other pods in the cluster, and hosts outside the cluster. */
@@ -128,7 +128,7 @@ const release = (example: string, values = {}) => renderChart({ examples: [examp
 const policiesOf = (rendered: Manifest[]) => filterByKind(rendered, 'NetworkPolicy');
 
 function podsOf(rendered: Manifest[]): Map<string, Party> {
-  const running = ['Deployment', 'Job', 'Pod'].flatMap((kind) => filterByKind(rendered, kind)).map(partyOf);
+  const running = ['Deployment', 'Job', 'Pod'].flatMap((kind) => filterByKind(rendered, kind)).map(getPodParty);
   return new Map(running.map((party) => [party.labels['app.kubernetes.io/component'] ?? '', party]));
 }
 

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 import { installNpmPackages, installPythonTool, orSkip } from '../testing/install-tools.ts';
 import { expected, purchaseQuery, type SeededProject, seeded, seedProject } from './seed.ts';
-import { environmentOf, startTools, type ToolProcess } from './tool-process.ts';
+import { createToolEnvironment, startTools, type ToolProcess } from './tool-process.ts';
 
 /**
  * Runs programs written for PostHog's API. They read and change a project, and each test asserts what a program has
@@ -68,7 +68,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
     const { stdout } = await run(
       `${airbyte}`,
       ['-c', 'from source_posthog.run import run; run()', 'read', '--config', config, '--catalog', catalog],
-      { cwd: directory, env: environmentOf(services, directory), timeout: 170_000, maxBuffer: 64 << 20 },
+      { cwd: directory, env: createToolEnvironment(services, directory), timeout: 170_000, maxBuffer: 64 << 20 },
     );
     const messages: Message[] = stdout
       .trim()
@@ -91,7 +91,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
   let toolkit: ToolProcess;
   beforeAll(() => {
     toolkit = startTools([process.execPath, fileURLToPath(besideThis('call-agent-toolkit.mjs'))], {
-      ...environmentOf(services, directory),
+      ...createToolEnvironment(services, directory),
       TOOLKIT: join(`${modules}`, '@posthog/agent-toolkit/dist/index.mjs'),
     });
   });
@@ -193,7 +193,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
   beforeAll(() => {
     arcade = startTools(
       [`${tools}`, '-B', fileURLToPath(besideThis('call_arcade.py'))],
-      environmentOf(services, directory),
+      createToolEnvironment(services, directory),
     );
   });
   afterAll(() => arcade?.stop());
@@ -305,7 +305,12 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
   /** Runs a command of the tool. @returns the command's output @throws Error with its error output */
   async function phog<T>(...words: string[]): Promise<T> {
     const program = ['-c', 'from posthog_cli.main import app; app()', '--json', '--yes'];
-    const options = { cwd: directory, env: environmentOf(services, directory), timeout: 60_000, maxBuffer: 64 << 20 };
+    const options = {
+      cwd: directory,
+      env: createToolEnvironment(services, directory),
+      timeout: 60_000,
+      maxBuffer: 64 << 20,
+    };
     const { stdout } = await run(`${tools}`, [...program, ...words], options);
     return (stdout === '' ? null : JSON.parse(stdout)) as T;
   }

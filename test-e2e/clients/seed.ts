@@ -3,7 +3,7 @@ import { createManagementClient } from '../support/management-client.ts';
 import { post } from '../support/post.ts';
 import type { RunningServices } from '../support/start-services.ts';
 
-/** The content of the project that the programs read. Its lists have more entries than the programs' pages. */
+/** The content of the project for these programs. Each list has more entries than a program requests per page. */
 export const seeded = {
   events: 2500,
   /** Number of events with a size of 300 kB. */

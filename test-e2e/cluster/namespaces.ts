@@ -8,7 +8,7 @@ import { hasProgram, runProgram } from '@millrace/stack/run-program';
 import { findJava } from '@millrace/stack/servers/kafka';
 import { findRedisServer } from '@millrace/stack/servers/redis';
 import { createReaper } from '@millrace/stack/servers/server-process';
-import { missingForApiServer } from './api-server/start-api-server.ts';
+import { explainMissingApiServer } from './api-server/start-api-server.ts';
 import { runOrExplain } from './parts/run-or-explain.ts';
 
 /**
@@ -51,8 +51,8 @@ export async function prepareMounts(directory: string): Promise<void> {
 }
 
 /** Returns why this machine cannot run a cluster, as a part of a sentence, or null if it can. */
-export async function missingForCluster(): Promise<string | null> {
-  const missing = await missingForApiServer();
+export async function explainMissingCluster(): Promise<string | null> {
+  const missing = await explainMissingApiServer();
   if (missing !== null) return missing;
   if (process.getuid?.() !== 0) return 'a node needs root';
   if (!(await findJava())) return 'no Java 17 or newer, for Kafka';

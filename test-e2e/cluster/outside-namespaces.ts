@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Progress } from '@millrace/stack/command';
 import { fetchParts } from './cluster.ts';
 import type { ClusterCommandOptions } from './command-options.ts';
-import { missingForCluster, runInNamespaces } from './namespaces.ts';
+import { explainMissingCluster, runInNamespaces } from './namespaces.ts';
 import { removeCgroup } from './node/cgroups.ts';
 import { runOrExplain } from './parts/run-or-explain.ts';
 import { type OlderRelease, packOlderRelease } from './stories/older-release.ts';
@@ -13,8 +13,8 @@ import { type OlderRelease, packOlderRelease } from './stories/older-release.ts'
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Downloads all files while the network is available, and then continues in the namespaces. @returns the exit code */
-export async function outsideNamespaces(options: ClusterCommandOptions, isSkipFatal: boolean): Promise<number> {
-  const missing = await missingForCluster();
+export async function runOutsideNamespaces(options: ClusterCommandOptions, isSkipFatal: boolean): Promise<number> {
+  const missing = await explainMissingCluster();
   if (missing !== null) {
     console.log(`skipped: this machine cannot run a cluster (${missing})`);
     return isSkipFatal ? 1 : 0;

@@ -1,5 +1,5 @@
 import { findChromium, patienceMs } from '@millrace/testing';
-import { installedVersion } from '../sdks/installed-version.ts';
+import { readInstalledVersion } from '../sdks/installed-version.ts';
 import { openSdkPage } from '../sdks/sdk-page.ts';
 import type { FlagCase } from './flag-cases.ts';
 import type { FlagSdk, SdkResult } from './flag-sdk.ts';
@@ -51,9 +51,9 @@ const evaluateAll = `async (cases) => {
   return results;
 }`;
 
-export function browserFlagSdk(): FlagSdk {
+export function createBrowserFlagSdk(): FlagSdk {
   return {
-    name: `${packageName} ${installedVersion(packageName)}`,
+    name: `${packageName} ${readInstalledVersion(packageName)}`,
     unavailable: findChromium() === null ? 'there is no Chromium' : null,
     async evaluate(target, cases) {
       const { page, close } = await openSdkPage({ packageName, bundle: 'module.js', options }, target);

@@ -32,12 +32,12 @@ export async function callApi(
   return {
     refused: null,
     ...(parsed.id === undefined ? {} : { id: parsed.id }),
-    ...(parsed.filters?.groups ? { operators: operatorsOf(parsed.filters) } : {}),
+    ...(parsed.filters?.groups ? { operators: listOperators(parsed.filters) } : {}),
   };
 }
 
 /** Returns the operators of all of a flag's filters, in order. A cohort filter may have no operator. */
-export function operatorsOf(filters: CaseFlag['filters']): string {
+export function listOperators(filters: CaseFlag['filters']): string {
   const all = filters.groups.flatMap(({ properties = [] }) => properties);
   return all.map(({ operator, type }) => operator ?? (type === 'cohort' ? 'in' : '')).join();
 }

@@ -14,7 +14,7 @@ export interface DocumentedDifference extends Record<Language, Omit<Tally, 'agre
 const page = new URL('../../docs/flags.md', import.meta.url);
 const columns: Language[] = ['python', 'node'];
 
-export function documentedDifferences(): DocumentedDifference[] {
+export function readDocumentedDifferences(): DocumentedDifference[] {
   const [, rest = ''] = readFileSync(page, 'utf8').split('\n## Where SDKs differ\n');
   const [section = ''] = rest.split('\n## ');
   return section
@@ -29,7 +29,7 @@ export function documentedDifferences(): DocumentedDifference[] {
 }
 
 /** Returns a run's results by the page's rows. A category that is not on the page gets a new row. */
-export function seenDifferences(
+export function countDifferences(
   rows: readonly DocumentedDifference[],
   seen: Record<Language, Map<string, Tally>>,
 ): DocumentedDifference[] {

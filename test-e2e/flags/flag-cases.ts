@@ -64,7 +64,7 @@ interface CaseFile {
 const file = new URL('../../packages/flags/src/testing/flag-cases.json', import.meta.url);
 export const caseFile = JSON.parse(readFileSync(file, 'utf8')) as CaseFile;
 
-export function casesOf(document: number): FlagCase[] {
+export function listCases(document: number): FlagCase[] {
   return caseFile.cases.flatMap((row, number) => (row[0] === document ? [toCase(row, number)] : []));
 }
 

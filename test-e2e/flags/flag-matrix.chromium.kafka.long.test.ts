@@ -1,9 +1,9 @@
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { printTable } from '../support/print-table.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
-import { browserFlagSdk } from './browser-flag-sdk.ts';
+import { createBrowserFlagSdk } from './browser-flag-sdk.ts';
 import { createSecretKey } from './create-secret-key.ts';
-import { documentedDifferences, seenDifferences } from './documented-differences.ts';
+import { countDifferences, readDocumentedDifferences } from './documented-differences.ts';
 import {
   findDisagreeingCases,
   findDisagreements,
@@ -11,27 +11,27 @@ import {
   type Tally,
   tallyByCategory,
 } from './expect-agreement.ts';
-import { caseFile, casesOf, type FlagCase } from './flag-cases.ts';
+import { caseFile, type FlagCase, listCases } from './flag-cases.ts';
 import type { FlagSdk, SdkResult } from './flag-sdk.ts';
 import { loadFlags, type StoredPastApi } from './load-flags.ts';
-import { nodeFlagSdk } from './node-flag-sdk.ts';
-import { programFlagSdks } from './program-flag-sdks.ts';
+import { createNodeFlagSdk } from './node-flag-sdk.ts';
+import { createProgramFlagSdks } from './program-flag-sdks.ts';
 import { storedPastApi } from './stored-past-api.ts';
 
 /**
  * Every SDK evaluates the same cases through the server, and locally if the SDK supports this. The entire system is
  * running. Tests in services/ingest-gateway check the server's results without an SDK.
  */
-const node = nodeFlagSdk();
-const programs = await programFlagSdks();
-const querying: FlagSdk[] = [node, ...programs, browserFlagSdk()];
+const node = createNodeFlagSdk();
+const programs = await createProgramFlagSdks();
+const querying: FlagSdk[] = [node, ...programs, createBrowserFlagSdk()];
 const evaluating: [keyof FlagCase['locally'], FlagSdk | undefined][] = [
   ['python', programs.find(({ name }) => name.startsWith('posthog-python'))],
   ['node', node],
 ];
-const cases = casesOf(0);
+const cases = listCases(0);
 /** Number of cases with another version of the property matching rules, which projects cannot select. */
-const skipped = casesOf(1).length;
+const skipped = listCases(1).length;
 const tallies = new Map<string, Map<string, Tally>>();
 const ownTallies: Partial<Record<keyof FlagCase['locally'], Map<string, Tally>>> = {};
 let services: RunningServices;
@@ -89,8 +89,8 @@ for (const [language, sdk] of evaluating) {
   () => {
     const { python, node: ofNode } = ownTallies;
     if (python === undefined || ofNode === undefined) throw new Error('An SDK has not evaluated');
-    const documented = documentedDifferences();
-    expect(seenDifferences(documented, { python, node: ofNode })).toEqual(documented);
+    const documented = readDocumentedDifferences();
+    expect(countDifferences(documented, { python, node: ofNode })).toEqual(documented);
   },
 );
 

@@ -31,7 +31,7 @@ export const concurrency = 8;
  * Returns a case's person properties, including the device ID. Not every SDK has a parameter for the device ID, and the
  * server also accepts it as a property.
  */
-export function personPropertiesOf({ context }: FlagCase): Record<string, unknown> {
+export function getPersonProperties({ context }: FlagCase): Record<string, unknown> {
   const { person_properties: sent = {}, device_id } = context;
   return device_id === undefined ? sent : { ...sent, $device_id: device_id };
 }

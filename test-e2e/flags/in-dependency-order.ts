@@ -1,7 +1,7 @@
 import type { CaseFlag } from './flag-cases.ts';
 
 /** Sorts flags so that dependencies come before the flags that depend on them. In a cycle, any flag may come first. */
-export function inDependencyOrder(flags: readonly CaseFlag[]): CaseFlag[] {
+export function sortByDependency(flags: readonly CaseFlag[]): CaseFlag[] {
   const byKey = new Map(flags.map((flag) => [flag.key, flag]));
   const ordered = new Set<CaseFlag>();
   const visiting = new Set<CaseFlag>();

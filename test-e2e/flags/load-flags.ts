@@ -2,9 +2,9 @@ import { eventually, type TestTenant } from '@millrace/testing';
 import { createManagementClient } from '../support/management-client.ts';
 import { post } from '../support/post.ts';
 import type { RunningServices } from '../support/start-services.ts';
-import { callApi, operatorsOf } from './call-api.ts';
+import { callApi, listOperators } from './call-api.ts';
 import type { CaseDocument, CaseFilter, CaseFlag } from './flag-cases.ts';
-import { inDependencyOrder } from './in-dependency-order.ts';
+import { sortByDependency } from './in-dependency-order.ts';
 import { storeCohort, storeFilters, storeFlag } from './past-api-store.ts';
 
 /** Flags and cohorts that the API rejects, by the reason. The tests write them directly to the database. */
@@ -88,11 +88,11 @@ async function makeFlags(loading: Loading, cohortIds: Map<string, number>, pastA
   const caller = { ...services, ...tenant };
   const ids = new Map<string, number>();
   const past: CaseFlag[] = [];
-  for (const flag of inDependencyOrder(loading.document.flags)) {
+  for (const flag of sortByDependency(loading.document.flags)) {
     const requested = { ...flag, filters: storedFilters(flag, ids, cohortIds) };
     const { id, refused, operators } = await callApi(caller, 'POST', 'feature_flags/', requested);
     ids.set(flag.key, id ?? (await storeFlag(services.database, tenant.projectId, flag)));
-    const isRewritten = refused === null && operators !== operatorsOf(requested.filters);
+    const isRewritten = refused === null && operators !== listOperators(requested.filters);
     if (refused === null && !isRewritten) continue;
     notePastApi(pastApi, refused ?? 'An operator is written in another way', flag.key);
     past.push(flag);

@@ -1,13 +1,13 @@
 import { patienceMs } from '@millrace/testing';
 import { PostHog } from 'posthog-node';
-import { installedVersion } from '../sdks/installed-version.ts';
+import { readInstalledVersion } from '../sdks/installed-version.ts';
 import type { FlagCase } from './flag-cases.ts';
-import { type FlagSdk, personPropertiesOf, type SdkResult } from './flag-sdk.ts';
+import { type FlagSdk, getPersonProperties, type SdkResult } from './flag-sdk.ts';
 import { runConcurrently } from './run-concurrently.ts';
 
-export function nodeFlagSdk(): FlagSdk {
+export function createNodeFlagSdk(): FlagSdk {
   return {
-    name: `posthog-node ${installedVersion('posthog-node')}`,
+    name: `posthog-node ${readInstalledVersion('posthog-node')}`,
     unavailable: null,
     async evaluate({ ingestUrl, projectApiKey, definitionsKey }, cases) {
       const client = new PostHog(projectApiKey, {
@@ -37,7 +37,7 @@ export function nodeFlagSdk(): FlagSdk {
 async function evaluateCase(client: PostHog, one: FlagCase, onlyEvaluateLocally: boolean): Promise<SdkResult> {
   const { groups, group_properties: groupProperties } = one.context;
   const result = await client.getFeatureFlagResult(one.flag, one.distinctId, {
-    personProperties: personPropertiesOf(one),
+    personProperties: getPersonProperties(one),
     // The SDK's types do not allow numeric group keys, but untyped programs send them.
     ...(groups === undefined ? {} : { groups: groups as Record<string, string> }),
     ...(groupProperties === undefined ? {} : { groupProperties }),

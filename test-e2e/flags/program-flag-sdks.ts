@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { buildSdkPrograms, type SdkProgram } from '../sdks/program-sdks.ts';
 import type { FlagCase } from './flag-cases.ts';
-import { type FlagSdk, type FlagTarget, personPropertiesOf, type SdkResult } from './flag-sdk.ts';
+import { type FlagSdk, type FlagTarget, getPersonProperties, type SdkResult } from './flag-sdk.ts';
 
 /** Returns the SDKs for other languages. Each SDK is a program that reads cases and writes results as lines of JSON. */
-export async function programFlagSdks(): Promise<FlagSdk[]> {
+export async function createProgramFlagSdks(): Promise<FlagSdk[]> {
   return (await buildSdkPrograms()).map(toFlagSdk);
 }
 
@@ -42,7 +42,7 @@ function toInput(one: FlagCase) {
     number: one.number,
     key: one.flag,
     distinct_id: one.distinctId,
-    person_properties: personPropertiesOf(one),
+    person_properties: getPersonProperties(one),
     device_id: one.context.device_id ?? null,
     groups: one.context.groups ?? {},
     group_properties: one.context.group_properties ?? {},

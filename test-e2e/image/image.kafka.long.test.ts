@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createTestDatabase, eventually, type TestDatabase, testServers, uniqueTopicPrefix } from '@millrace/testing';
-import { type Container, startContainer, whyNoContainers } from './start-container.ts';
+import { type Container, explainMissingContainers, startContainer } from './start-container.ts';
 import { type UnpackedImage, unpackImages } from './unpack-image.ts';
 
 const run = promisify(execFile);
@@ -115,7 +115,7 @@ describe('the image', () => {
   });
 });
 
-const unavailable = whyNoContainers();
+const unavailable = explainMissingContainers();
 if (unavailable) process.stdout.write(`\n! The image is not run: ${unavailable}\n`);
 
 // If this machine cannot create containers, these tests are skipped, which fails the build in CI.

@@ -37,7 +37,7 @@ mount -t proc proc "$root/proc" && exec unshare --root="$root" --wd="$folder" --
 `;
 
 /** Returns why this machine cannot create containers, or an empty string if it can. */
-export function whyNoContainers(): string {
+export function explainMissingContainers(): string {
   const { status, stderr, error } = spawnSync('unshare', [
     '--mount',
     '--pid',

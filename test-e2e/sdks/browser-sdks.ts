@@ -1,6 +1,6 @@
 import { findChromium } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { installedVersion } from './installed-version.ts';
+import { readInstalledVersion } from './installed-version.ts';
 import type { Call, Sdk } from './sdk.ts';
 import { openSdkPage } from './sdk-page.ts';
 
@@ -14,9 +14,9 @@ const packages = [
 
 const text = 'Grüße 👋';
 
-export function browserSdks(): Sdk[] {
+export function createBrowserSdks(): Sdk[] {
   return packages.map(({ packageName, bundle, options }) => ({
-    name: `posthog-js ${installedVersion(packageName)}`,
+    name: `posthog-js ${readInstalledVersion(packageName)}`,
     kind: 'browser',
     calls: ['capture', 'identify', 'alias', 'group identify', 'batch', 'unload'],
     unavailable: findChromium() === null ? 'there is no Chromium' : null,

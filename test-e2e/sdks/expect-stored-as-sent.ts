@@ -6,7 +6,7 @@ type Properties = Record<string, unknown>;
 /** Compares a stored event with the sent event, field by field. Only the documented additions are allowed. */
 export function expectStoredAsSent(row: ApiEvent, sent: SentEvent): void {
   expect(row.event).toBe(sent.event);
-  expect(row.distinct_id).toBe(distinctIdOf(sent));
+  expect(row.distinct_id).toBe(getDistinctId(sent));
   if (sent.uuid) expect(row.uuid).toBe(sent.uuid);
   if (sent.timestamp !== undefined) {
     // The clock skew correction adds the time between sending and receiving.
@@ -40,7 +40,7 @@ function expectWithAdditions(stored: Properties, sent: Properties, source: (name
   expect(stored).toEqual({ ...sent, ...Object.fromEntries(additions.map((name) => [name, source(name)])) });
 }
 
-export function distinctIdOf({ distinct_id, properties }: SentEvent): string {
+export function getDistinctId({ distinct_id, properties }: SentEvent): string {
   return String(distinct_id ?? properties.distinct_id);
 }
 

@@ -2,7 +2,7 @@ import { patienceMs } from '@millrace/testing';
 import { PostHog } from 'posthog-node';
 import { PostHog as PostHog3 } from 'posthog-node-3';
 import { PostHog as PostHog4 } from 'posthog-node-4';
-import { installedVersion } from './installed-version.ts';
+import { readInstalledVersion } from './installed-version.ts';
 import type { Call, Sdk, Target } from './sdk.ts';
 
 /** The common interface of the three versions. */
@@ -56,9 +56,9 @@ const generations: Generation[] = [
   },
 ];
 
-export function nodeSdks(): Sdk[] {
+export function createNodeSdks(): Sdk[] {
   return generations.map((generation) => ({
-    name: `posthog-node ${installedVersion(generation.packageName)}`,
+    name: `posthog-node ${readInstalledVersion(generation.packageName)}`,
     kind: 'server',
     calls: generation.calls,
     unavailable: null,

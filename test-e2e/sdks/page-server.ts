@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { startServer } from '@millrace/testing';
-import { packageDirectory } from './installed-version.ts';
+import { findPackageDirectory } from './installed-version.ts';
 
 export interface PageServer {
   /** Returns the URL of a page that starts the SDK. The page and the ingest host have different origins. */
@@ -13,7 +13,7 @@ export interface PageServer {
  * @param options the SDK's options, in addition to those that every page needs
  */
 export async function startPageServer(packageName: string, bundle: string, options: object): Promise<PageServer> {
-  const sdk = await readFile(new URL(`dist/${bundle}`, packageDirectory(packageName)));
+  const sdk = await readFile(new URL(`dist/${bundle}`, findPackageDirectory(packageName)));
   const files: Record<string, { type: string; content: string | Buffer }> = {
     '/': { type: 'text/html; charset=utf-8', content: pageWith(options) },
     '/left': { type: 'text/html', content: '<!doctype html><title>Left</title>' },

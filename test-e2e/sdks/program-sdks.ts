@@ -55,7 +55,7 @@ export async function buildSdkPrograms(): Promise<SdkProgram[]> {
   return Promise.all(recipes.map(buildProgram));
 }
 
-export async function programSdks(): Promise<Sdk[]> {
+export async function createProgramSdks(): Promise<Sdk[]> {
   return (await buildSdkPrograms()).map(toSdk);
 }
 

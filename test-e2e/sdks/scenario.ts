@@ -95,7 +95,7 @@ export const scenes: Record<Call, Scene> = {
       expect(rows.map(({ timestamp }) => timestamp.slice(0, 7))).toEqual(
         Array.from({ length: 12 }, (_, n) => `2016-${String(n + 1).padStart(2, '0')}`),
       );
-      // Events are processed in order, so the last value is stored.
+      // Expect the last value, because events are processed in order.
       expect(await person('veteran')).toMatchObject({ properties: { last_import: 11 } });
       return `old event × ${rows.length}`;
     },

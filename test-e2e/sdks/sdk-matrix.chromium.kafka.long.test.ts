@@ -1,18 +1,18 @@
 import { createTestTenant, eventually, type TestTenant } from '@millrace/testing';
 import { type ApiEvent, createManagementClient, type ManagementClient } from '../support/management-client.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
-import { browserSdks } from './browser-sdks.ts';
-import { distinctIdOf, expectStoredAsSent } from './expect-stored-as-sent.ts';
+import { createBrowserSdks } from './browser-sdks.ts';
+import { expectStoredAsSent, getDistinctId } from './expect-stored-as-sent.ts';
 import { createMatrix } from './matrix.ts';
-import { nodeSdks } from './node-sdks.ts';
-import { programSdks } from './program-sdks.ts';
+import { createNodeSdks } from './node-sdks.ts';
+import { createProgramSdks } from './program-sdks.ts';
 import { type Exchange, type RecordingProxy, startRecordingProxy } from './recording-proxy.ts';
 import { scenes } from './scenario.ts';
 import { calls, type Sdk, type SdkSession } from './sdk.ts';
 import { readSentBatch, type SentEvent } from './sent-events.ts';
 
 /** Every SDK makes every supported call with the entire system running. Each SDK has a separate project. */
-const sdks: Sdk[] = [...nodeSdks(), ...browserSdks(), ...(await programSdks())];
+const sdks: Sdk[] = [...createNodeSdks(), ...createBrowserSdks(), ...(await createProgramSdks())];
 const matrix = createMatrix(sdks);
 let services: RunningServices;
 
@@ -102,7 +102,7 @@ for (const sdk of sdks) {
             one.uuid
               ? row.uuid === one.uuid
               : row.event === one.event &&
-                row.distinct_id === distinctIdOf(one) &&
+                row.distinct_id === getDistinctId(one) &&
                 row.properties.n === one.properties.n,
           );
         expect(matching).toHaveLength(1);

@@ -3,7 +3,7 @@ import { Kafka, logLevel } from 'kafkajs';
 import type { RunningServices } from './start-services.ts';
 
 /** Returns how many event records have been processed, according to the stored offsets. */
-export async function consumedRecords({ database, topicPrefix }: RunningServices): Promise<number> {
+export async function countConsumedRecords({ database, topicPrefix }: RunningServices): Promise<number> {
   const { rows } = await database.query<{ sum: string }>(
     `SELECT coalesce(sum(next_offset), 0) AS sum FROM consumer_offset
       WHERE topic = ANY($1) AND starts_with("group", $2)`,
@@ -22,7 +22,7 @@ export async function awaitDrained(services: RunningServices): Promise<void> {
   const appended = await appendedRecords(services);
   await eventually(
     async () => {
-      const consumed = await consumedRecords(services);
+      const consumed = await countConsumedRecords(services);
       if (consumed >= appended) return;
       const logs = services.consumers.map(({ output }) => output().slice(-1500)).join('\n--\n');
       throw new Error(`${consumed} of ${appended} are consumed. The consumers said:\n${logs}`);

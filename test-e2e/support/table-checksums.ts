@@ -11,7 +11,7 @@ const ingestTables = [
 ] as const;
 
 /** Returns a checksum of every table that the consumer writes. It covers all rows, columns and row versions. */
-export async function tableChecksums(database: Pool): Promise<Record<string, string>> {
+export async function computeTableChecksums(database: Pool): Promise<Record<string, string>> {
   const sums: Record<string, string> = {};
   for (const table of ingestTables) {
     const { rows } = await database.query<{ sum: string }>(

@@ -8,7 +8,7 @@ export interface HostileBody {
   headers: Record<string, string>;
 }
 
-/** Returns texts of about `bytes` bytes each, by what makes them expensive. The texts are JSON or begin like JSON. */
+/** Returns pairs of a title and an expensive text of about `bytes` bytes. The texts are JSON or begin like JSON. */
 function hostileTexts(bytes: number): [string, string][] {
   const fill = (piece: string) => piece.repeat(Math.floor(bytes / piece.length));
   const numbered = (write: (index: number) => string) => {
@@ -51,7 +51,7 @@ function hostileTexts(bytes: number): [string, string][] {
  * @param bytes size after decompression
  * @param wrap puts each text into a larger text, for example into a field
  */
-export function hostileBodies(bytes: number, wrap: (text: string) => string = (text) => text): HostileBody[] {
+export function createHostileBodies(bytes: number, wrap: (text: string) => string = (text) => text): HostileBody[] {
   const json = { 'content-type': 'application/json' };
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   return [

@@ -14,7 +14,7 @@ export {
   startPoolerWithoutListen,
 } from './fault-proxy.ts';
 export { findChromium, findFirefox } from './find-browser.ts';
-export { type HostileBody, hostileBodies } from './hostile-json.ts';
+export { createHostileBodies as hostileBodies, type HostileBody } from './hostile-json.ts';
 export {
   type HostileServer,
   type SocketScript,
@@ -36,8 +36,8 @@ export { sampleOf, seededRandom, storySize, testSeed } from './seeded-random.ts'
 export { sendEvents } from './send-events.ts';
 export { type ServiceProcess, startService } from './service-process.ts';
 export { startServer, type TestServer } from './start-server.ts';
-export { type ExpectedState, expectedState } from './story/expected-state.ts';
-export { type StoredState, storedState } from './story/stored-state.ts';
+export { computeExpectedState as expectedState, type ExpectedState } from './story/expected-state.ts';
+export { readStoredState as storedState, type StoredState } from './story/stored-state.ts';
 export type { StoryEvent } from './story/write-story.ts';
 export { writeStory } from './story/write-story.ts';
 export { testCacheDirectory } from './test-cache-directory.ts';
@@ -54,6 +54,6 @@ export {
   type TestTenantOverrides,
 } from './test-tenant.ts';
 export { startTlsProxy, type TlsProxy } from './tls-proxy.ts';
-export { trackedFiles } from './tracked-files.ts';
+export { listTrackedFiles as trackedFiles } from './tracked-files.ts';
 export { typeScriptProcess } from './type-script-process.ts';
 export { workerFixture } from './worker-fixture.ts';

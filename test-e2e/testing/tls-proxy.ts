@@ -7,7 +7,6 @@ export interface TlsProxy {
   port: number;
   /** Returns the data that clients sent without TLS, except PostgreSQL's SSLRequest. */
   inTheClear(): string;
-  /** Returns the number of bytes received over TLS. The number is 0 if the client has rejected the certificate. */
   inSecret(): number;
   stop(): Promise<void>;
 }

@@ -6,7 +6,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /**
  * Returns the repository's files in the given folders, relative to its root. Includes files that are not committed yet.
  */
-export function trackedFiles(...folders: string[]): string[] {
+export function listTrackedFiles(...folders: string[]): string[] {
   const words = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', ...folders];
   const output = execFileSync('git', words, { cwd: root, encoding: 'utf8', maxBuffer: 100_000_000 });
   return [...new Set(output.split('\0').filter(Boolean))].sort();

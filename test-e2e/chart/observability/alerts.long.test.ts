@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../testing/render-chart.ts';
 import { alertCaseFiles, alertCases, alertRules } from './alert-rules.ts';
-import { unknownMetrics } from './metric-names.ts';
-import { promtool } from './promtool.ts';
+import { findUnknownMetrics } from './metric-names.ts';
+import { runPromtool } from './promtool.ts';
 
 const headings = new Set(
   [...readFileSync(join(root, 'docs/operations/alerts.md'), 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
@@ -12,7 +12,7 @@ const headings = new Set(
 );
 
 test('fires each alert on its own series, but not on similar series', async () => {
-  const { status, output } = await promtool('test', 'rules', ...alertCaseFiles);
+  const { status, output } = await runPromtool('test', 'rules', ...alertCaseFiles);
   expect([status, output]).toEqual([0, expect.stringContaining('SUCCESS')]);
 }, 600_000);
 
@@ -26,7 +26,7 @@ test('every alert has series on which it fires and series on which it does not',
 test.each(alertRules)(
   'the alert $alert uses only existing metrics, and gives advice',
   ({ expr, labels, annotations }) => {
-    expect(unknownMetrics(expr)).toEqual([]);
+    expect(findUnknownMetrics(expr)).toEqual([]);
     expect(['page', 'ticket']).toContain(labels.severity);
     expect(annotations.description).toContain('First, ');
     const [page, heading = ''] = annotations.runbook.split('#');

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { createDatabase } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, createTestTenant } from '@millrace/testing';
-import { unknownMetrics } from './metric-names.ts';
-import { promtool } from './promtool.ts';
+import { findUnknownMetrics } from './metric-names.ts';
+import { runPromtool } from './promtool.ts';
 
 interface Panel {
   title: string;
@@ -46,7 +46,8 @@ test('each of the four dashboards has the name of its file', () => {
 });
 
 test.each(dashboards)('the dashboard %s uses only existing metrics', (_, dashboard) => {
-  for (const [title, query = ''] of queriesOf(dashboard)) expect([title, unknownMetrics(query)]).toEqual([title, []]);
+  for (const [title, query = ''] of queriesOf(dashboard))
+    expect([title, findUnknownMetrics(query)]).toEqual([title, []]);
 });
 
 test.each(dashboards)(
@@ -79,7 +80,7 @@ test('Prometheus can parse every query', async () => {
   try {
     const file = join(temporary, 'rules.json');
     writeFileSync(file, JSON.stringify({ groups: [{ name: 'panels', rules }] }));
-    const { status, output } = await promtool('check', 'rules', file);
+    const { status, output } = await runPromtool('check', 'rules', file);
     expect([status, output]).toEqual([0, expect.stringContaining('SUCCESS')]);
   } finally {
     rmSync(temporary, { recursive: true });

@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { find, leastValues, renderChart } from '../testing/render-chart.ts';
+import { findManifest, leastValues, renderChart } from '../testing/render-chart.ts';
 import { type AlertCase, type AlertRule, alertCases, alertRuleFiles, alertRules } from './alert-rules.ts';
-import { promtool } from './promtool.ts';
+import { runPromtool } from './promtool.ts';
 
 /** Labels that Prometheus adds to an installation's series. */
 type Labels = Record<string, string>;
@@ -42,7 +42,7 @@ test("a release's rules ignore other releases in its namespace", async () => {
     .map(({ name, rules }) => ({ name, rules: rules.filter(({ alert }) => alert.startsWith('Millrace')) }))
     .map(async ({ name, rules }) => {
       const file = join(directory, `${name}.json`);
-      await writeFile(file, JSON.stringify(find(rendered, 'PrometheusRule', `mine-millrace-${name}`).spec));
+      await writeFile(file, JSON.stringify(findManifest(rendered, 'PrometheusRule', `mine-millrace-${name}`).spec));
       const tests = rules.flatMap((rule) =>
         fires(rule).flatMap((one) => [
           caseOfTwo(one, { alert: rule.alert, sick: mine, well: other, firing: [mine] }),
@@ -104,6 +104,6 @@ async function expectAll(files: { file: string; tests: object[] }[]) {
     await writeFile(name, JSON.stringify({ rule_files: [file], evaluation_interval: '1m', tests }));
     return name;
   });
-  const { status, output } = await promtool('test', 'rules', ...(await Promise.all(cases)));
+  const { status, output } = await runPromtool('test', 'rules', ...(await Promise.all(cases)));
   expect([status, output]).toEqual([0, expect.not.stringContaining('FAILED')]);
 }

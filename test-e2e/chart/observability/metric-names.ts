@@ -33,7 +33,7 @@ const metricName = /\b(?:millrace|process|nodejs|kafka|cnpg|pg)_\w+/g;
 const selector = /\b(millrace_\w+)\{([^}]*)\}/g;
 
 /** Returns a query's unknown metrics and labels, which no program exports. */
-export function unknownMetrics(query: string): string[] {
+export function findUnknownMetrics(query: string): string[] {
   const names = (query.match(metricName) ?? []).filter(
     (name) => !metricsOfOthers.has(name) && found(name) === undefined,
   );

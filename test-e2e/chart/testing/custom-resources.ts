@@ -29,7 +29,7 @@ const modules = [
 ];
 
 /** Returns files with all definitions. Each version is downloaded once (about 20 MB, of which 1 MB is kept). */
-export async function customResourceFiles(): Promise<string[]> {
+export async function fetchCustomResourceFiles(): Promise<string[]> {
   return (await Promise.all(modules.map(definitionsOf))).flat();
 }
 

@@ -77,20 +77,20 @@ export interface EnvironmentVariable {
 }
 
 /** Returns the pod spec of a Deployment, Job or Pod, or undefined for other kinds. */
-export function podOf({ kind, spec }: Manifest): PodSpec | undefined {
+export function getPodSpec({ kind, spec }: Manifest): PodSpec | undefined {
   return kind === 'Pod' ? spec : spec?.template?.spec;
 }
 
-export function containerOf(manifest: Manifest): Container {
-  const container = podOf(manifest)?.containers?.[0];
+export function getContainer(manifest: Manifest): Container {
+  const container = getPodSpec(manifest)?.containers?.[0];
   if (container === undefined) throw new Error(`${manifest.metadata.name} has no container.`);
   return container;
 }
 
 /** Returns environment variables by name. The value of a secret has the form `secret/key`. */
-export function environmentOf(manifest: Manifest): Record<string, string> {
+export function getEnvironment(manifest: Manifest): Record<string, string> {
   return Object.fromEntries(
-    containerOf(manifest).env.map(({ name, value, valueFrom }) => [
+    getContainer(manifest).env.map(({ name, value, valueFrom }) => [
       name,
       value ?? `${valueFrom?.secretKeyRef.name}/${valueFrom?.secretKeyRef.key}`,
     ]),
@@ -98,9 +98,9 @@ export function environmentOf(manifest: Manifest): Record<string, string> {
 }
 
 /** Returns the namespace, labels and ports of the pods in a Deployment, Job or Pod. */
-export function partyOf(manifest: Manifest): PodParty {
+export function getPodParty(manifest: Manifest): PodParty {
   const { labels = {} } = manifest.kind === 'Pod' ? manifest.metadata : (manifest.spec.template?.metadata ?? {});
-  const ports = (podOf(manifest)?.containers ?? []).flatMap((container) => container.ports ?? []);
+  const ports = (getPodSpec(manifest)?.containers ?? []).flatMap((container) => container.ports ?? []);
   return {
     ...{ namespace: manifest.metadata.namespace ?? 'default', labels },
     ports: Object.fromEntries(ports.map(({ name, containerPort }) => [name, containerPort])),

@@ -46,13 +46,13 @@ export async function renderChart(options: RenderOptions): Promise<Manifest[]> {
   });
 }
 
-export async function exampleNames(): Promise<string[]> {
+export async function listExampleNames(): Promise<string[]> {
   const names = await readdir(examplesDirectory);
   return names.filter((name) => name.endsWith('.yaml')).map((name) => name.replace('.yaml', ''));
 }
 
 /** Finds an object. @throws Error if no object has this kind and name */
-export function find(manifests: Manifest[], kind: string, name: string): Manifest {
+export function findManifest(manifests: Manifest[], kind: string, name: string): Manifest {
   const found = manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === name);
   if (found === undefined) throw new Error(`There is no ${kind} ${name}.`);
   return found;
@@ -62,7 +62,7 @@ export const filterByKind = (manifests: Manifest[], kind: string) =>
   manifests.filter((manifest) => manifest.kind === kind);
 
 /** Returns the default of each setting in docs/configuration.md, by service and variable. */
-export async function documentedSettings(): Promise<Record<string, Record<string, string>>> {
+export async function readDocumentedSettings(): Promise<Record<string, Record<string, string>>> {
   const page = await readFile(join(root, 'docs/configuration.md'), 'utf8');
   const [, ...sections] = page.split(/^## /m);
   return Object.fromEntries(

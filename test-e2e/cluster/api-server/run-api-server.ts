@@ -9,7 +9,7 @@ import {
   startServerProcess,
   waitUntilReady,
 } from '@millrace/stack/servers/server-process';
-import { kubernetesProgram } from '../parts/go-program.ts';
+import { buildKubernetesProgram } from '../parts/go-program.ts';
 import { runOrExplain } from '../parts/run-or-explain.ts';
 import { startEtcd } from './start-etcd.ts';
 
@@ -37,7 +37,7 @@ const firstServiceAddress = '10.96.0.1';
 /** Starts etcd and kube-apiserver, and waits until the server is ready. */
 export async function runApiServer(options: ApiServerOptions): Promise<RunningApiServer> {
   const { directory, reaper, host = '127.0.0.1' } = options;
-  const program = await kubernetesProgram('kube-apiserver');
+  const program = await buildKubernetesProgram('kube-apiserver');
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const certificates = await createCertificates(directory, [
     ...[`IP:${host}`, 'IP:127.0.0.1', `IP:${firstServiceAddress}`],

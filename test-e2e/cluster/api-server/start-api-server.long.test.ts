@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ApiServer, missingForApiServer, startApiServer } from './start-api-server.ts';
+import { type ApiServer, explainMissingApiServer, startApiServer } from './start-api-server.ts';
 
-const missing = await missingForApiServer();
+const missing = await explainMissingApiServer();
 let server: ApiServer;
 let directory: string;
 

@@ -31,9 +31,9 @@ export async function startApiServer(): Promise<ApiServer> {
     await rm(directory, { recursive: true, force: true });
   };
   try {
-    const tools = await kubernetesTools(join(directory, 'admin.kubeconfig'), directory);
-    // Without controllers, no service accounts are created, and with this plugin the server would reject pods without
-    // one.
+    const tools = await createKubernetesTools(join(directory, 'admin.kubeconfig'), directory);
+    // Turn off this plugin, because it rejects pods without a service account, and no controller creates service
+    // accounts here.
     const server = await runApiServer({ directory, reaper, flags: ['--disable-admission-plugins=ServiceAccount'] });
     return {
       ...tools,
@@ -60,7 +60,7 @@ export interface KubernetesTools {
  * Returns functions that run kubectl and Helm.
  * @param directory directory for Helm's files, so that the user's Helm settings have no effect
  */
-export async function kubernetesTools(kubeconfig: string, directory: string): Promise<KubernetesTools> {
+export async function createKubernetesTools(kubeconfig: string, directory: string): Promise<KubernetesTools> {
   const files = await ensureKubectlAndHelm();
   const env = {
     ...readEnvironment(),
@@ -85,7 +85,7 @@ const programs: [name: string, purpose: string][] = [
 ];
 
 /** Returns why this machine cannot run an API server, as a part of a sentence, or null if it can. */
-export async function missingForApiServer(): Promise<string | null> {
+export async function explainMissingApiServer(): Promise<string | null> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return 'kubectl, Helm and etcd are had for x86-64 Linux';
   for (const [name, purpose] of programs) {
     if (!(await hasProgram(name))) return `no ${name}: ${purpose}`;

@@ -11,13 +11,13 @@ import {
 import { readDebianFiles } from '../parts/debian-files.ts';
 
 /** Returns the directory of the unpacked Debian package. */
-export function etcdFiles(): Promise<string> {
+export function fetchEtcdFiles(): Promise<string> {
   return readDebianFiles('etcd', ['etcd-server']);
 }
 
 /** Starts etcd, the API server's database, only on loopback. */
 export async function startEtcd(directory: string, reaper: Reaper): Promise<RunningServer> {
-  const program = join(await etcdFiles(), 'usr/bin/etcd');
+  const program = join(await fetchEtcdFiles(), 'usr/bin/etcd');
   const data = join(directory, 'etcd');
   mkdirSync(data, { recursive: true, mode: 0o700 });
   const port = await findFreePort();

@@ -1,9 +1,9 @@
 import {
+  collectPods,
+  collectPolicies,
   type PodObject,
   parseConntrackEvent,
   parseWatchEvent,
-  policyHistory,
-  seenPods,
   type WatchEvent,
 } from './watch-connections.ts';
 
@@ -59,8 +59,10 @@ const ports = [
 
 test('lists a pod from the time it has an address until after it was deleted', () => {
   const pod = { spec: { containers: [{ ports }, {}] }, status: { podIP: '10.244.1.4' } };
-  expect(seenPods([change('ADDED', { ...pod, status: {} })])).toEqual([]);
-  expect(seenPods([change('ADDED', { ...pod, status: {} }), change('MODIFIED', pod), change('DELETED', pod)])).toEqual([
+  expect(collectPods([change('ADDED', { ...pod, status: {} })])).toEqual([]);
+  expect(
+    collectPods([change('ADDED', { ...pod, status: {} }), change('MODIFIED', pod), change('DELETED', pod)]),
+  ).toEqual([
     {
       ...{ name: 'm-gateway-0', ip: '10.244.1.4', createdAt: Date.UTC(2026, 10, 22, 21) },
       party: { namespace: 'prod', labels: { app: 'm' }, ports: { http: 8000, metrics: 9090 } },
@@ -75,7 +77,7 @@ const policyChange = (at: number, type: string, uid: string, spec = {}) => ({
 
 test("returns each policy's last version, and when the policy was deleted", () => {
   const spec = { policyTypes: ['Egress'] };
-  const known = policyHistory([
+  const known = collectPolicies([
     ...[policyChange(1500, 'ADDED', 'a'), policyChange(1500, 'ADDED', 'b')],
     ...[policyChange(2500, 'MODIFIED', 'a', spec), policyChange(3500, 'DELETED', 'b')],
     // When a watch ends, a new watch starts.

@@ -53,8 +53,8 @@ export async function watchConnections(kubeconfig: string, options: PartOptions)
       if (loss !== undefined) throw new Error(`conntrack has missed connections: ${loss}`);
       return {
         connections: events.flatMap((line) => parseConntrackEvent(line) ?? []),
-        pods: seenPods(lines('pod-watch').flatMap((line) => parseWatchEvent(line) ?? [])),
-        policies: policyHistory(lines('policy-watch').flatMap((line) => parseWatchEvent(line) ?? [])),
+        pods: collectPods(lines('pod-watch').flatMap((line) => parseWatchEvent(line) ?? [])),
+        policies: collectPolicies(lines('policy-watch').flatMap((line) => parseWatchEvent(line) ?? [])),
       };
     },
   };
@@ -136,7 +136,7 @@ export interface PodObject {
   status: { podIP?: string };
 }
 
-export function seenPods(events: readonly WatchEvent<PodObject>[]): SeenPod[] {
+export function collectPods(events: readonly WatchEvent<PodObject>[]): SeenPod[] {
   const seen = new Map<string, SeenPod>();
   for (const { object } of events) {
     const { metadata, spec, status } = object;
@@ -162,7 +162,7 @@ export interface KnownPolicy extends NetworkPolicy {
   until: number;
 }
 
-export function policyHistory(events: readonly WatchEvent<Pick<NetworkPolicy, 'spec'>>[]): KnownPolicy[] {
+export function collectPolicies(events: readonly WatchEvent<Pick<NetworkPolicy, 'spec'>>[]): KnownPolicy[] {
   const known = new Map<string, KnownPolicy>();
   for (const { at, type, object } of events) {
     const { metadata, spec } = object;

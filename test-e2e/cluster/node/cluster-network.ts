@@ -9,9 +9,9 @@ export const dnsAddress = '198.18.0.53';
 export const podRange = '10.244.0.0/16';
 
 /** Returns a node's address. Node numbers start at 1, and the first node is the host itself. */
-export const nodeAddress = (node: number) => `198.18.0.${node}`;
+export const getNodeAddress = (node: number) => `198.18.0.${node}`;
 /** Returns the address range of a node's pods. */
-export const podRangeOf = (node: number) => `10.244.${node}.0/24`;
+export const getPodRange = (node: number) => `10.244.${node}.0/24`;
 
 /** Returns whether an address belongs to a pod. The first address in each range belongs to the node's bridge. */
 export const isPodAddress = (address: string) => /^10\.244\.\d+\.\d+$/.test(address) && !address.endsWith('.1');
@@ -22,7 +22,7 @@ export async function prepareNetwork({ env }: NodePrograms, nodes: number): Prom
   await ip('link set lo up');
   // Use a pair of connected virtual devices, because not every kernel has dummy devices.
   await ip('link add node0 type veth peer name node1');
-  for (let node = 1; node <= nodes; node += 1) await ip(`addr add ${nodeAddress(node)}/24 dev node0`);
+  for (let node = 1; node <= nodes; node += 1) await ip(`addr add ${getNodeAddress(node)}/24 dev node0`);
   await ip(`addr add ${dnsAddress}/24 dev node0`);
   for (const device of ['node0', 'node1']) await ip(`link set ${device} up`);
   // Packets to service addresses need a route before kube-proxy's rules redirect them.

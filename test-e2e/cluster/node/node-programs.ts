@@ -22,7 +22,7 @@ const packages = [
 ];
 
 /** Returns the directory of the unpacked Debian packages. */
-export function nodeFiles(): Promise<string> {
+export function fetchNodeFiles(): Promise<string> {
   return readDebianFiles('node', packages);
 }
 
@@ -30,8 +30,8 @@ export function nodeFiles(): Promise<string> {
  * Returns a node's programs.
  * @param directory directory for links that the packages' installation would create
  */
-export async function nodePrograms(directory: string): Promise<NodePrograms> {
-  const root = await nodeFiles();
+export async function prepareNodePrograms(directory: string): Promise<NodePrograms> {
+  const root = await fetchNodeFiles();
   const iptables = join(directory, 'iptables');
   linkIptables(join(root, 'usr/sbin/xtables-nft-multi'), iptables);
   const { PATH = '', ...env } = readEnvironment();

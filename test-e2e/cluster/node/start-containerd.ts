@@ -10,9 +10,9 @@ import {
   startServerProcess,
   waitUntilReady,
 } from '@millrace/stack/servers/server-process';
-import { goProgram } from '../parts/go-program.ts';
+import { buildGoProgram } from '../parts/go-program.ts';
 import { runOrExplain } from '../parts/run-or-explain.ts';
-import { podRangeOf } from './cluster-network.ts';
+import { getPodRange } from './cluster-network.ts';
 import type { NodePrograms } from './node-programs.ts';
 
 export interface Containerd {
@@ -68,7 +68,7 @@ export async function startContainerd(
 
 /** Configures a bridge for a node's pods. Packets to other addresses get the node's address. */
 function bridge(node: number) {
-  const range = podRangeOf(node);
+  const range = getPodRange(node);
   return {
     cniVersion: '1.0.0',
     name: `pods-${node}`,
@@ -116,7 +116,7 @@ function listens(socket: string): Promise<boolean> {
 }
 
 /** Returns the path of the pause program. */
-export const pauseProgram = () => goProgram({ module: 'pause', path: 'millrace/pause' });
+export const buildPauseProgram = () => buildGoProgram({ module: 'pause', path: 'millrace/pause' });
 
 const name = { repository: 'millrace.local/pause', tag: '1' };
 
@@ -124,8 +124,8 @@ const name = { repository: 'millrace.local/pause', tag: '1' };
 export const pauseImageName = `${name.repository}:${name.tag}`;
 
 /** Writes an archive of the pause image to `directory`. @returns the archive's path */
-export async function pauseImage(directory: string): Promise<string> {
-  const layer = await writeLayer(new Map([['pause', file(readFileSync(await pauseProgram()), 0o755)]]));
+export async function writePauseImage(directory: string): Promise<string> {
+  const layer = await writeLayer(new Map([['pause', file(readFileSync(await buildPauseProgram()), 0o755)]]));
   const labels = { version: name.tag, created: new Date(0).toISOString(), revision: '' };
   const content = { layers: [{ title: 'pause', layer }], labels, runs: { Entrypoint: ['/pause'] } };
   const archive = join(directory, 'pause.tar');

@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Reaper, type ServerProcess, startServerProcess } from '@millrace/stack/servers/server-process';
-import { kubernetesProgram } from '../parts/go-program.ts';
+import { buildKubernetesProgram } from '../parts/go-program.ts';
 import { createCgroup } from './cgroups.ts';
-import { dnsAddress, nodeAddress } from './cluster-network.ts';
+import { dnsAddress, getNodeAddress } from './cluster-network.ts';
 import type { NodePrograms } from './node-programs.ts';
 import { startContainerd } from './start-containerd.ts';
 
@@ -66,7 +66,7 @@ interface KubeletOptions {
 /** Starts the kubelet of the node `node-<number>`. */
 async function startKubelet(node: number, options: KubeletOptions): Promise<ServerProcess> {
   const { directory, programs, kubeconfig } = options;
-  const program = await kubernetesProgram('kubelet');
+  const program = await buildKubernetesProgram('kubelet');
   mkdirSync(directory, { recursive: true });
   createCgroup(options.cgroup);
   const resolvers = join(directory, 'resolv.conf');
@@ -78,7 +78,7 @@ async function startKubelet(node: number, options: KubeletOptions): Promise<Serv
     command: program,
     arguments: [
       ...['--config', config, '--kubeconfig', kubeconfig, '--root-dir', join(directory, 'kubelet')],
-      ...['--hostname-override', `node-${node}`, '--node-ip', nodeAddress(node)],
+      ...['--hostname-override', `node-${node}`, '--node-ip', getNodeAddress(node)],
     ],
     marker: config,
     env: programs.env,
@@ -94,7 +94,7 @@ function configuration(node: number, { directory, socket, cgroup, resolvers }: K
   const memoryAndDisk = { 'memory.available': '100Mi', 'nodefs.available': '1%', 'imagefs.available': '1%' };
   return {
     ...{ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' },
-    ...{ port: 10_250 + node, healthzPort: 0, address: nodeAddress(node) },
+    ...{ port: 10_250 + node, healthzPort: 0, address: getNodeAddress(node) },
     containerRuntimeEndpoint: `unix://${socket}`,
     podLogsDir: join(directory, 'pod-logs'),
     ...{ cgroupDriver: 'cgroupfs', cgroupRoot: `/${cgroup}`, enforceNodeAllocatable: [], failCgroupV1: false },

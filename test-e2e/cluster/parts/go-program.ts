@@ -25,25 +25,28 @@ export interface GoProgram {
  * packages only once.
  * @throws SetupProblem if Go is missing, or with Go's output
  */
-export async function goProgram(program: GoProgram): Promise<string> {
+export async function buildGoProgram(program: GoProgram): Promise<string> {
   const { module, path, name = basename(path), variables = {} } = program;
   const source = moduleDirectory(module);
-  const directory = await findOrCreateCacheDirectory(`cluster/${name}-${moduleMark(module)}`, async (temporary) => {
-    const flags = ['-s', '-w', ...Object.entries(variables).map(([key, value]) => `-X ${key}=${value}`)].join(' ');
-    const build = ['go', 'build', '-p', '2', '-trimpath', '-ldflags', flags, '-o', join(temporary, name), path];
-    // Build one program at a time, because parallel builds would compile the same packages.
-    const { status, output } = await runProgram('flock', [lock, 'nice', '-n', '15', ...build], {
-      cwd: source,
-      // Without cgo, the program does not depend on this machine's libraries, so it also runs in an image.
-      env: { ...readEnvironment(), CGO_ENABLED: '0', GOFLAGS: '-mod=readonly' },
-    });
-    if (status === 127 || /No such file or directory/.test(output)) {
-      throw new SetupProblem(`${name} is built with Go, and there is no \`go\` on the PATH.`);
-    }
-    if (status !== 0) {
-      throw new SetupProblem(`${name} could not be built:\n${output.trim().split('\n').slice(-8).join('\n')}`);
-    }
-  });
+  const directory = await findOrCreateCacheDirectory(
+    `cluster/${name}-${computeModuleKey(module)}`,
+    async (temporary) => {
+      const flags = ['-s', '-w', ...Object.entries(variables).map(([key, value]) => `-X ${key}=${value}`)].join(' ');
+      const build = ['go', 'build', '-p', '2', '-trimpath', '-ldflags', flags, '-o', join(temporary, name), path];
+      // Build one program at a time, because parallel builds would compile the same packages.
+      const { status, output } = await runProgram('flock', [lock, 'nice', '-n', '15', ...build], {
+        cwd: source,
+        // Without cgo, the program does not depend on this machine's libraries, so it also runs in an image.
+        env: { ...readEnvironment(), CGO_ENABLED: '0', GOFLAGS: '-mod=readonly' },
+      });
+      if (status === 127 || /No such file or directory/.test(output)) {
+        throw new SetupProblem(`${name} is built with Go, and there is no \`go\` on the PATH.`);
+      }
+      if (status !== 0) {
+        throw new SetupProblem(`${name} could not be built:\n${output.trim().split('\n').slice(-8).join('\n')}`);
+      }
+    },
+  );
   return join(directory, name);
 }
 
@@ -59,7 +62,7 @@ export function moduleDirectory(name: GoProgram['module']): string {
  * @param module the module with its version; without a version if the go.mod in `cwd` requires the module
  * @throws SetupProblem with Go's output
  */
-export async function goSources(
+export async function fetchGoSources(
   module: string,
   { cwd, env = readEnvironment() }: { cwd: string; env?: Record<string, string | undefined> },
 ): Promise<string> {
@@ -70,7 +73,7 @@ export async function goSources(
 }
 
 /** Returns a key that changes whenever a file in the module changes. */
-export function moduleMark(name: GoProgram['module']): string {
+export function computeModuleKey(name: GoProgram['module']): string {
   const directory = moduleDirectory(name);
   const hash = createHash('sha256');
   for (const file of readdirSync(directory).sort()) hash.update(file).update(readFileSync(join(directory, file)));
@@ -85,11 +88,11 @@ type KubernetesProgram = (typeof kubernetesParts)[number];
 /**
  * Returns the path of a Kubernetes program. The first build takes minutes, and later builds reuse most of its results.
  */
-export function kubernetesProgram(name: KubernetesProgram): Promise<string> {
-  const version = kubernetesVersion();
+export function buildKubernetesProgram(name: KubernetesProgram): Promise<string> {
+  const version = readKubernetesVersion();
   const [major = '', minor = ''] = version.replace(/^v/, '').split('.');
   const place = 'k8s.io/component-base/version';
-  return goProgram({
+  return buildGoProgram({
     module: 'kubernetes',
     path: `k8s.io/kubernetes/cmd/${name}`,
     // Set the versions, because the programs compare their versions with each other.
@@ -98,7 +101,7 @@ export function kubernetesProgram(name: KubernetesProgram): Promise<string> {
 }
 
 /** Returns the module's Kubernetes version, such as `v1.34.4`. */
-export function kubernetesVersion(): string {
+export function readKubernetesVersion(): string {
   const text = readFileSync(join(moduleDirectory('kubernetes'), 'go.mod'), 'utf8');
   const version = /^require k8s\.io\/kubernetes (v\S+)/m.exec(text)?.[1];
   if (version === undefined) throw new Error('go.mod requires no k8s.io/kubernetes');

@@ -12,11 +12,11 @@ export interface Installation {
 }
 
 /** Installs Millrace with the commands from the chart's output, until the first event is visible. */
-export async function install(release: Release, stores: StoryStores): Promise<Installation> {
+export async function installMillrace(release: Release, stores: StoryStores): Promise<Installation> {
   await createNamespace(release, stores);
   const seconds = { ready: 0, keys: 0, visible: 0 };
   seconds.ready = (await release.deploy({}, { timeoutSeconds: 420 })) / 1000;
-  const [projectApiKey, keysMs] = await timed(() => bootstrap(release));
+  const [projectApiKey, keysMs] = await timed(() => createFirstOrganization(release));
   seconds.keys = keysMs / 1000;
   const [{ status, output }, testMs] = await timed(() =>
     release.helm('test', 'millrace', '--namespace', release.namespace, '--logs', '--timeout', '180s'),
@@ -36,7 +36,7 @@ export async function createNamespace(release: Release, { certificates }: StoryS
 }
 
 /** Creates the first organization. @returns the project API key */
-export async function bootstrap(release: Release): Promise<string> {
+export async function createFirstOrganization(release: Release): Promise<string> {
   const printed = await release.kubectl(
     ...['exec', 'deploy/millrace-management-api', '--', 'millrace'],
     ...['bootstrap', '--email', 'operator@example.com'],
@@ -59,7 +59,7 @@ const authoritySecrets = { postgres: 'postgres-authority', kafka: 'kafka-authori
  * the limits are the chart's defaults.
  * @param own database and topic prefix, for parallel installations
  */
-export function storyValues(
+export function buildStoryValues(
   { postgres, kafkaByTls, redis }: StoryStores,
   { database = postgres.address, topicPrefix = '' }: { database?: string; topicPrefix?: string } = {},
 ): Values {

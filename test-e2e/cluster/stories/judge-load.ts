@@ -64,7 +64,7 @@ export async function judgeLoad(
   };
 }
 
-export const isWell = ({ lost, doubled, misordered }: LoadVerdict): boolean => lost + doubled + misordered === 0;
+export const isLoadIntact = ({ lost, doubled, misordered }: LoadVerdict): boolean => lost + doubled + misordered === 0;
 
 /** Counts the stored rows of each event whose distinct ID begins with `name`. */
 async function storedEvents(database: Pool, name: string): Promise<Map<string, number>> {

@@ -3,7 +3,7 @@ import type { Cluster } from '../cluster.ts';
 import { kafkaCertificateStory, postgresCertificateStory } from './certificate-stories.ts';
 import { connectionsStory } from './connections-story.ts';
 import { fullDiskStory } from './full-disk-story.ts';
-import { install, loadImages, storyValues } from './install.ts';
+import { buildStoryValues, installMillrace, loadImages } from './install.ts';
 import type { OlderRelease } from './older-release.ts';
 import { drainStory, killStory } from './pod-stories.ts';
 import { createRelease } from './release.ts';
@@ -11,7 +11,7 @@ import { scaleStory } from './scale-story.ts';
 import type { Story, StoryContext, StoryResult } from './story.ts';
 import { type ClusterReport, formatRefusals } from './story-report.ts';
 import { startStores } from './story-stores.ts';
-import { brokenImageStory, upgradeFromStory, upgradeStory } from './upgrade-stories.ts';
+import { brokenImageStory, createUpgradeStory, upgradeStory } from './upgrade-stories.ts';
 
 /** All stories in the order in which they run. */
 const stories: Story[] = [
@@ -46,9 +46,14 @@ export async function runStories(cluster: Cluster, options: StoriesOptions): Pro
     startStores(`${directory}/stores`),
     loadImages(cluster, { ...options, others: options.older.map(({ image }) => image) }),
   ]);
-  const release = createRelease(cluster, { namespace: 'analytics', chart, directory, values: storyValues(stores) });
+  const release = createRelease(cluster, {
+    namespace: 'analytics',
+    chart,
+    directory,
+    values: buildStoryValues(stores),
+  });
   print('installing');
-  const { projectApiKey, seconds } = await install(release, stores);
+  const { projectApiKey, seconds } = await installMillrace(release, stores);
   print(
     `  ${Object.entries(seconds)
       .map(([what, value]) => `${what} ${value.toFixed(0)} s`)
@@ -61,7 +66,7 @@ export async function runStories(cluster: Cluster, options: StoriesOptions): Pro
   const context: StoryContext = { cluster, release, chart, directory, stores, setting, tags, print };
   const { eventsPerSecond } = options;
   const report: Told = { installation: seconds, eventsPerSecond, results: [], failures: [] };
-  const all = [...stories, ...options.older.map(upgradeFromStory)];
+  const all = [...stories, ...options.older.map(createUpgradeStory)];
   for (const story of all.filter(({ name }) => only?.some((word) => name.includes(word)) ?? true)) {
     print(story.name);
     try {

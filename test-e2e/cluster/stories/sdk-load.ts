@@ -12,7 +12,6 @@ export interface SdkLoad extends ClientLoad {
   refusals: Map<number, number>;
   /** Returns the load's duration in seconds, until it stopped or until now. */
   seconds(): number;
-  /** Returns the number of captured events that are not acknowledged yet. */
   waiting(): number;
 }
 

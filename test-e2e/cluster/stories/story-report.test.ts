@@ -1,4 +1,4 @@
-import { storyReport } from './story-report.ts';
+import { formatStoryReport } from './story-report.ts';
 
 const seconds = { ready: 40, keys: 5, visible: 15 };
 const result = {
@@ -11,7 +11,7 @@ const result = {
 };
 
 test('formats each story as a row, and lists the steps to the first event', () => {
-  const page = storyReport({
+  const page = formatStoryReport({
     surroundings: ['Two nodes.'],
     installation: seconds,
     eventsPerSecond: 2000,
@@ -25,6 +25,12 @@ test('formats each story as a row, and lists the steps to the first event', () =
 
 test('names a failed story', () => {
   const failures = [{ name: 'drain', reason: 'a pod never came back' }];
-  const page = storyReport({ surroundings: [], installation: seconds, eventsPerSecond: 2000, results: [], failures });
+  const page = formatStoryReport({
+    surroundings: [],
+    installation: seconds,
+    eventsPerSecond: 2000,
+    results: [],
+    failures,
+  });
   expect(page).toContain('Not completed: drain: a pod never came back');
 });

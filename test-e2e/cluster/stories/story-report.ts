@@ -21,7 +21,13 @@ export function formatRefusals({ refused, refusals }: Pick<StoryResult, 'refused
 }
 
 /** Formats the report as the page in `deploy/`. */
-export function storyReport({ surroundings, installation, eventsPerSecond, results, failures }: ClusterReport): string {
+export function formatStoryReport({
+  surroundings,
+  installation,
+  eventsPerSecond,
+  results,
+  failures,
+}: ClusterReport): string {
   const { ready, keys, visible } = installation;
   const rows = results.map((result) =>
     [

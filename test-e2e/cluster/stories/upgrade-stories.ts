@@ -1,7 +1,7 @@
 // Stories with a version change: an upgrade and a rollback, a version that never becomes ready, and an upgrade from an
 // older release.
 import pg from 'pg';
-import { bootstrap, createNamespace, storyValues } from './install.ts';
+import { buildStoryValues, createFirstOrganization, createNamespace } from './install.ts';
 import type { OlderRelease } from './older-release.ts';
 import { createRelease, type Release } from './release.ts';
 import { measureStory, type Story, type StoryContext, type StoryResult } from './story.ts';
@@ -44,7 +44,7 @@ export const brokenImageStory: Story = {
 };
 
 /** Installs an older release in addition to this version, upgrades it with its database, and rolls back. */
-export function upgradeFromStory(older: OlderRelease): Story {
+export function createUpgradeStory(older: OlderRelease): Story {
   return {
     name: `upgrade from ${older.commit} and rollback to it`,
     async run(context) {
@@ -75,7 +75,7 @@ async function upgradeAndRollBack(
   { setting }: StoryContext,
   { name, database, before, after }: Upgrade,
 ): Promise<StoryResult> {
-  const projectApiKey = await bootstrap(before);
+  const projectApiKey = await createFirstOrganization(before);
   const migrated = await countMigrations(database);
   const own = { ...setting, url: await before.urlOf('gateway'), projectApiKey, database };
   return measureStory(name, own, async () => {
@@ -94,7 +94,7 @@ function releases(
   { older, name, database }: { older: OlderRelease; name: string; database: pg.Pool },
 ): { before: Release; after: Release } {
   const own = { database: String(database.options.connectionString), topicPrefix: `${name}.` };
-  const values = storyValues(stores, own);
+  const values = buildStoryValues(stores, own);
   const at = (chart: string, tag: string) =>
     createRelease(cluster, { namespace: name, chart, directory, values: { ...values, image: { tag } } });
   return { before: at(older.chart, older.commit), after: at(chart, tags.installed) };

@@ -8,7 +8,6 @@ export interface HostileServer {
   openConnections(): number;
   /** Returns the total number of connections so far. */
   connections(): number;
-  /** Returns the number of bytes that clients have received, including bytes in the operating system's buffers. */
   bytesSent(): number;
   /** Sets the behavior of later connections. */
   behave(script: SocketScript): void;

@@ -1,4 +1,4 @@
-import { expectedState } from './expected-state.ts';
+import { computeExpectedState } from './expected-state.ts';
 import type { StoryEvent } from './write-story.ts';
 
 let sent = 0;
@@ -15,7 +15,7 @@ function event(distinctId: string, name: string, properties: Record<string, unkn
 }
 
 test('identify, alias and merge connect IDs to persons, and all other IDs remain separate', () => {
-  const { persons } = expectedState([
+  const { persons } = computeExpectedState([
     [
       event('anon', 'x'),
       event('user', '$identify', { $anon_distinct_id: 'anon' }),
@@ -32,7 +32,7 @@ test('identify, alias and merge connect IDs to persons, and all other IDs remain
 });
 
 test('applies $set, $set_once and $unset in order, with event-level values taking precedence', () => {
-  const { persons } = expectedState([
+  const { persons } = computeExpectedState([
     [
       event('a', 'x', { $set: { k: 1, gone: 1 }, $set_once: { first: 1 } }),
       event('a', 'x', { $set: { k: 2 } }, { $set: { k: 3 }, $set_once: { first: 2 } }),
@@ -48,7 +48,7 @@ test('applies $set, $set_once and $unset in order, with event-level values takin
 
 test('counts an event that is sent twice once, at its first position', () => {
   const first = event('a', 'x', { $set: { k: 1 } });
-  const { events, persons } = expectedState([[first, event('a', 'x', { $set: { k: 2 } }), first]]);
+  const { events, persons } = computeExpectedState([[first, event('a', 'x', { $set: { k: 2 } }), first]]);
   expect(events.size).toBe(2);
   expect(persons[0]?.properties).toEqual({ k: 2 });
 });
@@ -56,20 +56,20 @@ test('counts an event that is sent twice once, at its first position', () => {
 test('$groupidentify and $group_identify both set group properties, and the last value wins', () => {
   const set = (name: string, value: number) =>
     event('a', name, { $group_type: 'company', $group_key: 'acme', $group_set: { seats: value, [name]: true } });
-  expect(expectedState([[set('$groupidentify', 1), set('$group_identify', 2)]]).groups).toEqual([
+  expect(computeExpectedState([[set('$groupidentify', 1), set('$group_identify', 2)]]).groups).toEqual([
     { type: 'company', key: 'acme', properties: { seats: 2, $groupidentify: true, $group_identify: true } },
   ]);
 });
 
 test('does not know the creation time of merged IDs if their first event is missing', () => {
   const merged = [event('second', 'x'), event('second', '$identify', { $anon_distinct_id: 'visitor' })];
-  expect(expectedState([merged]).persons).toMatchObject([{ createdAt: null }]);
-  expect(expectedState([[event('user', 'signed up'), ...merged.slice(0, 1)]]).persons).toMatchObject([
+  expect(computeExpectedState([merged]).persons).toMatchObject([{ createdAt: null }]);
+  expect(computeExpectedState([[event('user', 'signed up'), ...merged.slice(0, 1)]]).persons).toMatchObject([
     { createdAt: expect.any(String) },
     { createdAt: expect.any(String) },
   ]);
 });
 
 test('creates no person for an ID with only anonymous events', () => {
-  expect(expectedState([[event('a', 'x', { $process_person_profile: false })]]).persons).toEqual([]);
+  expect(computeExpectedState([[event('a', 'x', { $process_person_profile: false })]]).persons).toEqual([]);
 });

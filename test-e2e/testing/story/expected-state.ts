@@ -34,7 +34,7 @@ export interface ExpectedState {
  * service. Persons are the connected components of all merges. A person has the properties of all of the person's IDs,
  * and the events of each ID are replayed separately. This is correct only for the streams of `writeStory`.
  */
-export function expectedState(streams: readonly (readonly StoryEvent[])[]): ExpectedState {
+export function computeExpectedState(streams: readonly (readonly StoryEvent[])[]): ExpectedState {
   const events = new Map<string, StoryEvent>();
   for (const event of streams.flat()) if (!events.has(event.uuid)) events.set(event.uuid, event);
   return { events, persons: expectedPersons([...events.values()]), groups: expectedGroups([...events.values()]) };

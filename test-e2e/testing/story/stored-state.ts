@@ -24,7 +24,7 @@ export interface StoredState {
  * Reads the database content in the format of the expected state.
  * @param projectId the project to read; all projects by default
  */
-export async function storedState({
+export async function readStoredState({
   database,
   projectId = null,
 }: {

@@ -1,4 +1,4 @@
-import { expectedState, groupBy } from './expected-state.ts';
+import { computeExpectedState, groupBy } from './expected-state.ts';
 import { writeStory } from './write-story.ts';
 
 const options = { events: 5000, people: 125, clients: 4, seed: 7 };
@@ -11,7 +11,7 @@ test('has the requested size, and sends one in a hundred events twice', () => {
 });
 
 test('merges several IDs into each person, and keeps strangers separate', () => {
-  const { persons: everyone } = expectedState(streams);
+  const { persons: everyone } = computeExpectedState(streams);
   const persons = everyone.filter(({ distinctIds }) => !distinctIds[0]?.startsWith('stranger-'));
   const strangers = everyone.filter((person) => !persons.includes(person));
   expect(strangers.length).toBeGreaterThan(0);
@@ -34,14 +34,14 @@ test('assigns each ID to one client, so that its events are processed in order',
 
 test('has the same final state for every interleaving of the IDs', () => {
   const byId = [...groupBy(sent, ({ distinct_id }) => distinct_id).values()];
-  const state = expectedState(streams);
-  const other = expectedState(byId.reverse());
+  const state = computeExpectedState(streams);
+  const other = computeExpectedState(byId.reverse());
   expect(other.persons).toEqual(state.persons);
   expect(other.groups.map(({ properties }) => properties)).toEqual(state.groups.map(({ properties }) => properties));
 });
 
 test('starts a user ID with its earliest event', () => {
-  const { persons } = expectedState(streams);
+  const { persons } = computeExpectedState(streams);
   const firstOf = new Map<string, string>();
   for (const { distinct_id, event } of sent) if (!firstOf.has(distinct_id)) firstOf.set(distinct_id, event);
   const openings = new Set(sent.filter(({ event }) => event === 'signed up').map(({ timestamp }) => timestamp));
