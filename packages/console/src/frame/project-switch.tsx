@@ -7,7 +7,7 @@ import { Button as AriaButton } from 'react-aria-components/Button';
 import { Input } from 'react-aria-components/Input';
 import { Header, Menu, MenuItem, MenuSection, MenuTrigger } from 'react-aria-components/Menu';
 import { Popover } from 'react-aria-components/Popover';
-import { Search } from 'react-aria-components/Search';
+import { SearchField } from 'react-aria-components/SearchField';
 import { type Me, meQuery, type OrganizationOfMe, type Project, queryClient } from '../api/queries.ts';
 import { call } from '../api/request.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -57,10 +57,10 @@ export function ProjectSwitch({ project }: { project: Project | undefined }) {
       <Popover placement="bottom start" className="react-aria-Popover rail-switch">
         <Autocomplete filter={contains}>
           {count >= fewestToSearch && (
-            <Search className="search rail-search" aria-label={words.findProject} autoFocus>
+            <SearchField className="search rail-search" aria-label={words.findProject} autoFocus>
               <Icon name="search" size={13} />
               <Input placeholder={words.findProject} />
-            </Search>
+            </SearchField>
           )}
           <Menu
             className="menu"
