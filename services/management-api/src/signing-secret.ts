@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createSecretReader } from '@millrace/runtime';
 
-/** Matches one secret of at least sixteen characters, or several secrets separated by commas. */
+/** Matches one or more comma-separated secrets of at least sixteen characters each. */
 export const secretList = '^\\s*[^,\\s]([^,]{14,}[^,\\s])(\\s*,\\s*[^,\\s]([^,]{14,}[^,\\s]))*\\s*$';
 
 /**

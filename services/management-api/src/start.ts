@@ -48,7 +48,7 @@ import { readSigningSecrets } from './signing-secret.ts';
  * Statement timeout in milliseconds: longer than any statement should take, but shorter than users and proxies wait.
  */
 const statementTimeoutMs = 20_000;
-/** Timeout in milliseconds of a search, which may have to read all rows of a project. */
+/** Time limit in milliseconds for a search, which may have to read all rows of a project. */
 const searchTimeoutMs = 10_000;
 
 const readSettings = (env: Record<string, string | undefined>) => withDatabaseAddress(readConfig(configSchema, env));
@@ -69,7 +69,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     // at all.
     queryTimeoutMs: timeoutMs + 2000,
   });
-  // Searches can use only part of the connections. The others remain for all other requests.
+  // Searches can use only some of the connections, so that other requests can use the rest.
   const searchConnections = Math.max(1, Math.floor(config.databasePoolSize * 0.4));
   const database = lifecycle.own(
     'database',
@@ -140,7 +140,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     stopGraceMs: config.stopDelayMs,
   });
   lifecycle.own('http server', server);
-  // Live streams must stop before the server waits for its last responses, because streams do not end by then.
+  // Live streams must stop before the server waits for its last responses, because streams do not end by themselves.
   lifecycle.own('live streams', live);
   lifecycle.own('readiness', { stop: async () => health.setStopping() });
   return { port: server.port };
@@ -148,7 +148,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
 
 const listOf = (text: string | undefined) => text?.split(',').map((part) => part.trim()) ?? [];
 
-/** Starts the query runner. Insight queries have their own read-only connections. */
+/** Starts the query runner. Insight queries use separate read-only connections. */
 function startQueries(
   lifecycle: Lifecycle,
   {
@@ -176,10 +176,10 @@ function startQueries(
   return { queryRunner: lifecycle.own('queries', queryRunner), parser, otherStore: clickhouse && { events, maxMs } };
 }
 
-/** The log on PostgreSQL has its own connections, so that log readers and requests do not wait for each other. */
+/** The PostgreSQL log uses separate connections, so that log readers and requests do not wait for each other. */
 const logPool = { poolSize: 3, connectTimeoutMs: 2000, statementTimeoutMs: 5000, queryTimeoutMs: 6000 };
 
-/** Opens the event log of the event consumer. Returns null if none is configured. */
+/** Opens the event log of the event consumer. Returns null if no event log is configured. */
 function openLog(
   config: ApiConfig,
   { lifecycle, logger, metrics }: { lifecycle: Lifecycle; logger: Logger; metrics: Metrics },
@@ -199,7 +199,7 @@ function openPool({ databaseUrl: url }: ApiConfig, logger: Logger) {
 
 const connectionOptions = { applicationName: 'millrace-management-api', preparesQueries: true };
 
-/** Reads the console and the page behind public links from a folder next to the program (packages/console). */
+/** Reads the console and the public share page from a folder next to the program (packages/console). */
 async function consolePages(config: ApiConfig) {
   const { publicApiUrl: publicUrl, publicIngestUrl, consoleDirectory } = config;
   const directory = consoleDirectory || consoleNextTo(import.meta.url);
@@ -246,7 +246,7 @@ function warnOfMissingKey(logger: Logger, isProduction: boolean): void {
   );
 }
 
-/** Sends emails for invites and password resets, if a mail server is configured. */
+/** Creates the mailer for invites and password resets, if a mail server is configured. */
 function startMailing(
   lifecycle: Lifecycle,
   parts: Pick<ServiceHost, 'logger' | 'metrics'> & { config: ApiConfig; database: Database },
@@ -270,7 +270,7 @@ function startMailing(
     patienceMs: 2000,
     mailsPerHour: config.mailsPerOrganizationHour,
   });
-  // Pending emails are stopped before the mailer and the database, which they use.
+  // Pending emails stop before the mailer and the database, which they use.
   lifecycle.own('pending emails', { stop: inviteMailing.drain });
   const { sql, transaction } = database;
   const accountMailing = createAccountMailing({ sql, transaction, logger, mailer, publicUrl: config.publicApiUrl });

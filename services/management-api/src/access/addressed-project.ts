@@ -22,7 +22,7 @@ const projectParams = Type.Object({
   project_id: Type.String({ description: 'ID (integer) of the project or of one of its environments, or `@current`.' }),
 });
 
-/** Path parameter of paths that end in the ID of a project or environment. */
+/** Path parameter for paths that end in a project or environment ID. */
 export const idParams = Type.Object({
   id: Type.String({ description: 'ID (integer) of the project or environment, or `@current`.' }),
 });

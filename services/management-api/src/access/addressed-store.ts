@@ -9,12 +9,15 @@ import {
 import type { Sql } from '@millrace/db';
 import type { RecordRights } from './record-rights.ts';
 
-/** The environment whose data a path requests. Only a project and its first environment have the same ID. */
+/**
+ * The environment whose data a path requests. A project has the same ID as its first environment, but not as the
+ * others.
+ */
 export interface AddressedProject {
   environmentId: number;
   projectId: number;
   organizationId: string;
-  /** Caller's level in the environment: 1 (member), 8 (administrator) or 15 (owner). */
+  /** The caller's level in the environment: 1 (member), 8 (administrator) or 15 (owner). */
   level: number;
   rights: RecordRights;
 }
@@ -27,7 +30,10 @@ export async function organizationExists(sql: Sql, organizationId: string): Prom
   return rows.length > 0;
 }
 
-/** Returns the first environment of the project with this ID, if it belongs to an organization of the caller. */
+/**
+ * Returns the first environment of the project with this ID, if the project belongs to one of the caller's
+ * organizations.
+ */
 export async function findFirstEnvironment(
   sql: Sql,
   userId: number,
@@ -40,7 +46,7 @@ export async function findFirstEnvironment(
   return rows[0];
 }
 
-/** Returns the environment with this project API key, if it belongs to an organization of the caller. */
+/** Returns the environment with this project API key, if it belongs to one of the caller's organizations. */
 export async function findEnvironmentByToken(
   sql: Sql,
   userId: number,

@@ -1,4 +1,4 @@
-// Authenticates callers by a personal API key or a session.
+// Authenticates callers with a personal API key or a session.
 
 import { includesScope } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -14,7 +14,7 @@ interface CallerAccessDeps {
   logger: Logger;
   requestLimit: RateLimit;
   guessLimit: GuessLimit;
-  /** Limits invalid sessions from each address. If absent, cookies are ignored. */
+  /** Limits the number of invalid sessions per address. If absent, cookies are ignored. */
   staleLimit?: GuessLimit | undefined;
 }
 

@@ -1,4 +1,4 @@
-// The caller of a request, and the limits of the key that was used.
+// The caller of a request, and the limits of the key that authenticated the request.
 
 import { canKeyAccessProject, type Membership } from '@millrace/accounts/access';
 import { includesScope, membershipLevels, type Scope } from '@millrace/contracts';
@@ -13,7 +13,7 @@ export type Credential =
       kind: 'session';
       id: string;
       expiresAt: Date;
-      /** Time when the user last authenticated. */
+      /** When the user last authenticated. */
       signedInAt: Date;
       method: string;
       /**
@@ -32,7 +32,7 @@ export type SessionCredential = Extract<Credential, { kind: 'session' }>;
 export interface Caller {
   userId: number;
   credential: Credential;
-  /** Scopes of the key. `*` grants all scopes. */
+  /** The key's scopes. `*` grants all scopes. */
   scopes: string[];
   /** IDs of the environments to which the key is limited. An empty list means no limit. */
   scopedTeams: number[];
@@ -46,7 +46,7 @@ export interface Caller {
   currentEnvironmentId: number | null;
 }
 
-/** Returns the memberships in the organizations that the key can access. All queries are limited to these. */
+/** Returns the memberships in organizations that the key can access. All queries are limited to these organizations. */
 export function getVisibleMemberships(caller: Caller): Membership[] {
   return caller.memberships.filter(({ organizationId }) => isOrganizationInKey(caller, organizationId));
 }
@@ -59,7 +59,7 @@ function isOrganizationInKey(caller: Caller, organizationId: string): boolean {
   );
 }
 
-/** Returns the environments to which the key is limited, or null if the key is not limited to environments. */
+/** Returns the environments to which the key is limited, or null if it is not limited to environments. */
 export function findScopedEnvironments({ scopedTeams }: Caller): number[] | null {
   return scopedTeams.length > 0 ? scopedTeams : null;
 }
@@ -72,7 +72,7 @@ export function isLimited({ scopedOrganizations, scopedTeams }: Caller): boolean
   return scopedOrganizations.length > 0 || scopedTeams.length > 0;
 }
 
-/** Returns whether the user is an administrator or owner of an organization. */
+/** Returns true if the user is an administrator or owner of an organization. */
 export function isAdministrator({ memberships }: Caller, organizationId: string): boolean {
   return memberships.some(
     (own) => own.organizationId === organizationId && own.level >= membershipLevels.administrator,
@@ -102,7 +102,7 @@ export function requireSession({ credential }: Caller): SessionCredential {
 
 const recentMs = 2 * 60 * 60 * 1000;
 
-/** Returns the time until which the last sign-in in a session counts as recent. */
+/** Returns the time until which a session's last sign-in counts as recent. */
 export function recentSignInUntil({ signedInAt }: SessionCredential): Date {
   return new Date(signedInAt.getTime() + recentMs);
 }
@@ -139,7 +139,7 @@ export function requireSecondFactor({ credential }: Caller): void {
       });
 }
 
-/** Returns the IDs of the organizations whose data the caller can access with this key. */
+/** Returns the IDs of organizations whose data the caller can access with this key. */
 export function getVisibleOrganizationIds(caller: Caller): string[] {
   return getVisibleMemberships(caller).map(({ organizationId }) => organizationId);
 }
@@ -172,7 +172,7 @@ export function requireProjectInKey(
   found: { environmentIds: readonly number[]; organizationId: string },
   named: string | number,
 ): void {
-  // Organizations can forbid their members to use personal API keys. A key's caller does not have these memberships.
+  // The caller of a key does not have memberships in organizations that forbid personal API keys.
   if (!caller.memberships.some(({ organizationId }) => organizationId === found.organizationId))
     throw new AppError('forbidden', 'This organization does not allow its members to use personal API keys.');
   if (canKeyAccessProject(caller, found)) return;

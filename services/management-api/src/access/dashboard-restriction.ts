@@ -1,4 +1,4 @@
-// Access to dashboards that only their owner can change, and to the insights on such dashboards.
+// Access to dashboards that only their owner can change, and to the insights on these dashboards.
 
 import { membershipLevels } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
@@ -9,7 +9,7 @@ import type { RecordRights } from './record-rights.ts';
  * and administrators.
  */
 export const restrictionLevels = { everybody: 21, owner: 37 } as const;
-/** Numbers in PostHog's API for the rights to view and to edit. */
+/** The numbers for view and edit rights in PostHog's API. */
 const privilegeLevels = { view: 21, edit: 37 } as const;
 
 export interface Restricted {
@@ -17,7 +17,7 @@ export interface Restricted {
   owner_id: number | null;
 }
 
-/** A user, with the user's level in the project and rights to its records. */
+/** A user with their level in the project and their rights to its records. */
 export interface Editor {
   userId: number;
   level: number;
@@ -32,7 +32,10 @@ export function canChangeDashboard(dashboard: Restricted, editor: Editor): boole
   return dashboard.restriction_level === restrictionLevels.everybody || canRestrictDashboard(dashboard, editor);
 }
 
-/** Returns whether an insight can be changed: it is on no dashboard, or the editor can change one of its dashboards. */
+/**
+ * Returns true if the editor can change an insight: it is on no dashboard, or the editor can change one of its
+ * dashboards.
+ */
 export function canChangeInsight(dashboards: readonly Restricted[], editor: Editor): boolean {
   return dashboards.length === 0 || dashboards.some((dashboard) => canChangeDashboard(dashboard, editor));
 }

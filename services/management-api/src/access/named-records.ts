@@ -11,7 +11,7 @@ import { findRecord, requireRecord } from './record-rights.ts';
 interface Named {
   cohort: Set<number>;
   feature_flag: Set<number>;
-  /** Whether the project's `test_account_filters` also apply, and must be checked. */
+  /** Whether the project's `test_account_filters` also apply and must be checked. */
   withTestAccountFilters: boolean;
   /** Whether an SQL query can read any cohort. */
   withAllCohorts: boolean;
@@ -23,7 +23,7 @@ interface Named {
  */
 const mayReadCohorts = /cohort|\\/i;
 
-/** Returns the texts in an object that contain SQL. */
+/** Returns the strings in an object that contain SQL. */
 function sqlIn({ kind, type, breakdown_type: breakdownType, ...part }: Record<string, unknown>): unknown[] {
   return [
     kind === 'HogQLQuery' || kind === 'HogQLMetadata' ? part.query : null,

@@ -1,4 +1,4 @@
-// Authenticates a request by its personal API key.
+// Authenticates a request with its personal API key.
 
 import { hashPersonalApiKey } from '@millrace/accounts';
 import { findLiveKey, recordKeyUse } from '@millrace/accounts/access';
@@ -67,7 +67,7 @@ function wrongKey(source: RequestKey['source']): AppError {
   });
 }
 
-/** A key in a request, and its location in the request, for error messages. */
+/** A key and its location in the request, which error messages mention. */
 interface RequestKey {
   value: string;
   source: 'Authorization header' | 'body' | 'query string';

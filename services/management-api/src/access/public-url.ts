@@ -1,4 +1,4 @@
-// Reads the URL of the installation, for features that must not depend on request headers.
+// Reads the installation's URL, for features that must not depend on request headers.
 
 import type { ApiRequest } from '@millrace/http';
 import { AppError } from '@millrace/runtime';

@@ -1,10 +1,10 @@
-// Rate limiters: sliding windows, and the limits for requests, wrong keys and sign-ups.
+// Rate limiters: sliding windows, and the limits for requests, invalid keys and sign-ups.
 
 import { AppError } from '@millrace/runtime';
 import { type CounterChange, createInProcessStore, type KeyValueStore } from '@millrace/runtime/cache';
 import { LRUCache } from 'lru-cache';
 
-/** A limit of at most `limit` requests in any `seconds`. */
+/** A limit of at most `limit` requests in any period of `seconds`. */
 export interface RateWindow {
   seconds: number;
   limit: number;
@@ -16,18 +16,18 @@ export interface RateLimit {
    * @returns null if the request is within all windows, or the number of seconds to wait
    */
   take(subject: string): Promise<number | null>;
-  /** Reverts a recent count. For limits that count only failures. */
+  /** Reverts a recent count, for limits that count only failures. */
   refund(subject: string): Promise<void>;
 }
 
 export interface RateLimitOptions {
-  /** Store of the counters, which all processes share. While it is unreachable, each process counts separately. */
+  /** The counter store that all processes share. While it is unreachable, each process counts separately. */
   keyValue: KeyValueStore;
-  /** Prefix of the counters, different for each kind of limit. */
+  /** The prefix of counter names, which differs for each kind of limit. */
   name: string;
-  /** Windows of the limit. A `limit` of 0 means no limit. */
+  /** The windows of the limit. A `limit` of 0 disables a window. */
   windows: readonly RateWindow[];
-  /** Returns the current time in milliseconds since 1970. */
+  /** Returns the current time in milliseconds since the epoch. */
   now?: () => number;
 }
 
@@ -38,7 +38,7 @@ export interface RateLimitOptions {
  */
 export function createRateLimit({ keyValue, name, windows, now = Date.now }: RateLimitOptions): RateLimit {
   const active = windows.filter(({ limit }) => limit > 0);
-  /** Created only when it is needed, because it reserves much memory. */
+  /** Created on first use, because it reserves a large amount of memory. */
   let fallback: KeyValueStore | undefined;
   const addToCounters = batchCounterChanges((changes) => keyValue.addToCounters(changes));
 
@@ -47,7 +47,7 @@ export function createRateLimit({ keyValue, name, windows, now = Date.now }: Rat
       try {
         return await addToCounters(changes);
       } catch {
-        // The store logs its own failure. Continue counting in memory.
+        // The store logs its own failure, so continue counting in memory.
       }
     }
     fallback ??= createInProcessStore();
@@ -132,7 +132,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Maximum number of changes in one command (`KeyValueStore.addToCounters`). */
+/** Maximum number of changes per command (`KeyValueStore.addToCounters`). */
 const maxChanges = 200;
 
 /**

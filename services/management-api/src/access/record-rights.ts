@@ -36,11 +36,11 @@ interface Rule {
 
 interface RecordName {
   id: string | number;
-  /** ID of the creator, who has all rights to the record. Null if unknown. */
+  /** The ID of the creator, who has all rights to the record. Null if unknown. */
   createdById: number | null;
 }
 
-/** Converts the ID and creator of a row to the form that lists use. */
+/** Converts a row's ID and creator to the form that lists use. */
 export function toRecordName({
   id,
   created_by,
@@ -51,14 +51,14 @@ export function toRecordName({
   return { id, createdById: created_by?.id ?? null };
 }
 
-/** Rights of one caller in one environment. */
+/** One caller's rights in one environment. */
 export interface RecordRights {
   userId: number;
-  /** Rules that apply, or null for administrators of the environment, who have all rights. */
+  /** The rules that apply, or null for environment administrators, who have all rights. */
   rules: readonly Rule[] | null;
 }
 
-/** Reads the rules that apply to a caller in an environment. Reads nothing if the environment has no rules. */
+/** Reads the rules that apply to a caller in an environment. If the environment has no rules, runs no query. */
 export async function readRecordRights(
   sql: Sql,
   userId: number,
@@ -106,7 +106,7 @@ function decide(rules: readonly Rule[]): RecordAccessLevel | undefined {
   return recordAccessLevels[Math.max(...ranks)];
 }
 
-/** Returns the caller's level for a kind of record. If no rule exists, everyone can change records. */
+/** Returns the caller's level for a record kind. Without a rule, everyone can change records. */
 export function findKindLevel({ rules }: RecordRights, kind: GovernedKind): RecordAccessLevel {
   if (rules === null) return 'manager';
   return decide(rules.filter((rule) => rule.resource === kind && rule.resource_id === null)) ?? 'editor';
@@ -209,7 +209,7 @@ export async function findOwnRecordIds(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Creates a function that returns whether the caller can see a record of the kind. For checks of many records. */
+/** Creates a function that returns whether the caller can see a record of this kind, for checking many records. */
 export async function createVisibilityCheck(
   sql: Sql,
   rights: RecordRights,

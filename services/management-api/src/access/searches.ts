@@ -1,11 +1,11 @@
-// Limits the queries that may read all rows of a project, so that one caller cannot block the others.
+// Limits queries that may read all rows of a project, so that one caller cannot block the others.
 
 import type { Sql } from '@millrace/db';
 import { OverBudget } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import type { AddressedProject } from './addressed-store.ts';
 
-/** The caller and the organization to which the limits of a search apply. */
+/** The caller and organization to which search limits apply. */
 interface Searcher {
   caller: { credential: { kind: 'key' | 'session' | 'link'; id: string } };
   target: Pick<AddressedProject, 'organizationId'>;
@@ -29,10 +29,10 @@ export interface Searches {
 }
 
 interface SearchesOptions {
-  /** A separate pool, so that searches cannot take the connections of other requests. */
+  /** A separate pool, so that searches cannot use the connections of other requests. */
   sql: Sql;
   connections: number;
-  /** Time in milliseconds for which a search waits for a connection. */
+  /** How many milliseconds a search waits for a connection. */
   patienceMs?: number;
 }
 
@@ -41,9 +41,9 @@ interface Waiting {
   start: () => void;
 }
 
-/** Seconds after which a rejected client can try again. Most searches have ended by then. */
+/** Seconds after which a rejected client can retry. By then, most searches have ended. */
 const retryAfterSeconds = 2;
-/** SQLSTATE of a statement that exceeded the timeout of its pool and was cancelled. */
+/** SQLSTATE of a statement that exceeded its pool's time limit and was canceled. */
 const queryCanceled = '57014';
 
 /**
@@ -136,7 +136,7 @@ export function createSearches({ sql, connections, patienceMs = 5000 }: Searches
   };
 }
 
-/** Returns whether an error of PostgreSQL or another event store means that a search took too long. */
+/** Returns true if an error from PostgreSQL or another event store means that a search took too long. */
 const isTooLong = (error: unknown) =>
   error instanceof OverBudget || (error as { code?: unknown } | null)?.code === queryCanceled;
 

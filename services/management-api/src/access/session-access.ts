@@ -1,4 +1,4 @@
-// Authenticates a request of a signed-in browser by its session.
+// Authenticates a request from a signed-in browser with its session.
 
 import { findLiveSession, hashSecret, recordSessionUse } from '@millrace/accounts/access';
 import type { Sql } from '@millrace/db';

@@ -1,4 +1,4 @@
-// Cookies of sessions and known devices, and the check that a page of the console sent a request.
+// Cookies for sessions and known devices, and the check that the console sent a request.
 
 import { deviceDays, sessionDays } from '@millrace/accounts';
 import type { ApiRequest } from '@millrace/http';
@@ -31,17 +31,17 @@ function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }
 
-/** Returns the session secret in a request, or null if the request has no session cookie. */
+/** Returns the request's session secret, or null if the request has no session cookie. */
 export function readSessionCookie(request: ApiRequest): string | null {
   return secretOf(request, 'session');
 }
 
-/** Returns the secret of the device cookie, which identifies a known browser. */
+/** Returns the device cookie's secret, which identifies a known browser. */
 export function readDeviceCookie(request: ApiRequest): string | null {
   return secretOf(request, 'device');
 }
 
-/** Returns the secret in the cookie of an unfinished action. */
+/** Returns the secret from the cookie for an unfinished action. */
 export function readStepCookie(request: ApiRequest): string | null {
   return secretOf(request, 'step');
 }
@@ -71,10 +71,10 @@ export function requireSecureOrigin({ baseUrl }: ApiRequest): void {
   );
 }
 
-/** Secrets that a browser receives after a sign-in. */
+/** The secrets that a browser receives after signing in. */
 export interface SignedIn {
   session: string;
-  /** Secret of the device, or null if the device cookie does not change. */
+  /** The device secret, or null if the device cookie does not change. */
   device: string | null;
 }
 
@@ -82,7 +82,7 @@ const daySeconds = 24 * 3600;
 /** Lifetime in seconds of the cookie for an unfinished action. */
 const stepSeconds = 600;
 
-/** Returns headers that set the session cookie and delete the cookie of the unfinished action. */
+/** Returns headers that set the session cookie and delete the cookie for an unfinished action. */
 export function setSessionCookies(request: ApiRequest, { session, device }: SignedIn) {
   const { baseUrl } = request;
   return {
@@ -94,7 +94,7 @@ export function setSessionCookies(request: ApiRequest, { session, device }: Sign
   };
 }
 
-/** Returns headers that set the cookie of an unfinished action. */
+/** Returns headers that set the cookie for an unfinished action. */
 export function setStepCookie({ baseUrl }: ApiRequest, secret: string) {
   return { 'set-cookie': setCookie(baseUrl, 'step', { value: secret, maxAge: stepSeconds }) };
 }
@@ -122,7 +122,7 @@ export function requireOwnPage(request: ApiRequest, isUnsafe: boolean): void {
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (isRead && !isUnsafe) return;
   const origin = originOf(request);
-  // Older browsers do not send these headers with GET, even from pages of this installation.
+  // Older browsers do not send these headers with GET, even from this installation's pages.
   if (origin !== 'own' && !(isRead && origin === 'unknown')) {
     throw new AppError(
       'forbidden',

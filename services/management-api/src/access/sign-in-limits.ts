@@ -1,4 +1,4 @@
-// Rate limits for sign-in and for the requests before a sign-in (docs/api/README.md#rate-limits).
+// Rate limits for sign-in and for requests before sign-in (docs/api/README.md#rate-limits).
 
 import { hashSecret } from '@millrace/accounts/access';
 import { AppError } from '@millrace/runtime';
@@ -44,15 +44,15 @@ export interface SignInLimits {
   countAddressCode(address: string, userId: number): Promise<void>;
 }
 
-/** Limits for sign-in. 0 means no limit. */
+/** Sign-in limits. 0 means no limit. */
 export interface SignInLimitSettings {
   /** Maximum number of failures from one address in ten minutes. */
   signInFailures: number;
-  /** Maximum number of failures for one account in a quarter of an hour, from any address. */
+  /** Maximum number of failures for one account in 15 minutes, from any address. */
   signInFailuresOfAccount: number;
-  /** Maximum number of wrong second-factor codes for one account in twenty minutes. */
+  /** Maximum number of wrong second-factor codes for one account in 20 minutes. */
   secondFactorFailures: number;
-  /** Maximum number of requests without authentication from one address per minute. */
+  /** Maximum number of unauthenticated requests from one address per minute. */
   signInQuestionsPerMinute: number;
   /**
    * Maximum number of password reset emails to one account per day, and of codes for new addresses that one account can
@@ -70,7 +70,7 @@ export function createSignInLimits(keyValue: KeyValueStore, settings: SignInLimi
   const ofAccount = limit('account', 900, settings.signInFailuresOfAccount);
   const codes = limit('code', 1200, settings.secondFactorFailures);
   const anonymousRequests = limit('question', 60, settings.signInQuestionsPerMinute);
-  // The limit is doubled, because each sign-in counts twice: the redirect to the provider and the redirect back.
+  // The limit is doubled, because each sign-in counts twice: for the redirects to and from the provider.
   const providerSteps = limit('provider', 60, settings.signInQuestionsPerMinute * 2);
   const perHour = settings.resetsPerDay === 0 ? 0 : mailsPerAddressHour;
   const resets = limit('reset', 24 * 3600, settings.resetsPerDay);

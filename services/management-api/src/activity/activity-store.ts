@@ -1,4 +1,4 @@
-// SQL that reads the activity log: the changes that users, operators and Millrace made to records.
+// SQL that reads the activity log: changes to records by users, operators and Millrace.
 
 import type { ActivityDetail, ActivityScope } from '@millrace/accounts';
 import type { Columns, Sql } from '@millrace/db';
@@ -16,23 +16,23 @@ import type { TimeRange } from '../time/time-range.ts';
 export interface ActivityRow
   extends Columns<'activity_log', 'id' | 'organization_id' | 'activity' | 'scope' | 'item_id' | 'created_at'> {
   detail: ActivityDetail;
-  /** The user, or null for the system and for deleted users. */
+  /** The user, or null for system activity and deleted users. */
   user: Columns<'user', 'first_name' | 'email'> | null;
 }
 
 export interface ActivityFilter {
-  /** Kinds of records to include. If absent, all kinds. */
+  /** The record kinds to include. If absent, all kinds. */
   scopes?: string[];
-  /** The kinds of records to exclude. */
+  /** The record kinds to exclude. */
   hiddenScopes?: string[];
   itemId?: string;
   userUuid?: string;
   environmentId?: number;
-  /** Caller's rights in the environment. Activity of records that the caller cannot see is excluded. */
+  /** The caller's rights in the environment. Activity for records that the caller cannot see is excluded. */
   seen?: RecordRights;
 }
 
-/** Name in the activity log for each kind of record that access rules can restrict. */
+/** The activity log's name for each record kind that access rules can restrict. */
 const scopesOfKinds: Record<GovernedKind, ActivityScope> = {
   cohort: 'Cohort',
   dashboard: 'Dashboard',
@@ -41,7 +41,7 @@ const scopesOfKinds: Record<GovernedKind, ActivityScope> = {
   insight: 'Insight',
 };
 
-/** Excludes the activity of records that the caller cannot see, for each kind of record that the filter can include. */
+/** Excludes activity for records that the caller cannot see, for each record kind that the filter can include. */
 async function addSeen(
   sql: Sql,
   where: Conditions,
@@ -119,7 +119,7 @@ export interface ActivityPosition {
   id: string;
 }
 
-/** Returns the records on one page of an organization's activity, latest first. */
+/** Returns the entries on one page of an organization's activity log, latest first. */
 export async function findActivityKeys(
   sql: Sql,
   organizationId: string,

@@ -1,4 +1,4 @@
-// Activity of an organization, including all of its projects.
+// An organization's activity, including all of its projects.
 
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -12,7 +12,7 @@ import { timeRangeQuery, toTimeRange } from '../time/time-range.ts';
 import { activityExample, activityItem, toActivity } from './activity-page.ts';
 import { findActivityKeys, readOrganizationActivity } from './activity-store.ts';
 
-/** Last record of the previous page: its time in microseconds since 1970, and its ID. */
+/** The position of the previous page's last entry: its time in microseconds since the epoch, and its ID. */
 const position = Type.Object({
   at: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
   id: Type.String({ format: 'uuid' }),
@@ -28,7 +28,7 @@ const organizationItem = Type.Object(
   { title: 'OrganizationActivity' },
 );
 
-/** The pages of this list have cursors. The other activity lists have page numbers. */
+/** This list uses cursors. The other activity lists use page numbers. */
 const organizationActivity = Type.Object(keysetPageOf(organizationItem).properties, {
   title: 'OrganizationActivityPage',
 });

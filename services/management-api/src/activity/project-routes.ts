@@ -1,4 +1,4 @@
-// Activity of a project, for records of all kinds.
+// A project's activity, for all kinds of records.
 
 import type { Sql } from '@millrace/db';
 import { pageLink } from '@millrace/http';
@@ -107,7 +107,7 @@ export function projectActivityRoutes({ sql, searches }: { sql: Sql; searches: S
   });
 }
 
-/** Combines the two filters. If both are given, a scope must match both. */
+/** Combines the two filters. If both are specified, a scope must match both. */
 function scopesOf(scope: string | undefined, scopes: string[]): string[] {
   const listed = scopes.flatMap((text) => text.split(',')).map((one) => one.trim());
   if (scope === undefined) return listed;

@@ -1,4 +1,4 @@
-// Builds the HTTP application of this service: rate limits, authentication, routes and error translation.
+// Builds this service's HTTP application: rate limits, authentication, routes and error translation.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isTransientError } from '@millrace/db';
@@ -17,7 +17,7 @@ export interface AppDeps
     RouteDeps,
     'signUpLimit' | 'signInLimits' | 'countSignIn' | 'userChangeLimit' | 'linkLimits' | 'scimLimits' | 'translateError'
   > {
-  /** Store for the counters of rate limits: Redis or the memory of this process. */
+  /** The store for rate limit counters: Redis or this process's memory. */
   keyValue: KeyValueStore;
   /** Rate limits. 0 means no limit (docs/api/README.md#rate-limits). */
   limits: {
@@ -27,7 +27,7 @@ export interface AppDeps
     signUpsPerMinute: number;
     userChangesPerMinute: number;
   } & SignInLimitSettings;
-  /** Number of trusted proxies, whose `X-Forwarded-…` headers are used. The default is 0. */
+  /** The number of trusted proxies whose `X-Forwarded-…` headers are used. The default is 0. */
   trustedProxies?: number;
   /** Whether a response that does not match its schema becomes an error. For tests. */
   checkResponses?: boolean;
@@ -96,10 +96,10 @@ function createLimits(keyValue: KeyValueStore, limits: AppDeps['limits']) {
  */
 const staleSessionsPerWrongKey = 10;
 
-/** SQLSTATE of a canceled statement, which here ran longer than the pool's time limit. */
+/** SQLSTATE of a canceled statement, which here means that it exceeded the pool's time limit. */
 const queryCanceled = '57014';
 
-/** Returns the error for the client if the database fails, or null for every other error. */
+/** Returns the error for the client after a database failure, or null for all other errors. */
 function translateDatabaseError(error: unknown): AppError | null {
   if (!isTransientError(error)) return null;
   if ((error as { code?: unknown }).code === queryCanceled) {

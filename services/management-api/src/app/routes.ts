@@ -1,4 +1,4 @@
-// Lists every route that the management API serves.
+// Lists all routes of the management API.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { LookUpChallenge } from '@millrace/accounts';
@@ -93,40 +93,40 @@ export interface RouteDeps
   searches: Searches;
   queryRunner: QueryRunner;
   parser: SqlParser;
-  /** Event store, or null if it is PostgreSQL. */
+  /** The event store, or null if it is PostgreSQL. */
   otherStore: OtherStore | null;
   health: Health;
-  /** URLs for links in reports. */
+  /** Base URLs for links in reports. */
   addresses: PublicUrls;
-  /** Log of dead letters, or null if `EVENT_LOG` is not set. */
+  /** The dead-letter log, or null if `EVENT_LOG` is not set. */
   deadLetterLog: DeadLetterLog | null;
-  /** URL of a gateway, which receives test events. */
+  /** A gateway's URL, to which test events are sent. */
   ingestUrl?: string | undefined;
-  /** Maximum number of subscriptions of an organization. 0 means no limit. */
+  /** Maximum number of subscriptions per organization. 0 means no limit. */
   maxSubscriptions: number;
   /** Limits invite requests without a key. */
   signUpLimit: SignUpLimit;
   /** Limits how often a user can change their own account. */
   userChangeLimit: RateLimit;
   linkLimits: LinkLimits;
-  /** Limits SCIM requests by token, and wrong or missing tokens by IP address. */
+  /** Limits SCIM requests per token, and invalid and missing tokens per IP address. */
   scimLimits: Pick<ScimDeps, 'requestLimit' | 'guessLimit'>;
-  /** The secret that currently signs `live_events_token`, followed by the previous secrets. */
+  /** The secret that signs `live_events_token`, followed by previous secrets. */
   tokenSecrets: () => readonly [string, ...string[]];
   live: Live;
-  /** Origins whose pages can read live events with a token. By default, none can. */
+  /** Origins whose pages can read live events with a token. Defaults to none. */
   liveOrigins?: readonly string[] | undefined;
-  /** Pages of the console, or null if the console is not served. */
+  /** The console's pages, or null if the console is not served. */
   console?: PageRoute | null;
-  /** Page behind public links, or null if it is not served. */
+  /** The page for public links, or null if it is not served. */
   sharedHtml?: Buffer | null;
-  /** Passes the requests of SDKs to a gateway. If absent, this API handles them like the requests of scripts. */
+  /** Passes SDK requests to a gateway. If absent, this API handles them like script requests. */
   gateway?: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
   /** Base URL for links. Defaults to the host of the request. */
   publicUrl?: string | undefined;
 }
 
-/** Creates the routes of sign-in, and the routes that need a session. */
+/** Creates the sign-in routes, and the routes that require a session. */
 const signInAndSessionRoutes = (deps: RouteDeps) => [
   ...signInRoutes(deps),
   ...secondStepRoutes(deps),

@@ -1,10 +1,10 @@
-// Watches the database connection, so that the service's readiness check is correct.
+// Monitors the database connection for the service's readiness check.
 
 import type { Sql } from '@millrace/db';
 import type { Stoppable } from '@millrace/runtime';
 
 export interface DatabaseWatch extends Stoppable {
-  /** Returns whether the last check succeeded. */
+  /** Returns true if the last check succeeded. */
   isResponding(): boolean;
 }
 
@@ -21,7 +21,7 @@ export async function watchDatabase(
   let isChecking = false;
 
   async function check(): Promise<void> {
-    // A check that hangs occupies a connection. Do not start another check, because that could exhaust the pool.
+    // A hanging check occupies a connection, so do not start another check that could exhaust the pool.
     if (isChecking) return;
     isChecking = true;
     const timer = setTimeout(() => {

@@ -12,12 +12,12 @@ import { Type } from 'typebox';
  * common, such as the project.
  */
 interface LargeRows {
-  /** Columns of the sort key, which identifies a row, and their types. For example, `{ id: 'bigint' }`. */
+  /** The sort key columns, which identify a row, with their types, for example `{ id: 'bigint' }`. */
   key: Record<string, string>;
-  /** Returns `FROM … WHERE …` for the row with a key. `of(column)` is the SQL of a column of the key. */
+  /** Returns `FROM … WHERE …` for the row with a key. `of(column)` returns the SQL for a key column. */
   row: (of: (column: string) => string) => string;
   columns: string;
-  /** SQL for the approximate size of the row in the response, in bytes. */
+  /** SQL for the approximate size of a row in the response, in bytes. */
   bytes: string;
 }
 
@@ -66,12 +66,12 @@ export function createLargeRowReader<Key extends object, Row extends object>({ k
   };
 }
 
-/** Part of a list for which keys are read. */
+/** The part of a list whose keys are read. */
 export interface KeyWindow<Key> {
-  /** Key after which keys are read, or null for the start of the list. */
+  /** The key after which to start reading, or null for the start of the list. */
   behind: Key | null;
   limit: number;
-  /** Number of keys to skip. */
+  /** The number of keys to skip. */
   offset: number;
 }
 
@@ -87,12 +87,12 @@ export function toLimitClause(
   return offset === 0 ? page : `${page} OFFSET ${parameter(offset)}::bigint`;
 }
 
-/** Result of a search that reached its time limit before it filled the page. */
+/** The result of a search that reached its time limit before the page was full. */
 export class StoppedSearch<Key> {
   readonly keys: Key[];
-  /** Position in the list up to which the search is complete. The next page continues from this position. */
+  /** The position in the list up to which the search is complete, from which the next page continues. */
   readonly end: Key;
-  /** Time of this position, in a list that is sorted by time. */
+  /** The time of this position, in a list that is sorted by time. */
   readonly until: Date | null;
 
   constructor({ keys, end, until = null }: { keys: Key[]; end: Key; until?: Date | null }) {
@@ -108,20 +108,20 @@ export interface LargeList<Key, Item> {
   limit: number;
   offset?: number;
   findKeys(window: KeyWindow<Key>): Promise<Key[] | StoppedSearch<Key>>;
-  /** Reads items for the first of these keys, up to the item that reaches `maxBytes`. */
+  /** Reads the items for the first of these keys, up to and including the item that reaches `maxBytes`. */
   read(keys: Key[], maxBytes: number): Promise<Portion<Item>>;
-  /** Converts a key to the form of the list's cursor schema. */
+  /** Converts a key to the format of the list's cursor schema. */
   toCursor(key: Key): Record<string, unknown>;
 }
 
 interface KeysetPage<Item> {
   next: string | null;
-  /** Time up to which a search was complete when it reached its time limit. */
+  /** The time up to which the search was complete when it reached its time limit. */
   searched_until?: string;
   results: Item[];
 }
 
-/** Maximum number of keys in a statement. */
+/** Maximum number of keys per statement. */
 const longestPortion = 1000;
 
 const MiB = 1024 * 1024;
@@ -151,7 +151,7 @@ export function createLargePages(): LargePages {
     }
   }
 
-  /** Reads `limit` rows after a key. Rows that are deleted in the meantime are replaced by later rows. */
+  /** Reads `limit` rows after a key. Later rows replace rows that are deleted in the meantime. */
   async function* portionsOf<Key, Item>(
     request: ApiRequest,
     list: LargeList<Key, Item>,
@@ -186,7 +186,7 @@ export function createLargePages(): LargePages {
   return { page: (request, list) => new PageStream(portionsOf(request, list)) };
 }
 
-/** Returns the `offset` query parameter of large lists that support it in addition to cursors. */
+/** Returns the `offset` query parameter for large lists that support offsets in addition to cursors. */
 export const offsetOfLargeList = (maximum: number) =>
   Type.Integer({
     default: 0,
@@ -207,6 +207,6 @@ export function refuseOffsetAfterCursor({ cursor, offset }: { cursor?: string; o
   throw new AppError('invalid', 'Send either `cursor` or `offset`, not both.', { attr: 'offset' });
 }
 
-/** Returns the link of the next page, in which a cursor replaces the offset. */
+/** Returns the link to the next page, in which a cursor replaces the offset. */
 const nextPage = (request: ApiRequest, position: Record<string, unknown>) =>
   pageLink(request, { cursor: encodeCursor(position), offset: null });

@@ -1,4 +1,4 @@
-/** Maximum size in bytes of a page of an offset-paginated list, not counting the last row of the page. */
+/** Maximum size in bytes of a page in an offset-paginated list, excluding the page's last row. */
 const maxBytes = 2 * 1024 * 1024;
 
 /**

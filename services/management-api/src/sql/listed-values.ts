@@ -4,7 +4,7 @@ export function parseIds(text: string | undefined): number[] {
   return listed.map(Number).filter((id) => Number.isInteger(id) && id > 0 && id <= 2_147_483_647);
 }
 
-/** Parses a list of texts: `["a", "b"]`. */
+/** Parses a list of strings: `["a", "b"]`. */
 export function parseTexts(text: string | undefined): string[] {
   return (parsedList(text) ?? []).filter((item): item is string => typeof item === 'string' && !item.includes('\0'));
 }

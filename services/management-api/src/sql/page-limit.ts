@@ -1,8 +1,8 @@
-/** Usual page sizes, including the default. */
+/** Common page sizes, including the default. */
 const usualLimits = new Set([10, 20, 25, 50, 100, 200, 500, 1000]);
 
 interface PageLimits {
-  /** `LIMIT … OFFSET …` clause of the page. */
+  /** `LIMIT … OFFSET …` clause for the page. */
   page: string;
   /** `LIMIT` clause for all rows up to the end of the page. */
   reach: string;
@@ -49,7 +49,7 @@ export function pageText(build: (limits: PageLimits) => string): (limits: PageLi
 export type Counted<Row extends { id: unknown }> = { count: number } & (Row | { [Name in keyof Row]: null }) &
   Record<string, unknown>;
 
-/** Separates the total number from the rows. */
+/** Separates the total count from the rows. */
 export function splitCount<Row extends { id: unknown }>(rows: Counted<Row>[]): { count: number; results: Row[] } {
   const results = rows.filter((row): row is Counted<Row> & Row => row.id !== null);
   return { count: rows[0]?.count ?? 0, results };

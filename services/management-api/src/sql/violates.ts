@@ -1,4 +1,4 @@
-/** Returns whether a statement failed because of this unique or foreign key constraint. */
+/** Returns true if a statement failed because of this unique or foreign key constraint. */
 export function violatesConstraint(error: unknown, constraint: string): boolean {
   if (typeof error !== 'object' || error === null) return false;
   const { code, constraint: broken } = error as { code?: unknown; constraint?: unknown };

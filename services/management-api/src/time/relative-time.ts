@@ -1,4 +1,4 @@
-// Parses times in query parameters, in ISO 8601 or relative to now, such as `-7d`.
+// Parses times in query parameters, in ISO 8601 format or relative to now, for example `-7d`.
 
 import { parseDateTime } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
@@ -27,7 +27,7 @@ function parseRelativeTime(text: string, now: Date): Date | null {
 function monthsBefore(now: Date, count: number): Date {
   const past = new Date(now);
   past.setUTCMonth(past.getUTCMonth() - count);
-  // If the day does not exist in this month, use the month's last day.
+  // If the month does not have this day, use the month's last day.
   if (past.getUTCDate() !== now.getUTCDate()) past.setUTCDate(0);
   return past;
 }

@@ -1,4 +1,4 @@
-// Declares and parses the time ranges and time cursors of lists.
+// Declares and parses time ranges and time cursors of lists.
 
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
@@ -7,7 +7,7 @@ import { parseTimeParameter } from './relative-time.ts';
 const formats =
   'an ISO 8601 time (UTC unless it has an offset), or a relative time: `-24h`, `-7d`, `-2w`, `-1m` (months), `-1y`, `-5M` (minutes)';
 
-/** Query parameters `after` and `before` of a list that is sorted by time. Both times are exclusive. */
+/** Query parameters `after` and `before` for a list that is sorted by time. Both times are exclusive. */
 export const timeRangeQuery = {
   after: Type.Optional(Type.String({ description: `Only results after this time: ${formats}.` })),
   before: Type.Optional(Type.String({ description: `Only results before this time: ${formats}.` })),
@@ -31,14 +31,14 @@ export function toTimeRange({ after, before }: { after?: string; before?: string
 }
 
 interface SpanLimits {
-  /** Length of the range in milliseconds if its start is not given. */
+  /** Length of the range in milliseconds if the request does not specify its start. */
   usualMs: number;
   maxMs: number;
-  /** Maximum length in words, for example `31 days`. */
+  /** The maximum length in words, for example `31 days`. */
   most: string;
 }
 
-/** A time range with both ends, which are exclusive. By default, the range ends now. */
+/** A time range with exclusive bounds. By default, the range ends now. */
 export interface TimeSpan {
   after: Date;
   before: Date;
@@ -75,10 +75,10 @@ export function toTimeSpan(
  */
 const firstMoment = new Date('1000-01-01T00:00:00Z');
 
-/** Milliseconds since 1970, from 4713 BC, where PostgreSQL's time begins, to the last time in JavaScript. */
+/** Milliseconds since the epoch, from PostgreSQL's earliest time in 4713 BC to JavaScript's latest time. */
 const milliseconds = Type.Integer({ minimum: -210_866_803_200_000, maximum: 8_640_000_000_000_000 });
 
-/** Cursor of a list that is sorted by time and ID. It contains the time and the ID of the last row of the page. */
+/** Cursor for a list that is sorted by time and ID. Contains the time and ID of the page's last row. */
 export const timePosition = Type.Object({ timestamp: milliseconds, id: Type.String({ format: 'uuid' }) });
 
 export interface TimePosition {
@@ -86,7 +86,7 @@ export interface TimePosition {
   id: string;
 }
 
-/** Converts a position to the form in which a cursor contains it. */
+/** Converts a position to the format that a cursor contains. */
 export function encodeTimePosition({ timestamp, id }: TimePosition): { timestamp: number; id: string } {
   return { timestamp: timestamp.getTime(), id };
 }

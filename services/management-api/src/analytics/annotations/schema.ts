@@ -1,4 +1,4 @@
-// Request and response schemas of annotations, which are notes about a point in time that charts show.
+// Request and response schemas for annotations, which are notes about a point in time that charts show.
 
 import { formatDateTime, offsetQuery, orNull } from '@millrace/http';
 import { Type } from 'typebox';
@@ -56,7 +56,7 @@ export const annotationChanges = Type.Object(
   {
     content: Type.Optional(fields.content),
     date_marker: Type.Optional(fields.date_marker),
-    // Any text, because `parseScope` validates this field. PostHog's former scope has its own error message.
+    // Any string, because `parseScope` validates this field. PostHog's former scope has a separate error message.
     scope: Type.Optional(
       Type.String({
         description: `One of ${annotationScopes.map((name) => `\`${name}\``).join(', ')}. Defaults to \`dashboard_item\`.`,

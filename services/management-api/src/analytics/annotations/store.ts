@@ -19,7 +19,7 @@ export interface AnnotationFields
   extends Columns<'annotation', 'content' | 'date_marker' | 'emoji' | 'hidden_in_user_interface' | 'deleted'> {
   scope: AnnotationScope;
   creation_type: 'USR' | 'GIT';
-  /** ID of the insight. */
+  /** The insight ID. */
   dashboard_item: number | null;
   dashboard_id: number | null;
 }
@@ -91,7 +91,7 @@ export async function listAnnotations(
   return { count: counted[0]?.count ?? 0, rows };
 }
 
-/** Finds one annotation that is shown in an environment, even if it is deleted. */
+/** Finds an annotation that is shown in an environment, even if it is deleted. */
 export async function findAnnotation(sql: Sql, place: Place, id: number): Promise<AnnotationRow | undefined> {
   const { where, from } = shownIn(place);
   where.add(`a.id = ${where.parameter(id)}`);

@@ -1,4 +1,4 @@
-// Validates the filters of a dynamic cohort, and converts older forms of filters.
+// Validates a dynamic cohort's filters, and converts older filter formats.
 
 import { isObject } from '@millrace/contracts';
 import { cohortFilterTypes, propertyOperators, readCohortFilterId } from '@millrace/flags';
@@ -47,11 +47,11 @@ export function createFiltersError(detail: string, code = 'invalid_input'): AppE
   return new AppError('invalid', detail, { code, attr: 'filters' });
 }
 
-/** Aliases that some scripts send, mapped to the operators that are stored. */
+/** Operator aliases that some scripts send, mapped to the stored operators. */
 const operatorAliases: Record<string, string> = { min: 'gte', max: 'lte' };
-/** Operators that test only whether the property exists. */
+/** Operators that test only whether a property exists. */
 const withoutValue = new Set(['is_set', 'is_not_set']);
-/** Operators that compare the whole value. For the other operators, the length of the value is limited. */
+/** Operators that compare the whole value. The other operators limit the value's length. */
 const comparesWhole = new Set(['exact', 'is_not']);
 
 /**
@@ -163,7 +163,7 @@ interface CohortGroup {
 }
 type CohortLeaf = Record<string, unknown> & { type: 'person' | 'cohort' };
 
-/** Returns all filters of a tree, at any depth. */
+/** Returns all filters in a tree, at any depth. */
 function leavesOf({ values }: CohortGroup): CohortLeaf[] {
   return values.flatMap((value) => ('values' in value ? leavesOf(value as CohortGroup) : [value as CohortLeaf]));
 }

@@ -1,4 +1,4 @@
-// Reads the uploaded CSV file with which a client fills a static cohort.
+// Reads an uploaded CSV file that fills a static cohort.
 
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -9,10 +9,10 @@ import { parse } from 'csv-parse';
 
 const maxRows = 250_000;
 const maxRowBytes = 64 * 1024;
-/** Maximum length of a value in characters. IDs and email addresses are never longer, so longer values are skipped. */
+/** Maximum length of a value in characters. Longer values are skipped, because IDs and email addresses are shorter. */
 const maxValueLength = 400;
 
-/** Recognized column headers, in order of preference, and the kind of ID in each column. */
+/** The recognized column headers in order of preference, and the kind of ID in each column. */
 const columns: readonly [header: string, by: MembersToAdd['by']][] = [
   ['person_id', 'person_id'],
   ['distinct_id', 'distinct_id'],
@@ -55,13 +55,13 @@ async function readMemberFile(content: Readable): Promise<MembersToAdd> {
       }
     });
   } catch (cause) {
-    // This error stops the pipeline, whose stages then fail with their own errors. Report the original reason.
+    // This error stops the pipeline, whose stages then fail with their own errors. Report the original error.
     throw refusal ?? (isAppError(cause) ? cause : fileError('The file could not be read as CSV.', cause));
   }
   return list.members();
 }
 
-/** Collects the IDs of a file row by row. */
+/** Collects the IDs from a file row by row. */
 function createMemberList() {
   const values = new Set<string>();
   let column: Column | undefined;

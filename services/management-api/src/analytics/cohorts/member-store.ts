@@ -1,4 +1,4 @@
-// SQL that reads and removes the members of a static cohort.
+// SQL that reads and removes a static cohort's members.
 
 import type { Sql, Transaction } from '@millrace/db';
 import type { StaticCohort } from '@millrace/flags/cohorts';
@@ -21,7 +21,7 @@ export async function deleteCohortMember(
   return rows.length > 0;
 }
 
-/** Returns one page of the UUIDs of a static cohort's members, sorted, starting after `after`. */
+/** Returns one page of a static cohort's member UUIDs, sorted, starting after `after`. */
 export async function listMemberUuids(
   sql: Sql,
   { projectId, cohortId }: StaticCohort,

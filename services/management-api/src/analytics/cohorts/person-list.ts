@@ -1,4 +1,4 @@
-// Lists the persons in a cohort as JSON or CSV. For a dynamic cohort, evaluates its filters to find the persons.
+// Lists a cohort's persons as JSON or CSV. For a dynamic cohort, evaluates the filters to find the persons.
 
 import { formatCsv } from '@millrace/contracts/csv';
 import type { Sql } from '@millrace/db';
@@ -88,7 +88,7 @@ interface CohortRead {
 
 type Deps = { sql: Sql; searches: Searches };
 
-/** Yields one page of a cohort's persons in portions, in the form of list responses. */
+/** Yields one page of a cohort's persons in portions, as list responses contain them. */
 export async function* readCohortPersons(deps: Deps, read: CohortRead) {
   const { environmentId } = read.target;
   for await (const { persons, end } of memberPortions(deps, read)) {
@@ -125,11 +125,11 @@ async function createCsv(deps: Deps, read: CohortRead): Promise<TextContent> {
 
 interface MemberPortion {
   persons: PersonRow[];
-  /** In the last portion, the start of the next page. In other portions, null. */
+  /** The start of the next page in the last portion, and null in other portions. */
   end: { after: string | null } | null;
 }
 
-/** Yields `limit` persons in total, or fewer if the cohort has no more. */
+/** Yields `limit` persons in total, or fewer if the cohort has fewer. */
 async function* portionsOf(
   { after, limit }: MemberWindow,
   find: (window: MemberWindow) => Promise<MemberPage>,
@@ -183,7 +183,7 @@ async function findMembers(
     : await evaluated(sql, cohort, window);
   const persons = await readPersons(sql, cohort.projectId, uuids);
   const last = persons.at(-1)?.uuid;
-  // If `readPersons` stopped at its byte limit, the next page starts after the last person that it returned.
+  // If `readPersons` stopped at its byte limit, the next page starts after the last returned person.
   const isCut = last !== undefined && uuids.some((uuid) => uuid > last) && persons.length < uuids.length;
   return { persons, after: isCut ? last : lookedUntil };
 }
@@ -215,7 +215,7 @@ async function evaluated(
   return { uuids, lookedUntil: null };
 }
 
-/** `memberFile` recognizes these headers, so an exported file can be uploaded again to create a static cohort. */
+/** `memberFile` recognizes these headers, so an exported file can be uploaded to create a static cohort. */
 const header = ['person_id', 'distinct_id', 'email', 'is_identified', 'created_at'];
 
 const toCsvRow = ({ uuid, main_distinct_id, properties: { email }, is_identified, created_at }: PersonRow) => [

@@ -44,7 +44,7 @@ const listQuery = Type.Object({
  * (static).
  */
 export function cohortRoutes(database: Pick<Database, 'sql' | 'transaction'> & { searches: Searches }) {
-  // Paths such as `cohorts/activity` must come before `cohorts/:id`, which would match them too.
+  // Paths such as `cohorts/activity` must come before `cohorts/:id`, which also matches them.
   return [
     ...cohortHistoryRoutes(database),
     ...readRoutes(database),
@@ -97,7 +97,7 @@ function cohortWriteRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
   const { transaction } = database;
   const below = environmentBasePaths(database.sql);
 
-  /** Adds the members that a request contains, as a file or as UUIDs. */
+  /** Adds the members from a request, given as a file or as UUIDs. */
   async function withMembers(
     author: CohortAuthor,
     written: CohortRow,

@@ -1,4 +1,4 @@
-// Rules for cohorts: checks changed fields and references, and rejects deleting a cohort that feature flags use.
+// Cohort rules: checks changed fields and references, and rejects deleting a cohort that feature flags use.
 
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
@@ -34,7 +34,7 @@ export function fillCohortDefaults(changes: CohortChanges): CohortFields {
   return applyCohortChanges(fieldsOfNothing, changes);
 }
 
-/** Returns the new filters: `filters` if the client sent them, or otherwise the converted `groups`. */
+/** Returns the new filters: `filters` if the client sent them, or else the converted `groups`. */
 function filtersOf(before: CohortFields, { filters, groups }: CohortChanges): CohortFields['filters'] {
   if (filters !== undefined) return filters === null ? null : parseCohortFilters(filters);
   if (groups === undefined) return before.filters;

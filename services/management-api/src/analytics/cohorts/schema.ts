@@ -1,4 +1,4 @@
-// Request and response schemas of cohorts, which are groups of persons defined by filters or as a fixed list.
+// Request and response schemas for cohorts, which are groups of persons defined by filters or as a fixed list.
 
 import { formatDateTime, freeFormObject, orNull } from '@millrace/http';
 import { Type } from 'typebox';
@@ -46,7 +46,7 @@ export const cohort = Type.Object(
   { title: 'Cohort', description: 'A cohort.' },
 );
 
-/** Body of POST, PUT and PATCH requests. No field is required. */
+/** Body of POST, PUT and PATCH requests, in which all fields are optional. */
 export const cohortChanges = Type.Object(
   {
     name: Type.Optional(fields.name),
@@ -104,7 +104,7 @@ export const cohortParams = Type.Object({
   id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'ID of the cohort.' }),
 });
 
-/** Converts a row to an API response. Cohorts that were created before `filters` existed have only `groups`. */
+/** Converts a row to an API response. Cohorts that predate `filters` have only `groups`. */
 export function toCohort(row: CohortRow) {
   const filters = row.filters ?? convertGroupsToTree(row.groups);
   return {

@@ -39,7 +39,7 @@ export interface CohortFilter {
   ids?: number[];
 }
 
-/** SQL that selects the cohorts of an environment that the caller can see. Omits deleted cohorts. */
+/** SQL that selects an environment's cohorts that the caller can see. Omits deleted cohorts. */
 function shownIn({ environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>): Conditions {
   const where = createConditions();
   addVisibilityCondition(where, rights, 'cohort', { id: 'c.id', createdById: 'c.created_by_id' });
@@ -89,7 +89,7 @@ export async function listCohorts(
   return { count: total?.count ?? 0, rows };
 }
 
-/** Reads one cohort, even if it is deleted. */
+/** Finds a cohort, even if it is deleted. */
 export async function findCohort(sql: Sql, environmentId: number, id: number): Promise<CohortRow | undefined> {
   const rows = await sql.query<Row>(
     `SELECT ${columns} FROM cohort c LEFT JOIN "user" u ON u.id = c.created_by_id
@@ -166,7 +166,7 @@ export async function updateCohort(
   );
 }
 
-/** Stores how many members a static cohort has now. */
+/** Stores a static cohort's current number of members. */
 export async function setMemberCount(tx: Transaction, id: number, count: number): Promise<void> {
   await tx.query('UPDATE cohort SET count = $2, last_calculation = now(), errors_calculating = 0 WHERE id = $1', [
     id,
@@ -200,7 +200,7 @@ export async function findReferencedCohorts(sql: Sql, environmentId: number, ids
   );
 }
 
-/** Returns the keys of the active feature flags that use a cohort, directly or through other cohorts. */
+/** Returns the keys of active feature flags that use a cohort, directly or through other cohorts. */
 export async function findFlagsUsingCohort(sql: Sql, environmentId: number, cohortId: number): Promise<string[]> {
   const rows = await sql.query<{ key: string }>(
     `WITH RECURSIVE made_of AS MATERIALIZED (
@@ -219,7 +219,7 @@ export async function findFlagsUsingCohort(sql: Sql, environmentId: number, coho
 
 type CalculationRow = Columns<'cohort_calculation', 'id' | 'started_at' | 'finished_at' | 'count' | 'error'>;
 
-/** Returns one page of a cohort's calculations, latest first, and their total number. */
+/** Returns one page of a cohort's calculations, latest first, and the total count. */
 export async function listCalculations(
   sql: Sql,
   cohortId: number,

@@ -74,7 +74,7 @@ export async function changeCohort(
   return after;
 }
 
-/** Returns the fields that determine which persons belong to a cohort, as a string to compare. */
+/** Returns the fields that determine a cohort's members, as a string to compare. */
 function membershipOf({ filters, is_static, deleted }: CohortFields): string {
   return JSON.stringify([filters, is_static, deleted]);
 }
@@ -115,7 +115,7 @@ export async function duplicateAsStatic(tx: Transaction, author: CohortAuthor, i
   return createCohort(tx, author, { body, fillFrom: { cohort: id } });
 }
 
-/** Returns the fields that users can change. Calculation results are not part of the activity log. */
+/** Returns the fields that users can change. The activity log omits calculation results. */
 function visible({ name, description, groups, deleted, filters, query, is_static }: CohortRow) {
   return { name, description, groups, deleted, filters, query, is_static };
 }
@@ -143,7 +143,7 @@ async function recordCohortActivity(
   });
 }
 
-/** Records in the activity log that the number of members changed. The record does not identify persons. */
+/** Records in the activity log that the number of members changed, without identifying persons. */
 export async function recordMemberActivity(
   tx: Sql,
   { userId, target }: CohortAuthor,

@@ -65,11 +65,11 @@ const listQuery = Type.Object({
   ),
 });
 
-/** Creates the routes of dashboards, which are pages with insights and texts as tiles (docs/api/dashboards.md). */
+/** Creates the routes for dashboards, which show insights and texts as tiles (docs/api/dashboards.md). */
 export function dashboardRoutes(
   deps: Pick<Database, 'sql' | 'transaction'> & { queryRunner: QueryRunner; parser: SqlParser },
 ) {
-  // Paths that end in a word must come before paths that end in an ID, which would match the word too.
+  // Paths that end in a word must come before paths that end in an ID, which also match the word.
   return [...tileRoutes(deps), ...readRoutes(deps), ...dashboardWriteRoutes(deps)];
 }
 
@@ -221,7 +221,7 @@ function dashboardWriteRoutes({
   ];
 }
 
-/** Routes that move and copy tiles between dashboards and change the order of tiles. */
+/** Creates the routes that move and copy tiles between dashboards and change the order of tiles. */
 function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   const common = {
     below: environmentBasePaths(sql),

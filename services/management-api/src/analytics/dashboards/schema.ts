@@ -1,4 +1,4 @@
-// Request and response schemas of dashboards, which show insights and texts as tiles on one page.
+// Request and response schemas for dashboards, which show insights and texts as tiles on one page.
 
 import { freeFormObject, orNull } from '@millrace/http';
 import { Type } from 'typebox';
@@ -79,7 +79,7 @@ const tile = Type.Object(
   { title: 'DashboardTile' },
 );
 
-/** Lists omit the optional fields. */
+/** List responses omit the optional fields. */
 export const dashboard = Type.Object(
   {
     id: Type.Integer({ description: 'ID of the dashboard.' }),
@@ -155,7 +155,7 @@ export const newDashboard = Type.Object(
   { title: 'DashboardToCreate' },
 );
 
-/** Whitespace in the text of a tile is kept. */
+/** Whitespace in a tile's text is preserved. */
 const tileChanges = Type.Object(
   {
     id: Type.Optional(orNull(numberOf('tile'), 'ID of the tile to change. Leave it out to add a text tile.')),

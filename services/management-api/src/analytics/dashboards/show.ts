@@ -1,4 +1,4 @@
-// Converts stored dashboards to API responses, with the results of their insights if requested.
+// Converts stored dashboards to API responses, with the results of their insights on request.
 
 import type { Sql } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
@@ -16,7 +16,7 @@ import { findInsights, type InsightRow } from '../insights/store.ts';
 import type { DashboardRow } from './store.ts';
 import { listTiles, type TileRow } from './tile-store.ts';
 
-/** The user for whom a dashboard is shown, and the dashboard's environment. */
+/** The user who views a dashboard, and the dashboard's environment. */
 export interface Viewer extends Editor {
   environmentId: number;
 }
@@ -48,7 +48,7 @@ export function toBasicDashboard(row: DashboardRow, viewer: Viewer) {
   };
 }
 
-/** Filters that replace the stored filters, and the function that computes the results of insights. */
+/** Filters that replace the stored filters, and the function that computes insight results. */
 export interface TileRunner {
   filters?: Record<string, unknown> | undefined;
   /** Variables that take precedence over the stored variables. */

@@ -10,7 +10,7 @@ import { createConditions } from '../../sql/conditions.ts';
 import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 import { parseTexts } from '../../sql/listed-values.ts';
 
-/** Fields of a dashboard that clients can set. Tiles are separate. */
+/** The dashboard fields that clients can set, except tiles. */
 export interface DashboardFields
   extends Columns<
     'dashboard',
@@ -111,7 +111,7 @@ function orderOf(order: string | undefined): string {
   return order?.startsWith('-') ? `${column} DESC NULLS LAST, d.id DESC` : `${column} ASC NULLS FIRST, d.id ASC`;
 }
 
-/** Finds one dashboard, even if it is deleted. */
+/** Finds a dashboard, even if it is deleted. */
 export async function findDashboard(sql: Sql, environmentId: number, id: number): Promise<DashboardRow | undefined> {
   const rows = await sql.query<Row>(`SELECT ${columns} FROM ${tables} WHERE d.project_id = $1 AND d.id = $2`, [
     environmentId,

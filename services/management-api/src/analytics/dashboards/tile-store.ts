@@ -1,10 +1,10 @@
-// SQL that reads and writes the tiles of dashboards.
+// SQL that reads and writes dashboard tiles.
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { EmbeddedUserRow } from '../../identity/embedded-users/embedded-user.ts';
 import { embeddedUserColumn } from '../../identity/embedded-users/embedded-user-store.ts';
 
-/** Fields of a tile that clients can set. A tile has either an insight or a text (`body`). */
+/** The tile fields that clients can set. A tile has either an insight or a text (`body`). */
 export interface TileFields
   extends Columns<
     'dashboard_tile',
@@ -19,7 +19,7 @@ export interface TileRow extends TileFields, Columns<'dashboard_tile', 'id' | 'l
   last_modified_by: EmbeddedUserRow | null;
 }
 
-/** Returns the tiles of a dashboard, sorted by ID. Includes deleted tiles, but not the tiles of deleted insights. */
+/** Returns a dashboard's tiles, sorted by ID. Includes deleted tiles, but excludes tiles whose insight is deleted. */
 export async function listTiles(sql: Sql, dashboardId: number): Promise<TileRow[]> {
   return sql.query<TileRow & Record<string, unknown>>(
     `SELECT t.id, t.insight_id, t.body, t.deleted, t.layouts, t.color, t.filters_overrides, t.show_description,
@@ -83,7 +83,7 @@ export async function updateTile(
   );
 }
 
-/** Moves a tile to a dashboard. The moved tile replaces a deleted tile of that dashboard with the same insight. */
+/** Moves a tile to a dashboard, where it replaces a deleted tile with the same insight. */
 export async function updateTileDashboard(
   tx: Transaction,
   { id, insight_id }: TileRow,

@@ -1,4 +1,4 @@
-// Rules for adding, changing, moving and arranging the tiles of a dashboard.
+// Rules for adding, changing, moving and arranging a dashboard's tiles.
 
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '@millrace/contracts';
@@ -112,7 +112,7 @@ function withChanges(
 
 const maxCharacters = 4000;
 
-/** Returns the text of a tile exactly as the client sent it, or undefined if the client did not send it. */
+/** Returns a tile's text exactly as the client sent it, or undefined if the client did not send a text. */
 function bodyOf({ text }: TileChanges, attr: string): string | undefined {
   if (text === undefined || text === null) return undefined;
   const { body } = text;
@@ -180,7 +180,7 @@ async function requirePlaceFor(tx: Transaction, tile: TileRow, dashboardId: numb
   return same;
 }
 
-/** Number of columns of the grid, and the default size of a tile. */
+/** The number of grid columns, and the default tile size. */
 const columns = 12;
 const usualSize = { w: 6, h: 5 };
 
@@ -196,7 +196,7 @@ export async function reorderTiles(tx: Transaction, dashboardId: number, order: 
   const named = order.flatMap((id) => byId.get(id) ?? []);
   if (named.length < order.length) throw new AppError('not_found', 'Not found.');
   if (named.length === 0) return;
-  // On narrow screens, tiles are shown one below the other.
+  // On narrow screens, tiles are stacked vertically.
   let narrowY = 0;
   let [x, y, height] = [0, 0, 0];
   for (const tile of [...named, ...tiles.filter((one) => !named.includes(one))]) {

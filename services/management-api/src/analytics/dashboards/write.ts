@@ -270,7 +270,7 @@ async function writtenDashboard(tx: Transaction, environmentId: number, id: numb
   return row;
 }
 
-/** Like `findDashboardWithAccess`, but does not find deleted dashboards. */
+/** Like `findDashboardWithAccess`, but excludes deleted dashboards. */
 export async function requireDashboard(
   sql: Sql,
   target: Pick<AddressedProject, 'environmentId' | 'rights'>,
@@ -313,7 +313,7 @@ export async function runAndLogTileChanges(
   return after;
 }
 
-/** Returns only the tiles that differ, because a log entry with all tiles would be as large as the dashboard. */
+/** Returns only the changed tiles, because a log entry with all tiles would be as large as the dashboard. */
 function changedTiles(before: TileRow[], after: TileRow[]) {
   const [was, is] = [texts(before), texts(after)];
   const only = (tiles: TileRow[], those: Map<number, string>, others: Map<number, string>) =>

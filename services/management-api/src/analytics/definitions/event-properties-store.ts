@@ -1,13 +1,13 @@
-// Finds the properties of events with given names, in a sample of the latest events.
+// Finds the properties of named events in a sample of the latest events.
 
 import type { Sql } from '@millrace/db';
 import { createBudget, type StoreRead } from '../events/reads.ts';
 
-/** Number of latest events of each name in the sample. */
+/** The number of latest events per name in the sample. */
 export const latestOfName = 2000;
 export const maxEventNames = 20;
 
-/** Maximum size in bytes of the sample if events are in another store. Large events make the sample smaller. */
+/** Maximum sample size in bytes if events are in another store. For large events, the sample contains fewer events. */
 const mostBytes = 16 * 1024 * 1024;
 
 export async function listPropertiesOfEvents(sql: Sql, projectId: number, events: string[]): Promise<string[]> {

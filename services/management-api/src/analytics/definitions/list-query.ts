@@ -1,4 +1,4 @@
-// Query parameters that the lists of event definitions and property definitions share.
+// Query parameters that the lists of event and property definitions share.
 
 import { offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';

@@ -1,5 +1,3 @@
-// Declares the routes of property definitions.
-
 import type { Database, Sql } from '@millrace/db';
 import { formatDateTime, offsetPage, offsetPageOf } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
@@ -75,7 +73,7 @@ const listQuery = Type.Object({
   ),
 });
 
-/** Creates the routes of the definitions of event, person and group properties (docs/api/definitions.md). */
+/** Creates the routes for event, person and group property definitions (docs/api/definitions.md). */
 export function propertyDefinitionRoutes(deps: EventDeps & Pick<Database, 'transaction'>) {
   return [...readRoutes(deps), ...writeRoutes(deps)];
 }

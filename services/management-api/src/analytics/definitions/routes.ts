@@ -1,5 +1,3 @@
-// Declares the routes of event definitions.
-
 import type { Database, Sql } from '@millrace/db';
 import { formatDateTime, offsetPage, offsetPageOf } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
@@ -25,9 +23,9 @@ import { changeEventDefinition, createEventDefinition, removeEventDefinition, re
 
 const path = '/event_definitions';
 
-/** Creates the routes of the definitions of a project's event names (docs/api/definitions.md). */
+/** Creates the routes for definitions of a project's event names (docs/api/definitions.md). */
 export function eventDefinitionRoutes(deps: EventDeps & Pick<Database, 'transaction'>) {
-  // The path `by_name` must come before `:id`, which would match it too.
+  // The path `by_name` must come before `:id`, which also matches it.
   return [...readRoutes(deps), ...writeRoutes(deps)];
 }
 

@@ -1,4 +1,4 @@
-// Request and response schemas of event and property definitions: the names that a project uses, with descriptions.
+// Schemas for event and property definitions, which describe the names that a project uses.
 
 import { orNull } from '@millrace/http';
 import { Type } from 'typebox';
@@ -24,7 +24,7 @@ const volume = {
 };
 const noVolume = { volume_30_day: null, volume_is_estimated: false, query_usage_30_day: null };
 
-/** Response fields that show what users have set on a definition. */
+/** Response fields that show what users have set in a definition. */
 const shownEdits = {
   description: Type.String({ description: 'Description of the event or property.' }),
   tags: tagList,
@@ -48,7 +48,7 @@ const shownEditsExample = {
   updated_by: embeddedUserExample,
 };
 
-/** The response contains some constant fields, because generated PostHog clients require them. */
+/** The response contains constant fields that generated PostHog clients require. */
 export const eventDefinition = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'ID of the definition, derived from the project and the name.' }),
@@ -86,7 +86,7 @@ export const refusedEventFields = {
   ...unsupported('primary_property', 'null', null, ''),
 };
 
-/** Request fields that users can set. Null sets the default, as in PostHog. */
+/** Request fields that users can set. Null restores the default, as in PostHog. */
 const edits = {
   description: Type.Optional(
     orNull(Type.String({ maxLength: 10_000 }), 'Description of the event or property, at most 10,000 characters.'),

@@ -6,7 +6,7 @@ import { embeddedUserColumn } from '../../identity/embedded-users/embedded-user-
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
 import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 
-/** The columns that users can edit, with the users who verified and updated the definition. */
+/** The columns that users can edit, with the users who verified and last updated the definition. */
 interface EditedRow {
   id: string;
   verified_by: EmbeddedUserRow | null;
@@ -23,7 +23,7 @@ export interface EventDefinitionRow
 export interface PropertyDefinitionRow
   extends EditedRow,
     Columns<'property_definition', EditedColumns | 'type' | 'group_type_index' | 'property_type'> {
-  /** Whether the requested events have the property, or null if the request does not contain event names. */
+  /** Whether the requested events have the property, or null if the request does not specify events. */
   is_seen: boolean | null;
 }
 
@@ -41,7 +41,7 @@ const orderColumns: Record<DefinitionOrder, string> = {
   '-last_seen_at': 'd.last_seen_at DESC NULLS LAST, ',
 };
 
-/** Filters and sort order that the lists of event definitions and property definitions share. */
+/** Filters and sort order that the lists of event and property definitions share. */
 interface DefinitionFilter {
   order?: DefinitionOrder;
   id?: string;
@@ -90,7 +90,7 @@ const editedColumns = `d.name, d.description, d.tags, d.hidden, d.verified, d.ve
   ${embeddedUserColumn('v')} AS verified_by, ${embeddedUserColumn('u')} AS updated_by`;
 const editors = 'LEFT JOIN "user" v ON v.id = d.verified_by_id LEFT JOIN "user" u ON u.id = d.updated_by_id';
 
-/** Returns one page of event definitions and their total number. The default order is by name. */
+/** Returns one page of event definitions and the total count. The default order is by name. */
 export async function listEventDefinitions(
   sql: Sql,
   projectId: number,
@@ -111,7 +111,7 @@ export async function listEventDefinitions(
   });
 }
 
-/** Returns one page of property definitions and their total number. The default order is by name. */
+/** Returns one page of property definitions and the total count. The default order is by name. */
 export async function listPropertyDefinitions(
   sql: Sql,
   projectId: number,
@@ -153,7 +153,7 @@ function addFilter(where: Conditions, filter: DefinitionFilter): void {
   if (filter.tags !== undefined) where.add(`d.tags && ${where.parameter(filter.tags)}::text[]`);
   if (filter.isVerified !== undefined) where.add(`d.verified = ${where.parameter(filter.isVerified)}::boolean`);
   if (filter.excludesHidden) where.add('NOT d.hidden');
-  // A name matches if it contains every word of the search, in any order. Case is ignored.
+  // A name matches if it contains every word of the search text, in any order and ignoring case.
   for (const word of filter.search?.split(/\s+/).filter((one) => one !== '') ?? []) {
     where.add(`strpos(lower(d.name), lower(${where.parameter(word)}::text)) > 0`);
   }

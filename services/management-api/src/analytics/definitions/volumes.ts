@@ -1,4 +1,4 @@
-// Counts how often defined events and properties occurred in the last 30 days, and how many insights use them.
+// Counts how often events and properties occurred in the last 30 days, and how many insights use them.
 
 import type { Sql } from '@millrace/db';
 import { createBudget, type StoreRead } from '../events/reads.ts';
@@ -16,12 +16,12 @@ export interface Volume {
 
 export const noVolume: Volume = { volume_30_day: null, volume_is_estimated: false, query_usage_30_day: null };
 
-/** JSONPath of all objects in a query, at any depth. */
+/** JSONPath that selects all objects in a query, at any depth. */
 const objects = 'strict $.** ? (@.type() == "object")';
 const namesOfProperties = `${objects}.keyvalue()
   ? (@.key == "key" || @.key == "breakdown" || @.key == "property" || @.key == "math_property").value`;
 
-/** SQL condition for events `e` of the last 30 days. */
+/** SQL condition for events `e` from the last 30 days. */
 const recent = `e.project_id = $1 AND e.timestamp > now() - interval '30 days' AND e.timestamp <= now()`;
 
 export async function countEventVolumes(read: StoreRead, names: readonly string[]): Promise<Map<string, Volume>> {
@@ -56,10 +56,10 @@ async function countNames(read: StoreRead, names: readonly string[]): Promise<Na
   return rows.map(({ values: [name], number: count }) => ({ name: name ?? '', count }));
 }
 
-/** Maximum number of events in which properties are searched. Reading all events would take too long. */
+/** Maximum number of events to search for properties. Searching all events would take too long. */
 const maxLookedInto = 50_000;
 
-/** Counts the events that have each of these properties. With more than `maxLookedInto` events, the number is an estimate. */
+/** Counts the events that have each property. Above `maxLookedInto` events, the count is an estimate. */
 export async function countPropertyVolumes(
   sql: Sql,
   projectId: number,

@@ -104,7 +104,7 @@ export async function removeEventDefinition(tx: Transaction, author: Author, id:
   await record(tx, author, { scope: 'EventDefinition', before });
 }
 
-/** Changes only the given fields. @throws AppError `not_found`, or `invalid` naming the field. */
+/** Changes only the specified fields. @throws AppError `not_found`, or `invalid` naming the field. */
 export async function changePropertyDefinition(
   tx: Transaction,
   author: Author,
@@ -174,7 +174,7 @@ function withChanges(
   };
 }
 
-/** Rejects a new name. An unchanged name is accepted, because clients send the complete record. */
+/** Rejects a new name. Accepts an unchanged name, because clients send the complete record. */
 function refuseRename(before: { name: string }, { name }: { name?: string }): void {
   if (name === undefined || name === before.name.trim()) return;
   throw refusal('name', 'The name of a definition cannot be changed. Leave `name` out.');
@@ -198,7 +198,7 @@ async function foundProperty(tx: Transaction, environmentId: number, id: string)
   return requireFoundRow((await listPropertyDefinitions(tx, environmentId, { id }, { limit: 1, offset: 0 })).rows[0]);
 }
 
-/** Returns the row, or throws if the query found none. @throws AppError `not_found`. */
+/** Returns the row if the query found one. @throws AppError `not_found` otherwise. */
 export function requireFoundRow<Row>(row: Row | undefined): Row {
   if (row === undefined) throw new AppError('not_found', 'Not found.');
   return row;

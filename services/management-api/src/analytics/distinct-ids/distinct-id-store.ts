@@ -1,5 +1,3 @@
-// SQL that reads the distinct IDs of persons.
-
 import type { Sql } from '@millrace/db';
 
 /**
@@ -34,7 +32,7 @@ export function distinctIdBytes(projectId: string, personUuid: string): string {
                     WHERE d.project_id = ${projectId} AND d.person_uuid = ${personUuid} LIMIT ${maxDistinctIdsShown}) AS shown)`;
 }
 
-/** Maximum number of distinct IDs of one person in a response. */
+/** Maximum number of a person's distinct IDs in a response. */
 export const maxDistinctIdsShown = 100;
 
 /**

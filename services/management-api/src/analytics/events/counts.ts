@@ -1,5 +1,3 @@
-// Declares the route that counts events over time.
-
 import { formatDateTime } from '@millrace/http';
 import { Type } from 'typebox';
 import { environmentBasePaths } from '../../access/addressed-project.ts';

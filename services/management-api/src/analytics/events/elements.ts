@@ -1,4 +1,4 @@
-/** An element of an autocaptured click, in the form that PostHog clients read. */
+/** An element of an autocaptured click, in PostHog's format. */
 interface EventElement {
   order: number;
   tag_name: string | null;

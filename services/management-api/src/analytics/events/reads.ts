@@ -1,4 +1,4 @@
-// Finds, counts and reads events through the event store, whether they are in PostgreSQL or in another database.
+// Finds, counts and reads events in the event store, which is PostgreSQL or another database.
 
 import type { Sql } from '@millrace/db';
 import {
@@ -27,7 +27,7 @@ import {
 /** An event store other than PostgreSQL. */
 export interface OtherStore {
   events: EventStore;
-  /** Time limit of a query in milliseconds. */
+  /** Query time limit in milliseconds. */
   maxMs: number;
 }
 
@@ -36,13 +36,13 @@ export interface StoreRead {
   /** PostgreSQL, which stores persons and their distinct IDs. */
   sql: Sql;
   projectId: number;
-  /** Aborted when the client disconnects. */
+  /** Aborts when the client disconnects. */
   signal: AbortSignal;
 }
 
-/** Time limit of a search in PostgreSQL, in milliseconds. */
+/** Time limit for a search in PostgreSQL, in milliseconds. */
 const longestMs = 10_000;
-/** Maximum size of one read in bytes. It exceeds the largest portion of a page plus the largest event. */
+/** Maximum size of one read in bytes. Exceeds the size of a page's largest portion plus the largest event. */
 const mostBytes = 64 * 1024 * 1024;
 
 /**
@@ -64,7 +64,7 @@ export const createBudget = ({ store, signal }: Pick<StoreRead, 'store' | 'signa
   maxBytes: mostBytes,
 });
 
-/** Finds the time of the latest event of each distinct ID. */
+/** Returns the time of each distinct ID's latest event. */
 export async function findLatestEventTimes(
   read: StoreRead,
   distinctIds: readonly string[],
@@ -97,7 +97,7 @@ export function createEventPage(page: StoreRead) {
   };
 }
 
-/** Finds the keys of the events on a page. If the time limit is reached, returns only the keys found so far. */
+/** Returns the keys of the events on a page. At the time limit, returns only the keys found so far. */
 export async function findEventKeys(
   read: StoreRead,
   filter: EventFilter,
@@ -123,13 +123,13 @@ export async function findEventKeys(
   );
 }
 
-/** Creates a function that reads the events with the given keys in order, up to the event that reaches `maxBytes`. */
+/** Creates a function that reads the events with these keys in order, up to the event that reaches `maxBytes`. */
 function createReader(read: StoreRead) {
   const { store, projectId } = read;
   const sizes = new Map<string, number>();
 
   return async (all: EventKey[], maxBytes: number): Promise<Portion<EventRow>> => {
-    // The caller passes keys of events that did not fit again with the next call. Do not measure these events twice.
+    // The caller's next call repeats the keys of events that did not fit. Do not measure these events again.
     if (!all.every(({ uuid }) => sizes.has(uuid))) await measure(all);
     let before = 0;
     const given = all.filter(({ uuid }) => {
@@ -184,7 +184,7 @@ export async function readStoredEvent(read: StoreRead, uuid: string): Promise<Ev
   return events.map(toRow)[0];
 }
 
-/** Counts the events that match a filter in each interval. Intervals without events have the count 0. */
+/** Counts matching events per interval. Intervals without events have the count 0. */
 export async function countEvents(
   read: StoreRead,
   filter: EventFilter & TimeSpan,
@@ -217,16 +217,16 @@ export async function countEvents(
 
 const namesOf = ({ event }: EventFilter) => (event === undefined ? null : [event]);
 
-/** Range of times that every store supports. All events are within this range. */
+/** The time range that every store supports, which includes all events. */
 const firstMs = Date.UTC(1900, 0, 1);
 export const lastMs = Date.UTC(2299, 11, 31);
 const withinStore = (time: number) => Math.max(firstMs, Math.min(lastMs, time));
 
-/** Add one millisecond, because the requested range excludes both ends, but the event store includes `from`. */
+/** Add one millisecond, because the requested range excludes its start, but the event store includes `from`. */
 const fromOf = (after: Date) => withinStore(after.getTime() + 1);
 const toOf = (before: Date) => withinStore(before.getTime());
 
-/** Number of distinct IDs from which a person's events are selected by person ID instead of by distinct ID. */
+/** The number of distinct IDs from which a person's events are selected by person ID instead of by distinct ID. */
 const maxIds = 10_000;
 
 /**

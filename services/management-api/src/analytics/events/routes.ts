@@ -1,5 +1,3 @@
-// Declares the routes of events.
-
 import type { Sql } from '@millrace/db';
 import { decodeCursor, formatDateTime, keysetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
@@ -25,7 +23,7 @@ import { type EventFilter, type EventRow, listPersonsOfDistinctIds, readEvent, r
 /** Allowed values of `orderBy`. Existing clients send a JSON array with one element instead of a plain string. */
 const orders = ['-timestamp', 'timestamp', '["-timestamp"]', '["timestamp"]'];
 
-/** Maximum offset, as in PostHog. The database has to read all events before the offset. */
+/** Maximum offset, as in PostHog. The database must read all events before the offset. */
 const maxSkipped = 50_000;
 
 /** Returns the names of parameters that would make a search faster, for error messages. */
@@ -48,7 +46,7 @@ export function suggestParameters({
 export interface EventDeps {
   sql: Sql;
   searches: Searches;
-  /** Event store, or null if events are in PostgreSQL. */
+  /** The event store, or null if events are in PostgreSQL. */
   otherStore: OtherStore | null;
 }
 
@@ -72,7 +70,7 @@ export function eventRoutes({ sql, searches, otherStore, pages }: EventDeps & { 
         ...keysetQuery,
         offset: offsetOfLargeList(maxSkipped),
         ...eventFilterQuery,
-        // Use neither an enum nor quotes in the default, because openapi-python-client does not support them.
+        // Use neither an enum nor quotes in the default, which openapi-python-client does not support.
         orderBy: Type.String({
           default: '-timestamp',
           description:
@@ -166,7 +164,7 @@ export function eventItemRoute({ sql, searches, otherStore }: EventDeps) {
   });
 }
 
-/** Returns whether the database may have to read events that do not match the filter. */
+/** Returns true if the database may have to read events that do not match the filter. */
 function isSearch({ event, person_id, properties }: EventFilter): boolean {
   return (event ?? person_id) !== undefined || properties !== null;
 }

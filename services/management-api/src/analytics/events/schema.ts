@@ -1,4 +1,4 @@
-// Request and response schemas of the routes that list and count events.
+// Schemas for the routes that list and count events.
 
 import { freeFormObject, keysetPageOf } from '@millrace/http';
 import { type TSchema, Type } from 'typebox';
@@ -6,10 +6,10 @@ import { timeRangeQuery } from '../../time/time-range.ts';
 import { maxDistinctIdsShown } from '../distinct-ids/distinct-id-store.ts';
 import { propertiesQuery } from '../property-filters/parse-property-filters.ts';
 
-/** Kinds of properties by which events can be filtered. */
+/** The property kinds by which events can be filtered. */
 export const owners = ['event', 'person', 'event_metadata'] as const;
 
-/** Filters of all routes that list or count events. */
+/** The filters of all routes that list or count events. */
 export const eventFilterQuery = {
   event: Type.Optional(Type.String({ description: 'Only events with this name.' })),
   distinct_id: Type.Optional(Type.String({ description: 'Only events sent with this distinct ID.' })),
@@ -100,7 +100,9 @@ export const eventPage = Type.Object(
   { title: 'EventPage' },
 );
 
-/** A single event also has the times when it was received and stored, because its own time can be corrected. */
+/**
+ * A single event also contains the times at which it was received and stored, because its own time can be corrected.
+ */
 export const shownEvent = Type.Object(
   {
     ...event.properties,

@@ -16,7 +16,7 @@ export interface EventRow
   person_properties: Record<string, unknown>;
 }
 
-/** An event with the times when it was received and stored. */
+/** An event with the times at which it was received and stored. */
 export type EventWithTimes = EventRow & Columns<'event', 'captured_at' | 'created_at'>;
 
 export interface EventFilter extends TimeRange {
@@ -88,7 +88,7 @@ interface EventPersonRow {
   properties: Record<string, unknown>;
 }
 
-/** Returns the current persons of distinct IDs. Omits distinct IDs without a person. */
+/** Returns the current persons of these distinct IDs. Omits distinct IDs without a person. */
 export async function listPersonsOfDistinctIds(
   sql: Sql,
   projectId: number,
@@ -119,7 +119,7 @@ export async function readEvent(sql: Sql, projectId: number, uuid: string): Prom
   return rows[0];
 }
 
-/** Reads the time of an event, even if PostgreSQL no longer stores the event itself. */
+/** Returns an event's time, even if PostgreSQL no longer stores the event itself. */
 export async function readTimeOfEvent(sql: Sql, projectId: number, uuid: string): Promise<Date | undefined> {
   const rows = await sql.query<{ timestamp: Date }>(
     'SELECT timestamp FROM event_identity WHERE project_id = $1::int AND uuid = $2::uuid',

@@ -1,9 +1,9 @@
-// SQL that finds the groups related to a person or to another group.
+// SQL that finds the groups related to a person or another group.
 
 import type { Sql } from '@millrace/db';
 import type { GroupKey } from './store.ts';
 
-/** Maximum number of related groups of each type. They are sorted by key. */
+/** Maximum number of related groups per type, sorted by key. */
 export const maxRelatedGroups = 100;
 
 export type Actor = { personUuid: string } | { group_type_index: number; group_key: string };

@@ -1,4 +1,4 @@
-// Declares the route that lists the persons and groups that have events in common with a person or group.
+// Declares the route that lists the persons and groups that share events with a person or group.
 
 import { findPerson, type Sql } from '@millrace/db';
 import { formatDateTime, freeFormObject } from '@millrace/http';
@@ -17,7 +17,7 @@ import { findGroupMembers, type GroupKey, readGroups } from './store.ts';
 
 const days = 90;
 const maxRelatedPersons = 100;
-/** Approximate maximum size in bytes of the persons in a response, and separately of the groups. */
+/** Approximate maximum size in bytes of a response's persons, and separately of its groups. */
 const maxBytes = 2 * 1024 * 1024;
 
 const relatedActor = Type.Object(

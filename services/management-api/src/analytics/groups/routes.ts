@@ -1,5 +1,3 @@
-// Declares the routes of groups.
-
 import type { Sql } from '@millrace/db';
 import { decodeCursor, formatDateTime, freeFormObject, keysetPageOf, keysetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
@@ -24,10 +22,10 @@ import {
   type TimesInGroup,
 } from './store.ts';
 
-/** The cursor contains the type index and key of the last group on the page. */
+/** The cursor contains the type index and key of the page's last group. */
 const position = Type.Object({ index: Type.Integer({ minimum: 0, maximum: 4 }), key: Type.String() });
 
-/** The cursor contains the ID of the last person on the page. The ID is a string because it has 64 bits. */
+/** The cursor contains the ID of the page's last person, as a string because the ID has 64 bits. */
 const memberPosition = Type.Object({ id: Type.String({ pattern: '^\\d{1,18}$' }) });
 
 const narrowing = 'group_type_index and group_key';
@@ -170,7 +168,7 @@ const toTimesInGroup = (times: TimesInGroup | undefined) => ({
   last_event_at: times ? formatDateTime(times.last_event_at) : null,
 });
 
-/** Groups do not have a numeric ID, so requests identify a group by its type and key. */
+/** Groups do not have numeric IDs, so requests identify a group by type and key. */
 export const groupAddress = Type.Object({
   group_type_index: Type.Integer({ minimum: 0, maximum: 4, description: 'Index of the group type, 0 to 4.' }),
   group_key: Type.String({ minLength: 1, description: 'Key of the group, which must match exactly.' }),

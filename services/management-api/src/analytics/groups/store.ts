@@ -17,7 +17,7 @@ interface GroupFilter {
   search?: string;
 }
 
-/** Returns whether the database may have to read groups that do not match the filter. */
+/** Returns true if the database may have to read groups that do not match the filter. */
 export function isSearch({ group_type_index, group_key, search }: GroupFilter): boolean {
   if (group_key !== undefined) return group_type_index === undefined;
   return search !== undefined && search !== '';
@@ -25,7 +25,7 @@ export function isSearch({ group_type_index, group_key, search }: GroupFilter): 
 
 export type GroupKey = Pick<GroupRow, 'group_type_index' | 'group_key'>;
 
-/** Finds the keys of the groups on a page, sorted by type and key. */
+/** Returns the keys of the groups on a page, sorted by type and key. */
 export async function findGroupKeys(
   sql: Sql,
   projectId: number,
@@ -80,7 +80,7 @@ export async function readGroup(
   return rows[0];
 }
 
-/** Maximum number of groups of each type whose properties are counted. */
+/** Maximum number of groups per type whose properties are counted. */
 export const maxGroupsCounted = 50_000;
 
 export async function countGroupProperties(
@@ -142,7 +142,7 @@ export async function countGroups(sql: Sql, { environmentId, groupType }: Groups
 interface GroupOfEvents {
   group_type_index: number;
   group_key: string;
-  /** Start of the time range. Only later events determine the members of the group. */
+  /** The start of the time range. Only later events determine the group's members. */
   after: Date;
 }
 

@@ -1,4 +1,4 @@
-// Declares the routes of group types. They read and change the types' names, and list the properties of the groups.
+// Declares the routes for group types: read and change their names, and list their groups' properties.
 
 import { recordActivity } from '@millrace/accounts';
 import type { Database, Sql, Transaction } from '@millrace/db';

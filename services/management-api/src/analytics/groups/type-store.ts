@@ -1,4 +1,4 @@
-// SQL that reads and renames the group types of a project, such as "company".
+// SQL that reads and renames a project's group types, such as "company".
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 
@@ -11,7 +11,7 @@ type Row = GroupTypeRow & Record<string, unknown>;
 const ofProject = `SELECT group_type, group_type_index, name_singular, name_plural, created_at FROM group_type_mapping
   WHERE project_id = $1 ORDER BY group_type_index`;
 
-/** Returns the group types of a project. There are at most five. */
+/** Returns a project's group types, of which there are at most five. */
 export async function listGroupTypes(sql: Sql, projectId: number): Promise<GroupTypeRow[]> {
   return sql.query<Row>(ofProject, [projectId]);
 }

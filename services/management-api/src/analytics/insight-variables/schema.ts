@@ -1,4 +1,4 @@
-// Request and response schemas of insight variables, the placeholders `{variables.name}` in SQL insights.
+// Schemas for insight variables, which are the placeholders `{variables.name}` in SQL insights.
 
 import { formatDateTime, offsetPageOf, offsetQuery, orNull } from '@millrace/http';
 import { variableTypes } from '@millrace/insights';

@@ -1,10 +1,10 @@
-// SQL that reads and writes insight variables, the placeholders in SQL insights.
+// SQL that reads and writes insight variables, which are the placeholders in SQL insights.
 
 import { randomUUID } from 'node:crypto';
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { VariableType } from '@millrace/insights';
 
-/** Fields of a variable that clients can set. */
+/** The variable fields that clients can set. */
 export interface VariableFields extends Columns<'insight_variable', 'name'> {
   type: VariableType;
   default_value: unknown;
@@ -12,14 +12,13 @@ export interface VariableFields extends Columns<'insight_variable', 'name'> {
 }
 
 export interface VariableRow extends VariableFields, Columns<'insight_variable', 'id' | 'code_name' | 'created_at'> {
-  /** ID of the user who created the variable. */
   created_by: number | null;
 }
 type Row = VariableRow & Record<string, unknown>;
 
 const columns = `id, name, type, default_value, created_by_id AS created_by, created_at, code_name, "values"`;
 
-/** Returns one page of the variables of an environment, sorted by name, and their total number. */
+/** Returns one page of an environment's variables, sorted by name, and the total count. */
 export async function listVariables(
   sql: Sql,
   environmentId: number,

@@ -25,7 +25,7 @@ interface Author {
   target: AddressedProject;
 }
 
-/** Maximum number of variables. It is limited because every SQL query reads all variables. */
+/** Maximum number of variables, because every SQL query reads all variables. */
 const maxVariables = 500;
 
 /**
@@ -69,7 +69,7 @@ export async function changeVariable(
   return after;
 }
 
-/** Deletes a variable. Queries that use the variable fail from then on. @throws AppError `not_found`. */
+/** Deletes a variable. Queries that use the variable will fail. @throws AppError `not_found`. */
 export async function removeVariable(tx: Transaction, author: Author, id: string): Promise<void> {
   const { environmentId } = author.target;
   await lockEnvironment(tx, environmentId);

@@ -1,4 +1,4 @@
-// Query parameters of the list of insights, and the SQL conditions and sort order built from them.
+// Query parameters for the list of insights, with the resulting SQL conditions and sort order.
 
 import { offsetQuery } from '@millrace/http';
 import { Type } from 'typebox';
@@ -16,7 +16,7 @@ const text = (description: string) => Type.Optional(Type.String({ description })
 const time = (of: string, end: string) =>
   text(`Only insights ${of} ${end} this time: an ISO 8601 time, or a relative time such as \`-7d\`.`);
 
-/** Filters of the list of insights. Invalid values are ignored, except for invalid times. */
+/** Filters for the list of insights. Invalid values are ignored, except invalid times. */
 const insightFilters = {
   short_id: text('Only the insight with this short ID.'),
   saved: Type.Optional(
@@ -146,7 +146,7 @@ const orders: ReadonlyMap<string, string> = new Map([
   ['last_viewed_at', lastViewedAt],
 ]);
 
-/** Returns the SQL of the sort order. An unknown field results in the default order. */
+/** Returns SQL for the sort order. An unknown field results in the default order. */
 export function toInsightOrder(order: string | undefined): string {
   const column = orders.get(order?.replace(/^-/, '') ?? '');
   if (column === undefined) return 'i."order" NULLS LAST, i.id DESC';

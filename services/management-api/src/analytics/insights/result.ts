@@ -1,4 +1,4 @@
-// Loads the result of an insight from the cache, or computes the result.
+// Loads an insight's result from the cache, or computes the result.
 
 import { isObject } from '@millrace/contracts';
 import { findSource, overrideFilters, overrideVariables } from '@millrace/insights';
@@ -8,7 +8,7 @@ import type { QueryStatus } from '../query/background-runs.ts';
 import { type QueryCaller, type QueryRunner, type RefreshMode, refreshModes } from '../query/query-runner.ts';
 import type { InsightRow } from './store.ts';
 
-/** Fields of an insight that come from its result. They are null if the insight has no result. */
+/** The insight fields that depend on its result. They are null without a result. */
 export interface InsightResult {
   timezone: string | null;
   result: unknown;
@@ -25,7 +25,7 @@ export interface InsightResult {
   filters_hash: string | null;
 }
 
-/** Result fields of an insight that has not been computed yet. */
+/** The result fields of an insight that has not been computed yet. */
 export const noResult: InsightResult = {
   timezone: null,
   result: null,
@@ -42,7 +42,7 @@ export const noResult: InsightResult = {
   filters_hash: null,
 };
 
-/** Status that replaces a result if one of several insights fails. */
+/** The status that replaces a result if one of several insights fails. */
 interface FailedStatus {
   complete: true;
   error: true;
@@ -57,7 +57,7 @@ interface InsightRunOptions {
   signal: AbortSignal;
 }
 
-/** Query parameter that determines whether results are computed for a request that shows insights. */
+/** Query parameter that determines whether a request for insights computes their results. */
 export const refreshQuery = Type.Optional(
   Type.String({
     description:
@@ -66,13 +66,13 @@ export const refreshQuery = Type.Optional(
   }),
 );
 
-/** Reads the parameter `refresh`. An unknown value means that the response contains only cached results. */
+/** Reads the parameter `refresh`. For an unknown value, the response contains only cached results. */
 export function readRefresh(given: string | undefined): RefreshMode {
   if (given?.toLowerCase() === 'true') return 'force_blocking';
   return refreshModes.find((mode) => mode === given) ?? 'force_cache';
 }
 
-/** Query parameters that replace the filters and variables of a dashboard. */
+/** Query parameters that replace a dashboard's filters and variables. */
 export const overrideQuery = {
   filters_override: Type.Optional(
     Type.String({
@@ -105,7 +105,7 @@ export function readOverrides(query: { filters_override?: string; variables_over
       const value: unknown = JSON.parse(text);
       if (isObject(value)) return value;
     } catch {
-      // The text is not valid JSON. The error below reports this.
+      // The error below reports invalid JSON.
     }
     throw new AppError('invalid', `\`${attr}\` must be a JSON object.`, { code: 'invalid_input', attr });
   };
@@ -130,7 +130,7 @@ export async function runInsight(
 ): Promise<InsightResult | undefined> {
   if (row.query === null) return undefined;
   const run = { insightId: row.id, ...(dashboardId !== undefined && { dashboardId }) };
-  // The file of an SQL insight has more rows than the cached result, so compute it again.
+  // The file for an SQL insight has more rows than the cached result, so compute it again.
   const isSqlFile = isFile && findSource(row.query)?.kind === 'HogQLQuery';
   const mode = isSqlFile && refresh === 'force_cache' ? 'blocking' : refresh;
   const { result, status } = await queryRunner.run(queryCaller, {

@@ -40,18 +40,18 @@ import { type InsightRow, listInsights, readTileOverrides } from './store.ts';
 import { viewedRoutes } from './viewed.ts';
 import { changeInsight, createInsight, requireInsight } from './write.ts';
 
-/** Creates the routes of insights, which are saved queries (docs/api/insights.md). */
+/** Creates the routes for insights, which are saved queries (docs/api/insights.md). */
 export function insightRoutes(
   deps: Pick<Database, 'sql' | 'transaction'> & { queryRunner: QueryRunner; parser: SqlParser },
 ) {
-  // Paths that end in a word must come before paths that end in an ID, which would match the word too.
+  // Paths that end in a word must come before paths that end in an ID, which also match the word.
   return [...activityRoutes(deps), ...viewedRoutes(deps), ...readRoutes(deps), ...insightWriteRoutes(deps)];
 }
 
 /** Former insight types, which older clients send instead of an ID, with the query in the URL. */
 const formerTypes = new Set(['trend', 'funnel', 'retention', 'path']);
 
-/** Query parameters of the routes that return one insight. */
+/** Query parameters for the routes that return a single insight. */
 const shownQuery = Type.Object({
   format: Type.Optional(
     Type.String({ description: '`csv` returns the result as a CSV file. Any other value returns JSON.' }),

@@ -1,4 +1,4 @@
-// Validates the fields of an insight that clients can set.
+// Validates the insight fields that clients can set.
 
 import { isObject } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -18,7 +18,7 @@ import type { InsightFields } from './store.ts';
 
 export type InsightChanges = Static<typeof insightChanges>;
 
-/** Returns the fields of a new insight, with defaults for those that the client did not send. */
+/** Returns a new insight's fields, with defaults for fields that the client did not send. */
 export function fillInsightDefaults(body: InsightChanges): InsightFields {
   const defaults = {
     name: null,
@@ -64,14 +64,14 @@ const chartKinds: readonly string[] = [
 ];
 const tableKinds: readonly string[] = ['EventsQuery', 'ActorsQuery'];
 
-/** Query kinds for each value of the parameter `insight`. */
+/** The query kinds for each value of the parameter `insight`. */
 export const kindsByName: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ...chartKinds.map((kind) => [kind.replace('Query', '').toUpperCase(), [kind]] as const),
   ['JSON', tableKinds],
   ['SQL', ['HogQLQuery']],
 ]);
 
-/** Kinds of wrapper queries, and the query kinds that each can contain. */
+/** The kinds of wrapper queries, and the query kinds that each can contain. */
 const wrappers: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['InsightVizNode', chartKinds],
   ['DataTableNode', [...chartKinds, ...tableKinds, 'HogQLQuery']],
@@ -128,7 +128,7 @@ export async function requireRunnable(
   await checkRunnable({ sql, parser }, { projectId, query: source, now: Date.now() });
 }
 
-/** Parses the SQL of a query in advance, so that the transaction that checks the query does not wait for the parser. */
+/** Parses a query's SQL in advance, so that the validating transaction does not wait for the parser. */
 export async function parseSqlAhead(parser: SqlParser, query: unknown): Promise<void> {
   const source = findSource(query);
   if (source?.kind === 'HogQLQuery') await parseAhead(parser, source.query);

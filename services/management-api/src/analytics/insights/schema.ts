@@ -1,4 +1,4 @@
-// Request and response schemas of insights, which are saved queries with a name.
+// Request and response schemas for insights, which are saved queries with a name.
 
 import { freeFormObject, orNull } from '@millrace/http';
 import { Type } from 'typebox';
@@ -98,7 +98,7 @@ export const insight = Type.Object(
   { title: 'Insight' },
 );
 
-/** Body of POST, PUT and PATCH requests. No field is required. */
+/** Body of POST, PUT and PATCH requests, in which all fields are optional. */
 export const insightChanges = Type.Object(
   {
     name: Type.Optional(fields.name),

@@ -1,12 +1,10 @@
-// Converts stored insights to API responses.
-
 import { formatDateTime } from '@millrace/http';
 import { canChangeInsight, describeRights, type Editor } from '../../access/dashboard-restriction.ts';
 import { hasRecordLevel, toRecordName } from '../../access/record-rights.ts';
 import { noResult } from './result.ts';
 import type { InsightRow } from './store.ts';
 
-/** Converts a row to an API response. The response contains the result, if it is given. */
+/** Converts a row to an API response, with the result if specified. */
 export function toInsight(row: InsightRow, editor: Editor, result = noResult) {
   const { tiles, ...fields } = row;
   const mayEdit =
@@ -29,7 +27,7 @@ export function toInsight(row: InsightRow, editor: Editor, result = noResult) {
   };
 }
 
-/** Like `toInsight`, but without the result and the fields that describe it. */
+/** Like `toInsight`, but without the result and the fields that describe the result. */
 export function toBasicInsight(row: InsightRow, editor: Editor) {
   const {
     result: _,

@@ -1,4 +1,4 @@
-// SQL that reads and writes insights, and when users opened them.
+// SQL that reads and writes insights, and the times at which users opened them.
 
 import { randomInt } from 'node:crypto';
 import { parseRecordId } from '@millrace/contracts';
@@ -8,7 +8,7 @@ import { embeddedUserColumn } from '../../identity/embedded-users/embedded-user-
 import type { Conditions } from '../../sql/conditions.ts';
 import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 
-/** Fields of an insight that clients can set, except its dashboards. */
+/** The insight fields that clients can set, except dashboards. */
 export interface InsightFields
   extends Columns<
     'insight',
@@ -17,7 +17,7 @@ export interface InsightFields
   query: Record<string, unknown> | null;
 }
 
-/** A tile of an insight, with the restriction level and owner of its dashboard. */
+/** An insight's tile, with the restriction level and owner of its dashboard. */
 export interface TileOfInsight {
   id: number;
   dashboard_id: number;
@@ -31,15 +31,15 @@ export interface InsightRow
   created_by: EmbeddedUserRow | null;
   last_modified_by: EmbeddedUserRow | null;
   last_viewed_at: Date | null;
-  /** Tiles of the insight on dashboards that are not deleted, sorted by ID. */
+  /** The insight's tiles on dashboards that are not deleted, sorted by ID. */
   tiles: TileOfInsight[];
 }
 type Row = InsightRow & Record<string, unknown>;
 
-/** SQL expression for the time when any user last opened insight `i`. */
+/** SQL expression for the time at which any user last opened insight `i`. */
 export const lastViewedAt = '(SELECT max(v.last_viewed_at) FROM insight_view v WHERE v.insight_id = i.id)';
 
-/** SQL expression for the kind of insight `i`'s query, without its wrapper. */
+/** SQL expression for the query kind of insight `i`, ignoring the wrapper. */
 export const kindOfQuery = `coalesce(i.query #>> '{source,kind}', i.query ->> 'kind')`;
 
 const listShownTiles = `dashboard_tile t JOIN dashboard d ON d.id = t.dashboard_id
@@ -165,7 +165,7 @@ export async function updateInsight(
   );
 }
 
-/** Stores that a user has opened insights. Ignores IDs that do not exist. */
+/** Records that a user has opened insights. Ignores IDs that do not exist. */
 export async function recordInsightViews(
   sql: Sql,
   { environmentId, userId }: { environmentId: number; userId: number },
@@ -222,9 +222,9 @@ export async function listTrending(
   );
 }
 
-/** Filters and variables that a tile applies to the query of its insight. */
+/** The filters and variables that a tile applies to its insight's query. */
 export interface TileOverrides {
-  /** Filters of the tile or, if the tile has no filters, of its dashboard. */
+  /** The tile's filters or, if the tile has none, its dashboard's filters. */
   filters: Record<string, unknown>;
   variables: Record<string, unknown> | null;
 }

@@ -11,7 +11,7 @@ import { toInsight } from './show.ts';
 import { listLastViewedInsights, listTrending, recordInsightViews } from './store.ts';
 import { requireInsight } from './write.ts';
 
-/** Number of insights that `my_last_viewed` returns. */
+/** The number of insights that `my_last_viewed` returns. */
 const shown = 5;
 
 const viewedInsights = Type.Object(
@@ -24,7 +24,7 @@ const viewedInsights = Type.Object(
   { title: 'ViewedInsights' },
 );
 
-/** Maximum number of viewers that `trending` returns for each insight. */
+/** Maximum number of viewers that `trending` returns per insight. */
 const maxViewers = 10;
 
 const trendingInsight = Type.Object(

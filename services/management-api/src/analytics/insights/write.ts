@@ -139,7 +139,7 @@ async function recordInsightActivity(
   });
 }
 
-/** Returns the activity for a change to a record that has a `deleted` field: `deleted`, `restored` or `updated`. */
+/** Returns the activity for a change to a record with a `deleted` field: `deleted`, `restored` or `updated`. */
 export function chooseActivityVerb(
   before: { deleted: boolean } | undefined,
   after: { deleted: boolean },
@@ -149,7 +149,7 @@ export function chooseActivityVerb(
   return after.deleted ? 'deleted' : 'restored';
 }
 
-/** Maximum number of tiles of a dashboard. It is limited because a response contains the insight of every tile. */
+/** Maximum number of tiles per dashboard, because a response contains the insight of every tile. */
 const maxTiles = 200;
 
 /**
@@ -231,7 +231,7 @@ async function writeTiles(tx: Transaction, insightId: number, dashboards: readon
   );
 }
 
-/** Removes an insight from all dashboards except the given ones. */
+/** Removes an insight from all dashboards except these. */
 async function removeTiles(tx: Transaction, insightId: number, but: readonly number[] = []): Promise<void> {
   await tx.query(
     `UPDATE dashboard_tile SET deleted = true

@@ -1,5 +1,3 @@
-// Declares the routes that delete one or several persons.
-
 import { type Database, deletePersons, findPersonToDelete, findPersonUuids } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
@@ -27,7 +25,7 @@ const deleteEventsQuery = Type.Object({
   }),
 });
 
-/** Creates the routes that delete persons. See `deletePersons` in packages/db for what a deletion guarantees. */
+/** Creates the routes that delete persons. `deletePersons` in packages/db describes the guarantees of a deletion. */
 export function deletePersonRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
   const { sql } = database;
   return [
@@ -116,7 +114,7 @@ export function deletePersonRoutes(database: Pick<Database, 'sql' | 'transaction
         const { uuid, by } = await findPersonToDelete(sql, target.environmentId, id);
         const wanted = by === 'distinct_id' ? { uuids: [], distinctIds: [id] } : { uuids: [uuid], distinctIds: [] };
         const count = await deletePersonsNow(database, wanted, { caller, target, deletesEvents });
-        // Another request deleted the person first, or merged the person into another one.
+        // Another request deleted the person first, or merged the person into another person.
         if (count === 0) throw new AppError('not_found', 'Not found.');
         return undefined;
       },

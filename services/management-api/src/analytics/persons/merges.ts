@@ -1,4 +1,4 @@
-// Declares the route that shows which stored events merged the distinct IDs of a person.
+// Declares the route that shows which stored events merged a person's distinct IDs.
 
 import { findPerson } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
@@ -88,7 +88,7 @@ async function listMergeEvents(read: StoreRead, distinctIds: string[]): Promise<
   });
 }
 
-/** Maximum total size in bytes of the events that are read. */
+/** Maximum total size in bytes of the events to read. */
 const maxMergeBytes = 8 * 1024 * 1024;
 
 /**

@@ -40,13 +40,13 @@ const personCount = Type.Object(
   { title: 'PersonCount' },
 );
 
-/** Filters that can use an index. */
+/** The filters that can use an index. */
 const narrowing = '`distinct_id` or `email`';
 
 const owners = ['person'] as const;
 const orders = ['created_at', '-created_at'] as const;
 
-/** Filters that the list and the count of persons share. */
+/** The filters that the person list and the person count share. */
 const personFilterQuery = {
   distinct_id: Type.Optional(Type.String({ description: 'Returns only the person with this distinct ID.' })),
   email: Type.Optional(
@@ -281,7 +281,7 @@ export function personActivityRoutes({ sql }: { sql: Sql }) {
       handler: async ({ target: { environmentId }, params, query, request }) => {
         const itemId = params.id.toLowerCase();
         const page = await readActivity(sql, request, { ...query, scopes, environmentId, itemId });
-        // A deleted person has a log entry. Without an entry, return 404 unless the person exists.
+        // A deleted person has a log entry. Without an entry, return 404 if the person does not exist.
         if (page.total_count === 0) await findPerson(sql, environmentId, params.id);
         return page;
       },

@@ -1,4 +1,4 @@
-// Finds the persons on a page of a list, even in projects with too many persons to read all of them in one request.
+// Finds the persons on a list page, even in projects with too many persons to read in one request.
 
 import type { Sql } from '@millrace/db';
 import { StoppedSearch } from '../../sql/large-page.ts';
@@ -20,14 +20,14 @@ interface PersonList {
   window: PersonWindow;
 }
 
-/** Milliseconds for which a search reads persons one after the other before it returns the persons found so far. */
+/** Milliseconds for which a search reads persons before it returns the persons found so far. */
 const longMs = 8000;
 /**
  * Milliseconds, instead of `longMs`, after an index has found persons, who are probably the ones that the user is
  * looking for.
  */
 const shortMs = 400;
-/** If more persons start with the search text, the list is not divided into two parts, because a page fills quickly. */
+/** If more persons start with the search text, the list is not split into two parts, because a page fills quickly. */
 const maxByStart = 1000;
 
 /**
@@ -60,10 +60,10 @@ export async function findPersonKeys(
   return new StoppedSearch({ keys: [...found, ...others.keys.map(inRest)], end: inRest(others.end) });
 }
 
-/** Number of persons in the first step. Each further step reads twice as many persons. */
+/** The number of persons to read in the first step. Each further step reads twice as many persons. */
 const firstStep = 2000;
 
-/** Finds persons by ID until the page is full or the time limit is reached. */
+/** Reads persons in ID order until the page is full or the time limit is reached. */
 async function walkPersons(
   sql: Sql,
   { projectId, filter, window }: PersonList,

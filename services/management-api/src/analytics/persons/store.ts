@@ -17,12 +17,12 @@ export interface PersonFilter {
   properties: Condition | null;
 }
 
-/** Returns whether the database may have to read persons who do not match the filter. */
+/** Returns true if the database may have to read persons who do not match the filter. */
 export function isSearch({ distinct_id, email, search, is_identified, properties }: PersonFilter): boolean {
   return distinct_id === undefined && ((email ?? search ?? is_identified) !== undefined || properties !== null);
 }
 
-/** Numeric ID of a person, as a string because it has 64 bits. */
+/** A person's numeric ID, as a string because the ID has 64 bits. */
 export type PersonKey = Pick<PersonRow, 'id'>;
 
 export interface PersonPosition extends PersonKey {
@@ -46,11 +46,11 @@ export interface PersonWindow extends KeyWindow<PersonPosition> {
   order: '-id' | 'created_at' | '-created_at';
 }
 
-/** Persons that one step of a longer search reads. */
+/** The persons that one step of a longer search reads. */
 interface PersonRange {
-  /** Lowest numeric ID to read. */
+  /** The lowest numeric ID to read. */
   from?: string;
-  /** With `only`, only these persons are read. With `without`, these persons are omitted. */
+  /** `only` limits the result to these persons, and `without` excludes these persons. */
   only?: readonly string[];
   without?: readonly string[];
 }
@@ -105,7 +105,7 @@ export interface IdRange {
   from: string | null;
 }
 
-/** Counts the persons who match a filter, up to a maximum. */
+/** Counts the persons that match a filter, up to a maximum. */
 export async function countPersons(
   sql: Sql,
   { projectId, filter, most }: { projectId: number; filter: PersonFilter; most: number },
@@ -125,7 +125,7 @@ export async function countPersons(
   return counted?.count ?? 0;
 }
 
-/** Adds the conditions of a filter. @returns the FROM clause, in which `p` is the person table */
+/** Adds a filter's conditions. @returns the FROM clause, in which `p` is the person table */
 function addFilter(
   where: Conditions,
   { projectId, project }: { projectId: number; project: string },
@@ -156,10 +156,10 @@ function addFilter(
   return from;
 }
 
-/** Returns SQL for the start of an email, in the form that the column `email_start` has. */
+/** Returns SQL for the start of an email address as the column `email_start` stores it. */
 const emailStart = (email: string) => `left(lower(${email}::text), 320)`;
 
-/** Last character of Unicode. A text followed by it sorts after all other texts that start with the text. */
+/** Unicode's last character. A string followed by this character sorts after all other strings with this prefix. */
 const lastCharacter = '\u{10ffff}';
 
 /**
@@ -207,7 +207,7 @@ export async function readPerson(sql: Sql, projectId: number, uuid: string): Pro
   return rows[0];
 }
 
-/** Returns the UUIDs of the existing persons among the given UUIDs and numeric IDs. */
+/** Returns the UUIDs of existing persons with these UUIDs and numeric IDs. */
 export async function listPersonUuids(sql: Sql, projectId: number, ids: string[]): Promise<string[]> {
   const rows = await sql.query<{ uuid: string }>(
     `SELECT uuid FROM person WHERE project_id = $1::int AND uuid = ANY ($2::uuid[])
@@ -223,7 +223,7 @@ export interface MergeEvent {
   event: string;
   timestamp: Date;
   distinct_id: string;
-  /** Other distinct ID in the event, truncated to 400 characters. */
+  /** The event's other distinct ID, truncated to 400 characters. */
   other_distinct_id: string;
 }
 
@@ -231,5 +231,5 @@ export const maxMergeEvents = 1000;
 const { identify, createAlias, mergeDangerously } = eventNames;
 export const mergeEvents = [identify, createAlias, mergeDangerously];
 
-/** Returns the name of the property of a merge event that contains the other ID. */
+/** Returns the property of a merge event that contains the other distinct ID. */
 export const mergeEventIdProperty = (event: string) => (event === identify ? '$anon_distinct_id' : 'alias');

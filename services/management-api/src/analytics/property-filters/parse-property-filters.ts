@@ -8,10 +8,10 @@ import { Type } from 'typebox';
 import { longestNeedle } from '../../sql/longest-needle.ts';
 import { findTimeZone } from '../../time/time-zone-store.ts';
 
-/** `type` of a filter: the kind of property that the filter compares. */
+/** A filter's `type`: the kind of property that the filter compares. */
 type Owner = 'event' | 'person' | 'event_metadata';
 
-/** Maximum number of filters. It is limited because every filter is evaluated for every row that a list reads. */
+/** Maximum number of filters, because every filter is evaluated for every row that a list reads. */
 const maxFilters = 20;
 const knownFields = new Set(['key', 'value', 'operator', 'type']);
 

@@ -1,4 +1,4 @@
-// Declares the routes that suggest property values while a user writes a filter.
+// Declares the routes that suggest property values while a user edits a filter.
 
 import { Type } from 'typebox';
 import { environmentBasePaths } from '../../access/addressed-project.ts';

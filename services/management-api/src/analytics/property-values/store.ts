@@ -1,30 +1,29 @@
-// Reads the values of a property in the latest events or persons, as suggestions for filters.
+// Reads a property's values from the latest events or persons, as suggestions for filters.
 
 import type { Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
 import { createBudget, lastMs, type StoreRead } from '../events/reads.ts';
 
 interface WantedValues {
-  /** Name of the property. */
   key: string;
-  /** Text that values must contain, ignoring case. */
+  /** The text that values must contain, ignoring case. */
   value?: string;
 }
 
 interface WantedEventValues extends WantedValues {
-  /** Name of the events whose values are read. */
+  /** The name of the events whose values are read. */
   event_name?: string;
-  /** Start of the time range in which events are read. */
+  /** The start of the time range of the events to read. */
   after: Date;
 }
 
-/** Number of latest events or persons in which values are searched. */
+/** The number of latest events or persons to search for values. */
 export const latestRows = 50_000;
 export const maxValues = 100;
 /** Maximum length of a value in characters. Longer values are omitted, because they are not useful as suggestions. */
 export const longestValue = 400;
 
-/** Returns the values of a property of the latest events, most frequent first. */
+/** Returns a property's values in the latest events, most frequent first. */
 export function listEventValues(
   read: StoreRead,
   { key, value, event_name, after }: WantedEventValues,
@@ -48,7 +47,7 @@ export function listEventValues(
   );
 }
 
-/** Returns the values of a property of the newest persons, most frequent first. */
+/** Returns a property's values in the newest persons, most frequent first. */
 export async function listPersonValues(sql: Sql, projectId: number, { key, value }: WantedValues): Promise<string[]> {
   const where = createConditions();
   const [name, project] = [`${where.parameter(key)}::text`, where.parameter(projectId)];

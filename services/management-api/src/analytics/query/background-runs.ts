@@ -1,11 +1,11 @@
-// Runs queries in the background, stores their status where every process can read it, and cancels them.
+// Runs queries in the background, stores their status for all processes, and cancels them.
 
 import { randomUUID } from 'node:crypto';
 import { formatDateTime } from '@millrace/http';
 import { isAppError, type Logger } from '@millrace/runtime';
 import type { KeyValueStore } from '@millrace/runtime/cache';
 
-/** Status of a background query in API responses. Times are in ISO 8601. */
+/** A background query's status in API responses. Times are in ISO 8601 format. */
 export interface QueryStatus {
   id: string;
   query_async: true;
@@ -15,7 +15,7 @@ export interface QueryStatus {
   complete: boolean;
   error: boolean;
   error_message: string | null;
-  /** Complete response of the query, once the query has finished. */
+  /** The query's complete response after the query has finished. */
   results: unknown;
   start_time: string;
   pickup_time: string;
@@ -26,15 +26,15 @@ export interface QueryStatus {
   labels: null;
 }
 
-/** User who started a run. Only this user can read the run's status, which contains the result. */
+/** The user who started a run. Only this user can read the run's status, which contains the result. */
 export interface RunOwner {
   projectId: number;
   userId: number;
 }
 
-/** Owner and ID of a run, and the insight and dashboard that the run computes. */
+/** A run's owner and ID, and the insight and dashboard that the run computes. */
 export interface RunOf extends RunOwner {
-  /** ID that the client has chosen. By default, a random ID. */
+  /** The ID that the client has chosen. Defaults to a random ID. */
   id?: string | undefined;
   insightId?: number | null;
   dashboardId?: number | null;
@@ -107,12 +107,12 @@ export function createBackgroundRuns({
         )
         .then((last) => keep(name, { ...last, complete: true, end_time: formatDateTime(new Date()) }))
         .catch((error: unknown) => logger.warn('could not store the result of a background query', { error, id }))
-        // The client may have started another run with the same ID in the meantime, which must stay registered.
+        // The client may have started another run with the same ID in the meantime, which must remain registered.
         .then(() => void (running.get(name)?.cancel === cancel && running.delete(name)));
       running.set(name, { cancel, ended });
       return status;
     },
-    /** Returns the status of a run, or null if the user has not started a run with this ID in the project. */
+    /** Returns a run's status, or null if the user has not started a run with this ID in the project. */
     async find(owner: RunOwner, id: string): Promise<QueryStatus | null> {
       const text = await keyValue.get(nameOf(owner, id));
       if (text === null) return null;
@@ -120,7 +120,7 @@ export function createBackgroundRuns({
       if (status.complete || Date.now() < Date.parse(status.start_time) + longestMs) return status;
       return { ...status, complete: true, error: true, error_message: lost };
     },
-    /** Cancels a run in any process. Does nothing if no such run exists. */
+    /** Cancels a run in any process. Does nothing if the run does not exist. */
     async cancel(owner: RunOwner, id: string): Promise<void> {
       await keyValue.publish(cancelChannel, nameOf(owner, id));
     },

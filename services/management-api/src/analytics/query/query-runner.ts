@@ -1,4 +1,5 @@
-// Runs insight queries: returns cached results, computes missing ones, and limits the time, memory and concurrency of queries.
+// Runs insight queries: returns cached results, computes missing ones, and limits the time, memory and concurrency of
+// queries.
 
 import { formatDateTime } from '@millrace/http';
 import {
@@ -40,19 +41,19 @@ export const refreshModes = [
 export type RefreshMode = (typeof refreshModes)[number];
 
 export interface QueryRunRequest {
-  /** Query in the form that the client sent. */
+  /** The query as the client sent it. */
   query: unknown;
-  /** Filters of a dashboard, which are applied to the query. */
+  /** Dashboard filters to apply to the query. */
   filters?: unknown;
-  /** Variables that replace those of an SQL query. */
+  /** Variables that replace the variables of an SQL query. */
   variables?: unknown;
-  /** Whether the result is returned as a file. SQL without LIMIT then returns more rows. */
+  /** Whether the result is returned as a file, in which case SQL without LIMIT returns more rows. */
   isFile?: boolean;
   refresh: RefreshMode;
-  /** Aborted when the client no longer waits for the result. */
+  /** Aborts when the client no longer waits for the result. */
   signal: AbortSignal;
   now?: Date;
-  /** Description of the background run, if the query runs in the background. */
+  /** The background run's description, if the query runs in the background. */
   run?: Omit<RunOf, keyof RunOwner>;
 }
 
@@ -75,7 +76,7 @@ export interface QueryOutcome {
 }
 
 export interface QueryCaller {
-  /** The caller. The credential's ID limits how many results the caller computes at the same time. */
+  /** The caller. The number of concurrent computations is limited per credential ID. */
   caller: { credential: Pick<Caller['credential'], 'id'> & { kind: Caller['credential']['kind'] | 'link' } };
   target: AddressedProject;
 }
@@ -98,7 +99,7 @@ const slotPatienceMs = 5000;
 const slotPauseMs = 100;
 const retryAfterSeconds = 2;
 const maxBytes = 256 * 1024 * 1024;
-/** Maximum number of rows in the CSV file of an SQL query without LIMIT. */
+/** Maximum number of rows in the CSV file for an SQL query without LIMIT. */
 const rowsOfFile = 50_000;
 /**
  * Time in milliseconds that a query needs in addition to its execution: to wait for a slot and a connection, and to
@@ -115,7 +116,7 @@ export function createQueryRunner({ searches, maxMs, keyValue, logger, ...deps }
   const compute = (queryCaller: QueryCaller, computed: Computed): Promise<CachedResult> =>
     share(computed.key, computed.signal, (signal) => computeAlone(queryCaller, { ...computed, signal }));
 
-  /** Runs a query within its limits: a slot of the project, a share of the connections, the time and the memory. */
+  /** Runs a query within its limits: a project slot, a share of the connections, the time and the memory. */
   async function computeAlone(
     queryCaller: QueryCaller,
     { query, settings, key, now, rows, signal }: Computed,
@@ -178,9 +179,9 @@ export function createQueryRunner({ searches, maxMs, keyValue, logger, ...deps }
         }
       }
     },
-    /** Returns the status of the caller's background query with this ID, or null if no such query exists. */
+    /** Returns the status of the caller's background query with this ID, or null if the query does not exist. */
     status: (target: AddressedProject, id: string) => runs.find(toRunOwner(target), id),
-    /** Cancels the caller's background query, also in the database. Does nothing if no such query exists. */
+    /** Cancels the caller's background query, also in the database. Does nothing if the query does not exist. */
     cancel: (target: AddressedProject, id: string) => runs.cancel(toRunOwner(target), id),
     stop: () => runs.stop(),
   };

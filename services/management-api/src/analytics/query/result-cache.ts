@@ -1,14 +1,14 @@
-// Caches query results. The cache key covers the query and everything else that affects its result, except the events.
+// Caches query results. The cache key covers the query and all other inputs except the events.
 
 import { createHash } from 'node:crypto';
 import { findSource, isRecord, type ProjectSettings, type QueryResult } from '@millrace/insights';
 import { isAppError } from '@millrace/runtime';
 import type { KeyValueStore } from '@millrace/runtime/cache';
 
-/** A result and the time when the result was computed. */
+/** A result and the time at which it was computed. */
 export interface CachedResult {
   result: QueryResult;
-  /** Time in milliseconds since 1970. */
+  /** Milliseconds since the epoch. */
   at: number;
 }
 
@@ -43,7 +43,7 @@ const agesOfChecks: Ages = { fresh: -1, lazy: -1 };
 const isCheck = (query: unknown) =>
   isRecord(query) && (query.kind === 'HogQLMetadata' || query.kind === 'DatabaseSchemaQuery');
 
-/** Returns the maximum ages for the kind and the interval of a query. */
+/** Returns the maximum result ages for a query's kind and interval. */
 function agesOf(query: unknown): Ages {
   if (isCheck(query)) return agesOfChecks;
   if (isOfWeb(query)) return agesOfWeb;
@@ -123,7 +123,7 @@ const maxCharacters = 2 * 2 ** 20;
 /** Seconds for which results are kept: a week, because insights and dashboards can show stale results. */
 const keptForSeconds = 7 * 24 * 3600;
 
-/** Creates the cache. If the store is unavailable, the cache behaves as if it were empty. */
+/** Creates the cache, which behaves as if it were empty while the store is unavailable. */
 export function createResultCache(keyValue: KeyValueStore) {
   const nameOf = (key: string) => `query result:${key}`;
   return {

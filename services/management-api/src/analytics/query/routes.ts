@@ -1,5 +1,3 @@
-// Declares the routes that run insight queries and read the status of background queries.
-
 import type { Sql } from '@millrace/db';
 import { type ApiRequest, WithStatus } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
@@ -121,7 +119,7 @@ export function queryRoutes({ sql, queryRunner }: { sql: Sql; queryRunner: Query
       operationId: 'query_create_by_kind',
       summary: 'Run a query of a given kind',
       description: 'Runs a query like `POST query/`. The kind in the path must be the `kind` of the query.',
-      // A path parameter must have the same name for all methods of the path.
+      // A path parameter must have the same name for all methods of a path.
       params: Type.Object({
         query_id: Type.String({ maxLength: 128, description: 'The `kind` of the query, e.g. `TrendsQuery`.' }),
       }),

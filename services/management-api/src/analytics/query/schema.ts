@@ -1,4 +1,4 @@
-// The schemas of a query request, its result, and the status of a query that runs in the background.
+// Schemas for a query request, its result, and the status of a background query.
 
 import { freeFormObject, orNull } from '@millrace/http';
 import { queryKinds } from '@millrace/insights';
@@ -239,7 +239,7 @@ const queryStatus = Type.Object(
   { title: 'QueryStatus', description: 'Status of a background query.' },
 );
 export const statusResponse = Type.Object({ query_status: queryStatus }, { title: 'QueryStatusAnswer' });
-/** Response for a query that is still running. It contains the cached result, if a result is cached. */
+/** The response for a query that is still running, with the cached result if available. */
 const runningQuery = Type.Object(
   { ...Type.Partial(queryResult).properties, query_status: queryStatus },
   { title: 'QueryUnderWay' },

@@ -1,4 +1,4 @@
-// Runs identical queries only once if they are requested at the same time.
+// Runs identical concurrent queries only once.
 
 interface Run<T> {
   result: Promise<T>;
@@ -6,7 +6,7 @@ interface Run<T> {
   callers: number;
 }
 
-/** Creates a function that runs `work`, or waits for a run with the same key that another caller has started. */
+/** Creates a function that runs `work`, or waits for another caller's run with the same key. */
 export function createSharedRuns<T>() {
   const running = new Map<string, Run<T>>();
 
@@ -31,7 +31,7 @@ export function createSharedRuns<T>() {
     } finally {
       run.callers -= 1;
       if (run.callers === 0) {
-        // Remove the aborted run, so that a later caller starts a new one.
+        // Remove the aborted run, so that a later caller starts a new run.
         if (running.get(key) === run) running.delete(key);
         run.controller.abort(signal.reason);
       }

@@ -1,4 +1,4 @@
-// Sends an event to the gateway with the API key of a project, as an SDK would do.
+// Sends an event to the gateway with a project's API key, as an SDK would.
 
 import { randomUUID } from 'node:crypto';
 import type { Sql } from '@millrace/db';
@@ -16,7 +16,7 @@ interface EventToSend {
   properties: Record<string, unknown>;
 }
 
-/** Turn geolocation off, because the gateway sees the address of this server instead of the person's address. */
+/** Disable geolocation, because the gateway sees this server's address instead of the person's. */
 const ownProperties = { $lib: 'millrace', $geoip_disable: true };
 
 /** Time limit in milliseconds, within which a working gateway always responds. */

@@ -7,7 +7,7 @@ import { type LinkLimits, openPublicLink } from './public-link.ts';
 interface PageDeps {
   sql: Sql;
   linkLimits: LinkLimits;
-  /** Built page, which is the same for every link and loads the shared data in the browser. */
+  /** The built page, which is the same for every link and loads the shared data in the browser. */
   html: Buffer;
 }
 

@@ -21,7 +21,7 @@ export interface LinkLimits {
   visits: RateLimit;
   /** Limits requests with unknown links from an address. */
   guesses: GuessLimit;
-  /** Limits how often the result of an insight is computed for a link. */
+  /** Limits how often an insight's result is computed for a link. */
   computations: RateLimit;
 }
 
@@ -48,7 +48,7 @@ export function createLinkLimits(
 }
 
 export interface OpenLink extends SharedLink {
-  /** Rights that every member of the project has. */
+  /** The rights that every project member has. */
   rights: RecordRights;
 }
 

@@ -31,10 +31,10 @@ export interface PublicRouteDeps {
   linkLimits: LinkLimits;
 }
 
-/** Header that keeps shared data out of search engines. */
+/** Prevents search engines from indexing shared data. */
 const unlisted = { 'X-Robots-Tag': 'noindex' };
 
-/** Creates the routes that return the data of a shared page (docs/api/sharing.md#what-a-visitor-sees). */
+/** Creates the routes that return a shared page's data (docs/api/sharing.md#what-a-visitor-sees). */
 export function publicLinkRoutes({ sql, queryRunner, linkLimits: limits }: PublicRouteDeps) {
   const load = createLoader(queryRunner, limits);
   return [
@@ -94,14 +94,14 @@ export function publicLinkRoutes({ sql, queryRunner, linkLimits: limits }: Publi
 }
 
 interface OpenTile {
-  /** Text of the tile, or null for an insight. */
+  /** The tile's text, or null for an insight. */
   text: string | null;
-  /** Insight with the filters of its tile, or null if visitors cannot see the insight. */
+  /** The insight with its tile's filters, or null if visitors are not allowed to see the insight. */
   insight: InsightRow | null;
   layouts: Record<string, unknown>;
 }
 
-/** Reads the tiles of the page: the tiles of a dashboard, or a single tile for an insight. */
+/** Reads the page's tiles: a dashboard's tiles, or a single tile for an insight. */
 async function readTiles(
   sql: Sql,
   link: OpenLink,
@@ -167,7 +167,7 @@ function createLoader(queryRunner: QueryRunner, limits: LinkLimits) {
     return slot;
   };
   return async (link: OpenLink, insight: InsightRow): Promise<{ status: SharedStatus; result?: InsightResult }> => {
-    // Visitors have no key, so their searches count for the link.
+    // Visitors do not have a key, so their searches count against the link's limit.
     const target = { ...link, level: 0 };
     const queryCaller = { caller: { credential: { kind: 'link', id: String(link.id) } as const }, target };
     // The computation continues when the visitor leaves the page. Otherwise, each visit could start the computation

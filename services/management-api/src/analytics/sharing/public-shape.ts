@@ -16,7 +16,7 @@ const isSql = (query: unknown) => findSource(query)?.kind === 'HogQLQuery';
 /** Maximum number of rows of an SQL insight that visitors see. */
 const maxRows = 1000;
 
-/** Fields of a query that determine how its result is drawn. Filters, cohorts and property names are omitted. */
+/** Query fields that determine how the result is drawn. Excludes filters, cohorts and property names. */
 const drawn: Record<string, readonly string[]> = {
   trendsFilter: [
     'display',
@@ -31,7 +31,7 @@ const drawn: Record<string, readonly string[]> = {
   compareFilter: ['compare'],
 };
 
-/** Returns the query of an insight with only the fields that its charts need. */
+/** Returns an insight's query with only the fields that its charts need. */
 export function toPublicQuery(query: unknown): Record<string, unknown> | null {
   const source = findSource(query);
   if (source === null) return null;
@@ -51,7 +51,7 @@ function drawnSql(query: unknown): Record<string, unknown> {
   const { display, x, y, breakdown } = readVisualization(query);
   return {
     kind: 'DataVisualizationNode',
-    // Clients recognize SQL by the field `query`, so it is sent, but without the text.
+    // Clients recognize SQL by the field `query`, so include the field without the SQL text.
     source: { kind: 'HogQLQuery', query: '' },
     ...(display !== null && { display }),
     chartSettings: {
@@ -62,7 +62,7 @@ function drawnSql(query: unknown): Record<string, unknown> {
   };
 }
 
-/** Fields of results that charts and tables show, for all kinds of queries. */
+/** The result fields that charts and tables show, for all query kinds. */
 const shown = new Set(
   (
     'label name custom_name order status count data days aggregated_value breakdown_value compare compare_label ' +

@@ -1,5 +1,3 @@
-// Request and response schemas of public link settings.
-
 import { formatDateTime, orNull } from '@millrace/http';
 import { Type } from 'typebox';
 import type { SharingRow } from './store.ts';

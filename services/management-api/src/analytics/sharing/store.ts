@@ -1,5 +1,3 @@
-// SQL that reads and writes public links.
-
 import type { Columns, Sql, Transaction } from '@millrace/db';
 
 export type SharedKind = 'insight' | 'dashboard';
@@ -54,7 +52,7 @@ export async function allowsSharing(sql: Sql, organizationId: string): Promise<b
   return row?.isAllowed ?? false;
 }
 
-/** A working public link, with the project and organization of the record that it shares. */
+/** A working public link, with the project and organization of the shared record. */
 export interface SharedLink {
   id: number;
   environmentId: number;

@@ -1,4 +1,4 @@
-// Turns public links of insights and dashboards on and off, and replaces them. Checks the caller's access first.
+// Enables, disables and replaces public links for insights and dashboards, after checking the caller's access.
 
 import { randomBytes } from 'node:crypto';
 import { recordActivity } from '@millrace/accounts';

@@ -1,4 +1,4 @@
-// The columns of a person that the API shows.
+// The person columns that the API shows.
 
 import type { Columns } from '@millrace/db';
 

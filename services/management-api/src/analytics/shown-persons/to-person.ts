@@ -17,7 +17,7 @@ export function toPerson(row: PersonRow, distinctIds: string[] | undefined, last
   };
 }
 
-/** Properties that can contain a display name. The first one with a value is used, as by default in PostHog. */
+/** Properties that can contain a display name, in PostHog's default order. The first property with a value is used. */
 const nameProperties = ['email', 'name', 'username'];
 
 /** Maximum length of a display name in characters. The property keeps the complete value. */

@@ -5,12 +5,12 @@ import type { Route } from '@millrace/http';
 import { allOtherFields, toRouteKey } from './route-key.ts';
 
 export interface WithoutEffect {
-  /** Routes in the form of `toRouteKey`. */
+  /** Routes in the format of `toRouteKey`. */
   routes: readonly string[];
   query?: readonly string[];
-  /** Fields of the body. `allOtherFields` means all fields that the route does not declare itself. */
+  /** Body fields. `allOtherFields` means all fields that the route itself does not declare. */
   body?: readonly string[] | typeof allOtherFields;
-  /** Reason why the parameters and fields are not needed, in Markdown. */
+  /** The reason why the parameters and fields are not needed, in Markdown. */
   reason: string;
 }
 

@@ -1,4 +1,4 @@
-// Serves the console: static files of packages/console, on the same host as the API that the console uses.
+// Serves the console's static files (packages/console) on the same host as the API that the console uses.
 
 import { readdir, readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
@@ -40,15 +40,15 @@ const types: Record<string, string> = {
 };
 
 export interface ConsoleOptions {
-  /** Directory with the build output: `index.html`, `icon.svg` and `assets/…`. */
+  /** The build output directory: `index.html`, `icon.svg` and `assets/…`. */
   directory: string;
-  /** URL of the API for clients. If a proxy adds a path, the URL contains that path. */
+  /** The API's URL for clients, including a path that a proxy adds. */
   publicUrl?: string | undefined;
-  /** URL to which SDKs send events, if it is on a different host. The console shows this URL in code snippets. */
+  /** The URL to which SDKs send events, if its host differs. The console shows this URL in code snippets. */
   ingestUrl?: string | undefined;
   /** Whether invites can be sent by email. If false, the console shows a hint. */
   sendsMail?: boolean;
-  /** Sign-in providers of the installation, for which the page shows buttons. */
+  /** The installation's sign-in providers, for which the page shows buttons. */
   signInProviders?: readonly { kind: string; name: string }[];
 }
 
@@ -133,7 +133,7 @@ function placePage(page: string, path: string, facts: Record<string, string | un
 
 const asAttribute = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 
-/** Sends a file of the build. File names contain a content hash, so browsers can cache the files indefinitely. */
+/** Sends a build file. File names contain a content hash, so browsers can cache the files indefinitely. */
 async function sendFile(
   { path, header }: ApiRequest,
   response: ServerResponse,
@@ -150,7 +150,7 @@ async function sendFile(
   response.end(await readFile(join(directory, file)));
 }
 
-/** Returns the encodings in the header, except those with the weight 0. */
+/** Returns the encodings in the header, except encodings with the weight 0. */
 function acceptedEncodings(header = ''): Set<string> {
   const listed = header
     .toLowerCase()

@@ -1,4 +1,4 @@
-// Reports whether the events of a project are being stored, and the delay until they are stored.
+// Reports whether a project's events are being stored, and with how much delay.
 
 import { eventTopics } from '@millrace/contracts';
 import { isTransientError, type Sql } from '@millrace/db';
@@ -17,7 +17,7 @@ import type { Live } from '../../operations/live/live.ts';
 import { findWarningKind } from '../../operations/live/warning-kinds.ts';
 import { countConnections, countStoredEvents, countWarnings, hasSqlRole } from './store.ts';
 
-/** Same threshold in seconds as in the alert MillraceLagSeconds (docs/operations/alerts.md). */
+/** The threshold in seconds, which must match the alert MillraceLagSeconds (docs/operations/alerts.md). */
 const alarmSeconds = 300;
 const windowSeconds = 60;
 /**
@@ -29,9 +29,9 @@ const patienceMs = 3000;
 interface HealthDeps {
   sql: Sql;
   live: Live;
-  /** Topic of dead letters, or null if no event log is configured. */
+  /** The dead-letter topic, or null if no event log is configured. */
   deadLetterLog: DeadLetterLog | null;
-  /** Event store, or null if queries read PostgreSQL. */
+  /** The event store, or null if queries read PostgreSQL. */
   otherStore: OtherStore | null;
 }
 
@@ -133,7 +133,7 @@ function toShown({ topic, waiting, oldestSeconds, acceptedPerMinute, readAt }: T
 
 const services = ['ingest-gateway', 'event-consumer', 'management-api', 'delivery-worker'] as const;
 
-/** Groups connections by service. The application name of a connection begins with the name of its service. */
+/** Groups connections by service, whose name is at the start of a connection's application name. */
 function byService(connections: readonly { application: string; count: number }[]) {
   return services.map((name) => ({
     name,

@@ -1,11 +1,11 @@
-// SQL that reads the health overview of a project: stored events, warnings and database connections.
+// SQL for a project's health overview: stored events, warnings and database connections.
 
 import { type Sql, type UserSqlSafeguards, userSqlSafeguardsQuery } from '@millrace/db';
 
-/** Maximum number of rows that are read. Higher counts are reported as this number. */
+/** Maximum number of rows to read. Higher counts are reported as this number. */
 const maxRows = 200_000;
 
-/** Counts the events that happened and were stored within the given number of seconds. Imported events do not count. */
+/** Counts events that happened and were stored within the given number of seconds. Excludes imported events. */
 export async function countStoredEvents(sql: Sql, environmentId: number, seconds: number): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `SELECT count(*)::int AS count
@@ -17,7 +17,7 @@ export async function countStoredEvents(sql: Sql, environmentId: number, seconds
   return rows[0]?.count ?? 0;
 }
 
-/** Counts the problems with an environment's events by kind, most frequent first. */
+/** Counts an environment's ingestion warnings by kind, most frequent first. */
 export async function countWarnings(
   sql: Sql,
   environmentId: number,
@@ -31,7 +31,7 @@ export async function countWarnings(
   );
 }
 
-/** Counts the database connections of each service, as far as the database user can see them. */
+/** Counts each service's database connections, as far as the database user is allowed to see them. */
 export async function countConnections(sql: Sql): Promise<{ application: string; count: number }[]> {
   return sql.query<{ application: string; count: number }>(
     `SELECT application_name AS application, count(*)::int AS count FROM pg_stat_activity
@@ -39,7 +39,7 @@ export async function countConnections(sql: Sql): Promise<{ application: string;
   );
 }
 
-/** Returns whether SQL queries run with the restricted database role, which can read only the tables of SQL queries. */
+/** Returns true if SQL queries run with the restricted database role, which can read only the tables of SQL queries. */
 export async function hasSqlRole(sql: Sql): Promise<boolean> {
   const [row] = await sql.query<UserSqlSafeguards & Record<string, unknown>>(userSqlSafeguardsQuery);
   return row?.hasRole === true;

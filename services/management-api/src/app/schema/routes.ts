@@ -85,7 +85,7 @@ code,pre{font-family:ui-monospace,monospace;font-size:.9em}pre{background:#f4f4f
 summary{cursor:pointer;padding:.35rem 0}b.method{display:inline-block;min-width:4.5rem}table{border-collapse:collapse}
 td,th{text-align:left;vertical-align:top;padding:.15rem .75rem .15rem 0}section{margin-top:2rem}a{color:#0b57d0}`;
 
-/** Content security policy of the documentation page: only the page's style sheet is allowed, and no scripts. */
+/** The documentation page's content security policy, which allows only the page's style sheet and no scripts. */
 const docsContentSecurityPolicy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 export function docsPage(routes: readonly Route<Caller>[]): PageRoute {
@@ -105,7 +105,7 @@ export function docsPage(routes: readonly Route<Caller>[]): PageRoute {
 
 export const docsPath = '/api/docs';
 
-/** Returns an HTML page that describes the routes and needs no scripts and no resources from other URLs. */
+/** Returns an HTML page that describes the routes and needs neither scripts nor external resources. */
 function describeRoutes(routes: readonly Route<Caller>[]): string {
   const tags = [...new Set(routes.flatMap((route) => route.tags))].sort();
   const sections = tags.map((tag) => {

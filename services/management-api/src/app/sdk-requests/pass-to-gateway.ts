@@ -1,4 +1,4 @@
-// Forwards SDK requests that arrive at the management API to the ingest gateway, which serves them.
+// Forwards SDK requests that arrive at the management API to the ingest gateway.
 
 import {
   Agent,
@@ -14,7 +14,7 @@ import { AppError, type Logger } from '@millrace/runtime';
 
 export interface GatewayOptions {
   url: string;
-  /** Whether a trusted proxy is in front of the API. If not, the client's own `X-Forwarded-For` is not passed on. */
+  /** Whether a trusted proxy is in front of the API. If not, the client's own `X-Forwarded-For` is not forwarded. */
   isBehindProxy: boolean;
   timeoutMs: number;
   logger: Logger;
@@ -57,7 +57,7 @@ function headersFor(request: IncomingMessage, host: string, isBehindProxy: boole
   const address = request.socket.remoteAddress ?? '';
   const before = request.headers['x-forwarded-for'];
   const forwarded = isBehindProxy && before !== undefined ? `${String(before)}, ${address}` : address;
-  // Omit these headers. The requests have no body, and Node.js has already responded to `Expect: 100-continue`.
+  // Omit these headers: the requests have no body, and Node.js has already responded to `Expect: 100-continue`.
   const { 'content-length': _length, expect: _expect, ...headers } = withoutConnection(request.headers);
   return { ...headers, host, 'x-forwarded-for': forwarded };
 }
@@ -87,7 +87,7 @@ const sharedPaths = ['/api/projects/:project_id', '/api/environments/:project_id
   ['local_evaluation', ':id/remote_config'].map((name) => `${base}/feature_flags/${name}`),
 );
 
-/** Creates page routes for the requests that the gateway serves: flag definitions and remote configuration. */
+/** Creates page routes for the requests that the gateway serves: flag definitions and remote config. */
 export function gatewayPages(pass: (request: IncomingMessage, response: ServerResponse) => void): PageRoute[] {
   const page: Omit<PageRoute, 'path'> = {
     methods: ['GET', 'HEAD'],

@@ -1,4 +1,4 @@
-// Validates the time ranges of backfills, and stores backfills.
+// Validates time ranges for backfills, and stores backfills.
 
 import { maxBackfillRuns } from '@millrace/contracts';
 import type { Columns, Sql, Transaction } from '@millrace/db';
@@ -12,7 +12,7 @@ export interface Range {
   end: Date;
 }
 
-/** Maximum number of running backfills of an export. */
+/** Maximum number of running backfills per export. */
 const maxRunning = 10;
 
 /**
@@ -139,7 +139,7 @@ async function countOtherRunning(tx: Transaction, { exportId, id }: { exportId: 
 
 export const backfillOrders = ['-created_at', 'created_at', '-start_at', 'start_at'] as const;
 
-/** Returns one page of an export's backfills in the given order of time, and their total number. */
+/** Returns one page of an export's backfills, sorted by time in the given direction, and the total count. */
 export async function listBackfills(
   sql: Sql,
   exportId: string,

@@ -1,4 +1,4 @@
-// Validates the destination of an export, and encrypts its secrets.
+// Validates an export's destination, and encrypts its secrets.
 
 import {
   type DestinationField,
@@ -8,7 +8,7 @@ import {
 } from '@millrace/contracts';
 import { AppError, type SecretBox, SecretBoxError } from '@millrace/runtime';
 
-/** A destination. Its secrets are separate from the settings that responses can contain. */
+/** A destination, whose secrets are separate from the settings that responses can contain. */
 export interface Destination {
   type: ExportDestinationType;
   config: Record<string, unknown>;
@@ -71,7 +71,7 @@ function checkSettings(type: ExportDestinationType, settings: Record<string, unk
   checkMeaning(type, settings);
 }
 
-/** Settings that determine to which server the secrets are sent. */
+/** The settings that determine the server to which secrets are sent. */
 const serverFields = ['host', 'port', 'endpoint_url'];
 
 /**

@@ -185,7 +185,7 @@ async function startMissedBackfill(
   if (start !== null && start < end) await startBackfill(tx, after, { start, end, byStoredTime: true });
 }
 
-/** Returns the destination after a change, with encrypted secrets. Unchanged secrets are not encrypted again. */
+/** Returns the destination after a change, with encrypted secrets. Does not encrypt unchanged secrets again. */
 async function changedDestination(
   tx: Transaction,
   { id, destination_type: type, destination_config: config }: BatchExportRow,
@@ -288,7 +288,7 @@ function visible(row: BatchExportRow) {
   };
 }
 
-/** Records that a user started or cancelled a backfill or run. `before` and `after` contain its time range. */
+/** Records that a user started or cancelled a backfill or run, with its time range in `before` and `after`. */
 export async function recordRunActivity(
   tx: Sql,
   address: ExportAddress,
@@ -308,7 +308,7 @@ export async function recordRunActivity(
   });
 }
 
-/** Records a change of an export in the activity log. Must run in the same transaction as the change. */
+/** Records a change to an export in the activity log. Must run in the same transaction as the change. */
 export async function recordExportActivity(
   tx: Sql,
   address: ExportAddress,

@@ -1,4 +1,4 @@
-// Declares the routes that list, start, retry and cancel the runs and backfills of a batch export.
+// Declares the routes that list, start, retry and cancel a batch export's runs and backfills.
 
 import type { Database, Sql, Transaction } from '@millrace/db';
 import {
@@ -86,7 +86,7 @@ const backfillRequest = Type.Object(
   },
   { title: 'BatchExportBackfillToCreate' },
 );
-/** Clients can send the complete export. Only the time range is used, and all other fields are ignored. */
+/** Clients can send the complete export, of which only the time range is used. */
 const refusedOfBackfill = {
   filters: {
     detail:
@@ -138,7 +138,7 @@ const previewExample = {
   last_run: { start_at: '2026-11-01T23:00:00Z', end_at: range.end_at },
 };
 
-/** Creates the routes of the runs and backfills of an export (docs/api/batch-exports.md#runs-and-backfills). */
+/** Creates the routes for an export's runs and backfills (docs/api/batch-exports.md#runs-and-backfills). */
 export function runRoutes(
   below: BasePath<ExportAddress>[],
   { sql, transaction }: Pick<Database, 'sql' | 'transaction'>,

@@ -1,4 +1,4 @@
-// Request and response schemas of batch exports, runs and backfills.
+// Request and response schemas for batch exports, runs and backfills.
 
 import { exportDestinations, exportModels } from '@millrace/contracts';
 import { formatDateTime, freeFormObject, orNull } from '@millrace/http';
@@ -11,7 +11,7 @@ export const exportId = Type.String({ format: 'uuid', description: 'ID of the ba
 
 const time = Type.String({ format: 'date-time' });
 
-/** A run exports one interval of one export (docs/api/batch-exports.md#runs-and-backfills). */
+/** A run, which exports one interval of one export (docs/api/batch-exports.md#runs-and-backfills). */
 export const run = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'ID of the run.' }),
@@ -68,7 +68,7 @@ export const runExample = {
   last_updated_at: '2026-11-21T05:00:41Z',
 };
 
-/** A backfill exports a past time range in one run per interval. */
+/** A backfill, which exports a past time range with one run per interval. */
 export const backfill = Type.Object(
   {
     id: Type.String({ description: 'ID of the backfill.' }),
@@ -225,7 +225,7 @@ const optional = {
   ),
 };
 
-/** The fields are in the order of the response, because the first invalid field is reported. */
+/** The fields are in response order, which determines the first invalid field to report. */
 export const newBatchExport = Type.Object(
   {
     name,
@@ -244,7 +244,7 @@ export const newBatchExport = Type.Object(
   { title: 'BatchExportToCreate' },
 );
 
-/** PUT requires the same fields as POST. Settings of the destination can be omitted. */
+/** PUT requires the same fields as POST, except for destination settings. */
 export const batchExportReplacement = Type.Object(
   { ...newBatchExport.properties, destination: destinationChanges },
   { title: 'BatchExportReplacement' },
@@ -347,7 +347,7 @@ export const batchExportExample = {
 
 const timeOrNull = (time: Date | null) => time && formatDateTime(time);
 
-/** Converts an export to an API response. `runs` can contain the runs of several exports. */
+/** Converts an export to an API response. `runs` can include other exports' runs. */
 export function toBatchExport({ query, ...row }: BatchExportRow, runs: RunRow[]) {
   return {
     ...row,
@@ -365,7 +365,7 @@ export function toBatchExport({ query, ...row }: BatchExportRow, runs: RunRow[])
 export function toRun(row: RunRow) {
   return {
     ...row,
-    // A run exports all records or none, so there are never failed records.
+    // A run exports all records or none, so the number of failed records is always 0.
     records_total_count: row.status === 'Completed' ? row.records_completed : null,
     bytes_exported: row.bytes_exported === null ? null : Number(row.bytes_exported),
     data_interval_start: formatDateTime(row.data_interval_start),

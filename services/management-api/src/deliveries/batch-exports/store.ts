@@ -1,5 +1,3 @@
-// Stores batch exports and their runs.
-
 import { effectiveLevel, environmentsOfCaller } from '@millrace/accounts/access';
 import type { ExportDestinationType, ExportModel } from '@millrace/contracts';
 import type { Columns, Sql, Transaction } from '@millrace/db';
@@ -16,7 +14,7 @@ import type { TimePosition } from '../../time/time-range.ts';
  */
 export interface ExportAddress extends Pick<Caller, 'userId' | 'scopes'> {
   organizationId: string;
-  /** ID of the environment, or null for all environments of the organization. */
+  /** The environment ID, or null for all environments of the organization. */
   environmentId: number | null;
 }
 
@@ -27,7 +25,7 @@ export interface BatchExportRow
 }
 type Row = BatchExportRow & Record<string, unknown>;
 
-/** The columns do not include the secrets, so code that shows an export never reads them. */
+/** The columns exclude the secrets, so that code that shows an export never reads them. */
 const columns = `b.id, b.environment_id AS team_id, b.name, b.model, b.destination_type, b.destination_config,
   b.filters, b.query, b."interval", b.timezone, b.offset_day, b.offset_hour, b.paused, b.created_at, b.last_updated_at, b.last_paused_at, b.start_at, b.end_at,
   b.next_interval_start`;
@@ -46,7 +44,7 @@ const addressValues = ({ userId, organizationId, environmentId }: ExportAddress)
   environmentId,
 ];
 
-/** Returns one page of the exports that a path addresses, newest first, and their total number. */
+/** Returns one page of the exports that a path addresses, newest first, and the total count. */
 export async function listBatchExports(
   sql: Sql,
   address: ExportAddress,
@@ -108,13 +106,13 @@ export interface BatchExportFields
     'name' | 'timezone' | 'offset_day' | 'offset_hour' | 'paused' | 'last_paused_at' | 'start_at' | 'end_at'
   > {
   model: ExportModel;
-  /** Event filters as the client sent them, or null if all events are exported. */
+  /** The event filters as the client sent them, or null if all events are exported. */
   filters: Record<string, unknown>[] | null;
-  /** Query that selects the exported columns, or null if all fields are exported. */
+  /** The query that selects the exported columns, or null if all fields are exported. */
   query: ExportQuery | null;
   destination_type: ExportDestinationType;
   destination_config: Record<string, unknown>;
-  /** Encrypted secrets of the destination. */
+  /** The destination's encrypted secrets. */
   destination_secrets: Record<string, unknown>;
   interval: ExportInterval;
 }
@@ -139,11 +137,11 @@ const writable = [
 
 interface WrittenBatchExport {
   fields: BatchExportFields;
-  /** Next interval to export, or null after the last interval. */
+  /** The next interval to export, or null after the last interval. */
   next: TimeSpan | null;
 }
 
-/** Returns the column values, with lists as JSON, because the driver would convert lists to PostgreSQL arrays. */
+/** Returns the column values. Lists are JSON strings, because the driver would convert them to PostgreSQL arrays. */
 const valuesOf = (fields: BatchExportFields) =>
   writable.map((name) => (name === 'filters' ? fields.filters && JSON.stringify(fields.filters) : fields[name]));
 
@@ -211,13 +209,13 @@ export interface RunRow
 }
 type StoredRun = RunRow & Record<string, unknown>;
 
-/** Maximum length of an error in characters, because error messages of other servers can be long. */
+/** Maximum length of an error in characters, because other servers' error messages can be long. */
 const maxErrorLength = 2000;
 
 const runColumns = `r.id, r.batch_export_id AS batch_export, r.backfill_id AS backfill, r.status, r.records_completed, r.bytes_exported,
   left(r.latest_error, ${maxErrorLength}) AS latest_error, r.data_interval_start, r.data_interval_end, r.created_at, r.finished_at, r.last_updated_at`;
 
-/** Returns the last ten runs of each of these exports, newest first, in one statement. */
+/** Returns the last ten runs of each export, newest first, in one statement. */
 export async function latestRuns(sql: Sql, exportIds: string[]): Promise<RunRow[]> {
   return sql.query<StoredRun>(
     `SELECT ${runColumns} FROM unnest($1::uuid[]) AS wanted (id)
@@ -230,7 +228,7 @@ export async function latestRuns(sql: Sql, exportIds: string[]): Promise<RunRow[
 
 export const runOrders = ['-created_at', 'created_at', '-data_interval_start', 'data_interval_start'] as const;
 
-/** Returns the column and the direction of an order such as `-created_at`. */
+/** Returns the column and direction of an order such as `-created_at`. */
 export function buildOrder<Column extends string>(ordering: Column | `-${Column}`) {
   const isDescending = ordering.startsWith('-');
   return {
@@ -239,7 +237,7 @@ export function buildOrder<Column extends string>(ordering: Column | `-${Column}
   };
 }
 
-/** Lists the runs of an export in a time range, sorted by `ordering`, after a position. */
+/** Lists an export's runs in a time range, sorted by `ordering`, after a position. */
 export async function listRuns(
   sql: Sql,
   exportId: string,

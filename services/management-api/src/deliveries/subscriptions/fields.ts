@@ -1,4 +1,4 @@
-// Validates the fields of a subscription that callers set.
+// Validates the subscription fields that callers set.
 
 import { isMasked, listSubscriptionTargets, type SubscriptionTargetType } from '@millrace/contracts';
 import type { Columns } from '@millrace/db';
@@ -32,7 +32,7 @@ export interface SubscriptionFields
 
 type Changes = Static<typeof subscriptionChanges>;
 
-/** Returns the fields of a new subscription, with defaults. */
+/** Returns a new subscription's fields, with defaults. */
 export function fillSubscriptionDefaults(body: Static<typeof newSubscription>): SubscriptionFields {
   const defaults = {
     dashboard: null,
@@ -54,7 +54,7 @@ export function fillSubscriptionDefaults(body: Static<typeof newSubscription>): 
   );
 }
 
-/** Applies changes. Fields that the client did not send stay unchanged. */
+/** Applies changes. Fields that the client did not send remain unchanged. */
 export function applySubscriptionChanges(fields: SubscriptionFields, changes: Changes): SubscriptionFields {
   const { start_date, until_date, dashboard_export_insights: insights, ...others } = changes;
   const { invite_message: _, send_test_now: __, ...kept } = others;
@@ -106,7 +106,7 @@ export function checkSubscription(fields: SubscriptionFields): void {
   }
 }
 
-/** Rejects targets that cannot receive a report. Otherwise, reports would fail later without anyone noticing. */
+/** Rejects targets that cannot receive a report, because otherwise reports would fail later without notice. */
 function checkTarget(fields: SubscriptionFields): void {
   const refuse = (detail: string) => new AppError('invalid', detail, { code: 'invalid_input', attr: 'target_value' });
   if (fields.target_type === 'email') {

@@ -38,7 +38,7 @@ import {
 export interface ReportRouteDeps {
   sql: Sql;
   queryRunner: QueryRunner;
-  /** URLs for links in reports. */
+  /** Base URLs for links in reports. */
   addresses: PublicUrls;
   logger: Logger;
 }
@@ -219,7 +219,7 @@ export function toDelivery(row: DeliveryRow, showsSecrets: boolean) {
   };
 }
 
-/** Renders a report exactly as its recipients get it. */
+/** Renders a report exactly as its recipients receive it. */
 async function show(
   message: ReportMessage,
   { format: requested, logger }: { format: string | undefined; logger: Logger },

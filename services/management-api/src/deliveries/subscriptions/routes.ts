@@ -35,7 +35,7 @@ import {
 } from './store.ts';
 import { unsubscribeRoutes } from './unsubscribe.ts';
 
-/** Maximum of a 32-bit integer column. */
+/** The maximum value of a 32-bit integer column. */
 const largest = 2_147_483_647;
 const params = Type.Object({
   id: Type.Integer({ minimum: 1, maximum: largest, description: 'ID of the subscription.' }),
@@ -56,7 +56,7 @@ const yes = new Set(['true', '1', 'yes', 'y', 't', 'on']);
 const pageExample = (result: unknown) => ({ count: 1, next: null, previous: null, results: [result] });
 
 interface SubscriptionDeps extends Pick<Database, 'sql' | 'transaction'>, ReportRouteDeps {
-  /** Maximum number of subscriptions of an organization. 0 means no limit. */
+  /** Maximum number of subscriptions per organization. 0 means no limit. */
   maxSubscriptions: number;
 }
 
@@ -250,7 +250,7 @@ function toSubscription(row: SubscriptionRow, showsSecrets: boolean) {
     created_at: formatDateTime(row.created_at),
     summary: describeRule(row),
     next_delivery_date: row.next_delivery_date && formatDateTime(row.next_delivery_date),
-    // The message is used only for the emails of the request that contains it, and is not stored.
+    // The message is used only in the emails that this request sends, and is not stored.
     invite_message: null,
   };
 }

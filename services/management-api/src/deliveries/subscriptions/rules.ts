@@ -83,7 +83,7 @@ export async function changeSubscription(
   { changes, now }: { changes: Static<typeof subscriptionChanges>; now: Date },
 ): Promise<{ before: SubscriptionRow; after: SubscriptionRow }> {
   const before = found(await lockSubscription(tx, environmentId, id));
-  // If a client has seen only the masked address, it sends the mask back with the other fields.
+  // A client that has seen only the masked address sends the mask back with the other fields.
   const isMask = changes.target_value === maskTarget(before.target_value);
   const fields = applySubscriptionChanges(before, isMask ? { ...changes, target_value: before.target_value } : changes);
   await checkSubjects(tx, environmentId, { before, fields });
@@ -118,7 +118,7 @@ function checkInviteMessage(message: string | null | undefined): string | null {
   });
 }
 
-/** Maximum of a 32-bit integer column. */
+/** The maximum value of a 32-bit integer column. */
 const largestId = 2_147_483_647;
 
 /**
@@ -225,7 +225,7 @@ interface SubscriptionAddress {
   environmentId: number;
 }
 
-/** Records a change of a subscription in the activity log. Must run in the same transaction as the change. */
+/** Records a change to a subscription in the activity log. Must run in the same transaction as the change. */
 export async function recordSubscriptionActivity(
   tx: Sql,
   { actor, address }: { actor: { userId: number } | null; address: SubscriptionAddress },

@@ -1,5 +1,3 @@
-// Request and response schemas of subscriptions and deliveries.
-
 import { subscriptionTargetTypes } from '@millrace/contracts';
 import { orNull } from '@millrace/http';
 import { maxInsights } from '@millrace/reports';
@@ -206,7 +204,7 @@ export const subscriptionExample = {
   invite_message: null,
 };
 
-/** A report that was or will be sent, and the outcome of the delivery. */
+/** A report that was or will be sent, and its delivery's outcome. */
 export const delivery = Type.Object(
   {
     id: Type.String({
@@ -291,7 +289,7 @@ const reportedInsight = Type.Object(
   { title: 'ReportInsight' },
 );
 
-/** A report in the form that its recipients get. */
+/** A report as its recipients receive it. */
 export const shownReport = Type.Object(
   {
     subject: Type.String({ description: 'Subject of the email.' }),

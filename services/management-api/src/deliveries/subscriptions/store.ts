@@ -1,5 +1,3 @@
-// Stores subscriptions and their deliveries.
-
 import { randomUUID } from 'node:crypto';
 import { listSubscriptionTargets } from '@millrace/contracts';
 import type { Columns, Sql, Transaction } from '@millrace/db';
@@ -46,7 +44,7 @@ interface SubscriptionFilter {
   insight: number | undefined;
 }
 
-/** Returns one page of an environment's subscriptions, sorted by ID, and their total number. */
+/** Returns one page of an environment's subscriptions, sorted by ID, and the total count. */
 export async function listSubscriptions(
   sql: Sql,
   environmentId: number,
@@ -129,7 +127,7 @@ export async function updateSubscription(
   );
 }
 
-/** Counts the subscriptions in all projects of an organization. Deleted subscriptions do not count. */
+/** Counts an organization's subscriptions in all projects. Excludes deleted subscriptions. */
 export async function countSubscriptions(sql: Sql, organizationId: string): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `SELECT count(*)::int AS count
@@ -147,7 +145,7 @@ export type DeliveryRow = Columns<
   'id' | 'occasion' | 'due_at' | 'target' | 'status' | 'attempts' | 'error' | 'created_at' | 'finished_at'
 >;
 
-/** Queues a report to each target. The delivery worker sends the reports immediately. */
+/** Queues a report for each target, which the delivery worker sends immediately. */
 export async function insertDeliveries(
   tx: Transaction,
   subscriptionId: number,
@@ -161,7 +159,7 @@ export async function insertDeliveries(
   );
 }
 
-/** Returns one page of a subscription's deliveries, latest first, and their total number. */
+/** Returns one page of a subscription's deliveries, latest first, and the total count. */
 export async function listDeliveries(
   sql: Sql,
   subscriptionId: number,
@@ -185,7 +183,7 @@ export async function listDeliveries(
   return { count: counted[0]?.count ?? 0, rows };
 }
 
-/** Finds one delivery with the content of its report. The content is null until the report has been computed. */
+/** Finds a delivery with its report's content, which is null until the report has been computed. */
 export async function findDelivery(
   sql: Sql,
   subscriptionId: number,
@@ -243,13 +241,13 @@ export async function cancelDeliveriesTo(tx: Transaction, subscriptionId: number
   );
 }
 
-/** An email of a subscription, and its recipient. */
+/** A subscription email and its recipient. */
 export interface Unsubscribable {
   subscriptionId: number;
   environmentId: number;
   organizationId: string;
   email: string;
-  /** Title of the subscription's reports. */
+  /** The title of the subscription's reports. */
   name: string;
   isSubscribed: boolean;
 }
@@ -278,7 +276,7 @@ export async function findUnsubscribable(sql: Sql, id: string, days: number): Pr
   return { subscriptionId, environmentId, organizationId, email, name, isSubscribed };
 }
 
-/** Returns whether the environment has this dashboard or insight. Deleted ones do not count. */
+/** Returns true if the environment has this dashboard or insight and it is not deleted. */
 export async function subjectExists(
   sql: Sql,
   { environmentId, name, id }: { environmentId: number; name: 'dashboard' | 'insight'; id: number },
@@ -310,7 +308,7 @@ export async function findPlanFeatures(sql: Sql, organizationId: string): Promis
   return rows[0]?.features;
 }
 
-/** Returns the insights of an environment that a report would contain, with all data that determines their results. */
+/** Returns an environment's insights that a report would contain, with all data that determines their results. */
 export async function findReportedInsights(
   sql: Sql,
   environmentId: number,

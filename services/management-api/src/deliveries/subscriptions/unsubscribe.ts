@@ -10,7 +10,7 @@ import { defineRoute } from '../../access/define-route.ts';
 import { unsubscribe } from './rules.ts';
 import { findUnsubscribable, type Unsubscribable } from './store.ts';
 
-/** Number of days for which the link of an email works. */
+/** The number of days for which an email's link works. */
 const linkDays = 30;
 
 const params = Type.Object({
@@ -30,7 +30,7 @@ const state = Type.Object(
 const example = { title: 'Orders', email: 'ada@example.com', is_subscribed: true };
 const page = { mediaType: 'text/html; charset=utf-8', example: '<!doctype html>…' };
 
-/** Response headers of the page, which loads nothing, runs no scripts, and submits its form only to Millrace. */
+/** Headers for the page, which loads nothing, runs no scripts, and submits its form only to Millrace. */
 const pageHeaders = {
   'Content-Security-Policy':
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",

@@ -1,4 +1,4 @@
-/** Stages of a feature, in their usual order. */
+/** The stages of a feature in their usual order. */
 export const stages = ['draft', 'concept', 'alpha', 'beta', 'general-availability', 'archived'] as const;
 export type Stage = (typeof stages)[number];
 

@@ -1,4 +1,4 @@
-// Request and response schemas of early access features, which users can turn on before the general release.
+// Request and response schemas for early access features, which users can enable before the general release.
 
 import { freeFormObject, orNull } from '@millrace/http';
 import { Type } from 'typebox';

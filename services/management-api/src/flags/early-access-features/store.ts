@@ -1,5 +1,3 @@
-// SQL that reads and writes early access features.
-
 import { randomUUID } from 'node:crypto';
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { AddressedProject } from '../../access/addressed-store.ts';
@@ -20,7 +18,7 @@ type Row = FeatureRow & Record<string, unknown>;
 
 const columns = 'f.id, f.feature_flag_id, f.name, f.description, f.stage, f.documentation_url, f.payload, f.created_at';
 
-/** Returns one page of an environment's features that the caller can see, newest first, and their total number. */
+/** Returns one page of an environment's features that the caller can see, newest first, and the total count. */
 export async function listFeatures(
   sql: Sql,
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
@@ -49,7 +47,7 @@ export async function findFeature(sql: Sql, environmentId: number, id: string): 
   return rows[0];
 }
 
-/** Returns whether a flag already belongs to a feature. */
+/** Returns true if a flag already belongs to a feature. */
 export async function hasFeature(sql: Sql, flagId: number): Promise<boolean> {
   const rows = await sql.query('SELECT 1 FROM early_access_feature WHERE feature_flag_id = $1', [flagId]);
   return rows.length > 0;
@@ -85,7 +83,7 @@ export async function deleteFeature(tx: Transaction, id: string): Promise<void> 
   await tx.query('DELETE FROM early_access_feature WHERE id = $1::uuid', [id]);
 }
 
-/** Returns the flags of these features, by ID. */
+/** Returns the flags of these features, keyed by flag ID. */
 export async function findFeatureFlags(
   sql: Sql,
   environmentId: number,

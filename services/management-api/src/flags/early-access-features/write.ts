@@ -1,4 +1,4 @@
-// Creates, changes and deletes early access features, together with the feature flags that turn them on.
+// Creates, changes and deletes early access features, together with the feature flags that enable them.
 
 import { recordActivity } from '@millrace/accounts';
 import { isObject } from '@millrace/contracts';
@@ -27,7 +27,7 @@ import {
 export type FeatureChanges = Static<typeof featureChanges>;
 export type NewFeature = Static<typeof newFeature>;
 
-/** The user who writes a feature, with access to the feature's flag. Writing a feature can turn its flag on. */
+/** The user who changes a feature, with access to the feature's flag, because a change can enable the flag. */
 export interface FeatureWriter extends FlagWriter, Pick<Caller, 'scopes'> {
   rights: RecordRights;
 }
@@ -141,7 +141,7 @@ async function makeFlag(tx: Transaction, writer: FeatureWriter, name: string): P
   });
 }
 
-/** Sets the enrollment filters of a flag. Writes the flag only if the filters change. */
+/** Sets a flag's enrollment filters. Writes the flag only if the filters change. */
 async function enroll(
   tx: Transaction,
   writer: FeatureWriter,
@@ -200,7 +200,7 @@ async function requireFlag(tx: Transaction, environmentId: number, id: number): 
   return row;
 }
 
-/** Records a change of a feature in the activity log. Must run in the same transaction as the change. */
+/** Records a change to a feature in the activity log. Must run in the same transaction as the change. */
 async function recordFeatureActivity(
   tx: Sql,
   { userId, organizationId, environmentId }: FlagWriter,

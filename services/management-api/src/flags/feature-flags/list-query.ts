@@ -1,4 +1,4 @@
-// Query parameters of the list of feature flags, and the SQL conditions and sort order built from them.
+// Query parameters for the list of feature flags, with the resulting SQL conditions and sort order.
 
 import { offsetQuery } from '@millrace/http';
 import { Type } from 'typebox';
@@ -11,7 +11,7 @@ import { type FlagConditions, hasVariants, isStale } from './store.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ description }));
 
-/** Filters of a list of flags. Invalid values are ignored. */
+/** Filters for lists of flags. Invalid values are ignored. */
 export const flagFilters = {
   active: text('Only active (`true`), inactive (`false`) or stale (`STALE`) flags.'),
   search: Type.Optional(
@@ -91,7 +91,7 @@ const ofType = new Map([
 
 const orders = ['id', 'key', 'name', 'active', 'version', 'created_at', 'updated_at', 'last_called_at'] as const;
 
-/** Returns the SQL of a sort order. Unknown fields are ignored. */
+/** Returns SQL for a sort order. Unknown fields are ignored. */
 export function toFlagOrder(order: string | undefined): string {
   const isDescending = order?.startsWith('-') ?? true;
   const requested = order?.replace(/^-/, '');

@@ -1,4 +1,4 @@
-// Encrypts, decrypts and redacts the payloads of feature flags.
+// Encrypts, decrypts and redacts feature flag payloads.
 
 import { flagPayloadContext, isObject, isSealedPayload, redactedPayload } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
@@ -19,7 +19,7 @@ export interface PayloadSecrets {
    * @throws AppError `invalid` if no key is configured and payloads must not be stored unencrypted
    */
   seal(payloads: Payloads, of: { environmentId: number; stored: Payloads }): Payloads;
-  /** Decrypts payloads. Payloads that no configured key can decrypt are redacted. */
+  /** Decrypts payloads, and redacts payloads that no configured key can decrypt. */
   open(stored: Payloads, environmentId: number): Payloads;
 }
 
@@ -84,7 +84,7 @@ export function decryptFilters(row: FlagRow, secrets: PayloadSecrets): Record<st
   return withPayloads(row, (payloads) => secrets.open(payloads, row.environment_id));
 }
 
-/** Returns the filters for lists and the activity log, which always redact encrypted payloads. */
+/** Returns the filters for lists and the activity log, in which encrypted payloads are always redacted. */
 export function redactFilters(row: FlagRow): Record<string, unknown> {
   return withPayloads(row, (payloads) => mapPayloads(payloads, () => redactedPayload));
 }

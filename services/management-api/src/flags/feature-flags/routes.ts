@@ -83,7 +83,7 @@ async function listPage(
   });
 }
 
-/** Creates the route that lists the flags at the path of SDKs from 2021 and earlier, such as posthog-node 1. */
+/** Creates the route that lists flags at the path that SDKs from 2021 and earlier use, such as posthog-node 1. */
 function flagsOfTokenRoute({ sql }: FlagDeps) {
   const scope = 'feature_flag:read';
   return defineRoute({

@@ -1,5 +1,3 @@
-// Request and response schemas of feature flags.
-
 import { freeFormObject, orNull } from '@millrace/http';
 import { Type } from 'typebox';
 import { embeddedUser, embeddedUserExample } from '../../identity/embedded-users/embedded-user.ts';
@@ -151,7 +149,7 @@ export const featureFlag = Type.Object(
   { title: 'FeatureFlag' },
 );
 
-/** Response schema of a flag inside another response. */
+/** Response schema for a flag inside another response. */
 export const minimalFlag = Type.Object(
   {
     id: Type.Integer({ description: 'ID of the flag.' }),

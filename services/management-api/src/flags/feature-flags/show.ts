@@ -1,4 +1,4 @@
-// Converts stored feature flags to API responses. Adds the names of cohorts and groups, and the status of the flag.
+// Converts stored feature flags to API responses, with the names of cohorts and groups and the flag's status.
 
 import { isObject } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -55,7 +55,7 @@ export function toFeatureFlag(row: FlagRow, filters: Record<string, unknown>, is
     status: flagStatus(row).toUpperCase(),
     can_edit: isEditable,
     user_access_level: isEditable ? 'editor' : 'viewer',
-    // Constant fields of PostHog products that Millrace does not implement.
+    // Constant fields for PostHog products that Millrace does not implement.
     rollback_conditions: row.rollback_conditions ?? [],
     usage_dashboard: null,
     analytics_dashboards: [],
@@ -108,7 +108,7 @@ export function flagStatus({ deleted, archived, is_stale }: StatusFields): FlagS
   return is_stale ? 'stale' : 'active';
 }
 
-/** Explains the flag's status in a sentence. */
+/** Explains the flag's status in one sentence. */
 export function flagStatusReason(flag: StatusFields & Pick<FlagRow, 'active' | 'last_called_at'>): string {
   switch (flagStatus(flag)) {
     case 'deleted':
@@ -124,7 +124,7 @@ export function flagStatusReason(flag: StatusFields & Pick<FlagRow, 'active' | '
   }
 }
 
-/** Maximum number of names on a page, because names are many times as long as the IDs. */
+/** Maximum number of names on a page, because names can be much longer than IDs. */
 const maxNames = 2000;
 
 interface FiltersOf {
@@ -155,7 +155,7 @@ export async function addCohortAndGroupNames(
   );
 }
 
-/** Names that are added to each filter. */
+/** The names to add to each filter. */
 type Added = Map<Record<string, unknown>, Record<string, unknown>>;
 
 async function ofCohorts(sql: Sql, found: readonly Found[], rights: RecordRights): Promise<Added> {

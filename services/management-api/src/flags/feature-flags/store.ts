@@ -1,5 +1,3 @@
-// SQL that reads and writes feature flags.
-
 import {
   effectiveLevel,
   environmentsOfCaller,
@@ -56,16 +54,16 @@ export interface FlagFields
   filters: Record<string, unknown>;
 }
 
-/** A stored flag. Its payloads can be encrypted, and its filters can have the old form. */
+/** A stored flag, whose payloads can be encrypted and whose filters can have the old format. */
 export interface FlagRow
   extends FlagFields,
     Columns<'feature_flag', 'id' | 'version' | 'created_at' | 'updated_at' | 'last_called_at'> {
   environment_id: number;
-  /** Rollout percentage of old flags, whose filters have no condition sets. */
+  /** The rollout percentage of old flags, whose filters have no condition sets. */
   rollout_percentage: number | null;
   created_by: EmbeddedUserRow | null;
   last_modified_by: EmbeddedUserRow | null;
-  /** Whether the flag is active, but no longer used. */
+  /** Whether the flag is active but no longer used. */
   is_stale: boolean;
 }
 
@@ -114,7 +112,7 @@ export async function findFlags(sql: Sql, environmentId: number, ids: number[]):
   );
 }
 
-/** Finds the flag with this key. Ignores deleted flags, because their keys can be used again. */
+/** Finds the flag with this key. Ignores deleted flags, because their keys can be reused. */
 export async function findFlagByKey(sql: Sql, environmentId: number, key: string): Promise<FlagRow | undefined> {
   const rows = await sql.query<StoredFlag>(
     `SELECT ${columns} FROM ${tables} WHERE f.project_id = $1 AND f.key = $2 AND NOT f.deleted`,
@@ -123,7 +121,7 @@ export async function findFlagByKey(sql: Sql, environmentId: number, key: string
   return rows[0];
 }
 
-/** Finds the flags with this key in the given environments, by environment. */
+/** Returns the flags with this key in these environments, by environment. */
 export async function findFlagsByKey(sql: Sql, environmentIds: number[], key: string): Promise<FlagRow[]> {
   return sql.query<StoredFlag>(
     limitPageBytes(
@@ -135,7 +133,7 @@ export async function findFlagsByKey(sql: Sql, environmentIds: number[], key: st
   );
 }
 
-/** WHERE clause for `feature_flag f` with its parameters, created by `flagConditions`. */
+/** The WHERE clause for `feature_flag f` with its parameters, created by `flagConditions`. */
 export type FlagConditions = ReturnType<typeof createConditions>;
 
 /**
@@ -163,7 +161,7 @@ export async function listFlags(
   return { count: total?.count ?? 0, rows };
 }
 
-/** Finds the keys of the flags that are turned off. */
+/** Returns the IDs and keys of inactive flags. */
 export async function findInactiveFlags(sql: Sql, environmentId: number): Promise<{ id: number; key: string }[]> {
   return sql.query(
     'SELECT id, key FROM feature_flag WHERE project_id = $1 AND NOT deleted AND NOT active ORDER BY key',
@@ -171,7 +169,7 @@ export async function findInactiveFlags(sql: Sql, environmentId: number): Promis
   );
 }
 
-/** Lists the IDs of the flags that match a condition, oldest first. */
+/** Returns the IDs of the flags that match a condition, oldest first. */
 export async function listFlagIds(sql: Sql, where: FlagConditions, limit: number): Promise<number[]> {
   const rows = await sql.query<{ id: number }>(
     `SELECT f.id FROM feature_flag f WHERE ${where.text()} ORDER BY f.id LIMIT ${where.parameter(limit)}`,
@@ -180,7 +178,7 @@ export async function listFlagIds(sql: Sql, where: FlagConditions, limit: number
   return rows.map(({ id }) => id);
 }
 
-/** Finds the keys of flags by ID, even if they are deleted. */
+/** Returns flag keys by ID, including those of deleted flags. */
 export async function findFlagKeys(sql: Sql, environmentId: number, ids: number[]): Promise<Map<number, string>> {
   const rows = await sql.query<{ id: number; key: string }>(
     'SELECT id, key FROM feature_flag WHERE project_id = $1 AND id = ANY ($2::int[]) ORDER BY id',
@@ -240,13 +238,13 @@ function valuesOf(fields: FlagFields): unknown[] {
 
 interface FlagTotals {
   count: number;
-  /** Total size of all filters as text, in bytes. */
+  /** Total size of all filters as JSON text, in bytes. */
   bytes: number;
   /** Approximate number of regular expressions in the filters. */
   patterns: number;
 }
 
-/** Measures all flags of an environment together. Omits deleted flags. */
+/** Measures an environment's flags in total. Excludes deleted flags. */
 export async function measureFlags(sql: Sql, environmentId: number): Promise<FlagTotals> {
   const rows = await sql.query<FlagTotals & Record<string, unknown>>(
     `SELECT count(*)::int AS count, coalesce(sum(octet_length(text)), 0)::float8 AS bytes,
@@ -257,7 +255,7 @@ export async function measureFlags(sql: Sql, environmentId: number): Promise<Fla
   return rows[0] ?? { count: 0, bytes: 0, patterns: 0 };
 }
 
-/** Finds the environments of an organization that the caller can access, oldest first. */
+/** Returns an organization's environments that the caller can access, oldest first. */
 export async function findEnvironmentsOfOrganization(
   sql: Sql,
   { userId, organizationId }: { userId: number; organizationId: string },
@@ -269,7 +267,7 @@ export async function findEnvironmentsOfOrganization(
   );
 }
 
-/** Finds the distinct ID of the events that a user sends. Returns null if the user was deleted. */
+/** Returns the distinct ID of the events that a user sends, or null if the user was deleted. */
 export async function findDistinctIdOfUser(sql: Sql, userId: number): Promise<string | null> {
   const rows = await sql.query<{ distinct_id: string }>('SELECT distinct_id FROM "user" WHERE id = $1', [userId]);
   return rows[0]?.distinct_id ?? null;

@@ -1,4 +1,4 @@
-// Checks whether the identity provider that an organization has configured for a domain can be used.
+// Checks whether an organization's own identity provider for a domain is ready to use.
 
 import { readSamlCertificates } from '@millrace/accounts';
 import { isAppError } from '@millrace/runtime';
@@ -25,7 +25,7 @@ export function checkSamlProvider(
   }
 }
 
-/** Returns whether the OpenID provider of a domain has all the settings it needs. */
+/** Returns true if a domain's OpenID provider has all required settings. */
 export function hasOidc(row: Pick<DomainRow, 'oidc_issuer' | 'oidc_client_id' | 'oidc_client_secret'>): boolean {
   return Boolean(row.oidc_issuer && row.oidc_client_id && row.oidc_client_secret);
 }

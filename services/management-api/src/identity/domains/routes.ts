@@ -1,5 +1,3 @@
-// Declares the routes of domains.
-
 import { randomUUID } from 'node:crypto';
 import {
   clientSecretContext,
@@ -57,7 +55,7 @@ import {
 import { verifyDomain } from './verification.ts';
 
 interface DomainRouteDeps extends Pick<Database, 'sql' | 'transaction'> {
-  /** Sign-in providers of the installation. */
+  /** The installation's sign-in providers. */
   installed: Installed;
   sealedTexts: SealedTexts;
   accountMailing: AccountMailing;
@@ -211,7 +209,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
           saml_x509_cert: body.saml_x509_cert ?? null,
         };
         return transaction(async (tx) => {
-          // Lock the organization, so that two concurrent requests cannot add the same name.
+          // Lock the organization, so that concurrent requests cannot add the same name twice.
           await lockOrganization(tx, target.organizationId);
           if (hasProvider(row)) await requireDomainOwner(tx, target, row.domain);
           if (await isNameTaken(tx, row)) throw domainTakenError();
@@ -273,7 +271,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
   ];
 }
 
-/** Returns the emails that administrators of the organization get because of a change to a domain. */
+/** Returns the notices to send to the organization's administrators after a change to a domain. */
 function noticesOf(before: ReturnType<typeof toDomain>, after: ReturnType<typeof toDomain>): DomainNotice[] {
   const states = { waiting: 'sso_waiting', active: 'sso_active', off: 'sso_off', 'no effect': null } as const;
   const isSame = before.sso_enforcement_state === after.sso_enforcement_state;
@@ -286,7 +284,7 @@ interface VerifyDomainDeps extends Pick<DomainRouteDeps, 'sql' | 'transaction' |
   lookUpChallenge: LookUpChallenge;
 }
 
-/** Creates the route that verifies that an organization controls a domain (docs/api/README.md#routes-and-fields). */
+/** Creates the route that verifies an organization's control over a domain (docs/api/README.md#routes-and-fields). */
 export function verifyDomainRoute(deps: VerifyDomainDeps) {
   const { sql, transaction, lookUpChallenge, installed, accountMailing } = deps;
   return defineRoute({
@@ -311,7 +309,7 @@ export function verifyDomainRoute(deps: VerifyDomainDeps) {
         organizationId: target.organizationId,
         id: params.id,
         onVerified: async (tx, before, after) => {
-          // A verification activates the provider settings that were stored before.
+          // Verification activates the provider settings that were stored earlier.
           if (hasProvider(after)) await requireDomainOwner(tx, target, after.domain);
           await recordDomainActivity(tx, caller, { activity: 'updated', before, after });
         },

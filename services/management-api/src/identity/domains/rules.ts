@@ -1,4 +1,4 @@
-// Validates the names and changes of domains, and records their activity.
+// Validates domain names and changes, and records their activity.
 
 import { randomBytes } from 'node:crypto';
 import {
@@ -16,7 +16,7 @@ import type { Caller, Membership } from '../../access/caller.ts';
 import type { domainChanges, signOnChanges } from './schema.ts';
 import type { DomainRow } from './store.ts';
 
-/** Changes to the domain's own fields and to its sign-in settings. */
+/** Changes to the domain itself and to its sign-in settings. */
 type Changes = Omit<Static<typeof domainChanges>, 'scim_enabled'> & Static<typeof signOnChanges>;
 
 /**
@@ -123,10 +123,10 @@ const signInFields = [
   'sso_owner_exception',
 ] as const satisfies (keyof DomainRow)[];
 
-/** Returns whether any provider setting is filled in. */
+/** Returns true if any provider setting has a value. */
 export const hasProvider = (row: Partial<DomainRow>): boolean => providerFields.some((field) => row[field]);
 
-/** Returns whether a change affects sign-in. A new name does so if the domain is verified or has a provider. */
+/** Returns true if a change affects sign-in. A new name does so if the domain is verified or has a provider. */
 export function changesSignIn(before: DomainRow, after: DomainRow): boolean {
   if (signInFields.some((field) => before[field] !== after[field])) return true;
   return before.domain !== after.domain && (before.verified_at !== null || hasProvider(before));
@@ -161,7 +161,7 @@ function refuseUntilVerified(changes: Changes): void {
   });
 }
 
-/** Returns a domain without its verification, and without the settings that require a verification. */
+/** Removes a domain's verification, and the settings that require verification. */
 export function withoutVerification(row: DomainRow): DomainRow {
   return {
     ...row,
@@ -201,10 +201,9 @@ export function newVerificationChallenge(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Fields whose values are omitted from log entries. */
+/** Fields whose values are omitted from activity log entries. */
 const secret = ['verification_challenge', 'saml_x509_cert', 'oidc_client_secret'];
 
-/** Records a change of a domain in the activity log. */
 export async function recordDomainActivity(
   tx: Transaction,
   actor: Caller | null,

@@ -1,5 +1,3 @@
-// Request and response schemas of domains.
-
 import { findEnforcement, hasProofInTime, type Installed } from '@millrace/accounts';
 import { formatDateTime } from '@millrace/http';
 import { Type } from 'typebox';
@@ -31,7 +29,7 @@ const ownerException =
   'Whether owners with a second factor can still sign in with their password while a provider is enforced. Each ' +
   'use is reported by email and recorded in the activity log.';
 
-/** A domain of an organization. The fields are in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
+/** A domain of an organization, with fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 export const domain = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'ID of the domain.' }),
@@ -59,7 +57,7 @@ export const domain = Type.Object(
   { title: 'Domain' },
 );
 
-/** Path parameters of all routes below `/api/organizations/:organization_id/domains/:id`. */
+/** Path parameters for all routes under `/api/organizations/:organization_id/domains/:id`. */
 export const domainParams = Type.Object({
   ...organizationParams.properties,
   id: Type.String({ format: 'uuid', description: 'ID (UUID) of the domain.' }),
@@ -107,7 +105,7 @@ export const signOn = Type.Object(
   { title: 'DomainSignOn' },
 );
 
-/** The fields are in the order of the response, because the first invalid field is reported. */
+/** The fields are in response order, which determines the first invalid field to report. */
 const writableSettings = {
   jit_provisioning_enabled: Type.Optional(
     Type.Boolean({
@@ -195,7 +193,7 @@ export const signOnExample = {
   proof_missing_since: null,
 } as const;
 
-/** Response of `verify`, including the DNS query and its result. */
+/** Response of `verify`, with the DNS query and its result. */
 export const checkedDomain = Type.Object(
   {
     ...domain.properties,

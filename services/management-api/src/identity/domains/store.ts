@@ -1,4 +1,4 @@
-// SQL that reads and writes the email domains of organizations, which determine single sign-on.
+// SQL that reads and writes an organization's email domains, which determine single sign-on.
 
 import { isProofInTime } from '@millrace/accounts';
 import type { Columns, Sql, Transaction } from '@millrace/db';
@@ -25,7 +25,7 @@ export type DomainRow = Columns<
   | 'sso_proved'
   | 'proof_missing_since'
 > & {
-  /** Plan features of the organization. */
+  /** The organization's plan features. */
   features: unknown;
 };
 /**
@@ -39,7 +39,7 @@ const columns = `id, organization_id, ${nameOf} AS domain, verification_challeng
   oidc_client_secret, sso_owner_exception, sso_proved, proof_missing_since,
   (SELECT available_product_features FROM organization o WHERE o.id = organization_id) AS features`;
 
-/** Returns one page of an organization's domains, sorted by name, and their total number. */
+/** Returns one page of an organization's domains, sorted by name, and the total count. */
 export async function listDomains(
   sql: Sql,
   organizationId: string,
@@ -94,7 +94,7 @@ export async function lockDomain(tx: Transaction, organizationId: string, id: st
   return rows[0];
 }
 
-/** Returns whether another row of the organization has the name, or another organization has validly verified it. */
+/** Returns true if the organization already has the name, or another organization has validly verified it. */
 export async function isNameTaken(
   tx: Transaction,
   { id, organization_id, domain }: Pick<DomainRow, 'id' | 'organization_id' | 'domain'>,
@@ -108,7 +108,7 @@ export async function isNameTaken(
   return rows.length > 0;
 }
 
-/** Returns the SQL condition for names that a row other than `id` has in the column `domain`. */
+/** Returns an SQL condition for rows other than `id` that have this name in the column `domain`. */
 const isHeld = (id: string, name: string) =>
   `EXISTS (SELECT 1 FROM organization_domain held WHERE held.domain = ${name} AND held.id <> ${id})`;
 
@@ -191,7 +191,7 @@ export async function updateDomain(tx: Transaction, row: DomainRow): Promise<boo
         WHERE id = $1`,
       values,
     );
-    // The SCIM token was created for the provider of the previous, verified name.
+    // The SCIM token was created for the previous, verified name's provider.
     if (row.verified_at === null) await tx.query('DELETE FROM scim_token WHERE domain_id = $1', [row.id]);
     return true;
   } catch (error) {

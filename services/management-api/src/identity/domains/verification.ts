@@ -1,4 +1,4 @@
-// Verifies an organization's control over a domain by a TXT record.
+// Verifies an organization's control over a domain with a TXT record.
 
 import { type ChallengeCheck, deleteDomainIdentities, type LookUpChallenge } from '@millrace/accounts';
 import type { Database, Transaction } from '@millrace/db';

@@ -32,7 +32,7 @@ export const embeddedUserExample = {
   role_at_organization: 'engineering',
 };
 
-/** A row in the form that `embeddedUserColumn` selects. */
+/** A row as `embeddedUserColumn` selects it. */
 export interface EmbeddedUserRow
   extends Columns<
     'user',

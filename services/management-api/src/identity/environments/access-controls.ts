@@ -112,7 +112,7 @@ export function parseAccessRuleChange<Level extends string>(
   return { level, membershipId: membershipId?.toLowerCase() ?? null, roleId: roleId?.toLowerCase() ?? null };
 }
 
-/** Returns the response to a change: the current rule or, if the rule was removed, its member or role. */
+/** Returns the response to a change: the current rule, or the member or role whose rule was removed. */
 export function toRuleChangeResponse(
   rules: AccessRule[],
   { membershipId, roleId }: AccessRuleSubject,
@@ -264,7 +264,7 @@ export function environmentAccessRoutes(
 
 const ofProject = (environmentId: number) => ({ resource: 'project', resource_id: String(environmentId) });
 
-/** Reads the rules of an environment for a response. The rule for everyone comes before those for members and roles. */
+/** Reads an environment's rules for a response. The rule for everyone comes before the rules for members and roles. */
 async function readAccessRules(sql: Sql, environmentId: number): Promise<AccessRule[]> {
   const [access, rows] = await Promise.all([
     findDefaultAccess(sql, environmentId),
@@ -277,7 +277,6 @@ async function readAccessRules(sql: Sql, environmentId: number): Promise<AccessR
   ];
 }
 
-/** Converts a stored rule to an API response. */
 export function toAccessRule({
   level,
   created_at,
@@ -296,7 +295,7 @@ export function toAccessRule({
   };
 }
 
-/** Returns a rule without its creator. The rule for everyone is a setting, so its history is in the activity log. */
+/** Returns a rule without its creator. The activity log already contains the history of the rule for everyone. */
 function describeRule(rule: Partial<AccessRule>): AccessRule {
   const empty = { access_level: null, resource: 'project', resource_id: null, organization_member: null, role: null };
   return { ...empty, created_by: null, created_at: null, updated_at: null, ...rule };

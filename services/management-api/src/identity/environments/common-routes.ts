@@ -1,4 +1,4 @@
-// Declares the routes by ID that projects and environments have in common.
+// Declares the routes by ID that projects and environments share.
 
 import { membershipLevels } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
@@ -13,17 +13,17 @@ import { checkReferencedRecords, parseSettingsAhead } from './rules.ts';
 import { refusedSettings } from './schema.ts';
 import type { AddressedRecord, RecordDeps, ShowRecord } from './show.ts';
 
-/** The differences between the routes of projects and those of environments. */
+/** The differences between project routes and environment routes. */
 export interface RecordKind extends RecordDescription {
   aNoun: 'a project' | 'an environment';
   changes: TObject;
   activity: { scopes: readonly string[]; onlyIfPreferred?: true };
-  /** Stores changes whose references to other records have been checked. */
+  /** Stores changes after their references to other records have been checked. */
   change: (tx: Transaction, record: AddressedRecord, changes: Record<string, unknown>) => Promise<unknown>;
   remove: (tx: Transaction, record: AddressedRecord) => Promise<unknown>;
 }
 
-/** Creates the routes by ID of projects or of environments (docs/api/README.md#routes-and-fields). */
+/** Creates the routes by ID for projects or environments (docs/api/README.md#routes-and-fields). */
 export function commonRoutes(
   deps: RecordDeps & { parser: SqlParser },
   kind: RecordKind,
@@ -70,7 +70,7 @@ export function commonRoutes(
   ];
 }
 
-/** Creates the routes that change settings. Product intents are included, because they can contain settings too. */
+/** Creates the routes that change settings, including product intents, which can contain settings too. */
 function changeRoutes(
   { transaction, parser }: RecordDeps & { parser: SqlParser },
   { tags, noun, aNoun, title, schema, example, changes, change }: RecordKind,

@@ -1,4 +1,4 @@
-// Declares the routes that show and change an environment's retention period for events.
+// Declares the routes that show and change an environment's event retention period.
 
 import { lockEnvironment, recordActivity, updateEnvironment } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';

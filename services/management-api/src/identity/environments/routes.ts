@@ -1,4 +1,4 @@
-// Declares the routes of environments, below their project and by ID.
+// Declares the routes for environments, by project and by ID.
 
 import { changeEnvironment, removeEnvironment } from '@millrace/accounts';
 import { parseRecordId } from '@millrace/contracts';
@@ -48,7 +48,7 @@ const kind: RecordKind = {
   remove: (tx, { caller, target: { environmentId } }) => removeEnvironment(tx, { environmentId, actor: caller }),
 };
 
-/** Creates the routes of environments (docs/api/README.md#routes-and-fields). */
+/** Creates the environment routes (docs/api/README.md#routes-and-fields). */
 export function environmentRoutes(deps: RecordDeps & { parser: SqlParser }) {
   const { sql, transaction, parser } = deps;
   const parent = addressedParent(sql);
@@ -164,7 +164,7 @@ export function environmentRoutes(deps: RecordDeps & { parser: SqlParser }) {
   ];
 }
 
-/** Path parameter of resources that belong to a project instead of one of its environments. */
+/** Path parameter for resources that belong to a project instead of one of its environments. */
 const parentParams = Type.Object({
   project_id: Type.String({ description: 'ID (integer) of the project, or `@current`.' }),
 });
@@ -193,7 +193,7 @@ function addressedParent(sql: Sql) {
             only: isCurrent ? findScopedEnvironments(caller) : null,
           });
     if (!found) throw new AppError('not_found', 'Project not found.');
-    // A key that is limited to environments can access the projects that contain them.
+    // A key that is limited to environments can also access the projects that contain these environments.
     requireProjectInKey(caller, found, params.project_id);
     return found;
   };

@@ -45,7 +45,7 @@ export async function createEnvironmentFor(
   return id;
 }
 
-/** Parses SQL in settings before the transaction that checks it, because parsing can take seconds. */
+/** Parses SQL in settings before the validating transaction, because parsing can take seconds. */
 export async function parseSettingsAhead(parser: SqlParser, settings: Record<string, unknown>): Promise<void> {
   await parseExpressionsAhead(parser, settings.test_account_filters);
 }
@@ -99,7 +99,7 @@ async function checkPrimaryDashboard(
   { primary_dashboard: id }: Record<string, unknown>,
 ): Promise<void> {
   const number = Number(id ?? Number.NaN);
-  // A value that is not an ID is rejected together with the other settings.
+  // A value that is not an ID is rejected with the other settings.
   if (!Number.isInteger(number) || number > 2_147_483_647) return;
   if (await hasDashboard(tx, environmentId, number)) return;
   const detail = 'Dashboard does not belong to this team.';
@@ -153,7 +153,7 @@ async function checkDemoChange(
     requireNoPlanLimit(plan);
     return;
   }
-  // Every member can create demo data. Everything else requires an administrator of the organization.
+  // Every member can create demo data. All other actions require an organization administrator.
   if (!isAdministrator(caller, organizationId)) {
     throw new AppError('forbidden', 'Your organization access level is insufficient.');
   }

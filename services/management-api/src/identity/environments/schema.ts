@@ -1,4 +1,4 @@
-// Request and response schemas of environments, with examples. The settings come from a table in packages/accounts.
+// Environment request and response schemas with examples. A table in packages/accounts defines the settings.
 
 import { type SettingField, settingFields } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
@@ -42,7 +42,7 @@ export const base = {
   ingested_event: ingestedEvent,
 };
 
-/** Fields that only responses contain. In a project, they are strings, and objects are JSON text. */
+/** Read-only response fields. In a project, they are strings, and objects are JSON text. */
 export const projectComputed = {
   person_on_events_querying_enabled: Type.String({ description: '`true` or `false`, as a string.' }),
   default_modifiers: Type.String({ description: 'Default query modifiers: an object, as a JSON string.' }),
@@ -64,7 +64,7 @@ export function settingResponses(isShown: (field: SettingField) => boolean): Rec
   return Object.fromEntries(settings.map(([field, { response }]) => [field, response]));
 }
 
-/** An environment with all its fields (docs/api/README.md#routes-and-fields). */
+/** An environment with all fields (docs/api/README.md#routes-and-fields). */
 export const environment = Type.Object<Record<string, TSchema>>(
   {
     ...identity,
@@ -90,13 +90,13 @@ const summary = {
   }),
 };
 
-/** Summary of an environment. The fields are in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
+/** An environment summary, with fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 export const environmentListItem = Type.Object(
   { ...identity, ...projectId, ...summary },
   { title: 'EnvironmentListItem' },
 );
 
-/** Returns the schemas of the settings that a request can contain. All are optional and have no default. */
+/** Returns the schemas of the settings in a request, which are all optional and have no default. */
 export function writableSettings(isShown: (field: SettingField) => boolean) {
   const settings = Object.entries(settingFields).filter(([, setting]) => isShown(setting));
   return Object.fromEntries(settings.map(([field, { request }]) => [field, Type.Optional(request)]));
@@ -104,7 +104,7 @@ export function writableSettings(isShown: (field: SettingField) => boolean) {
 
 const onlyOff = [null, false];
 
-/** PostHog settings that would change something and that Millrace does not support (docs/compatibility.md). */
+/** PostHog settings that have an effect in PostHog but that Millrace does not support (docs/compatibility.md). */
 export const refusedSettings = {
   conversations_enabled: {
     detail: 'Millrace does not include conversations. Leave `conversations_enabled` out, or send false.',
@@ -134,7 +134,7 @@ export const environmentChanges = Type.Object(
   { title: 'EnvironmentChanges' },
 );
 
-/** Query modifiers of an environment that does not set any (docs/api/projects.md#environments). */
+/** Default query modifiers for an environment (docs/api/projects.md#environments). */
 export const defaultModifiers = {
   personsOnEventsMode: 'person_id_override_properties_on_events',
   personsArgMaxVersion: 'auto',

@@ -11,7 +11,7 @@ import { defaultModifiers } from './schema.ts';
 import { type EnvironmentRow, findEnvironmentForCaller } from './store.ts';
 
 export interface RecordDeps extends Pick<Database, 'sql' | 'transaction'> {
-  /** The secret that currently signs `live_events_token`, followed by the previous secrets. */
+  /** The secret that signs `live_events_token`, followed by previous secrets. */
   tokenSecrets: () => readonly [string, ...string[]];
 }
 
@@ -37,14 +37,14 @@ export async function showRecord(
   return toRecord(row, { caller, secret: tokenSecrets()[0], now: new Date() });
 }
 
-/** The caller who sees a record, and the secret that signs the token in the record. */
+/** The caller who receives a record, and the secret that signs the record's token. */
 export interface Showing {
   caller: Caller;
   secret: string;
   now: Date;
 }
 
-/** Converts an environment to a response for this caller (docs/api/README.md#secrets-in-responses). */
+/** Converts an environment to a response for a caller (docs/api/README.md#secrets-in-responses). */
 export function toEnvironment(row: EnvironmentRow, showing: Showing): Record<string, unknown> {
   const level = row.effective_membership_level;
   const webhook = row.slack_incoming_webhook;
@@ -62,12 +62,12 @@ export function toEnvironment(row: EnvironmentRow, showing: Showing): Record<str
   };
 }
 
-/** Returns the access level that corresponds to a membership level (docs/api/access.md#access-to-an-environment). */
+/** Returns the access level for a membership level (docs/api/access.md#access-to-an-environment). */
 export function toAccessLevel(level: number | null): 'admin' | 'member' | null {
   return level === null ? null : level >= membershipLevels.administrator ? 'admin' : 'member';
 }
 
-/** Formats the times of an intent in the API's format, which differs from PostgreSQL's format for times in JSON. */
+/** Converts an intent's times from PostgreSQL's JSON format to the API's format. */
 function toIntent(intent: unknown): unknown {
   return Object.fromEntries(
     Object.entries(intent as Record<string, unknown>).map(([field, value]) => {
@@ -96,7 +96,7 @@ function liveEventsToken(
     api_token,
     user_id: caller.userId,
     ...(kind === 'key' ? { key_id: credentialId } : { session_id: credentialId }),
-    // The time includes milliseconds, so that it shows whether the key was rolled later.
+    // The time includes milliseconds, which show whether the key was rolled later.
     iat: now.getTime() / 1000,
     exp: Math.floor(Math.min(now.getTime() / 1000 + lifetimeSeconds, endsAt / 1000)),
     aud: 'posthog:livestream',

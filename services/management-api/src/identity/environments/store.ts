@@ -10,7 +10,7 @@ const settingColumns = Object.keys(settingFields)
   .map((field) => `e.${field}`)
   .join(', ');
 
-/** An environment with its project and the fields computed for the caller. Settings have their own names. */
+/** An environment with its project and the fields computed for the caller. */
 export interface EnvironmentRow
   extends Record<string, unknown>,
     Columns<
@@ -35,7 +35,7 @@ export interface EnvironmentRow
   product_intents: unknown[];
 }
 
-/** Reads all data for the response that shows one environment to one caller, in one statement. */
+/** Reads all data for one caller's environment response in one statement. */
 export async function findEnvironmentForCaller(
   sql: Sql,
   userId: number,
@@ -57,7 +57,7 @@ export async function findEnvironmentForCaller(
   return rows[0];
 }
 
-/** Columns of a summary. `name` is the name of the environment. */
+/** Summary columns. `name` is the environment's name. */
 const summaryColumns = `e.id, e.uuid, p.organization_id AS organization, e.project_id, e.api_token, e.name,
   e.completed_snippet_onboarding, e.has_completed_onboarding_for, e.ingested_event, e.is_demo, e.timezone,
   e.access_control`;
@@ -155,7 +155,7 @@ export async function upsertProductIntent(
 
 interface AccessRuleRow
   extends Columns<'access_rule', 'resource' | 'resource_id' | 'level' | 'created_at' | 'updated_at'> {
-  /** ID of the membership. */
+  /** The membership ID. */
   organization_member: string | null;
   role: string | null;
   /** UUID of the user who created the rule, or null if the user was deleted. */
@@ -182,7 +182,7 @@ export async function listAccessRules(
   );
 }
 
-/** Whether an environment is private and, if not, the access level that its default rule grants. */
+/** Whether an environment is private, and if not, the access level of its default rule. */
 interface DefaultAccess extends Record<string, unknown> {
   access_control: boolean;
   default_access_level: 'member' | 'admin' | null;
@@ -212,7 +212,7 @@ export async function readEventRetention(
   return row;
 }
 
-/** Returns whether the environment has this dashboard. Deleted dashboards do not count. */
+/** Returns true if the environment has this dashboard and the dashboard is not deleted. */
 export async function hasDashboard(sql: Sql, environmentId: number, id: number): Promise<boolean> {
   const rows = await sql.query('SELECT 1 FROM dashboard WHERE project_id = $1 AND id = $2 AND NOT deleted', [
     environmentId,

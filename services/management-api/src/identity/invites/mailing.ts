@@ -1,5 +1,3 @@
-// Sends emails about invites.
-
 import { getInviteExpiry, recordEmailingAttempt, reserveEmailQuota } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -34,20 +32,20 @@ export interface Joined {
 
 interface MailableInvite {
   row: InviteRow;
-  /** Secret of the link in the email. */
+  /** The secret in the email's link. */
   token: string;
 }
 
 interface InviteMailingDeps {
   sql: Sql;
   logger: Logger;
-  /** The mailer. If absent, no email is attempted, and responses report this. */
+  /** The mailer. If absent, emails are not attempted, as responses report. */
   mailer?: Mailer | undefined;
-  /** Base URL of the links. If absent, no email is attempted, because an email without a link would be useless. */
+  /** Base URL for links. If absent, emails are not attempted, because they would not contain a link. */
   publicUrl?: string | undefined;
-  /** Whether links lead to the console instead of the API. */
+  /** Whether links open the console instead of the API. */
   withConsole?: boolean;
-  /** Time in milliseconds for which a request waits for its emails. */
+  /** How many milliseconds a request waits for its emails. */
   patienceMs: number;
   /** Maximum number of emails per organization and hour, including subscription reports. 0 means no limit. */
   mailsPerHour: number;
@@ -153,7 +151,7 @@ interface InviteMailContent {
   expiresAt: Date;
   organizationName: string;
   inviter: { email: string; is_email_verified: boolean } | null;
-  /** URL of the API, without a trailing slash. */
+  /** The API's base URL without a trailing slash. */
   publicUrl: string;
 }
 
@@ -191,7 +189,7 @@ function inviteMail(content: InviteMailContent): Mail {
   };
 }
 
-/** Creates the email that tells an administrator about a new member. */
+/** Creates the email that notifies an administrator of a new member. */
 function joinedMail(
   to: string,
   { organization_name, user }: { organization_name: string; user: { email: string } },

@@ -1,4 +1,4 @@
-// Declares the routes that create, withdraw and accept invites.
+// Declares the routes for creating, withdrawing and accepting invites.
 
 import {
   changePassword,
@@ -55,7 +55,7 @@ interface InviteRouteDeps extends Pick<Database, 'sql' | 'transaction'> {
   inviteMailing: InviteMailing;
 }
 
-/** Creates the routes of an organization's invites (docs/api/README.md#routes-and-fields). */
+/** Creates the routes for an organization's invites (docs/api/README.md#routes-and-fields). */
 export function inviteRoutes(deps: InviteRouteDeps) {
   const { sql, transaction } = deps;
   const path = '/api/organizations/:organization_id/invites';
@@ -179,7 +179,9 @@ interface AcceptInviteDeps extends InviteRouteDeps {
 export function acceptInviteRoutes(deps: AcceptInviteDeps) {
   const { sql, transaction, inviteMailing, signUpLimit, passwords, withSignIn } = deps;
   const countRequest = ({ request }: { request: ApiRequest }) => signUpLimit.countRequest(request.address);
-  /** Runs `work` if the request has the invite's secret, and otherwise returns 404. Limits the number of attempts. */
+  /**
+   * Runs `work` if the request contains the invite's secret, and returns 404 otherwise. Limits the number of attempts.
+   */
   const withSecret = <T>(id: string, work: () => Promise<T>): Promise<T> =>
     maskNotFound(async () => {
       try {
@@ -189,7 +191,7 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
         throw error;
       }
     });
-  /** Sends the emails about a new member. Must be called after the commit. */
+  /** Sends the emails about a new member. Must be called after the transaction commits. */
   const notifyOfJoin = <T extends Joined>(joined: T): T => {
     inviteMailing.notifyJoined(joined);
     return joined;
@@ -294,7 +296,7 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
                 now: new Date(),
                 firstName: body.first_name,
                 lastName: body.last_name,
-                // Only the mailed secret proves that the user receives email at this address.
+                // Only the emailed secret proves that the user receives email at this address.
                 isEmailVerified: secretKind === 'mailed',
                 requireInvited: (invite) => requireToken(invite, body.token),
                 withKey: !wantsSession(body),

@@ -24,7 +24,7 @@ interface InviteMembersInput {
   caller: Caller;
   membership: Membership;
   invites: InviteBody[];
-  /** Whether the request is a list, in which case errors name the element. */
+  /** Whether the request is a list, in which case errors identify the list element. */
   isBulk: boolean;
 }
 

@@ -1,5 +1,3 @@
-// Request and response schemas of invites and of their acceptance.
-
 import { isInviteExpired } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import { formatDateTime } from '@millrace/http';
@@ -56,7 +54,7 @@ export const invite = Type.Object(
   { title: 'Invite' },
 );
 
-/** Response to the creation of an invite. For a session, the response contains the secret of the invite. */
+/** Response to creating an invite. For a session, the response includes the invite's secret. */
 export const createdInvite = Type.Object(
   {
     ...invite.properties,
@@ -90,7 +88,7 @@ export const newInvite = Type.Object(
     message: Type.Optional(
       Type.Union([Type.String(), Type.Null()], { description: 'Personal message for the email.' }),
     ),
-    // Accepts any value, because `createInvites` reports the errors of this field.
+    // Accepts any value, because `createInvites` validates this field.
     private_project_access: Type.Optional(
       Type.Unknown({ description: 'Access to private projects, as a list of `{id, level}` with level 1 or 8.' }),
     ),
@@ -127,7 +125,7 @@ const linkSecret = Type.String({ minLength: 1, description: 'Secret from the inv
 
 export const inviteLookup = Type.Object({ token: linkSecret }, { title: 'InviteLook' });
 
-/** Part of an invite that the invited user can see before accepting it. */
+/** The part of an invite that the invited user can see before accepting it. */
 export const invitation = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'ID of the invite.' }),
@@ -157,7 +155,6 @@ export const invitationExample = {
   has_account: false,
 };
 
-/** Result of accepting an invite. */
 const accepted = {
   user: embeddedUser,
   organization_id: Type.String({ format: 'uuid', description: 'ID of the organization that was joined.' }),

@@ -1,5 +1,3 @@
-// Reads invites and the users who accept them.
-
 import type { ProjectGrant } from '@millrace/accounts';
 import { effectiveLevel, environmentsOfCaller } from '@millrace/accounts/access';
 import { membershipLevels } from '@millrace/contracts';
@@ -42,7 +40,7 @@ const columns = `i.id, i.target_email, i.email_key, i.first_name, i.emailing_att
                                       WHERE o.id = i.organization_id AND (${effectiveLevel}) IS NOT NULL)
   ) AS private_project_access`;
 
-/** Returns one page of an organization's invites in the form that members see, newest first, and their total number. */
+/** Returns one page of an organization's invites as members see them, newest first, and the total count. */
 export async function listInvites(
   sql: Sql,
   { userId, organizationId }: { userId: number; organizationId: string },
@@ -67,7 +65,7 @@ export async function listInvites(
   return { count: counted[0]?.count ?? 0, rows };
 }
 
-/** Returns these invites in the form that members see, in the order of the IDs. Omits deleted invites. */
+/** Returns these invites as members see them, in the order of the IDs. Omits deleted invites. */
 export async function findInvites(sql: Sql, userId: number, ids: string[]): Promise<InviteRow[]> {
   return sql.query<Row>(
     `SELECT ${columns}
@@ -79,7 +77,7 @@ export async function findInvites(sql: Sql, userId: number, ids: string[]): Prom
   );
 }
 
-/** Returns whether an account has this address. The address must be in lower case. */
+/** Returns true if an account has this address, which must be in lower case. */
 export async function hasAccount(sql: Sql, email: string): Promise<boolean> {
   return (await sql.query('SELECT 1 FROM "user" WHERE email = $1', [email])).length > 0;
 }

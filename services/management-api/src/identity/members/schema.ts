@@ -1,12 +1,10 @@
-// Request and response schemas of the members of an organization.
-
 import { membershipLevels } from '@millrace/contracts';
 import { formatDateTime } from '@millrace/http';
 import { Type } from 'typebox';
 import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
 import type { MemberRow } from './store.ts';
 
-/** A member of an organization. The fields are in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
+/** An organization member, with fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 export const member = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'ID of the membership.' }),

@@ -1,4 +1,4 @@
-// SQL that reads the members of an organization.
+// SQL that reads an organization's members.
 
 import { hasProvider, hasSecondFactor, parseEmailAddress } from '@millrace/accounts';
 import type { Columns, Sql } from '@millrace/db';
@@ -16,12 +16,12 @@ export interface MemberRow
 }
 type Row = MemberRow & Record<string, unknown>;
 
-/** SQL expression for a `MemberRow` of membership `m` and user `u`. */
+/** SQL expression that returns a `MemberRow` for membership `m` and user `u`. */
 export const memberColumns = `m.id, ${embeddedUserColumn('u')} AS "user", m.level, m.joined_at, m.updated_at, u.last_login,
   ${hasSecondFactor} AS is_2fa_enabled, ${hasProvider} AS has_social_auth`;
 const from = 'FROM membership m JOIN "user" u ON u.id = m.user_id';
 
-/** Sort orders of the list. The ID of the membership comes last, so that pages do not overlap. */
+/** Sort orders of the list. The membership ID comes last, so that pages do not overlap. */
 const orders = {
   '-joined_at': 'm.joined_at DESC, m.id DESC',
   joined_at: 'm.joined_at, m.id',
@@ -37,7 +37,7 @@ interface MemberFilter {
   organizationId: string;
   updatedAfter?: Date | undefined;
   email?: string | undefined;
-  /** Part of a name or an email address. */
+  /** A part of a name or an email address. */
   search?: string | undefined;
   order: MemberOrder;
   limit: number;
@@ -53,7 +53,7 @@ export const activeMemberCount = (organizationId: string) =>
     - (SELECT count(*)::int FROM membership others JOIN "user" inactive ON inactive.id = others.user_id
         WHERE others.organization_id = ${organizationId} AND NOT inactive.is_active))`;
 
-/** Returns one page of an organization's active members, and their total number. */
+/** Returns one page of an organization's active members, and the total count. */
 export async function listMembers(sql: Sql, filter: MemberFilter): Promise<{ count: number; rows: MemberRow[] }> {
   const conditions = createConditions();
   conditions.add(`m.organization_id = ${conditions.parameter(filter.organizationId)}`);

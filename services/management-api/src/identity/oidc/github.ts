@@ -1,4 +1,5 @@
-// Reads a user's account from GitHub's API after an OAuth 2 sign-in, because GitHub has no OpenID Connect for users.
+// Reads a user's account from GitHub's API after OAuth 2 sign-in, because GitHub does not support OpenID Connect for
+// users.
 
 import {
   createRefusal,

@@ -29,7 +29,7 @@ export interface OidcSignIn {
   ): Promise<
     { ok: true; url: string; state: string; secrets: OidcSecrets } | { ok: false; reason: OidcRefusal; detail: string }
   >;
-  /** Checks the provider's response. Never throws, whatever the provider or a browser sends. */
+  /** Validates the provider's response. Never throws, whatever the provider or a browser sends. */
   finish(
     provider: OidcProvider,
     callback: { callbackUrl: string; redirectUri: string; state: string; secrets: OidcSecrets },
@@ -41,13 +41,13 @@ const maxBytes = 1024 * 1024;
 const rememberMs = 60 * 60 * 1000;
 const maxRemembered = 500;
 const skewSeconds = 60;
-/** Accepted signature algorithms. Signatures with a shared secret (HS256) are not accepted, and neither is `none`. */
+/** Accepted signature algorithms, which exclude shared-secret signatures (HS256) and `none`. */
 const algorithms = /^(RS|PS|ES)(256|384|512)$|^EdDSA$|^Ed25519$/;
 
 interface OidcSettings {
-  /** Whether the identity providers of organizations may be on private networks or use HTTP without TLS. */
+  /** Whether organizations' identity providers may be on private networks or use HTTP without TLS. */
   mayBePrivate: boolean;
-  /** Timeout of one request to a provider, in milliseconds. */
+  /** Time limit for one request to a provider, in milliseconds. */
   timeoutMs?: number;
 }
 
@@ -60,7 +60,7 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
 
   async function configurationOf(provider: OidcProvider): Promise<openid.Configuration> {
     const { issuer, clientId, clientSecret, isConfiguredByOperator } = provider;
-    // Providers of organizations are cached separately, because their requests are restricted to public addresses.
+    // Cache organizations' providers separately, because their requests are restricted to public addresses.
     const name = JSON.stringify([isConfiguredByOperator, issuer, clientId, clientSecret]);
     const remembered = known.get(name);
     if (remembered) return remembered;
@@ -69,7 +69,7 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
     const found = await openid.discovery(new URL(issuer), clientId, metadata, undefined, {
       [openid.customFetch]: fetchOf(provider) as openid.CustomFetch,
       timeout: timeoutMs / 1000,
-      // The standard allows unsigned ID tokens over TLS. Require a valid signature anyway.
+      // The standard allows unsigned ID tokens over TLS, but require a valid signature anyway.
       execute: [openid.enableNonRepudiationChecks, ...(isPlain ? [openid.allowInsecureRequests] : [])],
     });
     known.set(name, found);
@@ -116,7 +116,7 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
       }
       try {
         const configuration = await configurationOf(provider);
-        // Use the redirect URL that is registered at the provider, because behind a proxy, the request has another URL.
+        // Use the redirect URL that is registered at the provider, because the request's URL differs behind a proxy.
         const url = new URL(redirectUri);
         url.search = new URL(callbackUrl).search;
         const tokens = await openid.authorizationCodeGrant(configuration, url, {
@@ -124,7 +124,7 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
           expectedNonce: secrets.nonce,
           expectedState: state,
           idTokenExpected: true,
-          // Allow five minutes, because the provider's clock can differ from the clock of this server.
+          // Allow five minutes, because the provider's clock can differ from this server's clock.
           ...(secrets.reauthenticate && { maxAge: 300 }),
         });
         const { alg } = JSON.parse(Buffer.from(tokens.id_token?.split('.')[0] ?? '', 'base64url').toString());
@@ -153,7 +153,7 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
 function identityOf(claims: Record<string, unknown> & { sub: string }): OidcIdentity {
   const text = (name: string) => (typeof claims[name] === 'string' ? claims[name] : '');
   const [first = '', ...rest] = text('name').split(' ');
-  // Microsoft has a separate claim for an address whose domain has a verified owner.
+  // Microsoft uses a separate claim for an address whose domain has a verified owner.
   const verified = [claims.email_verified, claims.xms_edov].some((value) => value === true || value === 'true');
   return {
     subject: claims.sub,

@@ -1,21 +1,21 @@
-// Types of providers and of the results of a sign-in through a provider, with messages for administrators.
+// Types for providers and the results of provider sign-ins, with messages for administrators.
 
 import type { ProviderKind } from '@millrace/accounts';
 import { type createGuardedFetch, describeOutboundFailure } from '@millrace/runtime/outbound';
 
 export interface OidcProvider {
   kind: Exclude<ProviderKind, 'saml'>;
-  /** Label on the sign-in button. */
+  /** The sign-in button's label. */
   name: string;
-  /** URL of the issuer. For GitHub, the URL of its pages and its API. */
+  /** The issuer's URL. For GitHub, the base URL of its pages and API. */
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** Whether the operator configured the URL, which can then be in a private network. If false, an organization did. */
+  /** Whether the operator configured the URL, which may then be on a private network. If false, an organization did. */
   isConfiguredByOperator: boolean;
 }
 
-/** Secrets with which the response is compared. The browser never receives them. */
+/** Secrets that the response must match. The browser never receives them. */
 export interface OidcSecrets {
   nonce: string;
   codeVerifier: string;
@@ -28,7 +28,7 @@ export interface OidcIdentity {
   isEmailVerified: boolean;
   firstName: string;
   lastName: string;
-  /** All claims, with their values as strings. */
+  /** All claims with string values. */
   attributes: Record<string, string[]>;
 }
 
@@ -53,7 +53,7 @@ export type Fetch = (
   init?: Parameters<ReturnType<typeof createGuardedFetch>>[1],
 ) => Promise<Response>;
 
-/** Returns the claims that an administrator sees after a test. These claims cannot be used to sign in. */
+/** Returns the claims to show to an administrator after a test. These claims cannot be used to sign in. */
 export function readAttributes(claims: Record<string, unknown>): Record<string, string[]> {
   // Remove null characters, which PostgreSQL cannot store.
   const clean = (text: string, length: number) => text.replaceAll('\0', '').slice(0, length);
@@ -75,7 +75,7 @@ export function createRefusal(reason: OidcRefusal, detail: string): OidcOutcome 
   return { ok: false, reason, detail: detail.slice(0, 200) };
 }
 
-/** Creates the refusal for an error of the library or of the network, with the error's message. */
+/** Creates the refusal for a library or network error, with the error's message. */
 export function toRefusal(error: unknown): OidcOutcome & { ok: false } {
   const {
     code,
@@ -134,7 +134,7 @@ export function toRefusal(error: unknown): OidcOutcome & { ok: false } {
       return createRefusal('provider_unreachable', 'The provider uses a URL without https.');
     default: {
       const code = reasonOf(error);
-      // Network errors have a code. An error without a code means that the response arrived but could not be parsed.
+      // Network errors have a code. Without a code, the response arrived but could not be parsed.
       if (code === null) return createRefusal('provider_refused', "The provider's response could not be read.");
       const reason = plain(code);
       return createRefusal('provider_unreachable', `The provider ${describeOutboundFailure(reason)} (${reason}).`);
@@ -158,7 +158,7 @@ function invalidResponse(message: string, cause: string): OidcOutcome & { ok: fa
   return createRefusal('provider_refused', "The provider's response does not conform to OpenID Connect.");
 }
 
-/** Returns the claim or field that was wrong. The library names it in one of the error's causes. */
+/** Returns the invalid claim or field, which the library names in one of the error's causes. */
 function claimOf(error: unknown): string | undefined {
   for (let inner: unknown = error, depth = 0; inner !== null && typeof inner === 'object' && depth < 5; depth += 1) {
     const { claim, attribute, cause } = inner as { claim?: unknown; attribute?: unknown; cause?: unknown };
@@ -180,7 +180,7 @@ function reasonOf(error: unknown): string | null {
   return null;
 }
 
-/** Keeps only plain words, because logs and pages include the responses of providers. */
+/** Removes everything except plain words, because logs and pages include provider responses. */
 function plain(word: string | undefined): string {
   return (word ?? 'unknown').replaceAll(/[^\w.:-]/g, '_').slice(0, 80);
 }

@@ -1,5 +1,3 @@
-// Creates the sign-in providers of the installation from its settings.
-
 import type { ProviderKind } from '@millrace/accounts';
 import { ConfigError, createSecretReader, secretSetting } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';

@@ -1,5 +1,3 @@
-// Declares the routes of organizations.
-
 import { changeOrganization, removeOrganization } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Database, Sql } from '@millrace/db';
@@ -159,7 +157,7 @@ export function organizationWriteRoutes({ sql, transaction }: Pick<Database, 'sq
   ];
 }
 
-/** Rejects the ID of a logo, because Millrace does not support logos and would store the ID without effect. */
+/** Rejects a logo ID, because Millrace does not support logos and would store the ID without effect. */
 function refuseLogo(id: string | null | undefined): void {
   if (id === undefined || id === null) return;
   throw new AppError('invalid', `Invalid pk "${id.slice(0, 100)}" - object does not exist.`, {

@@ -1,12 +1,10 @@
-// Request and response schemas of organizations.
-
 import { membershipLevels } from '@millrace/contracts';
 import { formatDateTime } from '@millrace/http';
 import { Type } from 'typebox';
 import type { Caller } from '../../access/caller.ts';
 import type { OrganizationRow } from './store.ts';
 
-/** Summary of an environment. The fields are in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
+/** An environment summary, with fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 const environmentSummary = Type.Object(
   {
     id: Type.Integer({ description: 'ID of the environment.' }),
@@ -70,7 +68,7 @@ const flags = {
   }),
 };
 
-/** An organization in the form that its members see (docs/api/organizations.md). */
+/** An organization as its members see it (docs/api/organizations.md). */
 export const organization = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'ID of the organization.' }),
@@ -177,7 +175,7 @@ export function toOrganization(row: OrganizationRow, caller: Caller) {
     ...row,
     created_at: formatDateTime(row.created_at),
     updated_at: formatDateTime(row.updated_at),
-    // The query reads only organizations to which the caller belongs, so the fallback is never used.
+    // Required by the types only, because the query reads only the caller's own organizations.
     membership_level: membership?.level ?? 0,
     plugins_access_level: 3,
     metadata: { instance_tag: 'none' },

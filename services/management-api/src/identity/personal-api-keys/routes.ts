@@ -213,7 +213,7 @@ function reachAfter(before: KeyReach, body: Partial<KeyReach>): KeyReach {
 async function permissionsOfCaller(tx: Transaction, caller: Caller): Promise<KeyPermissions> {
   const { credential, userId } = caller;
   if (credential.kind === 'key') return getPersonalApiKey(tx, { id: credential.id, userId });
-  // A session has all permissions of its user, so it can grant all of them to a key.
+  // A session has all of its user's permissions, so it can grant all of them to a key.
   return { scopes: ['*'], scoped_teams: [], scoped_organizations: [], expires_at: null };
 }
 

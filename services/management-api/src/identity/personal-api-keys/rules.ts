@@ -3,7 +3,7 @@
 import { includesScope, isScopeName } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 
-/** Projects and organizations to which a key is limited. An empty list means no limit. */
+/** The projects and organizations to which a key is limited. An empty list means no limit. */
 export interface KeyReach {
   scoped_teams: readonly number[];
   scoped_organizations: readonly string[];
@@ -38,7 +38,7 @@ export function requireReachWithin(own: KeyReach, other: KeyReach): void {
   if (!isWithinReach(own, other)) throw exceedsOwnPermissions();
 }
 
-/** Returns whether a key is limited to projects and organizations that another key can access. */
+/** Returns true if the key `own` can access all projects and organizations that the key `other` can access. */
 export function isWithinReach(own: KeyReach, other: KeyReach): boolean {
   return (
     isNarrower(own.scoped_teams, other.scoped_teams) && isNarrower(own.scoped_organizations, other.scoped_organizations)
@@ -52,7 +52,7 @@ function exceedsOwnPermissions(): AppError {
   );
 }
 
-/** Returns whether `other` has at least the limits of `own`. An empty list means no limit. */
+/** Returns true if `other` is limited at least as strictly as `own`. An empty list means no limit. */
 function isNarrower<T>(own: readonly T[], other: readonly T[]): boolean {
   return own.length === 0 || (other.length > 0 && other.every((item) => own.includes(item)));
 }

@@ -1,5 +1,3 @@
-// Request and response schemas of personal API keys.
-
 import type { Columns } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
 import { Type } from 'typebox';

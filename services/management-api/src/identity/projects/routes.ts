@@ -1,4 +1,4 @@
-// Declares the routes of projects, below their organization and by ID.
+// Declares the routes for projects, by organization and by ID.
 
 import { changeProject, createProject, removeProject, setCurrentEnvironment } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
@@ -71,7 +71,7 @@ const creation = {
   examples: { request: { name: 'Default project' }, response: projectFullExample },
 } as const;
 
-/** Creates the routes of projects (docs/api/README.md#routes-and-fields). */
+/** Creates the project routes (docs/api/README.md#routes-and-fields). */
 export function projectRoutes(deps: RecordDeps & { parser: SqlParser }) {
   const { sql, transaction, parser } = deps;
   const organization = addressedOrganization(sql);
@@ -98,7 +98,7 @@ export function projectRoutes(deps: RecordDeps & { parser: SqlParser }) {
   const below = [ofOrganization, basePath({ ...alone, find: byId })];
   const show: ShowRecord = ({ caller, target: { environmentId } }) =>
     showRecord(deps, { caller, environmentId }, toProject);
-  // Base path that also finds a project that the caller deleted in the last few minutes.
+  // Base path that also matches a project that the caller deleted in the last few minutes.
   const removedToo = basePath({
     ...alone,
     find: async (context) => {
@@ -183,7 +183,7 @@ export function projectRoutes(deps: RecordDeps & { parser: SqlParser }) {
   ];
 }
 
-/** Returns the ID of the project in the path if the caller deleted it in the last few minutes. */
+/** Returns the project ID in the path if the caller deleted the project in the last few minutes. */
 async function removedBy(
   sql: Sql,
   { caller, params }: { caller: Caller; params: { id: string } },

@@ -1,5 +1,3 @@
-// Request and response schemas of projects.
-
 import type { SettingField } from '@millrace/accounts';
 import { formatDateTime } from '@millrace/http';
 import { type Static, type TSchema, Type } from 'typebox';
@@ -23,7 +21,7 @@ const productDescription = Type.Union([Type.String({ maxLength: 1000 }), Type.Nu
 
 const isProjectField = ({ isEnvironmentOnly }: SettingField) => isEnvironmentOnly !== true;
 
-/** A project with all its fields (docs/api/README.md#routes-and-fields). */
+/** A project with all fields (docs/api/README.md#routes-and-fields). */
 export const project = Type.Object<Record<string, TSchema>>(
   {
     ...identity,
@@ -36,7 +34,7 @@ export const project = Type.Object<Record<string, TSchema>>(
   { title: 'Project' },
 );
 
-/** Fields that a request can set. The settings are those of an environment. */
+/** Fields that a request can set. The settings are the same as an environment's. */
 export const projectChanges = Type.Object(
   {
     name: Type.Optional(nameOf('project')),
@@ -55,7 +53,7 @@ export const projectFullExample = {
   default_modifiers: JSON.stringify(defaultModifiers),
 };
 
-/** Summary of a project. The fields are in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
+/** A project summary, with fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 export const projectSummary = Type.Object(
   {
     id: Type.Integer({ description: 'ID of the project, which is also the ID of its first environment.' }),

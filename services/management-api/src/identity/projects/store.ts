@@ -7,7 +7,7 @@ import type { Membership } from '../../access/caller.ts';
 import { type Counted, pageText, splitCount, toPageClauses } from '../../sql/page-limit.ts';
 import type { EnvironmentSummaryRow } from '../environments/store.ts';
 
-/** A project summary has the fields of an environment summary, except the project ID. */
+/** A project summary has an environment summary's fields, except the project ID. */
 type ProjectSummaryRow = Omit<EnvironmentSummaryRow, 'project_id'>;
 
 export async function findEnvironmentSummary(sql: Sql, environmentId: number): Promise<ProjectSummaryRow | undefined> {
@@ -21,7 +21,7 @@ export async function findEnvironmentSummary(sql: Sql, environmentId: number): P
   return rows[0];
 }
 
-/** Returns whether the user deleted a project of one of these organizations whose data is still being deleted. */
+/** Returns true if the user deleted a project of one of these organizations and its data is still being deleted. */
 export async function wasRecentlyDeletedBy(
   sql: Sql,
   { userId, organizationIds }: { userId: number; organizationIds: string[] },
@@ -35,7 +35,7 @@ export async function wasRecentlyDeletedBy(
   return rows.length > 0;
 }
 
-/** Columns of a project summary: the project's own name, and all other columns from its first environment. */
+/** Project summary columns: the project's own name, and the first environment's other columns. */
 const summaryColumns = `p.id, e.uuid, p.organization_id AS organization, e.api_token, p.name,
   e.completed_snippet_onboarding, e.has_completed_onboarding_for, e.ingested_event, e.is_demo, e.timezone,
   e.access_control`;
@@ -57,7 +57,7 @@ const countAndPage = (count: string, page: string) =>
      LEFT JOIN LATERAL (SELECT ${summaryColumns} FROM ${withFirstEnvironment(page)}) page ON true
     ORDER BY page.id`;
 
-/** Returns SQL for the projects of the organization whose ID an expression returns. */
+/** Returns SQL for the projects of an organization whose ID is given as an SQL expression. */
 const projectsOf = (organizationId: string) =>
   `SELECT id, organization_id, name FROM project WHERE organization_id = ${organizationId} ORDER BY id`;
 
@@ -90,7 +90,7 @@ const ofOrganizations = pageText(({ page, reach }) =>
  * is the caller. Omits projects whose first environment is private if the caller has no access to that environment.
  */
 const openToMember = pageText(({ page, reach }) => {
-  // Read only the projects on the page if the organizations have no private environments.
+  // If the organizations have no private environments, read only the projects on the page.
   const projects = `FROM project p
     WHERE p.organization_id = o.id
       AND (m.level >= ${membershipLevels.administrator} OR (SELECT ${effectiveLevel}
@@ -125,7 +125,7 @@ export async function listProjects(
   return splitCount(await sql.query<Counted<ProjectSummaryRow>>(statement(limits), values));
 }
 
-/** Returns the caller's level in each environment of a project. The level is null without access. */
+/** Returns the caller's level in each environment of a project, or null for environments without access. */
 export async function levelsInProject(
   tx: Transaction,
   { userId, projectId }: { userId: number; projectId: number },

@@ -29,7 +29,7 @@ import {
 } from '../environments/access-controls.ts';
 import { listAccessRules } from '../environments/store.ts';
 
-/** Kinds of records that Millrace does not have. Scripts set rules for them, so the rules are stored without effect. */
+/** Record kinds that Millrace does not support. Scripts set rules for them, so the rules are stored without effect. */
 const kindsWithoutRecords = [
   'action',
   'alert',

@@ -1,4 +1,4 @@
-// Declares the routes of an organization's roles and their members (docs/api/access.md#roles).
+// Declares the routes for an organization's roles and role members (docs/api/access.md#roles).
 
 import { assignRole, createRole, findRole, removeRole, renameRole, unassignRole } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';

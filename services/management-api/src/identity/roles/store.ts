@@ -1,4 +1,4 @@
-// SQL that reads the roles of an organization and their members.
+// SQL that reads an organization's roles and role members.
 
 import type { Columns, Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
@@ -15,16 +15,16 @@ export interface RoleRow extends Columns<'role', 'id' | 'name' | 'created_at'> {
 }
 
 interface Window {
-  /** ID of the only role to list. */
+  /** The ID of the role to return, or undefined for all roles. */
   id?: string;
   limit: number;
   offset: number;
 }
 
-/** Maximum number of members in the response for one role. A separate route lists all members. */
+/** Maximum number of members in a role's response. A separate route lists all members. */
 const maxShownMembers = 20;
 
-/** Returns one page of an organization's roles, sorted by name, and their total number. */
+/** Returns one page of an organization's roles, sorted by name, and the total count. */
 export async function findRoles(
   sql: Sql,
   organizationId: string,
@@ -49,7 +49,7 @@ export async function findRoles(
   return { count: rows[0]?.count ?? 0, rows: withMembers };
 }
 
-/** Returns one page of the members of a role from oldest to newest assignment, and their total number. */
+/** Returns one page of a role's members, from oldest to newest assignment, and the total count. */
 export async function listRoleMembers(
   sql: Sql,
   roleId: string,

@@ -42,14 +42,14 @@ export type SamlRefusal =
   | 'no_subject';
 
 export interface SamlExpectation {
-  /** Entity ID of the provider. */
+  /** The provider's entity ID. */
   issuer: string;
-  /** Certificates in the form that the administrator pasted. Each text can contain several certificates. */
+  /** Certificates as the administrator pasted them. Each string can contain several certificates. */
   certificates: readonly string[];
   acsUrl: string;
-  /** Entity ID of this service provider. */
+  /** This service provider's entity ID. */
   audience: string;
-  /** ID of the sign-in request, or null for an unsolicited response, which the domain must allow. */
+  /** The sign-in request's ID, or null for an unsolicited response, which the domain must allow. */
   inResponseTo: string | null;
   now: Date;
 }
@@ -73,14 +73,14 @@ export type SamlOutcome =
       ok: true;
       identity: SamlIdentity;
       assertionId: string;
-      /** Time until which the assertion's ID must be stored, so that the same message is not accepted again. */
+      /** The time until which the assertion's ID must be stored, so that the same message is not accepted again. */
       rememberUntil: Date;
-      /** Time when the user authenticated at the provider. */
+      /** When the user authenticated at the provider. */
       authenticatedAt: Date;
     }
   | { ok: false; reason: SamlRefusal; detail: string };
 
-/** Tolerated difference between the clocks of the provider and this server, in milliseconds. */
+/** Allowed clock difference between the provider and this server, in milliseconds. */
 const skewMs = 60_000;
 
 class Refused extends Error {
@@ -125,7 +125,7 @@ function checkResponse(xml: string, root: Element, expected: SamlExpectation) {
   const assertion = onlyAssertion(root, all);
   const { response, signedAssertion } = verified(xml, { root, assertion, all }, expected);
 
-  // If the response itself is not signed, its attributes must match but prove nothing.
+  // The attributes of an unsigned response must match, but do not prove anything.
   checkEnvelope(response, expected);
   return readAssertion(signedAssertion, expected);
 }
@@ -174,7 +174,7 @@ function onlyAssertion(root: Element, all: Element[]): Element {
   return assertion;
 }
 
-/** Verifies the signature, and parses the response and the assertion again from the signed bytes. */
+/** Verifies the signature, and then parses the response and the assertion again from the signed bytes. */
 function verified(
   xml: string,
   { root, assertion, all }: { root: Element; assertion: Element; all: Element[] },
@@ -266,7 +266,7 @@ function checkConditions(assertion: Element, { audience, now }: SamlExpectation)
   const conditions = only(assertion, assertionNs, 'Conditions');
   if (!conditions) throw new Refused('no_conditions', 'The assertion does not contain Conditions.');
   const until = checkTimes(conditions, { from: 'NotBefore', until: 'NotOnOrAfter', now, what: 'The assertion' });
-  // An unknown condition counts as not met (core 2.5.1).
+  // An unknown condition counts as not met (SAML core 2.5.1).
   const unknown = listElements(conditions).find(
     (one) => !knownConditions.some((condition) => isA(one, assertionNs, condition)),
   );
@@ -368,7 +368,7 @@ function attributesIn(assertion: Element): Record<string, string[]> {
 }
 
 const claims = 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/';
-/** Attribute names that providers use. The first attribute with a value is used. */
+/** Attribute names that providers use, in order of preference. */
 const attributeNames = {
   id: ['name_id', 'NAME_ID', 'nameId', 'urn:oid:0.9.2342.19200300.100.1.1'],
   email: ['email', 'EMAIL', `${claims}emailaddress`, 'urn:oid:0.9.2342.19200300.100.1.3'],
@@ -405,13 +405,13 @@ function named(parent: Element, namespace: string, name: string): Element[] {
   return listElements(parent).filter((element) => isA(element, namespace, name));
 }
 
-/** Returns the only child element with this name. Returns undefined if the parent has none or several. */
+/** Returns the only child element with this name, or undefined if no child or several children have the name. */
 function only(parent: Element, namespace: string, name: string): Element | undefined {
   const found = named(parent, namespace, name);
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** Returns the text of an element, or an empty text if the element contains other elements. */
+/** Returns an element's text, or an empty string if the element contains other elements. */
 function textOf(element: Element | null): string {
   return element === null || listElements(element).length > 0 ? '' : (element.textContent ?? '').trim();
 }

@@ -1,11 +1,11 @@
-// Creates the messages to SAML providers: this service's metadata, and the requests to sign a user in.
+// Creates messages to SAML providers: this service's metadata, and sign-in requests.
 
 import { deflateRawSync } from 'node:zlib';
 import { AppError } from '@millrace/runtime';
 
 const escaped = (text: string) => text.replaceAll(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
-/** Returns the metadata of this service provider. The metadata is the same for all domains and contains no secrets. */
+/** Returns this service provider's metadata, which is the same for all domains and contains no secrets. */
 export function samlMetadata({ entityId, acsUrl }: { entityId: string; acsUrl: string }): string {
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -23,18 +23,18 @@ export function samlMetadata({ entityId, acsUrl }: { entityId: string; acsUrl: s
 }
 
 interface SamlRequest {
-  /** URL at which the provider receives requests (`saml_acs_url` of a domain). Its query string is kept. */
+  /** The URL at which the provider receives requests (a domain's `saml_acs_url`). Its query string is kept. */
   signOnUrl: string;
   entityId: string;
   acsUrl: string;
   requestId: string;
-  /** Value of at most 80 bytes that the provider returns with its response. */
+  /** A value of at most 80 bytes that the provider returns with its response. */
   relayState: string;
   now: Date;
   forceAuthn: boolean;
 }
 
-/** Creates the URL with which the browser asks a provider to sign the user in (redirect binding, unsigned). */
+/** Creates the URL of an unsigned request that asks a provider to sign the user in (redirect binding). */
 export function samlRequestUrl({ signOnUrl, relayState, now, ...request }: SamlRequest): string {
   const xml = [
     '<samlp:AuthnRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion"',

@@ -20,7 +20,7 @@ const maxDepth = 64;
 const maxElements = 1000;
 const maxAttributes = 64;
 const namePattern = '[A-Za-z_][\\w.-]*(?::[A-Za-z_][\\w.-]*)?';
-/** Matches one tag. Attribute values must not contain `<`. */
+/** Matches one tag, whose attribute values must not contain `<`. */
 const tagPattern = new RegExp(
   `<(/?)(${namePattern})((?:\\s+${namePattern}\\s*=\\s*(?:"[^"<]*"|'[^'<]*'))*)\\s*(/?)>`,
   'y',
@@ -29,7 +29,7 @@ const attributePattern = new RegExp(`(${namePattern})\\s*=`, 'g');
 const declaration =
   /^<\?xml\s+version=["']1\.0["'](?:\s+encoding=["'](?:utf-8|UTF-8|us-ascii|US-ASCII)["'])?(?:\s+standalone=["'](?:yes|no)["'])?\s*\?>/;
 const entity = /&(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9A-Fa-f]{1,6});/g;
-/** Matches characters that XML 1.0 does not allow, even as character references. */
+/** Matches characters that XML 1.0 does not allow, not even as character references. */
 const forbiddenSign = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
 /**
@@ -103,7 +103,7 @@ function checkMarkup(text: string): void {
   if (open.length > 0 || !isOver) throw notXml('it ends too early');
 }
 
-/** Returns whether a comment, a CDATA section, a document type or a processing instruction begins at this position. */
+/** Returns true if a comment, CDATA section, document type or processing instruction starts at this position. */
 function isForbidden(text: string, at: number): boolean {
   return text[at + 1] === '!' || text[at + 1] === '?';
 }

@@ -24,7 +24,7 @@ const signatures: Record<string, { type: 'rsa' | 'ec'; digest: string }> = Objec
 
 export type SignatureProblem = 'malformed_signature' | 'weak_algorithm' | 'wrong_signature';
 export type SignatureCheck =
-  /** `signed` is the signed XML in the form that was digested. Callers must not read anything else. */
+  /** `signed` is the signed XML as it was digested. Callers must not read anything else. */
   { ok: true; signed: string } | { ok: false; problem: SignatureProblem; detail: string };
 
 /**
@@ -95,7 +95,7 @@ function signatureAlgorithm(name: string, digest: string, keys: readonly KeyObje
   };
 }
 
-/** Checks that a signature has the only accepted form: a single reference, to the signature's parent element. */
+/** Checks that a signature has the only accepted form: a single reference to the signature's parent element. */
 function formOf(signature: Element): { ok: true; keyType: 'rsa' | 'ec' } | ReturnType<typeof problem> {
   const malformed = (detail: string) => problem('malformed_signature', detail);
   const parts = listElements(signature);

@@ -12,7 +12,7 @@ declare module '@xmldom/xmldom' {
   export interface Element extends Node {
     readonly localName: string | null;
     readonly namespaceURI: string | null;
-    /** Returns an empty text if the attribute is missing. */
+    /** Returns the attribute's value, or an empty string if the attribute is missing. */
     getAttribute(name: string): string;
     getElementsByTagName(name: string): ArrayLike<Element>;
   }

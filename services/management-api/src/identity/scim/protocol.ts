@@ -22,7 +22,7 @@ export interface ScimResponse {
   retryAfterSeconds?: number;
 }
 
-/** Maximum page size, which is also the default. */
+/** The maximum page size, which is also the default. */
 export const maxPageSize = 200;
 const usualOnPage = 100;
 
@@ -36,12 +36,11 @@ const scimTypes = [
 ] as const;
 type ScimType = (typeof scimTypes)[number];
 
-/** Creates an error with its SCIM type (`scimType`). */
 function invalid(scimType: ScimType, detail: string): AppError {
   return new AppError('invalid', detail, { code: scimType });
 }
 
-/** Converts an error to the error format of SCIM (RFC 7644, 3.12). */
+/** Converts an error to SCIM's error format (RFC 7644, 3.12). */
 export function errorResponse(error: AppError): ScimResponse {
   const { kind, code, attr, message, retryAfterSeconds } = error;
   // SCIM reports a duplicate role name as a conflict instead of an invalid value.
@@ -74,7 +73,7 @@ export function parsePage(query: URLSearchParams): { limit: number; offset: numb
     if (!/^-?\d{1,9}$/.test(text)) throw invalid('invalidValue', `${name} must be an integer of at most 9 digits.`);
     return Number(text);
   };
-  // A start index below 1 counts as 1, and a negative count as 0 (RFC 7644, 3.4.2.4).
+  // A start index below 1 is treated as 1, and a negative count as 0 (RFC 7644, 3.4.2.4).
   const startIndex = Math.max(1, whole('startIndex', 1));
   const limit = Math.min(maxPageSize, Math.max(0, whole('count', usualOnPage)));
   return { limit, offset: startIndex - 1, startIndex };
@@ -129,7 +128,7 @@ function onlyParts(value: unknown, parts: ReadonlySet<string>): unknown {
   return Object.fromEntries(Object.entries(value).filter(([name]) => parts.has(name.toLowerCase())));
 }
 
-/** Returns an attribute name in lower case, without its schema prefix. */
+/** Returns an attribute name in lower case without its schema prefix. */
 function attributeName(text: string): string {
   return text
     .trim()
@@ -189,7 +188,7 @@ function unquoted(text: string): string | undefined {
   }
 }
 
-/** Returns the attributes of a resource by lower-case name, because names are case-insensitive (RFC 7643, 2.1). */
+/** Returns a resource's attributes keyed by lower-case name, because names are case-insensitive (RFC 7643, 2.1). */
 function attributesOf(body: unknown): Map<string, unknown> {
   if (!isObject(body)) throw invalid('invalidSyntax', 'The body must be a JSON object.');
   return new Map(Object.entries(body).map(([name, value]) => [name.toLowerCase(), value]));
@@ -203,7 +202,7 @@ function textOf(value: unknown, name: string): string {
   return value;
 }
 
-/** Parses a boolean. Some providers send it as a string. */
+/** Parses a boolean, which some providers send as a string. */
 function booleanOf(value: unknown, name: string): boolean {
   if (typeof value === 'boolean') return value;
   if (typeof value === 'string' && /^(true|false)$/i.test(value)) return value.toLowerCase() === 'true';
@@ -220,7 +219,7 @@ export function readUser(body: unknown): ScimUserFields {
   const attributes = attributesOf(body);
   let fields = nothingYet;
   for (const [name, value] of attributes) fields = withAttribute(fields, name, value);
-  // If the parts of the name are missing, use the display name as the first name.
+  // If the name's parts are missing, use the display name as the first name.
   const whole = textOf(attributes.get('displayname'), 'displayName');
   if (fields.firstName === '' && fields.lastName === '') fields = { ...fields, firstName: whole };
   return requireUserName(fields);
@@ -261,7 +260,7 @@ function withAttribute(fields: ScimUserFields, name: string, value: unknown): Sc
 
 interface Operation {
   op: 'add' | 'replace' | 'remove';
-  /** Path in the form that the client sent. If undefined, `value` contains the attributes. */
+  /** The path as the client sent it. If undefined, `value` contains the attributes. */
   path: string | undefined;
   value: unknown;
 }
@@ -329,7 +328,7 @@ export function patchUser(before: ScimUserFields, body: unknown): ScimUserFields
   return requireUserName(fields);
 }
 
-/** Changes to a group. Undefined fields stay unchanged. */
+/** Changes to a group. Undefined fields remain unchanged. */
 export interface GroupChange {
   name?: string;
   externalId?: string | null;
@@ -350,7 +349,7 @@ export function readGroup(body: unknown): GroupChange & { name: string; members:
 
 const maxMembers = 1000;
 
-/** Returns the IDs of one user or of a list of users. */
+/** Returns the user IDs from a value that contains one user or a list of users. */
 function membersOf(value: unknown): string[] {
   const listed = Array.isArray(value) ? value : [value];
   if (listed.length > maxMembers) throw tooManyMembers();
@@ -367,7 +366,7 @@ function tooManyMembers(): AppError {
 
 const memberPath = /^members\[\s*value\s+eq\s+("(?:[^"\\]|\\.)*")\s*\]$/i;
 
-/** Members of a group after some operations: either a list that replaces all members, or additions and removals. */
+/** A change to a group's members: either a list that replaces all members, or additions and removals. */
 interface MemberChange {
   isList: boolean;
   added: Set<string>;

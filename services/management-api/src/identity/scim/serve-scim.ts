@@ -1,4 +1,4 @@
-// Serves SCIM over HTTP. Authenticates the token, finds the resource, and sends responses and errors in SCIM format.
+// Serves SCIM over HTTP: authenticates the token, finds the resource, and sends responses and errors in SCIM format.
 
 import type { ServerResponse } from 'node:http';
 import {
@@ -44,10 +44,10 @@ export interface ScimDeps extends Pick<Database, 'sql' | 'transaction'> {
   logger: Logger;
   accountMailing: AccountMailing;
   requestLimit: RateLimit;
-  /** Limits wrong and missing tokens by address. */
+  /** Limits the number of invalid and missing tokens per address. */
   guessLimit: GuessLimit;
   metrics: Metrics;
-  /** Converts a database failure to an error for the client. Returns null for every other error. */
+  /** Converts a database failure to an error for the client. Returns null for all other errors. */
   translateError: (error: unknown) => AppError | null;
 }
 
@@ -60,9 +60,9 @@ interface ScimRequest {
   request: ApiRequest;
   method: string;
   id: string | undefined;
-  /** Query parameters of the URL or, for a search, of the body. */
+  /** Query parameters from the URL or, for a search, from the body. */
   query: URLSearchParams;
-  /** Base URL of the domain's resources. */
+  /** Base URL of the domain's SCIM resources. */
   base: string;
 }
 
@@ -109,7 +109,7 @@ export function scimPage(deps: ScimDeps): PageRoute {
     if (domain) {
       const detail = scimResponse.status < 400 ? '' : String((scimResponse.body as { detail?: unknown }).detail);
       const row = { method, path: pathWithin(request), status: scimResponse.status, detail };
-      // The change is already committed, so a failure to log the request must not fail it.
+      // The change is already committed, so a failure to log the request must not fail the request.
       await recordRequest(sql, domain.id, row).catch((error: unknown) =>
         logger.warn('could not record a SCIM request', { error, requestId: request.id }),
       );
@@ -165,7 +165,7 @@ async function identify(
   return domain;
 }
 
-/** Converts a search by POST, whose query is in the body, to a list request. */
+/** Converts a search by POST, whose body contains the query, to a list request. */
 async function searching(scimRequest: ScimRequest): Promise<ScimRequest> {
   if (scimRequest.id !== '.search') return scimRequest;
   requireMethod(scimRequest, 'POST');

@@ -1,4 +1,4 @@
-// Stores SCIM tokens, the external IDs of groups, and the latest requests.
+// Stores SCIM tokens, the external IDs of groups, and recent requests.
 
 import { isProofInTime, type ScimDomain } from '@millrace/accounts';
 import { hashSecret } from '@millrace/accounts/access';
@@ -6,7 +6,7 @@ import { membershipLevels } from '@millrace/contracts';
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { v7 as uuidv7 } from 'uuid';
 
-/** Finds the domain of a token, if the domain is verified and the organization's plan includes SCIM. */
+/** Returns the token's domain if the domain is verified and the organization's plan includes SCIM. */
 export async function findScimDomain(
   sql: Sql,
   { domainId, token }: { domainId: string; token: string },
@@ -33,7 +33,7 @@ export async function findToken(sql: Sql, domainId: string): Promise<ScimTokenRo
   return rows[0];
 }
 
-/** Stores a token, which replaces the domain's previous token. */
+/** Stores a token that replaces the domain's previous token. */
 export async function putToken(
   tx: Transaction,
   { domainId, token, createdById }: { domainId: string; token: string; createdById: number },
@@ -58,7 +58,7 @@ export interface ScimGroupRow extends Columns<'role', 'id' | 'name' | 'created_a
   external_id: string | null;
 }
 
-/** Returns one page of an organization's roles as groups, sorted by name, and their total number. */
+/** Returns one page of an organization's roles as groups, sorted by name, and the total count. */
 export async function listGroups(
   sql: Sql,
   { id, organizationId }: ScimDomain,
@@ -105,7 +105,7 @@ export type ScimRequestRow = Columns<'scim_request', 'id' | 'method' | 'path' | 
 
 const maxStoredRequests = 500;
 
-/** Stores a request and the time at which the token was used, and deletes the oldest requests. */
+/** Stores a request and the token's last use, and deletes the oldest requests. */
 export async function recordRequest(
   sql: Sql,
   domainId: string,
@@ -116,7 +116,7 @@ export async function recordRequest(
       WHERE domain_id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
     [domainId],
   );
-  // Do not store successful reads, because they would soon replace the records of changes and errors.
+  // Do not store successful reads, because they would soon displace the records of changes and errors.
   if (method === 'GET' && status < 400) return;
   await sql.query(
     'INSERT INTO scim_request (id, domain_id, method, path, status, detail) VALUES ($1, $2, $3, $4, $5, $6)',
@@ -130,7 +130,7 @@ export async function recordRequest(
   );
 }
 
-/** Returns one page of the stored requests of a domain's provider, latest first, and their total number. */
+/** Returns one page of stored requests by a domain's provider, latest first, and the total count. */
 export async function listRequests(
   sql: Sql,
   domainId: string,

@@ -6,15 +6,17 @@ import type { Database } from '@millrace/db';
 import type { Logger } from '@millrace/runtime';
 import type { Mail, Mailer } from '@millrace/runtime/mail';
 
-/** Sends emails in the background, so that response times do not reveal whether an account exists. No method throws. */
+/**
+ * Sends emails in the background, so that response times do not reveal whether an account exists. Methods never throw.
+ */
 export interface AccountMailing {
-  /** Sends a link for a new password to the account with this address, if such an account exists. */
+  /** Sends a password reset link to the account with this address, if such an account exists. */
   sendReset(account: string): void;
   /** Whether the installation can send emails. */
   sends: boolean;
   /** Sends the code with which a user proves ownership of an address. */
   sendCode(email: string, code: string): void;
-  /** Notifies a user about a change of their account. */
+  /** Notifies a user about a change to their account. */
   notifyUser(user: { email: string }, notice: Notice, values?: Record<string, string>): void;
   /** Notifies the administrators of a domain's organization about a change to the domain's sign-in. */
   notifyAdministrators(
@@ -26,7 +28,7 @@ export interface AccountMailing {
   drain(): Promise<void>;
 }
 
-/** Subjects and texts of the notices, which inform users about changes that someone else may have made. */
+/** Subjects and texts of notices, which inform users about changes that someone else may have made. */
 const notices = {
   password_changed: ['Your password was changed', 'Your account password was changed.'],
   second_factor_on: [
@@ -132,7 +134,7 @@ export type DomainNotice = keyof typeof domainNotices;
 
 interface AccountMailingDeps extends Pick<Database, 'sql' | 'transaction'> {
   logger: Logger;
-  /** The mailer. If absent, no email is sent. */
+  /** The mailer. If absent, emails are not sent. */
   mailer?: Mailer | undefined;
   /**
    * Base URL of the link, which is never taken from the request. If absent, no email is sent, because an email without

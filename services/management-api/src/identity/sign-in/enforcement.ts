@@ -1,4 +1,4 @@
-// Finds how a domain restricts the sign-in of users with an address in the domain (docs/api/single-sign-on.md).
+// Finds how a domain restricts sign-in for users with an address in the domain (docs/api/single-sign-on.md).
 
 import {
   type AddressDomain,
@@ -26,11 +26,11 @@ const providerNames: Record<ProviderKind, string> = {
 
 export interface EnforcementDeps {
   sql: Sql;
-  /** Sign-in providers of the installation. */
+  /** The installation's sign-in providers. */
   installed: Installed;
 }
 
-/** Returns the domain of an address and the provider that the domain enforces, or null if it enforces none. */
+/** Returns an address's domain and the provider that the domain enforces, or null if it does not enforce a provider. */
 export async function findEnforcedProvider(
   { sql, installed }: EnforcementDeps,
   email: string,

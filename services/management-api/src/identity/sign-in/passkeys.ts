@@ -1,4 +1,4 @@
-// Registers passkeys in a session, and checks them at sign-in or as a second factor (docs/api/passkeys.md).
+// Registers passkeys in a session, and checks passkeys at sign-in or as a second factor (docs/api/passkeys.md).
 
 import {
   beginSignInStep,
@@ -34,7 +34,7 @@ import { readStepCookie } from '../../access/session-cookie.ts';
 import type { SecondFactorDeps } from './second-factor.ts';
 
 const name = 'Millrace';
-/** COSE numbers of ES256, EdDSA, ES512, RS256, RS384 and RS512. */
+/** COSE identifiers of ES256, EdDSA, ES512, RS256, RS384 and RS512. */
 const algorithms = [-7, -8, -36, -257, -258, -259];
 const maxPasskeys = 20;
 
@@ -186,7 +186,7 @@ export async function checkPasskey(
       expectedOrigin,
       expectedRPID: rpID,
       requireUserVerification: false,
-      // The library does not check the counter. The statement below that updates the counter checks it.
+      // The library does not check the counter, which the statement below checks and updates.
       credential: { id: passkey.credential_id, publicKey: new Uint8Array(passkey.public_key), counter: 0 },
     }),
   );
@@ -246,7 +246,7 @@ function parseClientData(text: unknown): Record<string, unknown> {
   }
 }
 
-/** Runs a check of the library. Its errors are caused by the browser's data, so they become errors for the client. */
+/** Runs a library check. The library's errors are caused by the browser's data, so they become client errors. */
 async function verified<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -291,7 +291,7 @@ export async function recordPasskey(
   });
 }
 
-/** Returns the ID of the user that authenticators store: 16 random bytes that reveal nothing about the user. */
+/** Returns the user ID that authenticators store: 16 bytes that reveal nothing about the user. */
 function handleOf(uuid: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(Buffer.from(uuid.replaceAll('-', ''), 'hex'));
 }

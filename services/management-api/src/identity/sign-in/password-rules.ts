@@ -4,7 +4,7 @@ import { AppError } from '@millrace/runtime';
 
 const minLength = 8;
 const maxLength = 256;
-/** Lowest accepted score, from 0 to 4. A password with a lower score can be guessed with fewer than 10^8 guesses. */
+/** Minimum score, from 0 to 4. A password with a lower score can be guessed in fewer than 10^8 attempts. */
 const minScore = 3;
 /**
  * Maximum number of characters that are judged. Further characters cannot make a password weaker, and the time for an

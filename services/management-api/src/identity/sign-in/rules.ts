@@ -60,7 +60,7 @@ export async function signInByPassword(
   const { sql, transaction, passwords, signInLimits } = deps;
   const account = parseEmailAddress(email);
   const enforced = account === null ? null : await findEnforcedProvider(deps, account);
-  // If the domain makes no exception for owners, reject the sign-in before checking the password.
+  // If the domain does not allow an exception for owners, reject the sign-in before checking the password.
   if (enforced?.domain.sso_owner_exception === false) throw createSsoEnforcedError(enforced.kind);
   const refused = () => (enforced === null ? wrongCredentials() : createSsoEnforcedError(enforced.kind));
   const device = account === null ? null : await findKnownDevice(sql, request, account);
@@ -84,7 +84,7 @@ export async function signInByPassword(
   return signedIn;
 }
 
-/** Rejects the sign-in if the password changed or the user was deactivated while the password was compared. */
+/** Rejects the sign-in if the password changed or the user was deactivated during the password check. */
 async function requireUnchanged(tx: Transaction, seen: SignInUser): Promise<void> {
   await lockUserKeys(tx, seen.id);
   const user = await findSignInUser(tx, { id: seen.id });
@@ -133,7 +133,7 @@ function refusedPassword(code: string, detail: string): AppError {
   return new AppError('invalid', detail, { code, attr: 'current_password' });
 }
 
-/** Returns the secret of the device cookie, if it belongs to a known device of the account. */
+/** Returns the device cookie's secret if it belongs to a known device of the account. */
 export async function findKnownDevice(sql: Sql, request: ApiRequest, account: string): Promise<string | null> {
   const device = readDeviceCookie(request);
   return device !== null && (await isKnownDevice(sql, device, account)) ? device : null;
@@ -206,7 +206,7 @@ async function recordSsoBypass(
   });
 }
 
-/** Converts the details of a sign-in to changes without a previous value, for an activity record. */
+/** Converts sign-in details to changes without a previous value, for an activity record. */
 function seenAt(values: Record<string, string | null>): FieldChange[] {
   return Object.entries(values).map(([field, after]) => ({
     type: 'User',
@@ -317,7 +317,7 @@ async function createFirstOwner(
   const hash = await passwords.hash(owner.password);
   return transaction(async (tx) => {
     const link = await consumeOneTimeLink(tx, body.secret);
-    // Another request may have used `millrace bootstrap` in the meantime, so an organization may already exist.
+    // `millrace bootstrap` may have created an organization in the meantime.
     if (link?.kind !== 'first_owner' || (await listOrganizations(tx)).length > 0) throw badLink();
     const user = await createUser(tx, { email: owner.email, firstName: owner.first_name ?? '', isEmailVerified: true });
     const actor = { userId: user.id };

@@ -1,5 +1,3 @@
-// Request and response schemas for signing in and out.
-
 import type { selectSessions } from '@millrace/accounts';
 import { formatDateTime, freeFormObject } from '@millrace/http';
 import { Type } from 'typebox';
@@ -53,7 +51,7 @@ const code = Type.String({
   maxLength: 40,
   description: 'Six-digit code from the authenticator app, or a backup code.',
 });
-/** Response of a browser, with the fields of WebAuthn. */
+/** A browser's response, with WebAuthn's fields. */
 const credential = freeFormObject({ description: 'The credential returned by `navigator.credentials`, as JSON.' });
 const credentialOptions = freeFormObject({ description: 'Options for `navigator.credentials`, as JSON (WebAuthn).' });
 

@@ -1,4 +1,4 @@
-// Sets up authenticator apps and backup codes, checks their codes, and turns them off (docs/api/second-factors.md).
+// Sets up authenticator apps and backup codes, checks their codes, and disables them (docs/api/second-factors.md).
 
 import {
   beginSignInStep,
@@ -38,7 +38,7 @@ export interface SecondFactorDeps extends Pick<Database, 'sql' | 'transaction'> 
   signInLimits: SignInLimits;
   accountMailing: AccountMailing;
   sealedTexts: SealedTexts;
-  /** Sign-in providers of the installation. */
+  /** The installation's sign-in providers. */
   installed: Installed;
 }
 
@@ -54,7 +54,7 @@ function appOf(secret: string, account: string): TOTP {
   return new TOTP({ issuer, label: account, secret: Secret.fromBase32(secret), period: stepSeconds });
 }
 
-/** Returns the time step of a code: the previous, the current or the next one. Returns null if no step matches. */
+/** Returns the time step of a code if it is the previous, current or next step, and null otherwise. */
 function stepOfCode(secret: string, code: string): number | null {
   const now = Math.floor(Date.now() / 1000 / stepSeconds);
   const delta = appOf(secret, '').validate({ token: code, window: 1 });
@@ -220,7 +220,7 @@ export async function findSecondFactor(
   return { step: await beginSignInStep(tx, { kind: 'second_factor', userId: user.id, data: { method } }) };
 }
 
-/** Creates the response to the correct password. The client continues with `POST /api/login/token`. */
+/** Creates the response to a correct password, after which the client continues with `POST /api/login/token`. */
 export function createSecondFactorError(request: ApiRequest, step: string): AppError {
   return new AppError('unauthenticated', 'A second factor is required. Enter a code or use a passkey.', {
     code: '2fa_required',

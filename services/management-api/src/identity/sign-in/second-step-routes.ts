@@ -1,4 +1,4 @@
-// Declares the routes for the second step of a sign-in, and for sign-in by passkey, which has only one step.
+// Declares the routes for a sign-in's second step, and for passkey sign-in, which has only one step.
 
 import {
   beginSignInStep,
@@ -72,7 +72,7 @@ export function secondStepRoutes(deps: SignInDeps) {
       await lockUserKeys(tx, user.id);
       const step = await consumeSignInStep(tx, 'second_factor', secret);
       const current = await findSignInUser(tx, { id: user.id });
-      // A password change, a removed factor and a deactivation all delete the unfinished sign-in.
+      // A password change, a removed factor and a deactivation each delete the unfinished sign-in.
       if (!step || !current?.is_active) throw expired();
       // `findSecondFactor` has stored a valid method.
       const method = step.data.method as NewSession['method'];

@@ -1,4 +1,4 @@
-// Declares the routes with which signed-in users manage their sessions.
+// Declares the routes for signed-in users to manage their sessions.
 
 import {
   endUserSession,
@@ -30,7 +30,7 @@ import { checkFactorCode } from './second-factor.ts';
 const tags: [string] = ['sign-in'];
 const path = '/api/users/@me/login_sessions';
 
-/** Creates the routes of sessions. They require a session (docs/api/sign-in.md), because keys do not have sessions. */
+/** Creates the session routes, which require a session (docs/api/sign-in.md), because keys do not have sessions. */
 export function sessionRoutes(deps: SignInDeps) {
   const { sql } = deps;
   const target = async ({ caller }: { caller: Caller }): Promise<SessionCredential> => requireSession(caller);

@@ -1,5 +1,3 @@
-// Starts a sign-in through a provider (docs/api/single-sign-on.md).
-
 import { randomUUID } from 'node:crypto';
 import {
   beginSignInStep,
@@ -79,7 +77,7 @@ export async function startProviderSignIn(
   return { url: begun.url, browserSecret };
 }
 
-/** Returns the path if it is within this installation, otherwise the start page. This prevents open redirects. */
+/** Returns the path if it is within this installation, and the start page otherwise, to prevent open redirects. */
 export function parseLocalPath(next: string | null): string {
   const start = '/console/';
   if (next === null || next.length > 2000 || !/^\/(?![/\\])[^\\\p{Cc}]*$/u.test(next)) return start;
@@ -88,7 +86,7 @@ export function parseLocalPath(next: string | null): string {
   return url?.origin === own ? url.pathname + url.search + url.hash : start;
 }
 
-/** Returns the domain whose own provider is used, or null for a provider of the installation. */
+/** Returns the domain whose own provider is used, or null if a provider of the installation is used. */
 async function chosenDomain(
   { sql, installed }: SingleSignOnDeps,
   { kind, email, testedId }: { kind: ProviderKind; email: string | null; testedId: string | null },

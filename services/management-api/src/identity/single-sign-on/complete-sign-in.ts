@@ -105,7 +105,7 @@ async function showTest(
   return { path: next };
 }
 
-/** Returns what would happen if the user signed in with this response for the first time. */
+/** Returns what a user's first sign-in with this response would result in. */
 function testOutcome(
   { email, isEmailVerified, firstName, lastName, subject }: ProviderProfile,
   domain: string,
@@ -151,7 +151,7 @@ const refusalSentences: Record<Extract<ProviderSignInRefusal, string>, string> =
   no_new_organizations: 'There is no account with this email address. Ask for an invite.',
 };
 
-/** Returns the email address that a provider reports in normalized form, or null if it is missing or invalid. */
+/** Returns the normalized email address from the provider, or null if it is missing or invalid. */
 export function readReportedEmail(written: string | null): string | null {
   const email = parseEmailAddress(written ?? '');
   return email !== null && isEmail(email) ? email : null;

@@ -15,13 +15,13 @@ interface PageDeps extends SingleSignOnDeps {
   logger: Logger;
 }
 
-/** Maximum size in bytes of a SAML response, including its encoding. */
+/** Maximum size of an encoded SAML response, in bytes. */
 const bodyLimitBytes = 400 * 1024;
 
 export function signOnPages(deps: PageDeps): PageRoute[] {
   const { logger } = deps;
 
-  /** Creates a page that redirects the browser. After an error, the browser goes to the sign-in page. */
+  /** Creates a page that redirects the browser. After an error, the page redirects to the sign-in page. */
   const page = (
     path: string,
     method: 'GET' | 'POST',

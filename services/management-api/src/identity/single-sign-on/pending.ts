@@ -27,7 +27,7 @@ import type { SignInOutcome } from '../sign-in/sign-in-count.ts';
 import { recordAttempt } from './store.ts';
 
 export interface SingleSignOnDeps extends SignInDeps {
-  /** Sign-in providers of the installation. */
+  /** The installation's sign-in providers. */
   installed: ReadonlyMap<ProviderKind, OidcProvider>;
   oidc: OidcSignIn;
 }
@@ -35,15 +35,14 @@ export interface SingleSignOnDeps extends SignInDeps {
 const nullableText = Type.Union([Type.String(), Type.Null()]);
 
 const shared = {
-  /** ID of the domain that has its own provider, or null for a provider of the installation. */
+  /** The ID of the domain whose own provider is used, or null for a provider of the installation. */
   domainId: nullableText,
-  /** Reason for the sign-in. */
   purpose: Type.Union([
     Type.Object({ for: Type.Literal('sign_in') }),
     Type.Object({ for: Type.Literal('reauthentication'), sessionId: Type.String(), userId: Type.Integer() }),
     Type.Object({ for: Type.Literal('test') }),
   ]),
-  /** Path within this installation to which the browser is redirected afterwards. */
+  /** The path within this installation to which the browser is redirected after the sign-in. */
   next: Type.String(),
   /**
    * SHA-256 hash of the secret in the browser's cookie, or null if the provider started the sign-in (unsolicited SAML
@@ -55,13 +54,13 @@ const shared = {
 const samlPending = Type.Object({
   ...shared,
   kind: Type.Literal('saml'),
-  /** ID of the SAML request, or null for an unsolicited response. */
+  /** The SAML request's ID, or null for an unsolicited response. */
   requestId: nullableText,
 });
 const openIdPending = Type.Object({
   ...shared,
   kind: Type.Enum(['google-oauth2', 'github', 'gitlab', 'oidc']),
-  /** Secrets with which the response is compared. The browser never receives them. */
+  /** Secrets that the response must match. The browser never receives them. */
   secrets: Type.Object({ nonce: Type.String(), codeVerifier: Type.String(), reauthenticate: Type.Boolean() }),
 });
 const samlTicket = Type.Object({
@@ -112,9 +111,9 @@ export async function takePendingSignIn(sql: Sql, state: string): Promise<Pendin
   return step && parsePending(step.data);
 }
 
-/** Page to which the browser is redirected, and the cookies for the browser. */
+/** The page to redirect the browser to, and the cookies to set. */
 export interface NextPage {
-  /** Path relative to the URL of the installation. */
+  /** The path relative to the installation's URL. */
   path: string;
   signedIn?: SignedIn;
   step?: string;
@@ -129,7 +128,7 @@ export function createRedirectUrl(publicUrl: string, { kind, domainId }: Pick<Pe
   return `${publicUrl}/complete/${kind}/${domainId === null || kind === 'saml' ? '' : `${domainId}/`}`;
 }
 
-/** Returns whether users of a domain can sign in through its SAML provider. */
+/** Returns true if users of a domain can sign in through its SAML provider. */
 export const hasSaml = (domain: DomainRow): boolean =>
   checkSamlProvider(domain)?.problem === null && hasPlanFeature(domain.features, 'saml');
 

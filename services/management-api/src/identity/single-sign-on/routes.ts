@@ -27,7 +27,7 @@ import { listAttempts } from './store.ts';
 const secretExample = 'u3Vd0m9Jr1b8KcYw5hQ2sXe7LnPz4TfGaIoRxNqCvEk';
 const blockedAddressExample = { email: 'ada@example.com', created_at: '2026-11-01T09:00:00Z' };
 
-/** Creates the single sign-on routes of an organization (docs/api/single-sign-on.md). */
+/** Creates an organization's single sign-on routes (docs/api/single-sign-on.md). */
 export function singleSignOnRoutes({ sql, transaction }: Pick<SingleSignOnDeps, 'sql' | 'transaction'>) {
   return [
     defineRoute({
@@ -105,7 +105,7 @@ export function singleSignOnRoutes({ sql, transaction }: Pick<SingleSignOnDeps, 
   ];
 }
 
-/** Creates the routes that confirm a sign-in that was started on the provider's own page. */
+/** Creates the routes for confirming a sign-in that was started on the provider's own page. */
 export function ticketRoutes(deps: SingleSignOnDeps) {
   const shared = { tags: ['sign-in'] as [string], scope: 'public', body: ticket } as const;
   return [

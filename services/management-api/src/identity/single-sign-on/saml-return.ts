@@ -85,7 +85,7 @@ export async function receiveSaml(
   return { path: `/complete/saml/?ticket=${ticket}` };
 }
 
-/** Maximum age of a reauthentication in milliseconds. */
+/** Maximum age of a reauthentication, in milliseconds. */
 const recentlyMs = 5 * 60_000;
 
 /**
@@ -118,7 +118,7 @@ async function samlSignInState(
   throw await recordRefusal(deps, pending, { reason: 'unsolicited', detail });
 }
 
-/** Completes the sign-in of a ticket in its browser. An unsolicited sign-in needs the user's confirmation first. */
+/** Completes a ticket's sign-in in its browser. An unsolicited sign-in requires the user's confirmation first. */
 export async function finishSaml(
   deps: SingleSignOnDeps,
   { ticket, request }: { ticket: string; request: ApiRequest },

@@ -1,5 +1,3 @@
-// Request and response schemas of single sign-on.
-
 import { formatDateTime } from '@millrace/http';
 import { Type } from 'typebox';
 import type { ProviderAttempt } from './store.ts';

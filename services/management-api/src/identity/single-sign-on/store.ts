@@ -1,4 +1,4 @@
-// SQL that stores and lists the latest attempts to sign in through the provider of a domain.
+// SQL that stores and lists the latest sign-in attempts through a domain's provider.
 
 import type { Columns, Sql } from '@millrace/db';
 import { v7 as uuidv7 } from 'uuid';
@@ -10,7 +10,7 @@ export type ProviderAttempt = Columns<
 
 const maxAttempts = 20;
 
-/** Stores an attempt, and deletes the oldest attempts beyond the limit. */
+/** Stores an attempt, and deletes the oldest attempts above the limit. */
 export async function recordAttempt(
   sql: Sql,
   row: Omit<ProviderAttempt, 'id' | 'created_at'> & { domain_id: string },
@@ -36,7 +36,7 @@ export async function recordAttempt(
   );
 }
 
-/** Lists the attempts of a domain, latest first. */
+/** Lists a domain's sign-in attempts, latest first. */
 export async function listAttempts(sql: Sql, domainId: string): Promise<ProviderAttempt[]> {
   return sql.query<ProviderAttempt & Record<string, unknown>>(
     `SELECT id, provider, is_test, reason, detail, email, attributes, created_at FROM provider_try

@@ -27,7 +27,7 @@ import { requireUser } from '../sign-in/rules.ts';
 export interface EmailChangeDeps extends Pick<Database, 'sql' | 'transaction'> {
   accountMailing: AccountMailing;
   signInLimits: SignInLimits;
-  /** Sign-in providers of the installation. */
+  /** The installation's sign-in providers. */
   installed: Installed;
 }
 
@@ -41,7 +41,7 @@ const freshMs = 5 * 60_000;
 
 const secretOf = (userId: number) => String(userId);
 
-/** Finds the new address that has not been verified yet. Returns null if no change is pending. */
+/** Returns the new address that has not been verified yet, or null if no change is pending. */
 export async function findPendingEmail(sql: Sql, userId: number): Promise<string | null> {
   const step = await findSignInStep(sql, kind, secretOf(userId));
   return step === undefined ? null : String(step.data.email);
@@ -62,7 +62,7 @@ export async function prepareEmailChange(
   const { sql, accountMailing, signInLimits } = deps;
   const user = await requireUser(sql, caller.userId);
   const newEmail = parseEmailAddress(email);
-  // Clients can send the complete user back, including the unchanged address.
+  // Clients can send back the complete user, including the unchanged address.
   if (newEmail === user.email) return null;
   requireSession(caller);
   requireRecentSignIn(caller, freshMs);
@@ -125,7 +125,7 @@ export async function verifyEmail(
 ): Promise<void> {
   const session = requireSession(caller);
   const user = await requireUser(sql, caller.userId);
-  // Count the attempt before the code is compared, whether the code is right or wrong.
+  // Count the attempt before comparing the code, whether the code is correct or not.
   const step = await countSignInStepAttempt(sql, kind, secretOf(user.id));
   if (step === undefined) throw noPendingEmail();
   if (Number(step.data.tries) > maxAttempts) {

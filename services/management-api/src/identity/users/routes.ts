@@ -1,4 +1,4 @@
-// Declares the routes with which users read and change their own account.
+// Declares the routes for users to read and change their own account.
 
 import { type Passwords, removeUser } from '@millrace/accounts';
 import type { Sql } from '@millrace/db';
@@ -154,7 +154,7 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
 const tags: [string] = ['users'];
 const isDone = { success: true };
 
-/** Creates the routes for users' actions on their own account. They require a session. */
+/** Creates the routes for users' actions on their own account, which require a session. */
 function ownAccountRoutes(deps: EmailChangeDeps) {
   const { sql, transaction, accountMailing } = deps;
   const change = { tags, scope: 'user:write', isBeforeSecondFactor: true } as const;
@@ -256,7 +256,7 @@ function ownAccountRoutes(deps: EmailChangeDeps) {
   ];
 }
 
-/** Returns the user after the change, in the form in which the next request would return it. */
+/** Returns the user after the change, as the next request would return it. */
 async function withCurrentEnvironment(sql: Sql, caller: Caller): Promise<Caller> {
   const { organizationId, environmentId } = await findCurrentEnvironment(sql, caller.userId);
   const isCurrent = (membership: Membership) => membership.organizationId === organizationId;
@@ -290,7 +290,7 @@ async function describeCaller(sql: Sql, caller: Caller) {
     hedgehog_config: user.hedgehog_config ?? {},
     pending_email: await findPendingEmail(sql, caller.userId),
     sensitive_session_expires_at: credential.kind === 'session' ? formatDateTime(recentSignInUntil(credential)) : null,
-    // Millrace does not have users with rights across all organizations.
+    // Millrace does not have users with rights in all organizations.
     is_staff: false,
     // The environment may have become private in the meantime.
     team: current?.level ? ((await findEnvironmentSummary(sql, current.environmentId)) ?? null) : null,

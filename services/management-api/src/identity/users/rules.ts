@@ -81,7 +81,7 @@ export async function requirePasskeyAfterPassword(
   requireRemainingFactor(after);
   await setPasskeysAsSecondFactor(tx, caller.userId, count);
   if (!requiresSecondFactor(after)) await removeBackupCodes(tx, caller.userId);
-  // The user's other sessions began without a second factor, so end them.
+  // Delete the user's other sessions, because they began without a second factor.
   if (count && !requiresSecondFactor(factors)) {
     await endUserSessions(tx, caller.userId, { except: session.id });
     // A session that began with a passkey has used only this one factor.
@@ -100,7 +100,7 @@ async function changeCurrentEnvironment(
   caller: Caller,
   { organizationId, team }: { organizationId: string | undefined; team: number | undefined },
 ): Promise<void> {
-  // A limited key must not change what `@current` means for the user's other keys.
+  // A limited key must not change what `@current` refers to for the user's other keys.
   if (isLimited(caller)) {
     throw new AppError(
       'forbidden',
@@ -117,7 +117,7 @@ async function changeCurrentEnvironment(
     return;
   }
   const found = isRowId(team) ? await findEnvironment(tx, caller.userId, team) : undefined;
-  // A private environment without access gets the same error as a missing one.
+  // A private environment without access gets the same error as a missing environment.
   if (!found || found.level === null || !own.includes(found.organizationId))
     throw unknown('set_current_team', String(team));
   if (organizationId !== undefined && found.organizationId !== organizationId) {

@@ -1,12 +1,10 @@
-// Request and response schemas of the caller's own user.
-
 import { membershipLevels } from '@millrace/contracts';
 import { freeFormObject } from '@millrace/http';
 import { Type } from 'typebox';
 import { organization, organizationExample } from '../organizations/schema.ts';
 import { projectExample, projectSummary } from '../projects/schema.ts';
 
-/** The caller, as `/api/users/@me/` returns it, with those fields of PostHog that Millrace supports. */
+/** The caller as `/api/users/@me/` returns it, with the PostHog fields that Millrace supports. */
 export const me = Type.Object(
   {
     id: Type.Integer({ description: 'Numeric ID of the user.' }),
@@ -84,16 +82,16 @@ export const meExample = {
   ],
 };
 
-/** Code that was mailed to the new address. */
+/** The code that was emailed to the new address. */
 export const emailVerification = Type.Object(
   { code: Type.String({ minLength: 1, maxLength: 20, description: 'Six-digit code from the email.' }) },
   { title: 'EmailProof' },
 );
 
-/** Roles that users can choose (docs/api/users.md). */
+/** The roles that users can choose (docs/api/users.md). */
 const roles = ['engineering', 'data', 'product', 'founder', 'leadership', 'marketing', 'sales', 'other', ''];
 
-/** Unsupported PostHog fields that would change more than the appearance of a page. */
+/** Unsupported PostHog fields that affect more than a page's appearance. */
 export const refusedUserFields = {
   anonymize_data: {
     detail:
@@ -115,7 +113,7 @@ export const refusedUserFields = {
   },
 };
 
-/** Fields that users can change. Other fields are ignored. */
+/** The fields that users can change. Other fields are ignored. */
 export const userChanges = Type.Object(
   {
     first_name: Type.Optional(Type.String({ maxLength: 150, description: 'First name.' })),

@@ -1,4 +1,4 @@
-// Reads the dead letters of one project from their topic.
+// Reads a project's dead letters from the dead-letter topic.
 
 import { type EventTopic, eventTopics, isObject, type TopicNames } from '@millrace/contracts';
 import { type DecodedDeadLetter, decodeDeadLetter, type EventLog, readTopic } from '@millrace/event-log';
@@ -20,7 +20,7 @@ export interface DeadLetterOwner {
 }
 
 export interface ProjectDeadLetter {
-  /** Topic, partition and offset of the failed record, such as `live-3-1042`. */
+  /** Topic, partition and offset of the failed record, for example `live-3-1042`. */
   id: string;
   topic: EventTopic;
   deadLetter: DecodedDeadLetter;
@@ -32,9 +32,9 @@ export interface ProjectDeadLetter {
 
 export const idPattern = `^(${eventTopics.join('|')})-\\d{1,9}-\\d{1,18}$`;
 
-/** Maximum number of dead letters of one project. A bug in Millrace could produce far more. */
+/** Maximum number of dead letters per project. A bug in Millrace could produce far more. */
 export const maxDeadLetters = 10_000;
-/** Maximum length of names and IDs in lists. Longer ones are truncated. */
+/** Maximum length of names and IDs in lists. Longer values are truncated. */
 const maxTextLength = 200;
 const readTimeoutMs = 10_000;
 
@@ -80,7 +80,7 @@ function latest(deadLetters: ReadonlyMap<string, ProjectDeadLetter>): ProjectDea
   return [...deadLetters.values()].sort(compareByTime).slice(0, maxDeadLetters);
 }
 
-/** Compares two dead letters by their position in lists, which begin with the latest one. */
+/** Compares two dead letters by their position in lists, which start with the latest dead letter. */
 function compareByTime(one: ProjectDeadLetter, other: ProjectDeadLetter): number {
   return other.deadLetter.at.getTime() - one.deadLetter.at.getTime() || (one.id < other.id ? 1 : -1);
 }
@@ -98,7 +98,7 @@ function toProjectDeadLetter(
   const topic = eventTopics.find((one) => topics[one] === position.topic);
   if (topic === undefined) return null;
   const hasOwnKey = record.key?.split(':', 1)[0] === owner.token;
-  // Skip parsing the records of other projects.
+  // Do not parse the records of other projects.
   if (!hasOwnKey && !record.value.includes(`"environment_id":${owner.environmentId}`)) return null;
   const captured = readCapturedEvents(record.value);
   const environmentId = isObject(captured) ? captured.environment_id : undefined;

@@ -36,11 +36,11 @@ import {
 
 interface DeadLetterDeps extends Pick<Database, 'sql' | 'transaction'> {
   searches: Searches;
-  /** Log of dead letters, or null if no event log is configured. */
+  /** Dead-letter log, or null if no event log is configured. */
   deadLetterLog: DeadLetterLog | null;
 }
 
-/** Last dead letter of the previous page: its time in milliseconds since 1970, and its ID. */
+/** Position of the previous page's last dead letter: its time in milliseconds since the epoch, and its ID. */
 const position = Type.Object({
   at: Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 }),
   id: Type.String({ pattern: idPattern }),

@@ -1,4 +1,4 @@
-// Counts the dead letters of an environment for which no decision has been made.
+// Counts an environment's dead letters that were neither replayed nor discarded.
 
 import type { Sql } from '@millrace/db';
 import { readDeadLetterDecisions } from '@millrace/db';
@@ -8,7 +8,7 @@ import { findEnvironmentToken } from '../../analytics/send-event/store.ts';
 import { type DeadLetterLog, readDeadLetters } from './read-dead-letters.ts';
 
 interface CachedCount {
-  /** State for which the count is valid: the end offsets of the topic, and the decisions. */
+  /** The state for which the count is valid: the topic's end offsets, and the decisions. */
   state: string;
   at: number;
   waiting: Promise<number>;

@@ -1,5 +1,3 @@
-// Declares the routes of ingestion warnings.
-
 import type { Sql } from '@millrace/db';
 import { decodeCursor, formatDateTime, freeFormObject, keysetPageOf, keysetQuery } from '@millrace/http';
 import { Type } from 'typebox';

@@ -43,7 +43,7 @@ export const readWarnings = createLargeRowReader<TimePosition, IngestionWarningR
 
 export const intervals = ['minute', 'hour'] as const;
 
-/** Warnings of one type in one minute or hour. */
+/** Warnings of one type within one minute or hour. */
 export interface WarningsOfInterval {
   type: string;
   severity: string;

@@ -1,4 +1,4 @@
-// Checks the access to a live event stream when it starts and while it is open.
+// Checks the access to a live event stream when the stream starts and while it is open.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { canKeyAccessProject, findEnvironment, findKeyInUse, findSessionInUse } from '@millrace/accounts/access';
@@ -8,20 +8,20 @@ import { AppError } from '@millrace/runtime';
 import type { Credential } from '../../access/caller.ts';
 import { findStreamSettings } from './store.ts';
 
-/** User, key and project that determine the access to a stream. */
+/** The user, credential and project that determine the access to a stream. */
 export interface StreamAccess {
   environmentId: number;
   userId: number;
   credential: Pick<Credential, 'kind' | 'id'>;
-  /** Time when the access began. If the key was rolled after this time, the access ends. */
+  /** When the access began. If the key was rolled later, the access ends. */
   since: Date;
-  /** Claims of a token: the project API key that it contains, and its expiry. */
+  /** The claims of a token: the project API key, and the expiry time. */
   apiToken?: string;
   endsAt?: Date;
 }
 
 export interface GrantedAccess {
-  /** Whether the stream can also show dropped events. */
+  /** Whether the stream may also show dropped events. */
   seesDrops: boolean;
   testAccountFilters: unknown;
   timeZone: string;
@@ -62,7 +62,7 @@ export async function checkStreamAccess(sql: Sql, access: StreamAccess): Promise
   };
 }
 
-/** Finds the current permissions of the credential. A session has all permissions of its user, and cannot be rolled. */
+/** Finds a credential's current permissions. A session has all permissions of its user, and cannot be rolled. */
 async function findPermissions(sql: Sql, { kind, id }: StreamAccess['credential']) {
   if (kind === 'key') return findKeyInUse(sql, id);
   const session = await findSessionInUse(sql, id);

@@ -35,10 +35,10 @@ export const streamQuery = Type.Object({
 
 export interface StreamFilter {
   passes(event: LiveEvent): boolean;
-  /** Properties in the messages, or null for all properties. */
+  /** The properties to include in messages, or null for all properties. */
   columns: string[] | null;
   showsPlaces: boolean;
-  /** Number of filters for internal users that cannot be evaluated on a single event, such as those with cohorts. */
+  /** The number of internal user filters that cannot be evaluated for a single event, such as filters with cohorts. */
   ignoredFilters: number;
 }
 

@@ -1,4 +1,4 @@
-// Measures how far the stored events lag behind the accepted events, by topic.
+// Measures the delay between accepting and storing events, by topic.
 
 import { consumerGroup, type EventTopic, eventTopics, publisherGroup, type TopicNames } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -6,7 +6,7 @@ import type { EventLog, PartitionEnd } from '@millrace/event-log';
 import { isAppError, sleep } from '@millrace/runtime';
 import { readPositions, type StoredPosition } from './store.ts';
 
-/** An import can take hours, so waiting imported events do not count as a delay. */
+/** An import can take hours, so unstored imported events do not count as a delay. */
 const isAwaited = (topic: EventTopic) => topic !== 'historical';
 
 export interface LagDeps {
@@ -14,26 +14,26 @@ export interface LagDeps {
   sql: Sql;
   topics: TopicNames;
   topicPrefix: string;
-  /** Whether stored events are published. If so, an event counts as stored once it has been published. */
+  /** Whether stored events are published. If true, an event counts as stored after it has been published. */
   publishes: boolean;
 }
 
 export interface TopicLag {
   topic: EventTopic;
-  /** Number of records that were accepted but are not stored yet. */
+  /** Number of accepted records that are not stored yet. */
   waiting: number;
-  /** Maximum age of the oldest of these records in seconds, or null if unknown. */
+  /** Maximum age in seconds of the oldest record that is not stored yet, or null if unknown. */
   oldestSeconds: number | null;
-  /** Number of records appended to the log per minute, or null until the second measurement. */
+  /** Number of records appended to the log per minute, or null before the second measurement. */
   acceptedPerMinute: number | null;
-  /** Time when a record of the topic was last stored. */
+  /** When a record of the topic was last stored. */
   readAt: Date | null;
 }
 
 export interface Lag {
-  /** Age of the oldest accepted event that is not stored yet, in seconds. Imports do not count. */
+  /** Age in seconds of the oldest accepted event that is not stored yet. Imported events do not count. */
   seconds: number;
-  /** Lag of each topic. Topics that do not exist are omitted. */
+  /** The lag of each topic. Topics that do not exist are omitted. */
   topics: TopicLag[];
 }
 
@@ -55,7 +55,7 @@ const [minWindowMs, maxWindowMs] = [5000, 75_000];
  */
 export function createLagMeter({ log, sql, topics, topicPrefix, publishes }: LagDeps) {
   const groups = eventTopics.map((topic) => (publishes ? publisherGroup : consumerGroup)(topic, topicPrefix));
-  /** Time at which each partition was last fully read. */
+  /** When each partition was last fully read. */
   const endSeenAt = new Map<string, number>();
   const acceptedOf = createAcceptedCount();
   let measuring: Promise<Lag> | undefined;
@@ -121,7 +121,7 @@ export function createLagMeter({ log, sql, topics, topicPrefix, publishes }: Lag
         readAt: latest(one.ends.map(({ stored }) => stored?.updated_at)),
       };
     });
-    // If nothing was ever read from a partition, its age counts from its first measurement.
+    // For a partition that was never read, measure the delay from the first measurement.
     for (const { key, stored } of states.flatMap(unreadOf)) {
       if (appendedAt(stored?.last_record_fingerprint) === 0 && !endSeenAt.has(key)) endSeenAt.set(key, now);
     }

@@ -17,9 +17,9 @@ import { createStream, type LiveStream, type StreamTimes } from './stream.ts';
 
 export interface LiveTimes extends StreamTimes {
   tickMs: number;
-  /** Milliseconds between checks of whether sessions, keys and memberships still exist. */
+  /** Interval in milliseconds for checking whether sessions, keys and memberships still exist. */
   checkMs: number;
-  /** Milliseconds between checks of the complete access to each stream. */
+  /** Interval in milliseconds for checking each stream's complete access. */
   recheckMs: number;
 }
 
@@ -34,7 +34,7 @@ export const liveTimes: LiveTimes = {
 };
 
 export interface LiveDeps {
-  /** Event log, or null if none is configured. */
+  /** Event log, or null if no event log is configured. */
   log: EventLog | null;
   topics: TopicNames;
   topicPrefix: string;
@@ -57,10 +57,10 @@ interface StreamRequest {
   isPlain: boolean;
 }
 
-/** Number of seconds after their last event for which users count as active. */
+/** Number of seconds after their last event during which users count as active. */
 const windowSeconds = 60;
 
-/** Creates the streams of this process. Nothing is read while no stream is open. */
+/** Creates the live streams of this process. Reads nothing while no stream is open. */
 export function createLive({ log, ...deps }: LiveDeps) {
   const { sql, metrics } = deps;
   const times = { ...liveTimes, ...deps.times };
@@ -146,7 +146,7 @@ export function createLive({ log, ...deps }: LiveDeps) {
     async lag(): Promise<Lag> {
       return requireSources().lag.measure();
     },
-    /** Returns the number of active users, and the lag of the stored events. */
+    /** Returns the number of active users, and the delay of the stored events. */
     async stats(environmentId: number) {
       const { lag } = requireSources();
       const [users_on_product, { seconds }] = await Promise.all([users.count(environmentId), lag.measure()]);
@@ -176,7 +176,9 @@ function createAccessWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logge
       stream.end('We could not verify your access. Reconnect in a few seconds.', retryMs());
     }
   }
-  /** Ends streams within two seconds after a session or membership ends. Other requests are rejected equally soon. */
+  /**
+   * Ends streams within two seconds after their session or membership ends. Other requests are rejected equally soon.
+   */
   async function checkAll(): Promise<void> {
     const watched = [...open];
     if (watched.length === 0) return;
@@ -188,7 +190,7 @@ function createAccessWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logge
   }
   let isChecking = false;
   const allChecks = setInterval(() => {
-    // Do not query a slow database again before it has responded.
+    // Do not query a slow database again until it has responded.
     if (isChecking) return;
     isChecking = true;
     checkAll()
@@ -209,7 +211,7 @@ function createAccessWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logge
      * @returns a function to call when the stream has ended
      */
     watch(stream: LiveStream, access: StreamAccess): () => void {
-      // Each stream has its own timer, because a thousand checks at the same time would block other requests.
+      // Each stream has a separate timer, because a thousand simultaneous checks would block other requests.
       const checks = setInterval(() => void check(stream, access), times.recheckMs);
       open.set(stream, access);
       return () => {
@@ -221,7 +223,7 @@ function createAccessWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logge
   };
 }
 
-/** Creates the source of the events, and the measurement of their lag. */
+/** Creates the event sources and the measurement of their lag. */
 function createSources({ log, logger, ...deps }: Omit<LiveDeps, 'log'> & { log: EventLog }) {
   const source = createEventSource({ ...deps, log, logger, topic: deps.topics.processed });
   const lag = createLagMeter({ ...deps, log });
@@ -231,7 +233,7 @@ function createSources({ log, logger, ...deps }: Omit<LiveDeps, 'log'> & { log: 
     lag,
     /** Returns the last measured lag, or null if the log did not respond. */
     lagSeconds: () => lagSeconds,
-    /** Measures the lag. Never throws. Reports failures to the streams instead. */
+    /** Measures the lag. Reports failures to the streams, and never throws. */
     async measure(): Promise<void> {
       try {
         lagSeconds = (await lag.measure()).seconds;
@@ -264,10 +266,10 @@ function createActiveUserCounts(sql: Sql) {
 
 const streamHeaders = { 'Cache-Control': 'no-cache, no-store', 'X-Accel-Buffering': 'no' };
 
-/** Returns a random delay in milliseconds, so that clients do not reconnect at the same time. */
+/** Returns a random delay in milliseconds, so that clients do not all reconnect at the same time. */
 const retryMs = () => 1000 + Math.floor(Math.random() * 9000);
 
-/** Returns the first message, which describes what the stream shows, and why it does not show more. */
+/** Returns the first message, which describes the stream's content and what the stream omits. */
 function describeStream(stream: {
   publishes: boolean;
   showsDrops: boolean;

@@ -15,7 +15,7 @@ interface LiveRoutesDeps {
   sql: Sql;
   live: Live;
   tokenSecrets: () => readonly string[];
-  /** Origins whose pages can read live events with a token. By default, none can. */
+  /** Origins whose pages can read live events with a token. Defaults to none. */
   liveOrigins?: readonly string[] | undefined;
 }
 

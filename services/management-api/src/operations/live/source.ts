@@ -9,9 +9,9 @@ import { type Logger, sleep } from '@millrace/runtime';
 import { type DropRow, listDrops, readClock } from './store.ts';
 import { findWarningKind } from './warning-kinds.ts';
 
-/** A stored or dropped event, in the form in which streams filter and send it. */
+/** A stored or dropped event, in a form that streams can filter and send. */
 export interface LiveEvent {
-  /** ID of the event, or of the warning if the warning is not about a single event. */
+  /** The event ID, or the warning ID if the warning is not about a single event. */
   id: string;
   event: string | null;
   distinctId: string | null;
@@ -21,7 +21,7 @@ export interface LiveEvent {
   personProperties: Record<string, unknown>;
   /** Returns the message with only these properties. */
   toMessage(properties: Record<string, unknown>): Record<string, unknown>;
-  /** Returns the encoded message with all properties. The message is encoded only once for all streams. */
+  /** Returns the encoded message with all properties, which is encoded only once for all streams. */
   frame(): Buffer;
 }
 
@@ -47,9 +47,9 @@ const pollMs = 500;
  */
 const sliceMs = 5;
 const maxDrops = 500;
-/** Maximum milliseconds by which transactions can commit in a different order than the times of their warnings. */
+/** Maximum difference in milliseconds between the commit order and the time order of warnings. */
 const overlapMs = 10_000;
-/** Number of recent events of each environment whose IDs are kept to skip duplicates. */
+/** Number of recent event IDs to store per environment, to skip duplicates. */
 const maxRemembered = 2000;
 /**
  * Milliseconds for which the reader keeps running after the last stream. Joining and leaving a consumer group takes
@@ -102,7 +102,7 @@ function createWatcherRegistry() {
 
 type Reading = SourceDeps & { registry: ReturnType<typeof createWatcherRegistry>; signal: AbortSignal };
 
-/** Reads the log until it is stopped. After an error, continues from the last position. */
+/** Reads the log until stopped. After an error, continues from the last position. */
 async function readStored({ log, topic, logger, registry, signal }: Reading, ends: readonly PartitionEnd[]) {
   const positions = new Map(ends.map((end) => [end.partition, end]));
   let sliceBegan = 0;
@@ -116,7 +116,7 @@ async function readStored({ log, topic, logger, registry, signal }: Reading, end
         async onRecord({ key, value, offset }, partition) {
           const position = positions.get(partition);
           if (position) positions.set(partition, { ...position, endOffset: offset + 1n });
-          // The key begins with the environment, so events without watchers need not be parsed.
+          // The key begins with the environment ID, so events without viewers do not have to be parsed.
           const projectId = Number(key?.slice(0, key.indexOf(':')));
           if (!registry.isWatched(projectId)) return;
           registry.publish(projectId, storedEvent(value));
@@ -144,7 +144,7 @@ async function readDrops({ sql, logger, registry, signal }: Reading, begin: Date
       const rows = await listDrops(sql, { projectIds, after, limit: maxDrops });
       for (const row of rows) registry.publish(row.project_id, droppedEvent(row), row.stored_at);
       const last = rows.at(-1)?.stored_at.getTime() ?? 0;
-      // After a full page, continue at its end. Reading the overlap again could return the same full page forever.
+      // After a full page, continue at its end. Reading the overlap again could repeatedly return the same full page.
       const next = rows.length === maxDrops ? last : last - overlapMs;
       after = new Date(Math.max(after.getTime(), next));
       isFailing = false;
@@ -209,7 +209,7 @@ export function createEventSource(deps: SourceDeps) {
      */
     async begin(): Promise<Date> {
       const [now] = await Promise.all([readClock(sql), reading?.begun ?? begin()]);
-      // Stop the reader again if the client disconnects before it starts to watch.
+      // Stop the reader after a delay if the client disconnects before it starts watching.
       stopLater();
       return now;
     },
@@ -253,7 +253,7 @@ function storedEvent(value: Buffer): LiveEvent {
   });
 }
 
-/** Creates an event from a warning. The event contains only names and IDs, but no properties. */
+/** Creates an event from a warning. The event contains only names and IDs, without properties. */
 function droppedEvent({ id, type, severity, count, details, timestamp }: DropRow): LiveEvent {
   const sample = (Array.isArray(details.samples) ? details.samples[0] : undefined) ?? {};
   const textOf = (...values: unknown[]): string | null => values.find((value) => typeof value === 'string') ?? null;

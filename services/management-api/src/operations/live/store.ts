@@ -9,7 +9,7 @@ export interface DropRow extends Columns<'ingestion_warning', 'id' | 'type' | 's
   stored_at: Date;
 }
 
-/** Returns the current time of the database. Rows that are stored after this call have a later time. */
+/** Returns the database's current time. Rows that are stored after this call have a later time. */
 export async function readClock(sql: Sql): Promise<Date> {
   const [row] = await sql.query<{ now: Date }>('SELECT clock_timestamp() AS now');
   return row?.now ?? new Date();
@@ -30,7 +30,7 @@ export async function listDrops(
   );
 }
 
-/** Finds the settings of an environment that affect a stream. Returns undefined if the environment was deleted. */
+/** Returns an environment's settings that affect a stream, or undefined if the environment was deleted. */
 export async function findStreamSettings(
   sql: Sql,
   environmentId: number,
@@ -42,7 +42,7 @@ export async function findStreamSettings(
   return rows[0];
 }
 
-/** Credential and membership that determine the access to a stream. */
+/** The credential and membership that determine the access to a stream. */
 interface CheckedAccess {
   userId: number;
   environmentId: number;
@@ -76,7 +76,7 @@ export async function findEndedStreams(sql: Sql, accesses: readonly CheckedAcces
   return new Set(rows.map(({ place }) => place));
 }
 
-/** Maximum number of rows that are read to count active users. Reading more would take too long. */
+/** Maximum number of rows to read for counting active users. Reading more rows would take too long. */
 const maxRows = 200_000;
 
 /**

@@ -1,17 +1,20 @@
-// Sends one stream's messages to its client, and stops sending if the client does not read them.
+// Sends a stream's messages to its client, and stops if the client does not read them.
 
 import type { Writable } from 'node:stream';
 import type { StreamFilter } from './filters.ts';
 import type { LiveEvent, Watcher } from './source.ts';
 
 export interface StreamTimes {
-  /** Milliseconds without a message after which a comment is sent. A comment is also sent at the start. */
+  /**
+   * Interval in milliseconds after which a comment is sent if there was no message. A comment is also sent at the
+   * start.
+   */
   heartbeatMs: number;
-  /** Milliseconds after which a client that reads nothing is disconnected. */
+  /** Milliseconds after which a client that does not read is disconnected. */
   stalledMs: number;
   /** Maximum duration of a stream in milliseconds. */
   longestMs: number;
-  /** Milliseconds per second that one stream's filter can use. Further events of that second are skipped. */
+  /** Milliseconds per second that a stream's filter can use. The remaining events of that second are skipped. */
   filterMsPerSecond: number;
 }
 
@@ -23,12 +26,12 @@ export interface StreamOptions {
   /** Whether notices are sent as comments, for clients that treat each message as an event. */
   isPlain: boolean;
   times: StreamTimes;
-  /** Returns the lag of the stored events in seconds, or null if unknown. */
+  /** Returns the delay of the stored events in seconds, or null if unknown. */
   lagSeconds(): number | null;
   missed(count: number): void;
 }
 
-/** Maximum size in bytes of the unread data for a slow client. */
+/** Maximum size in bytes of unsent data for a slow client. */
 const maxBufferedBytes = 256 * 1024;
 /**
  * Maximum number of messages per second. Further events of that second are skipped, and the stream reports the share
@@ -43,7 +46,7 @@ const messagesPerSecond = 20;
 const holdMs = { least: 150, most: 350 };
 
 export interface LiveStream extends Watcher {
-  /** Checks the limits and the heartbeat. Must be called about once a second. */
+  /** Checks the limits and sends heartbeats. Must be called about once a second. */
   tick(): void;
   end(reason: string, retryMs?: number): void;
 }
@@ -149,14 +152,14 @@ function createSampling(
   { passes, filterMsPerSecond }: Pick<StreamFilter & StreamTimes, 'passes' | 'filterMsPerSecond'>,
   reportShare: (share: number) => void,
 ) {
-  // Each stream's seconds begin at a random time, so that streams do not all begin a second at the same time.
+  // Start each stream's seconds at a random offset, so that streams do not all do their work at the same time.
   const offsetMs = Math.random() * 1000;
   let second = { at: 0, shown: 0, skipped: 0, filterMs: 0 };
-  /** Share of the events that were shown in the previous second. */
+  /** The share of events that were shown in the previous second. */
   let share = 1;
   return {
     showsShare: () => share < 1,
-    /** Returns whether the event matches the filter and is part of the shown sample. */
+    /** Returns true if the event matches the filter and is part of the shown sample. */
     takes(event: LiveEvent): boolean {
       if (second.filterMs > filterMsPerSecond) {
         second.skipped += 1;
@@ -166,13 +169,13 @@ function createSampling(
       const isWanted = passes(event);
       second.filterMs += performance.now() - startedAt;
       if (!isWanted) return false;
-      // Use the share of the previous second, so that the shown events are spread over the entire second.
+      // Apply the previous second's share, so that the shown events are spread over the entire second.
       const isShown = second.shown < messagesPerSecond && (event.isDrop || share === 1 || Math.random() < share);
       if (isShown) second.shown += 1;
       else second.skipped += 1;
       return isShown;
     },
-    /** If the current second is over, starts a new one and reports the share of shown events in the last one. */
+    /** When a second has ended, starts the next second and reports the share of events shown in the previous one. */
     advance(): void {
       const at = Math.floor((Date.now() + offsetMs) / 1000);
       if (at === second.at) return;

@@ -9,9 +9,9 @@ export const outcomes = ['dropped', 'changed', 'noted'] as const;
 
 export interface WarningKind {
   outcome: (typeof outcomes)[number];
-  /** Text about what happened and how to fix the problem. */
+  /** Explanation of what happened and how to fix the problem. */
   detail: string;
-  /** Documentation section that describes the rule. */
+  /** The documentation section that describes the rule. */
   rule: string;
 }
 
@@ -38,7 +38,7 @@ const dropped = (rule: string, detail: string): WarningKind => ({ outcome: 'drop
 const changed = (rule: string, detail: string): WarningKind => ({ outcome: 'changed', detail, rule });
 const noted = (rule: string, detail: string): WarningKind => ({ outcome: 'noted', detail, rule });
 
-/** @internal Exported for a test that compares the kinds and the rules. */
+/** @internal Exported for a test that compares the kinds with the rules. */
 export const kinds: Readonly<Record<string, WarningKind>> = {
   missing_event_name: dropped(
     wire('dropped-events'),

@@ -1,5 +1,3 @@
-// Declares the route that sends a test event, so that users can see whether events arrive.
-
 import { Type } from 'typebox';
 import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';

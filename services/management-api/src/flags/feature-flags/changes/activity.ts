@@ -53,7 +53,7 @@ export function flagActivityRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
   ];
 }
 
-/** Returns the fields that users can change. Log entries do not contain the values of encrypted payloads. */
+/** Returns the fields that users can change. Log entries omit the values of encrypted payloads. */
 function visible(row: FlagRow) {
   const encrypted = row.has_encrypted_payloads === true ? readPayloads(row) : null;
   return { ...copyFlagFields(row), filters: redactFilters(row), encrypted_payloads: encrypted };
@@ -64,7 +64,7 @@ export interface FlagAuthor {
   organizationId: string;
 }
 
-/** Records a change of a flag in the activity log. Must run in the same transaction as the change. */
+/** Records a change to a flag in the activity log. Must run in the same transaction as the change. */
 export async function recordFlagActivity(
   tx: Transaction,
   { userId, organizationId }: FlagAuthor,

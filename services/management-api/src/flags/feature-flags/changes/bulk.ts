@@ -1,4 +1,4 @@
-// Declares the routes that process many feature flags: list their keys, select flags by filters, and delete flags.
+// Declares the bulk routes for feature flags: list their keys, select flags by filters, and delete flags.
 
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
@@ -160,7 +160,7 @@ function parseFlagSelection(body: {
   return { filters: Object.fromEntries(given.map(([name, value]) => [name, asText(value)])) };
 }
 
-/** Returns the value in the form of a list's query parameter. */
+/** Converts a value to the format of the list's query parameter. */
 function asText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -1,4 +1,4 @@
-// SQL that finds the records to which feature flags refer: other flags, cohorts, groups and early access features.
+// SQL that finds the records that feature flags reference: other flags, cohorts, groups and early access features.
 
 import type { Sql } from '@millrace/db';
 
@@ -13,7 +13,7 @@ export interface DependentFlag {
 
 const flagFilters = '$.groups[*].properties[*] ? (@.type == "flag")';
 
-/** Finds the flags of an environment that depend on other flags. */
+/** Finds an environment's flags that depend on other flags. */
 export async function findDependentFlags(sql: Sql, environmentId: number): Promise<DependentFlag[]> {
   return sql.query<DependentFlag & Record<string, unknown>>(
     `SELECT f.id, f.key, f.name, f.active,
@@ -51,7 +51,7 @@ export async function findFlagIdsByKey(sql: Sql, environmentId: number, keys: st
   return new Map(rows.map(({ id, key }) => [key, id]));
 }
 
-/** Returns those of the given flags that belong to an early access feature. */
+/** Returns those of the flags that belong to an early access feature. */
 export async function findFlagsWithFeatures(sql: Sql, flagIds: number[]): Promise<Set<number>> {
   const rows = await sql.query<{ id: number }>(
     'SELECT feature_flag_id AS id FROM early_access_feature WHERE feature_flag_id = ANY ($1::int[])',
@@ -60,7 +60,7 @@ export async function findFlagsWithFeatures(sql: Sql, flagIds: number[]): Promis
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Finds the oldest cohort with a name. Returns null if no cohort has the name. */
+/** Returns the ID of the oldest cohort with a name, or null if no cohort has this name. */
 export async function findCohortIdByName(sql: Sql, environmentId: number, name: string): Promise<number | null> {
   const rows = await sql.query<{ id: number }>(
     `SELECT id FROM cohort WHERE project_id = $1 AND coalesce(name, '') = $2 AND NOT deleted ORDER BY id LIMIT 1`,
@@ -83,7 +83,7 @@ export interface GroupReference {
 /** Maximum length of a group name in responses, because events can set any name. */
 const maxNameLength = 400;
 
-/** Finds the names of cohorts by ID, including deleted cohorts. Omits cohorts without a name. */
+/** Returns cohort names by ID, including deleted cohorts. Omits cohorts without a name. */
 export async function findCohortNames(sql: Sql, references: readonly CohortReference[]): Promise<Map<number, string>> {
   if (references.length === 0) return new Map();
   const rows = await sql.query<{ id: number; name: string }>(
@@ -94,7 +94,7 @@ export async function findCohortNames(sql: Sql, references: readonly CohortRefer
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** Finds the names of groups, which are in the groups' property `name`. Omits groups without a name. */
+/** Returns group names, which are the groups' property `name`. Omits groups without a name. */
 export async function findGroupNames(
   sql: Sql,
   references: readonly GroupReference[],

@@ -10,7 +10,7 @@ import { refusal } from './rules.ts';
 
 interface ReferringFlag {
   environmentId: number;
-  /** ID of the flag, or null for a new flag, on which no other flag can depend. */
+  /** The flag ID, or null for a new flag, on which no other flag can depend. */
   id: number | null;
   key: string;
   filters: FlagFilters;
@@ -121,7 +121,7 @@ async function checkEnabling(sql: Sql, flag: FlagRow, { filters }: FlagFields): 
   );
 }
 
-/** Finds the flags whose conditions refer to this flag. */
+/** Finds the flags whose conditions reference this flag. */
 export async function findDependents(sql: Sql, { id, environment_id }: Pick<FlagRow, 'id' | 'environment_id'>) {
   const flags = await findDependentFlags(sql, environment_id);
   return flags.filter(({ needs }) => needs.includes(id));

@@ -1,4 +1,4 @@
-// Rules for creating and changing feature flags: defaults, combinations of fields, limits and conflicting edits.
+// Rules for creating and changing feature flags: defaults, field combinations, limits and conflicting edits.
 
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '@millrace/contracts';
@@ -30,12 +30,12 @@ const defaults: Omit<FlagFields, 'key'> = {
   performed_rollback: false,
 };
 
-/** Returns a new flag with defaults. Other functions check its filters. */
+/** Returns a new flag with defaults. Does not validate the filters. */
 export function fillFlagDefaults(body: NewFlag): FlagFields {
   return applyFlagChanges({ ...defaults, key: body.key }, body);
 }
 
-/** Applies changes, except to the filters. Fields that the client did not send stay unchanged. */
+/** Applies changes, except to the filters. Fields that the client did not send remain unchanged. */
 export function applyFlagChanges(fields: FlagFields, changes: FlagChanges): FlagFields {
   const {
     filters: _,
@@ -51,7 +51,7 @@ export function applyFlagChanges(fields: FlagFields, changes: FlagChanges): Flag
     ...others,
     name: name === undefined ? fields.name : (name ?? ''),
     evaluation_contexts: evaluation_contexts ?? evaluation_tags ?? fields.evaluation_contexts,
-    // A user who turns a flag on again is assumed to have seen the rollback.
+    // A user who enables a flag again is assumed to have noticed the rollback.
     ...(changes.active === true && { performed_rollback: false }),
   };
 }
@@ -96,7 +96,9 @@ export function refusal(detail: string): AppError {
 /** Maximum number of flags per environment. Each gateway keeps the definitions of its projects in memory. */
 const maxFlags = 20_000;
 const maxMebibytes = 32;
-/** Maximum number of regular expressions per environment, because each compiled one takes about 20 KB of memory. */
+/**
+ * Maximum number of regular expressions per environment, because each compiled expression uses about 20 KB of memory.
+ */
 const maxPatterns = 2000;
 
 /**
@@ -145,7 +147,7 @@ function renameIn(filter: unknown, key: string, keyBefore: string): unknown {
   return isObject(filter) && filter.key === enrollmentOf(keyBefore) ? { ...filter, key: enrollmentOf(key) } : filter;
 }
 
-/** Version number that clients send to skip the check. */
+/** The version number that clients send to skip the conflict check. */
 const unchecked = -1;
 
 /**
@@ -172,7 +174,7 @@ export function rejectConflictingEdit(
   );
 }
 
-/** Compares two values, ignoring display names in filters, because renaming a cohort does not change the flag. */
+/** Compares two values and ignores display names in filters, because renaming a cohort does not change the flag. */
 function isSame(one: unknown, other: unknown): boolean {
   if (!isObject(one) || !isObject(other)) return isDeepStrictEqual(one, other);
   return isDeepStrictEqual(removeNamesInFilters(one), removeNamesInFilters(other));

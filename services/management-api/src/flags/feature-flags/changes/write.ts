@@ -26,7 +26,7 @@ import {
   renameEnrollment,
 } from './rules.ts';
 
-/** The user who changes flags of an environment, and the encryption of their payloads. */
+/** The user who changes an environment's flags, and the encryption of their payloads. */
 export interface FlagWriter extends FlagAuthor {
   environmentId: number;
   rights: RecordRights;
@@ -115,7 +115,7 @@ function changedFilters(
   return sent === undefined || Object.keys(sent).length === 0 ? null : parseFlagFilters({ sent, ...before });
 }
 
-/** Returns the fields in their stored form. Payloads are encrypted if the flag requires encryption. */
+/** Returns the fields as they are stored, with encrypted payloads if the flag requires encryption. */
 function sealed(fields: FlagFields, { writer, before }: { writer: FlagWriter; before: FlagRow | null }): FlagFields {
   const { filters } = fields;
   if (fields.has_encrypted_payloads !== true || !isObject(filters.payloads)) return fields;

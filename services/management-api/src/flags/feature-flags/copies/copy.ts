@@ -1,4 +1,4 @@
-// Copies a feature flag, with the cohorts in its conditions, to other projects of the organization.
+// Copies a feature flag, with the cohorts in its conditions, to other projects in the organization.
 
 import { findEnvironment } from '@millrace/accounts/access';
 import { isObject } from '@millrace/contracts';
@@ -90,7 +90,7 @@ async function copyTo(
   await requireReferencedRecords(tx, target, filters);
   const copied = Object.entries(filters).filter(([name]) => !ofEarlyAccess.includes(name));
   const existing = await findFlagByKey(tx, environmentId, flag.key);
-  // Remove filters that exist only in the flag of the target environment.
+  // Remove filters that exist only in the target environment's flag.
   const cleared = Object.keys(existing?.filters ?? {}).filter((name) => !ofEarlyAccess.includes(name));
   const body = bodyOf(flag, {
     ...Object.fromEntries(cleared.map((name) => [name, null])),
@@ -211,7 +211,8 @@ interface CohortCopy {
 async function copyCohorts(tx: Transaction, copy: CohortCopy, ids: number[]): Promise<Map<number, number>> {
   const copied = new Map<number, number>();
   const waiting = (await findReferencedCohorts(tx, copy.source.environmentId, ids)).map(({ id }) => id);
-  // Copy a cohort after the cohorts that it refers to. Cycles are impossible, because writing a cohort rejects them.
+  // Copy each cohort after the cohorts that it references. Cycles are impossible, because writing a cohort rejects
+  // them.
   while (waiting.length > 0) {
     const before = waiting.length;
     for (const id of waiting.splice(0)) {
@@ -241,7 +242,7 @@ async function copyCohort(
   return (await createCohort(tx, { userId: caller.userId, target }, { body })).id;
 }
 
-/** Returns the IDs of the cohorts that a dynamic cohort refers to. */
+/** Returns the IDs of the cohorts that a dynamic cohort references. */
 function cohortsWithin({ is_static, filters }: CohortRow): number[] {
   const parts: number[] = [];
   if (!is_static) {

@@ -96,7 +96,7 @@ export function flagBlastRadiusRoute({ sql, searches }: Pick<FlagDeps, 'sql' | '
   });
 }
 
-/** Maximum number of persons or groups that are read. Reading more would hardly change the result. */
+/** Maximum number of persons or groups to read. Reading more would hardly change the result. */
 const maxSample = 10_000;
 const maxMs = 3000;
 
@@ -128,7 +128,7 @@ async function personBlastRadius(sql: Sql, environmentId: number, filters: FlagF
   return { affected, total: readCount, isEstimate: false };
 }
 
-/** Returns the share of all UUIDs that are lower than this one, from 0 to 1. */
+/** Returns the share of all UUIDs that are lower than this UUID, from 0 to 1. */
 function shareUpTo(uuid: string): number {
   return Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16) / 16 ** 12;
 }

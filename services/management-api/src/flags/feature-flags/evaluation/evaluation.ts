@@ -1,4 +1,4 @@
-// Declares the routes that evaluate feature flags for one user, and explain why each flag has its value.
+// Declares the routes that evaluate feature flags for one user, and explain each flag's value.
 
 import { cutToCodePoints, isObject } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -38,7 +38,7 @@ const myFlags = Type.Array(
     }),
   }),
 );
-/** Maximum number of flags in the response, which has no pages. */
+/** Maximum number of flags in the response, which is not paginated. */
 const maxOwnFlags = 1000;
 
 export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
@@ -102,9 +102,9 @@ export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
 interface EvaluationSubject {
   environmentId: number;
   distinctId: string;
-  /** Keys of the user's groups, by group type name. */
+  /** The keys of the user's groups, by group type name. */
   groups: Record<string, unknown>;
-  /** Properties that replace the stored properties of the person. */
+  /** Properties that replace the person's stored properties. */
   personProperties?: Record<string, unknown>;
 }
 
@@ -114,7 +114,7 @@ interface Evaluation {
   results: FlagResult[];
 }
 
-/** Maximum length of an ID. Longer IDs are truncated, as in the endpoint for SDKs. */
+/** Maximum length of an ID. Longer IDs are truncated, as in the SDK endpoint. */
 const longestId = 200;
 
 /**
@@ -143,7 +143,7 @@ async function evaluateFlagsFor(sql: Sql, subject: EvaluationSubject): Promise<E
   return { flags, context, results };
 }
 
-/** Maximum size in bytes of all explanations in one response. */
+/** Maximum total size in bytes of the explanations in one response. */
 const maxBytes = 2 * 1024 * 1024;
 
 interface EvaluationReason {
@@ -190,7 +190,7 @@ function inApiNames({ variantHash, holdout, ...explanation }: FlagExplanation): 
 
 const nullable = (type: string, description: string) => ({ type: [type, 'null'], description });
 
-/** Schema of the value of each flag and the reason for the value, by key. */
+/** Schema for each flag's value and the reason for the value, by flag key. */
 const evaluationReasonsResponse = Type.Unsafe<Record<string, EvaluationReason>>({
   type: 'object',
   description: 'Results by flag key.',

@@ -1,13 +1,13 @@
-// SQL that counts the persons who were exposed to each variant of a feature flag, and their conversions.
+// SQL that counts the persons exposed to each variant of a feature flag, and their conversions.
 
 import type { Sql } from '@millrace/db';
 import { createBudget, type StoreRead } from '../../../analytics/events/reads.ts';
 
 export interface ExposureQuery {
   flagKey: string;
-  /** Start of the time range, inclusive. */
+  /** The start of the time range, inclusive. */
   from: Date;
-  /** End of the time range, exclusive. */
+  /** The end of the time range, exclusive. */
   to: Date;
   timeZone: string;
   conversionEvent: string | null;
@@ -19,15 +19,15 @@ export interface ExposureQuery {
 /** Results for persons whose first exposure to a variant was on this day. */
 export interface ExposureDay extends Record<string, unknown> {
   variant: string;
-  /** Day such as `2026-11-22`, in the time zone of the query. */
+  /** A day such as `2026-11-22`, in the query's time zone. */
   day: string;
-  /** Number of all exposures to this variant on this day. */
+  /** The number of all exposures to this variant on this day. */
   exposures: number;
-  /** Number of persons whose first exposure was on this day. */
+  /** The number of persons whose first exposure was on this day. */
   persons: number;
-  /** Number of these persons who sent the conversion event afterwards. */
+  /** The number of these persons who later sent the conversion event. */
   conversions: number;
-  /** Number of exposures of all variants and days. A number above `maxExposures` means that some were not read. */
+  /** The total number of exposures. A number above `maxExposures` means that some exposures were not read. */
   exposures_read: number;
 }
 

@@ -91,7 +91,7 @@ interface RequestedRange {
   date_to?: string | undefined;
 }
 
-/** Maximum length of the time range in days, because all its events are read. Experiments run for some weeks. */
+/** Maximum length of the time range in days, because all its events are read. Experiments run for several weeks. */
 const maxDays = 92;
 const dayMs = 86_400_000;
 const day = /^\d{4}-\d{2}-\d{2}$/;
@@ -111,7 +111,7 @@ async function exposureRange(sql: Sql, requested: RequestedRange, timeZone: stri
   const from = await read('date_from', requested.date_from, 0);
   const to = requested.date_to === undefined ? now : await read('date_to', requested.date_to, 1);
   if (to <= from) throw refusal('date_to', '`date_to` must be later than `date_from`.');
-  // Allow one more hour, because a day can have 25 hours.
+  // Allow one additional hour, because a day can have 25 hours.
   if (to.getTime() - from.getTime() > maxDays * dayMs + 3_600_000) {
     throw refusal('date_from', `The date range must not exceed ${maxDays} days. Choose a later \`date_from\`.`);
   }
@@ -126,7 +126,7 @@ interface Counts {
   variant: string;
   exposures: number;
   persons: number;
-  /** Number of persons who sent the conversion event, or null if the query has no conversion event. */
+  /** The number of persons who sent the conversion event, or null if the query does not specify a conversion event. */
   conversions: number | null;
 }
 

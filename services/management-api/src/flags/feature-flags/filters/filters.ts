@@ -12,9 +12,9 @@ export interface FlagFilters extends Record<string, unknown> {
   /** Condition sets. A user needs to match only one of them. */
   groups: FlagCondition[];
   multivariate?: { variants: FlagVariant[] } | null;
-  /** Payloads as JSON texts, by variant key or `true`. */
+  /** Payloads as JSON strings, by variant key or `true`. */
   payloads?: Record<string, string>;
-  /** Group type of all conditions. Null if the conditions are about persons, or about different group types. */
+  /** The group type of all conditions. Null if the conditions are about persons, or about different group types. */
   aggregation_group_type_index: number | null;
 }
 
@@ -53,12 +53,12 @@ export const filtersForAllUsers: Record<string, unknown> = { groups: [{ properti
 
 type Filter = Record<string, unknown>;
 
-/** Returns the filters in a flag's conditions. Skips values of another shape, which old flags can contain. */
+/** Returns the filters in a flag's conditions. Skips malformed values, which old flags can contain. */
 export function listConditionFilters({ groups }: Record<string, unknown>): Filter[] {
   return listOf(groups).flatMap(({ properties }) => listOf(properties));
 }
 
-/** Maps each filter in a flag's conditions. Keeps values of another shape unchanged. */
+/** Maps each filter in a flag's conditions. Returns malformed values unchanged. */
 export function mapConditionFilters<Filters extends Record<string, unknown>>(
   filters: Filters,
   change: (filter: Filter) => Filter,
@@ -78,7 +78,7 @@ function listOf(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** Fields that responses add to a filter, and that clients can send back. */
+/** Filter fields that responses add for display and that clients can send back. */
 const names = new Set(['cohort_name', 'group_key_names']);
 
 /** Removes the display-only fields from a filter. */
@@ -86,12 +86,12 @@ export function removeDisplayNames(filter: Record<string, unknown>): Record<stri
   return Object.fromEntries(Object.entries(filter).filter(([name]) => !names.has(name)));
 }
 
-/** Removes the display-only fields from all filters of a flag. */
+/** Removes the display-only fields from all of a flag's filters. */
 export function removeNamesInFilters(filters: Record<string, unknown>): Record<string, unknown> {
   return mapConditionFilters(filters, removeDisplayNames);
 }
 
-/** Replaces the IDs of cohorts and flags in filters. IDs without a replacement stay unchanged. */
+/** Replaces the IDs of cohorts and flags in filters. IDs without a replacement remain unchanged. */
 export function replaceReferences(
   filters: FlagFilters,
   { cohorts, flags }: { cohorts: ReadonlyMap<number, number>; flags: ReadonlyMap<number, number> },
@@ -108,17 +108,17 @@ export function replaceReferences(
   });
 }
 
-/** Creates the error for invalid filters. The texts must stay the same, because existing clients match them. */
+/** Creates the error for invalid filters. Existing clients match the error messages, so they must stay the same. */
 export function filterError(detail: string, code = 'invalid_input'): AppError {
   return new AppError('invalid', detail, { code, attr: 'filters' });
 }
 
-/** Returns the value as JSON, so that the string "55" is distinct from the number 55. */
+/** Returns the value as JSON, so that the string "55" differs from the number 55. */
 export function quoteJson(value: unknown): string {
   return abbreviate(JSON.stringify(value) ?? '');
 }
 
-/** Returns the value as text, truncated to fit into a sentence. */
+/** Returns the value as a string, truncated to fit into a sentence. */
 export function abbreviate(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
   return text.length > 100 ? `${text.slice(0, 100)}…` : text;

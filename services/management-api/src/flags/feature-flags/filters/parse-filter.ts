@@ -16,7 +16,7 @@ import { abbreviate, type ConditionFilter, filterError, quoteJson, removeDisplay
 export interface FilterRules {
   /** Path of the filter, such as `groups[0].properties[1]`. */
   path: string;
-  /** Group type of the filter's condition, or null for persons. */
+  /** The group type of the filter's condition, or null for persons. */
   aggregation: number | null;
   knownPatterns: ReadonlySet<unknown>;
   tried: ValidatedPatterns;
@@ -96,7 +96,7 @@ const aliases = new Map([
 const dateOperators = new Set<PropertyOperator>(['is_date_before', 'is_date_after', 'is_date_exact']);
 /** Operators that compare with a number, which can be written as a string. */
 const numberOperators = new Set<PropertyOperator>(['gt', 'gte', 'lt', 'lte']);
-/** Operators that search for a single text. */
+/** Operators that search for a single string. */
 const textOperators = new Set<PropertyOperator>([
   ...(['regex', 'not_regex', 'icontains', 'not_icontains'] as const),
   ...(['starts_with', 'not_starts_with', 'ends_with', 'not_ends_with'] as const),
@@ -130,7 +130,7 @@ function parsePropertyTest(
   return operatorName === undefined || operatorName === null ? { key } : { key, operator };
 }
 
-/** Parses the operator. The default is `exact`. */
+/** Parses the operator, which defaults to `exact`. */
 function parseOperator(operatorName: unknown, { type }: PropertyRules): PropertyOperator {
   const operator = aliases.get(String(operatorName)) ?? operatorName ?? 'exact';
   if (isPropertyOperator(operator)) return operator;
@@ -146,7 +146,7 @@ function parseOperator(operatorName: unknown, { type }: PropertyRules): Property
   );
 }
 
-/** Returns the problem of the value, or null if the value is valid. */
+/** Returns the value's problem, or null if the value is valid. */
 function valueProblem(operator: PropertyOperator, value: unknown): string | null {
   if (numberOperators.has(operator)) {
     return typeof value === 'number' || typeof value === 'string'

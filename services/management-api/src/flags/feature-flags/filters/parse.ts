@@ -1,4 +1,4 @@
-// Validates the filters of a feature flag: release conditions, variants and payloads.
+// Validates a feature flag's filters: release conditions, variants and payloads.
 
 import { isObject } from '@millrace/contracts';
 import type { ValidatedPatterns } from '@millrace/flags';
@@ -20,11 +20,11 @@ const maxBytes = 256 * 1024;
 const maxConditions = 1000;
 
 export interface FiltersToParse {
-  /** Keys that the client sent. All other keys keep their stored values. */
+  /** The keys that the client sent. All other keys keep their stored values. */
   sent: Record<string, unknown>;
-  /** Stored filters of an existing flag, in the form in which the API shows them. */
+  /** The stored filters of an existing flag, as the API shows them. */
   stored: Record<string, unknown> | null;
-  /** Results of slow patterns that were compiled in advance. Other patterns are compiled here. */
+  /** The results of slow patterns that were compiled in advance. Other patterns are compiled here. */
   tried?: ValidatedPatterns | undefined;
 }
 
@@ -90,7 +90,9 @@ function checkSwitches({ holdout, feature_enrollment, early_exit }: Record<strin
   }
 }
 
-/** Returns the patterns that are already stored. They are not checked again, so they do not prevent other changes. */
+/**
+ * Returns the patterns that are already stored, which are not checked again so that they do not block other changes.
+ */
 function patternsIn(groups: unknown): ReadonlySet<unknown> {
   const conditions = Array.isArray(groups) ? groups.filter(isObject) : [];
   const filters = conditions.flatMap(({ properties }) =>
@@ -99,7 +101,7 @@ function patternsIn(groups: unknown): ReadonlySet<unknown> {
   return new Set(filters.map(({ value }) => value).filter((value) => typeof value === 'string'));
 }
 
-/** Returns null for persons, or the index of a group type. */
+/** Returns the index of a group type, or null for persons. */
 function parseAggregation(value: unknown, path: string): number | null {
   if (value === undefined || value === null) return null;
   if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 4) return value;
@@ -109,12 +111,12 @@ function parseAggregation(value: unknown, path: string): number | null {
 const maxFilters = 1000;
 
 interface ConditionRules {
-  /** Path of the condition, such as `groups[0]`. */
+  /** The condition's path, for example `groups[0]`. */
   path: string;
-  /** Default group type of conditions, or null for persons. */
+  /** The default group type for conditions, or null for persons. */
   aggregation: number | null;
   variants: readonly FlagVariant[];
-  /** Patterns that are already stored, which are not checked again. */
+  /** Patterns that are already stored and not checked again. */
   knownPatterns: ReadonlySet<unknown>;
   tried: ValidatedPatterns;
 }
