@@ -92,7 +92,7 @@ export {
   revokeProjectSecretKeys,
   rollProjectSecretKey,
 } from './projects/project-secret-keys.ts';
-export { countEnvironments, countProjects, findIsDemo } from './projects/project-store.ts';
+export { countEnvironments, countProjects, isDemoEnvironment } from './projects/project-store.ts';
 export {
   getEnvironment,
   getOrganizationOfEnvironment,
@@ -134,7 +134,7 @@ export {
 export { createPasswords, type PasswordOptions, type Passwords } from './sign-in/passwords.ts';
 export {
   type AddressDomain,
-  clientSecretContext,
+  clientSecretEncryptionContext,
   deleteDomainIdentities,
   findAddressDomain,
   hasIdentity,
@@ -155,9 +155,9 @@ export {
   renewBackupCodes,
   requiresSecondFactor,
   revokeTrustedDevices,
-  totpContext,
+  storeTotpSecret,
+  totpEncryptionContext,
   trustDevice,
-  writeTotp,
 } from './sign-in/second-factors.ts';
 export {
   beginSession,

@@ -1,4 +1,4 @@
-import { type CapturedEvent, encodeCapturedRecord, recordKey } from './captured-record.ts';
+import { type CapturedEvent, computeRecordKey, encodeCapturedRecord } from './captured-record.ts';
 
 test.each([
   ['live', 'phc_a:user-1'],
@@ -7,11 +7,11 @@ test.each([
   // (docs/architecture.md#the-log).
   ['historical', 'phc_a'],
 ] as const)('the key for the %s topic is %s', (topic, expected) => {
-  expect(recordKey(topic, 'phc_a', 'user-1')).toBe(expected);
+  expect(computeRecordKey(topic, 'phc_a', 'user-1')).toBe(expected);
 });
 
 test('keeps the distinct ID unchanged in the key of a record', () => {
-  expect(recordKey('live', 'phc_a', 'a:b ü👍')).toBe('phc_a:a:b ü👍');
+  expect(computeRecordKey('live', 'phc_a', 'a:b ü👍')).toBe('phc_a:a:b ü👍');
 });
 
 test('encodes a record as UTF-8 JSON with the field names of the capture API', () => {

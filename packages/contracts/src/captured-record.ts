@@ -133,6 +133,6 @@ export function encodeCapturedRecord(record: CapturedRecord): Buffer {
  * API key as it was sent, and not the environment ID. While the database is unreachable, the environment is unknown,
  * and events accepted in that time must stay in order with all other events.
  */
-export function recordKey(topic: 'live' | 'historical' | 'overflow', token: string, distinctId: string): string {
+export function computeRecordKey(topic: 'live' | 'historical' | 'overflow', token: string, distinctId: string): string {
   return topic === 'historical' ? token : `${token}:${distinctId}`;
 }

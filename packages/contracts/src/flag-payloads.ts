@@ -3,7 +3,7 @@
  * text (`v1:…`, which is never valid JSON). Its decrypted value is `{payload: <JSON text>}`.
  * @param environmentId the environment of the flag
  */
-export function flagPayloadContext(environmentId: number): string {
+export function flagPayloadEncryptionContext(environmentId: number): string {
   return `feature flags of ${environmentId}`;
 }
 

@@ -3,11 +3,11 @@ export {
   type CapturedEvent,
   type CapturedRecord,
   type CapturedWarning,
+  computeRecordKey,
   encodeCapturedRecord,
   type GatewayWarningType,
   gatewayWarnings,
   type JsonObject,
-  recordKey,
   type WarningSeverity,
 } from './captured-record.ts';
 export { eventNames, maxDefinedNameBytes } from './event-names.ts';
@@ -19,7 +19,7 @@ export {
   exportModels,
   isExportDestinationType,
 } from './export-destinations.ts';
-export { flagPayloadContext, isSealedPayload, redactedPayload } from './flag-payloads.ts';
+export { flagPayloadEncryptionContext, isSealedPayload, redactedPayload } from './flag-payloads.ts';
 export { cutToCodePoints, isLongerThan } from './json/code-points.ts';
 export { isDeeperThan } from './json/is-deeper-than.ts';
 export { isObject } from './json/is-object.ts';

@@ -1,7 +1,7 @@
 import { createDatabase, type Database } from '@millrace/db';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import type { LogRecord } from './log.ts';
-import { advanceOffset, lockOffset, readOffset, recordFingerprint } from './offsets-store.ts';
+import { advanceOffset, computeRecordFingerprint, lockOffset, readOffset } from './offsets-store.ts';
 import { testLogger } from './testing/test-logger.ts';
 
 let testDatabase: TestDatabase;
@@ -33,7 +33,7 @@ test('reads back an advanced offset and its fingerprint only for the same partit
   });
   expect(await readOffset(database.sql, key('moved'))).toEqual({
     nextOffset: 9_007_199_254_740_993n,
-    lastRecordFingerprint: recordFingerprint(last),
+    lastRecordFingerprint: computeRecordFingerprint(last),
   });
   for (const other of [{ partition: 4 }, { group: 'other' }, { log: 'two' }]) {
     expect(await readOffset(database.sql, { ...key('moved'), ...other })).toBeNull();
@@ -71,5 +71,5 @@ test.each<[string, Partial<LogRecord>]>([
   ['value', { value: Buffer.from('w') }],
   ['time', { appendedAtMs: 1_800_000_000_001 }],
 ])('a record with another %s has a different fingerprint', (_, change) => {
-  expect(recordFingerprint({ ...record(7n), ...change })).not.toBe(recordFingerprint(record(7n)));
+  expect(computeRecordFingerprint({ ...record(7n), ...change })).not.toBe(computeRecordFingerprint(record(7n)));
 });

@@ -27,7 +27,7 @@ export async function readOffset(sql: Sql, key: OffsetKey): Promise<StoredOffset
   const nextOffset = BigInt(row.next_offset);
   const fingerprint = row.last_record_fingerprint;
   // If an operator has set the offset, the fingerprint belongs to a different record.
-  const isOfLastRecord = fingerprint !== null && fingerprintOffset(fingerprint) === nextOffset - 1n;
+  const isOfLastRecord = fingerprint !== null && parseFingerprintOffset(fingerprint) === nextOffset - 1n;
   return { nextOffset, lastRecordFingerprint: isOfLastRecord ? fingerprint : null };
 }
 
@@ -56,7 +56,7 @@ export async function advanceOffset(tx: Sql, key: OffsetKey, last: LogRecord): P
   await tx.query(
     `UPDATE consumer_offset SET next_offset = $5, last_record_fingerprint = $6, updated_at = CURRENT_TIMESTAMP
       WHERE topic = $1 AND partition = $2 AND "group" = $3 AND log = $4`,
-    [...valuesOf(key), String(last.offset + 1n), recordFingerprint(last)],
+    [...valuesOf(key), String(last.offset + 1n), computeRecordFingerprint(last)],
   );
 }
 
@@ -130,10 +130,10 @@ type FingerprintedRecord = Pick<LogRecord, 'offset' | 'key' | 'value' | 'appende
  * record whose effects are stored. If the log later has another record at that offset, the log was replaced, or its end
  * was lost and new records were appended.
  */
-export function recordFingerprint({ offset, key, value, appendedAtMs }: FingerprintedRecord): string {
+export function computeRecordFingerprint({ offset, key, value, appendedAtMs }: FingerprintedRecord): string {
   return `${offset}/${Math.round(appendedAtMs)}/${crc32c(value, crc32c(key ?? '')).toString(16)}`;
 }
 
-export function fingerprintOffset(fingerprint: string): bigint {
+export function parseFingerprintOffset(fingerprint: string): bigint {
   return BigInt(fingerprint.slice(0, fingerprint.indexOf('/')));
 }

@@ -39,7 +39,7 @@ export const offsetQuery = {
 };
 
 /** Returns the schema of a page with a count (docs/api/README.md#pages). */
-export function offsetPageOf<S extends TSchema>(item: S) {
+export function offsetPageSchema<S extends TSchema>(item: S) {
   return Type.Object(
     {
       count: Type.Integer({ description: 'Total number of results on all pages.' }),
@@ -124,7 +124,7 @@ export const keysetQuery = {
 };
 
 /** Returns the schema of a page without a count. `next` shows whether there are more results. */
-export function keysetPageOf<S extends TSchema>(item: S) {
+export function keysetPageSchema<S extends TSchema>(item: S) {
   return Type.Object(
     {
       next: Type.Union([Type.String(), Type.Null()], {

@@ -11,7 +11,7 @@ import {
 } from '@millrace/contracts/chart';
 import { type NumberFormat, plainFormat, readNumberFormat, seriesValueAt } from '@millrace/contracts/numbers';
 import { isRecord } from '@millrace/insights';
-import { formatLabel, hasTimes, isBefore, readDisplay, readSeries, type SeriesResult } from './figures.ts';
+import { formatLabel, hasTimes, isPreviousPeriod, readDisplay, readSeries, type SeriesResult } from './figures.ts';
 
 export type Chart =
   /** A chart of numbers over time. `open` is the index of the first interval that is not over yet. */
@@ -66,7 +66,7 @@ const barDisplays = new Set(['ActionsBar', 'ActionsUnstackedBar', 'ActionsStacke
 
 function chartOfSeries(all: SeriesResult[], source: Record<string, unknown>, now: number): Chart | null {
   const format = readNumberFormat(source);
-  const current = all.filter((one) => !isBefore(one));
+  const current = all.filter((one) => !isPreviousPeriod(one));
   const times = current[0]?.days ?? [];
   if (times.length === 0) {
     const rows = current
@@ -88,7 +88,7 @@ function chartOfSeries(all: SeriesResult[], source: Record<string, unknown>, now
       .map((one) => ({
         label: formatLabel(one),
         color: shown.get(formatLabel(one)) ?? 'other',
-        isBefore: isBefore(one),
+        isBefore: isPreviousPeriod(one),
         data: (one.data ?? []).map((_, at) => seriesValueAt(one, at)).slice(-maxTimes),
       })),
   };

@@ -35,7 +35,7 @@ export const readSeries = (results: unknown): SeriesResult[] =>
 /** Returns whether results consist of series over time. */
 export const hasTimes = (results: unknown) => readSeries(results).some(({ days }) => days !== undefined);
 
-export const isBefore = ({ compare_label: period }: SeriesResult) => period === 'previous';
+export const isPreviousPeriod = ({ compare_label: period }: SeriesResult) => period === 'previous';
 
 /** Returns the label of a series, with readable text for missing values and for the group of other values. */
 export function formatLabel({ label, status, action, breakdown_value: value }: SeriesResult): string {
@@ -53,9 +53,9 @@ export function buildFigures(results: unknown, source: Record<string, unknown> |
   const isCumulative = readDisplay(source) === 'ActionsLineGraphCumulative';
   const format = readNumberFormat(source);
   const series = readSeries(results);
-  const former = new Map(series.filter(isBefore).map((one) => [keyOf(one), one]));
+  const former = new Map(series.filter(isPreviousPeriod).map((one) => [keyOf(one), one]));
   return series
-    .filter((one) => !isBefore(one))
+    .filter((one) => !isPreviousPeriod(one))
     .map((one) => {
       const before = former.get(keyOf(one));
       const { value, isAverage } = computeOverallValue(one, isCumulative);

@@ -22,7 +22,7 @@ import {
   serveMetricsSeparately,
   startHealthServer,
 } from '@millrace/runtime';
-import { isTraced } from '@millrace/runtime/tracing';
+import { isTracingEnabled } from '@millrace/runtime/tracing';
 import { readAllConfig } from './read-config.ts';
 
 // All services share one heap, of which only a small part is in use. By default, the heap grows to four times the size
@@ -67,7 +67,7 @@ await runProcess(logger, stopWithinMs, async (lifecycle, fail) => {
 function createServices(fail: (error: Error) => void) {
   // Exemplars require the OpenMetrics format, and all metrics in a response must have the same format. If one service
   // needs exemplars, all services therefore use OpenMetrics.
-  const hasExemplars = isTraced(configs.gateway) || isTraced(configs.consumer);
+  const hasExemplars = isTracingEnabled(configs.gateway) || isTracingEnabled(configs.consumer);
   const processMetrics = createMetrics({ hasExemplars });
   exportCertificateExpiry(
     { ...configs.worker, ...configs.api, ...configs.consumer, ...configs.gateway },

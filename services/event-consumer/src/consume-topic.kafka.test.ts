@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type CapturedEvent, consumerGroup, encodeCapturedRecord, recordKey, topicNames } from '@millrace/contracts';
+import {
+  type CapturedEvent,
+  computeRecordKey,
+  consumerGroup,
+  encodeCapturedRecord,
+  topicNames,
+} from '@millrace/contracts';
 import { createDatabase } from '@millrace/db';
 import {
   type AppendRecord,
@@ -53,7 +59,7 @@ async function openLog(kind: 'kafka' | 'postgres'): Promise<{ log: EventLog; clo
 }
 
 function toRecord(topic: string, event: CapturedEvent): AppendRecord {
-  return { topic, key: recordKey('live', event.token, event.distinct_id), value: encodeCapturedRecord(event) };
+  return { topic, key: computeRecordKey('live', event.token, event.distinct_id), value: encodeCapturedRecord(event) };
 }
 
 describe.each(['kafka', 'postgres'] as const)('with the %s log', (kind) => {

@@ -13,7 +13,7 @@ import type { FormerLogReader } from './former-log.ts';
 import type { ConsumeMetrics, RecordStep } from './metrics.ts';
 import { type PublishTopicDeps, publishTopic } from './output/publish.ts';
 import { type ProcessBatchDeps, processBatch } from './process-batch.ts';
-import { traceIdOf, withBatchTracing } from './trace-batches.ts';
+import { findTraceId, withBatchTracing } from './trace-batches.ts';
 
 interface ConsumeTopicDeps {
   log: Pick<EventLog, 'consume'>;
@@ -42,7 +42,7 @@ function processWork({ process, tracing }: Pick<ConsumeTopicDeps, 'process' | 't
   if (tracing === null) return { process: (work: BatchWork) => processBatch(work, process), traceIdOf: () => null };
   const processTraced = (work: BatchWork, startStepTimer: () => RecordStep) =>
     processBatch(work, { ...process, startStepTimer });
-  return { process: withBatchTracing(tracing, processTraced, process.startStepTimer), traceIdOf };
+  return { process: withBatchTracing(tracing, processTraced, process.startStepTimer), traceIdOf: findTraceId };
 }
 
 /** Joins the consumer group of a topic, with its own stored offsets and one handler for all partitions. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { consumerGroup, encodeCapturedRecord, publisherGroup, recordKey, topicNames } from '@millrace/contracts';
+import { computeRecordKey, consumerGroup, encodeCapturedRecord, publisherGroup, topicNames } from '@millrace/contracts';
 import { createDatabase, type Database } from '@millrace/db';
 import { createPostgresLog, type EventLog } from '@millrace/event-log';
 import { createMetrics, type Metrics } from '@millrace/runtime';
@@ -73,7 +73,7 @@ async function append(topic: string, count: number): Promise<string[]> {
   await log.append(
     events.map((event) => ({
       topic,
-      key: recordKey('live', event.token, event.distinct_id),
+      key: computeRecordKey('live', event.token, event.distinct_id),
       value: encodeCapturedRecord(event),
     })),
   );

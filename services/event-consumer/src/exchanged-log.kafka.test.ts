@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { consumerGroup, encodeCapturedRecord, recordKey, type TopicNames, topicNames } from '@millrace/contracts';
+import {
+  computeRecordKey,
+  consumerGroup,
+  encodeCapturedRecord,
+  type TopicNames,
+  topicNames,
+} from '@millrace/contracts';
 import { createDatabase } from '@millrace/db';
 import { createKafkaLog, createPostgresLog, type EventLog } from '@millrace/event-log';
 import { deleteTopics } from '@millrace/event-log/testing/delete-topics';
@@ -85,7 +91,7 @@ async function append(log: EventLog, topic: string, count: number): Promise<stri
   await log.append(
     events.map((event) => ({
       topic,
-      key: recordKey('live', event.token, event.distinct_id),
+      key: computeRecordKey('live', event.token, event.distinct_id),
       value: encodeCapturedRecord(event),
     })),
   );

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeCapturedRecord, recordKey, topicNames } from '@millrace/contracts';
+import { computeRecordKey, encodeCapturedRecord, topicNames } from '@millrace/contracts';
 import { createKafkaLog, type EventLog } from '@millrace/event-log';
 import {
   type CompiledPrograms,
@@ -74,7 +74,7 @@ let sent = 0;
 async function sendRound(): Promise<void> {
   const records = Array.from({ length: people }, (_, n) => {
     const event = capturedEvent(project.token, { distinct_id: `p${n}`, properties: { $set: { round: sent } } });
-    return { topic, key: recordKey('live', event.token, event.distinct_id), value: encodeCapturedRecord(event) };
+    return { topic, key: computeRecordKey('live', event.token, event.distinct_id), value: encodeCapturedRecord(event) };
   });
   await log.append(records);
   sent += people;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { encodeCapturedRecord, recordKey, topicNames } from '@millrace/contracts';
+import { computeRecordKey, encodeCapturedRecord, topicNames } from '@millrace/contracts';
 import { createDatabase } from '@millrace/db';
 import { createKafkaLog, createPostgresLog, type EventLog } from '@millrace/event-log';
 import { createMetrics, readConfig } from '@millrace/runtime';
@@ -75,7 +75,7 @@ describe.each(['kafka', 'postgres'] as const)('with the %s log', (kind) => {
       await log.append([
         ...hot.slice(from, from + 40).map((event) => ({
           topic: topics.overflow,
-          key: recordKey('overflow', event.token, event.distinct_id),
+          key: computeRecordKey('overflow', event.token, event.distinct_id),
           value: encodeCapturedRecord(event),
         })),
         ...forced.slice(from / 4, from / 4 + 10).map((event) => ({

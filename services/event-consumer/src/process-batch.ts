@@ -3,7 +3,7 @@
 import type { SqlDatabase } from '@millrace/db/sql';
 import { advanceOffset, lockOffset } from '@millrace/event-log';
 import { type BatchReport, type BatchWork, lastRecord, offsetKey, type StaleBatch } from './batch.ts';
-import { replaceVisitors } from './cookieless/replace-visitors.ts';
+import { replaceCookielessIds } from './cookieless/replace-visitors.ts';
 import type { CookielessSalts } from './cookieless/salts.ts';
 import type { DeadLetterLog } from './dead-letters.ts';
 import { decideEvents } from './decide.ts';
@@ -63,7 +63,10 @@ export async function processBatch(work: BatchWork, app: ProcessBatchDeps): Prom
   const parsed = step('parse_records', parseRecords(batch, deadLetterReason));
   const projectOf = step('resolve_projects', await app.projects.resolve(listOwners(parsed)));
   const intake = step('admit_records', admitRecords(parsed, projectOf, app.now()));
-  step('replace_visitors', await replaceVisitors(intake.events, { projectOf, salts: app.salts, nowMs: app.now() }));
+  step(
+    'replace_visitors',
+    await replaceCookielessIds(intake.events, { projectOf, salts: app.salts, nowMs: app.now() }),
+  );
   step('ensure_partitions', await app.partitions.ensure(intake.events.map(({ timestampMs }) => timestampMs)));
   const events = intake.events.map(toIncomingEvent);
 

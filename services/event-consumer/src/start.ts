@@ -19,7 +19,7 @@ import {
   type ServiceHost,
   startComponents,
 } from '@millrace/runtime';
-import { createTracing, isTraced } from '@millrace/runtime/tracing';
+import { createTracing, isTracingEnabled } from '@millrace/runtime/tracing';
 import { type ConsumerConfig, configuredTopics, consumerConfigSchema } from './config.ts';
 import {
   createLiveLoadTracker,
@@ -63,7 +63,7 @@ export const eventConsumer: Service<ConsumerConfig> = {
   name: service,
   readConfig: (env) => withDatabaseAddress(readConfig(consumerConfigSchema, env)),
   stopWithinMs: ({ drainTimeoutMs }) => drainTimeoutMs,
-  isTraced,
+  isTraced: isTracingEnabled,
   start: (config, host) => startComponents(host.logger, (lifecycle) => begin(config, host, lifecycle)),
 };
 

@@ -2,9 +2,9 @@
 
 import type { LogBatch, LogRecord } from '@millrace/event-log';
 import {
+  createStepAttribute,
   isSampled,
   parseTraceparent,
-  stepAttribute,
   type TraceAttributes,
   type TraceSpan,
   type Tracing,
@@ -60,7 +60,7 @@ export function withBatchTracing(
 }
 
 /** Returns the first trace ID in a batch, or null if none of its records is traced. */
-export function traceIdOf({ records }: LogBatch): string | null {
+export function findTraceId({ records }: LogBatch): string | null {
   return tracedParents(records, 1)[0]?.traceId ?? null;
 }
 
@@ -84,7 +84,7 @@ function tracedParents(records: readonly LogRecord[], most = maxTracedRecords): 
 function tracedSteps(steps: TraceAttributes, recordStep: RecordStep): RecordStep {
   let startedAt = performance.now();
   return (step, result) => {
-    Object.assign(steps, stepAttribute(step, startedAt));
+    Object.assign(steps, createStepAttribute(step, startedAt));
     startedAt = performance.now();
     return recordStep(step, result);
   };

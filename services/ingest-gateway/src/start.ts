@@ -31,7 +31,7 @@ import {
   startComponents,
 } from '@millrace/runtime';
 import { createInProcessStore, createRedisStore, type KeyValueStore, toRedisConnection } from '@millrace/runtime/cache';
-import { createTracing, isTraced } from '@millrace/runtime/tracing';
+import { createTracing, isTracingEnabled } from '@millrace/runtime/tracing';
 import { createProjectKeys } from './access/project-keys.ts';
 import { createGateway, type IngestDependencies } from './app.ts';
 import { type BrowserLibrary, readBrowserLibrary } from './config/library.ts';
@@ -80,7 +80,7 @@ export const ingestGateway: Service<GatewayConfig> = {
   name: service,
   readConfig: (env) => withDatabaseAddress(readConfig(gatewayConfigSchema, env)),
   stopWithinMs: ({ drainTimeoutMs }) => drainTimeoutMs,
-  isTraced,
+  isTraced: isTracingEnabled,
   start: (config, host) => startComponents(host.logger, (lifecycle) => begin(config, host, lifecycle)),
 };
 

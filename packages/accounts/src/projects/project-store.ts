@@ -112,7 +112,7 @@ export async function countEnvironments(tx: Transaction, projectId: number): Pro
 }
 
 /** Returns whether an environment is demo data, or undefined if it does not exist. */
-export async function findIsDemo(tx: Transaction, environmentId: number): Promise<boolean | undefined> {
+export async function isDemoEnvironment(tx: Transaction, environmentId: number): Promise<boolean | undefined> {
   const rows = await tx.query<{ is_demo: boolean }>('SELECT is_demo FROM environment WHERE id = $1', [environmentId]);
   return rows[0]?.is_demo;
 }

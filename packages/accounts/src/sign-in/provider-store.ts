@@ -7,7 +7,7 @@ export const providerKinds = ['google-oauth2', 'github', 'gitlab', 'saml', 'oidc
 export type ProviderKind = (typeof providerKinds)[number];
 
 /** Encryption context of a domain's client secret. The secret cannot be decrypted in the context of another domain. */
-export const clientSecretContext = (domainId: string) => `oidc:${domainId}`;
+export const clientSecretEncryptionContext = (domainId: string) => `oidc:${domainId}`;
 
 /** A verified domain with its sign-in settings. */
 export interface AddressDomain

@@ -39,7 +39,7 @@ export async function findSecondFactors(sql: Sql, userId: number): Promise<Secon
  * Encryption context of an authenticator secret, which is stored as `{text: <secret>}`. The secret cannot be decrypted
  * in the context of another user.
  */
-export const totpContext = (userId: number) => `totp:${userId}`;
+export const totpEncryptionContext = (userId: number) => `totp:${userId}`;
 
 /** Returns the encrypted secret of a user's authenticator app. */
 export async function findTotpSecret(sql: Sql, userId: number): Promise<string | undefined> {
@@ -51,7 +51,7 @@ export async function findTotpSecret(sql: Sql, userId: number): Promise<string |
  * Stores the secret of an authenticator app.
  * @param lastStep the time step of the code with which the user proved that the app has the secret
  */
-export async function writeTotp(
+export async function storeTotpSecret(
   tx: Transaction,
   userId: number,
   { secret, lastStep }: { secret: string; lastStep: number },

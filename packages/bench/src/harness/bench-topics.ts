@@ -1,7 +1,7 @@
 // Creates and fills the Kafka topics of benchmarks.
 
 import { createHash } from 'node:crypto';
-import { type CapturedEvent, encodeCapturedRecord, recordKey, topicNames } from '@millrace/contracts';
+import { type CapturedEvent, computeRecordKey, encodeCapturedRecord, topicNames } from '@millrace/contracts';
 import { eventually } from '@millrace/testing';
 import { Kafka, logLevel, type Message, Partitioners } from 'kafkajs';
 import { generateMixedEvents, groupCount } from '../workload/mixed-events.ts';
@@ -50,7 +50,7 @@ export async function connectBenchTopics(brokers: string[]) {
       };
       for (const event of generateEventsForProjects(count, projectApiKeys)) {
         const partition = createHash('md5').update(event.distinct_id).digest().readUInt32BE() % partitions;
-        const key = recordKey('live', event.token, event.distinct_id);
+        const key = computeRecordKey('live', event.token, event.distinct_id);
         messages.push({ key, value: encodeCapturedRecord(event), partition });
         last.set(partition, event);
         if (messages.length === messagesPerSend) await send();

@@ -20,7 +20,7 @@ UPDATE "_prisma_migrations" SET "finished_at" = now() WHERE "finished_at" IS NUL
  *
  * @throws AppError `conflict` that names the oldest transactions if the tables stayed in use for too long
  */
-export async function applyScript(pool: pg.Pool, script: string, patience: LockTimeouts): Promise<void> {
+export async function applyMigrationScript(pool: pg.Pool, script: string, patience: LockTimeouts): Promise<void> {
   if (!concurrently.test(script)) return runGivingWay(pool, `${script}\n;${finishRecord}`, patience);
   await buildIndex(pool, script, patience);
   await pool.query(finishRecord);

@@ -10,7 +10,7 @@ import pg from 'pg';
 import { toClientConfig } from '../connection-config.ts';
 import { endConnection, limitDisconnectTime } from '../pg-internals/end-connection.ts';
 import { createSqlRole } from '../sql-role.ts';
-import { applyScript, defaultLockTimeouts, type LockTimeouts } from './apply-script.ts';
+import { applyMigrationScript, defaultLockTimeouts, type LockTimeouts } from './apply-script.ts';
 import { loadSchemaEngine, schemaEngineAdapter } from './schema-engine.ts';
 
 export const noSchemaFilter = { externalTables: [], externalEnums: [] };
@@ -50,7 +50,7 @@ export async function migrate(
         (await engine.applyMigrations({ migrationsList, filters: noSchemaFilter })).appliedMigrationNames,
       async (pool, script) => {
         try {
-          await applyScript(pool, script, lockPatience);
+          await applyMigrationScript(pool, script, lockPatience);
         } catch (error) {
           scriptError = error;
           throw error;

@@ -67,7 +67,7 @@ export function removeInFlight(queue: PartitionQueue): void {
   queue.inFlight = 0;
 }
 
-export function putBack(queue: PartitionQueue): void {
+export function requeueInFlight(queue: PartitionQueue): void {
   queue.waitingBytes += sumBytes(queue.entries.slice(0, queue.inFlight));
   queue.inFlight = 0;
 }

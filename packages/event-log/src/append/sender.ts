@@ -7,10 +7,10 @@ import {
   enqueue,
   type PartitionQueue,
   partitionForKey,
-  putBack,
   type QueuedRecord,
   removeInFlight,
   removeSettled,
+  requeueInFlight,
   sumBytes,
   takeOldest,
 } from './partition-queue.ts';
@@ -253,7 +253,7 @@ export class Sender {
       for (const { call } of entries) call.lastError = refusal.error;
       // The partition may have a new leader, so look up the leader again with the next record.
       this.topicOf(queue.topic).loadedAt = Number.NEGATIVE_INFINITY;
-      putBack(queue);
+      requeueInFlight(queue);
       this.options.budget.usedBytes -= removeSettled(queue);
     }
     if (queue.entries.length === 0) this.filled.delete(queue);

@@ -89,7 +89,7 @@ export function toAppendSettings(options: Partial<AppendSettings>): AppendSettin
  * Returns the time limit of one attempt. It is shorter than the time limit of a call, so that there is time for a
  * second attempt on a new connection.
  */
-export function sendTimeoutOf({ appendTimeoutMs }: AppendSettings): number {
+export function computeSendTimeout({ appendTimeoutMs }: AppendSettings): number {
   return Math.max(200, appendTimeoutMs - 400);
 }
 

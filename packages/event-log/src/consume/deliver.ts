@@ -6,7 +6,7 @@ import type { ConsumeMetrics } from './metrics.ts';
 export type Delivery = BatchResult | { outcome: 'failed' } | { outcome: 'interrupted' };
 
 /** Passes one batch to the consumer's handler and records the outcome. Never throws. */
-export async function deliver(
+export async function deliverBatch(
   {
     consume,
     logger,

@@ -1,7 +1,7 @@
 import { createMetrics, type Logger, type Metrics } from '@millrace/runtime';
 import { eventually } from '@millrace/testing';
 import type { BatchResult, LogBatch } from '../log.ts';
-import { deliver } from './deliver.ts';
+import { deliverBatch } from './deliver.ts';
 import { type ConsumeMetrics, createConsumeMetrics } from './metrics.ts';
 
 const names = { topic: 't', group: 'g' };
@@ -32,7 +32,7 @@ function batchOf(records: number, waitedMs: number): LogBatch {
 }
 
 const deliverTo = (batch: LogBatch, handler: () => Promise<BatchResult>) =>
-  deliver({ consume: { ...names, handler }, logger, metrics: consumeMetrics }, batch, {
+  deliverBatch({ consume: { ...names, handler }, logger, metrics: consumeMetrics }, batch, {
     signal: new AbortController().signal,
     heartbeat: async () => {},
   });

@@ -4,9 +4,9 @@ import { createAppender } from '../append/append.ts';
 import {
   type AppendTransport,
   type BatchRefusal,
+  computeSendTimeout,
   maxMessageBytes,
   type PartitionBatch,
-  sendTimeoutOf,
   toAppendSettings,
 } from '../append/transport.ts';
 import { backoffMs } from '../backoff.ts';
@@ -33,7 +33,7 @@ export function createKafkaLog(options: KafkaLogOptions): EventLog {
   patchKafkajs();
   const { logger } = options;
   const settings = toAppendSettings(options);
-  const sendTimeoutMs = sendTimeoutOf(settings);
+  const sendTimeoutMs = computeSendTimeout(settings);
   const sessions = createKafkaSessions(options, Math.max(200, sendTimeoutMs - 200));
   const reachability = createReachability(logger, false, () => sessions.use(async () => {}, sendTimeoutMs, 'probing'));
   sessions.reportTo(reachability);

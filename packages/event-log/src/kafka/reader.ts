@@ -3,12 +3,12 @@
 import { type Logger, limitConcurrency, sleep } from '@millrace/runtime';
 import type { EachBatchPayload, IHeaders, KafkaMessage } from 'kafkajs';
 import { backoffMs } from '../backoff.ts';
-import { type Delivery, deliver, takeBatch } from '../consume/deliver.ts';
+import { type Delivery, deliverBatch, takeBatch } from '../consume/deliver.ts';
 import type { ConsumeMetrics } from '../consume/metrics.ts';
 import { type TruncationReporter, truncatedPauseMs } from '../consume/truncation.ts';
 import type { BatchContext, ConsumeOptions, LogRecord } from '../log.ts';
-import { recordFingerprint } from '../offsets-store.ts';
-import { newestLeaderEpoch } from './kafkajs-internals/metadata.ts';
+import { computeRecordFingerprint } from '../offsets-store.ts';
+import { findNewestLeaderEpoch } from './kafkajs-internals/metadata.ts';
 import type { AssignedPartition, OffsetCommitter, RecordBuffer } from './partitions.ts';
 import type { StartPositions } from './positions.ts';
 
@@ -88,7 +88,7 @@ function createPartitionDelivery(deps: PartitionDeliveryDeps) {
       records: takeBatch(partition.waiting, 0, consume.maxBatchRecords, consume.maxBatchBytes),
     };
     const context: BatchContext = { signal, heartbeat: partition.heartbeat };
-    accept(partition, await deliver(deps, batch, context));
+    accept(partition, await deliverBatch(deps, batch, context));
   }
 
   function accept(partition: AssignedPartition, delivery: Delivery): void {
@@ -147,7 +147,7 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
   function expectedRecords(partition: AssignedPartition, { batch, isStale }: EachBatchPayload): LogRecord[] | null {
     const { fetchPosition } = partition;
     if (fetchPosition === null || partition.abort.signal.aborted || isStale()) return null;
-    if (hasNewLeader(partition, newestLeaderEpoch(batch.messages))) return null;
+    if (hasNewLeader(partition, findNewestLeaderEpoch(batch.messages))) return null;
     const records = batch.messages.map(toLogRecord).filter(({ offset }) => offset >= fetchPosition);
     const first = records[0];
     if (first === undefined && batch.messages.length > 0) {
@@ -187,7 +187,7 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
     // Compaction may have deleted the record, in which case the record cannot be checked.
     if (first === undefined || first.offset !== fetchPosition) return records;
     partition.fetchPosition = continuesFrom;
-    const found = recordFingerprint(first);
+    const found = computeRecordFingerprint(first);
     if (found === lastRecordFingerprint) {
       truncation.over(partition.partition);
       return rest;

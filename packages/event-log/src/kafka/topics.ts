@@ -3,7 +3,7 @@
 import { sleep } from '@millrace/runtime';
 import type { Admin } from 'kafkajs';
 import { isLeaderMissing } from './kafkajs-internals/errors.ts';
-import { topicIdentityOf } from './kafkajs-internals/metadata.ts';
+import { findTopicIdentity } from './kafkajs-internals/metadata.ts';
 import type { KafkaSessions } from './session.ts';
 
 /**
@@ -51,12 +51,12 @@ export function createTopicReader(sessions: Pick<KafkaSessions, 'use'>): TopicRe
   async function identify(admin: Admin, topic: string): Promise<Pick<TopicState, 'log' | 'leaderEpochs'>> {
     const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
     const partitions = topics.find(({ name }) => name === topic)?.partitions ?? [];
-    const identity = topicIdentityOf(partitions[0]);
+    const identity = findTopicIdentity(partitions[0]);
     if (identity === null) {
       const { clusterId } = await admin.describeCluster();
       return { log: `kafka/${clusterId}`, leaderEpochs: new Map() };
     }
-    const epochs = partitions.map((one) => [one.partitionId, topicIdentityOf(one)?.leaderEpoch ?? 0] as const);
+    const epochs = partitions.map((one) => [one.partitionId, findTopicIdentity(one)?.leaderEpoch ?? 0] as const);
     return { log: `kafka/${identity.clusterId}/${identity.topicId}`, leaderEpochs: new Map(epochs) };
   }
 

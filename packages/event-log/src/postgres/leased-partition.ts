@@ -1,11 +1,11 @@
 import type { SqlDatabase } from '@millrace/db/sql';
 import { type Logger, sleep } from '@millrace/runtime';
 import { backoffMs } from '../backoff.ts';
-import { type Delivery, deliver } from '../consume/deliver.ts';
+import { type Delivery, deliverBatch } from '../consume/deliver.ts';
 import type { ConsumeMetrics } from '../consume/metrics.ts';
 import { type TruncationReporter, truncatedPauseMs } from '../consume/truncation.ts';
 import type { ConsumeOptions, StoredOffset } from '../log.ts';
-import { fingerprintOffset, recordFingerprint } from '../offsets-store.ts';
+import { computeRecordFingerprint, parseFingerprintOffset } from '../offsets-store.ts';
 import { type LogBounds, readBounds, readRecords } from './store.ts';
 
 export interface LeasedPartitionReaderDeps {
@@ -120,7 +120,7 @@ async function handOver(
   if (signal.aborted) return { outcome: 'interrupted' };
   // The end offset shows that records exist, so an empty result counts as a failure.
   if (records.length === 0) return { outcome: 'failed' };
-  return deliver(deps, { topic, partition, log, continuesFrom, records }, { signal, heartbeat });
+  return deliverBatch(deps, { topic, partition, log, continuesFrom, records }, { signal, heartbeat });
 }
 
 function createBell(stopping: AbortSignal) {
@@ -182,12 +182,20 @@ async function isMissing(
     return true;
   }
   // Retention may have deleted the record. In that case, only the log ID shows that the log is the same.
-  if (lastRecordFingerprint === null || fingerprintOffset(lastRecordFingerprint) < beginning) return false;
-  const where = { topic, partition, fromOffset: fingerprintOffset(lastRecordFingerprint) };
+  if (lastRecordFingerprint === null || parseFingerprintOffset(lastRecordFingerprint) < beginning) return false;
+  const where = { topic, partition, fromOffset: parseFingerprintOffset(lastRecordFingerprint) };
   const [record] = await readRecords(database.sql, where, { maxRecords: 1, maxBytes: 1 });
-  if (record === undefined || record.offset !== where.fromOffset || recordFingerprint(record) === lastRecordFingerprint)
+  if (
+    record === undefined ||
+    record.offset !== where.fromOffset ||
+    computeRecordFingerprint(record) === lastRecordFingerprint
+  )
     return false;
-  truncation.found(partition, stored, { log, expected: lastRecordFingerprint, found: recordFingerprint(record) });
+  truncation.found(partition, stored, {
+    log,
+    expected: lastRecordFingerprint,
+    found: computeRecordFingerprint(record),
+  });
   return true;
 }
 

@@ -3,7 +3,12 @@
 import type { SqlDatabase, Transaction } from '@millrace/db/sql';
 import { AppError, type Logger, type Metrics, sleep, withDeadline } from '@millrace/runtime';
 import { createAppender } from '../append/append.ts';
-import { type AppendSettings, type AppendTransport, sendTimeoutOf, toAppendSettings } from '../append/transport.ts';
+import {
+  type AppendSettings,
+  type AppendTransport,
+  computeSendTimeout,
+  toAppendSettings,
+} from '../append/transport.ts';
 import { createConsumeMetrics } from '../consume/metrics.ts';
 import type { EventLog } from '../log.ts';
 import { createReachability, type Reachability } from '../reachability.ts';
@@ -47,7 +52,7 @@ export function createPostgresLog(options: PostgresLogOptions): EventLog {
     retiredGroups = [],
   } = options;
   const appended = new Map<string, Set<() => void>>();
-  const sendTimeoutMs = sendTimeoutOf(settings);
+  const sendTimeoutMs = computeSendTimeout(settings);
   const reachability = createReachability(logger, true, async () => {
     await withDeadline(database.sql.query('SELECT 1'), sendTimeoutMs, 'probing');
   });

@@ -1,7 +1,7 @@
 import { membershipLevels } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
-import { offsetPage, offsetPageOf, offsetQuery } from '../pagination.ts';
+import { offsetPage, offsetPageSchema, offsetQuery } from '../pagination.ts';
 import { createRouteDefiner } from '../route/route.ts';
 
 /** A small API with every kind of route, for tests of the pipeline. */
@@ -65,7 +65,7 @@ export const toyRoutes = (record: ToyRecord) => [
     }),
     queryWithoutEffect: { color: 'Numbers have no color.' },
     refusedQuery: { shape: 'Things have no shape.' },
-    responses: { 200: { description: 'A page.', schema: offsetPageOf(Type.Integer({ title: 'Number' })) } },
+    responses: { 200: { description: 'A page.', schema: offsetPageSchema(Type.Integer({ title: 'Number' })) } },
     examples: { response: { count: 0, next: null, previous: null, results: [] } },
     handler: async ({ query, request }) => {
       record.last = query;

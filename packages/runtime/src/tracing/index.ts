@@ -1,9 +1,15 @@
 export {
+  createStepAttribute,
   formatTraceparent,
   isSampled,
   parseTraceparent,
-  stepAttribute,
   type TraceAttributes,
   type TraceSpan,
 } from './trace-span.ts';
-export { createTracing, isTraced, type Tracing, traceSamplingConfigFields, tracingConfigFields } from './tracing.ts';
+export {
+  createTracing,
+  isTracingEnabled,
+  type Tracing,
+  traceSamplingConfigFields,
+  tracingConfigFields,
+} from './tracing.ts';

@@ -29,7 +29,7 @@ export interface TraceSpan {
  * Returns the duration of a step in milliseconds as an attribute. Use it for steps for which a separate span would cost
  * too much.
  */
-export function stepAttribute(name: string, startedAt: number): TraceAttributes {
+export function createStepAttribute(name: string, startedAt: number): TraceAttributes {
   return { [`millrace.step.${name}.ms`]: Math.round((performance.now() - startedAt) * 1000) / 1000 };
 }
 

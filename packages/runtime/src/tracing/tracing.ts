@@ -102,4 +102,4 @@ interface TracingConfig {
   readonly traceTrustParent?: boolean;
 }
 
-export const isTraced = ({ otelExporterOtlpEndpoint: endpoint }: TracingConfig) => endpoint !== undefined;
+export const isTracingEnabled = ({ otelExporterOtlpEndpoint: endpoint }: TracingConfig) => endpoint !== undefined;

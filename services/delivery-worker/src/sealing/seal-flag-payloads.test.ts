@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { flagPayloadContext } from '@millrace/contracts';
+import { flagPayloadEncryptionContext } from '@millrace/contracts';
 import { createDatabase, type Database } from '@millrace/db';
 import { createLogger, createSecretBox } from '@millrace/runtime';
 import { createTestDatabase, createTestTenant, type TestDatabase } from '@millrace/testing';
@@ -26,7 +26,7 @@ const running = new AbortController().signal;
 const newKey = () => randomBytes(32).toString('base64');
 const payload = '{"token":"hunter2"}';
 const sealedBy = (key: string, environment = environmentId) =>
-  createSecretBox(key).seal({ payload }, flagPayloadContext(environment)).sealed;
+  createSecretBox(key).seal({ payload }, flagPayloadEncryptionContext(environment)).sealed;
 const groups = [{ properties: [], rollout_percentage: 100 }];
 
 async function flag(payloads: unknown, isEncrypted: boolean | null = true): Promise<number> {
@@ -60,7 +60,7 @@ test('encrypts unencrypted payloads and those of an older key with the newest ke
   await seal(`${youngKey},${oldKey}`);
   for (const id of [plain, old]) {
     const sealed = await payloadOf(id);
-    expect(young.open({ sealed }, flagPayloadContext(environmentId))).toEqual({ payload });
+    expect(young.open({ sealed }, flagPayloadEncryptionContext(environmentId))).toEqual({ payload });
   }
   const after = await stored(old);
   expect({ ...after, filters: after.filters.groups }).toEqual({ ...before, filters: before.filters.groups });

@@ -1,7 +1,7 @@
 // Encrypts stored secrets that are not yet encrypted with the newest key, so that operators can rotate keys.
 
-import { clientSecretContext, totpContext } from '@millrace/accounts';
-import { flagPayloadContext, isSealedPayload } from '@millrace/contracts';
+import { clientSecretEncryptionContext, totpEncryptionContext } from '@millrace/accounts';
+import { flagPayloadEncryptionContext, isSealedPayload } from '@millrace/contracts';
 import type { Database, Transaction } from '@millrace/db';
 import { type Logger, type SecretBox, SecretBoxError } from '@millrace/runtime';
 import {
@@ -43,7 +43,7 @@ export function encryptTotpSecrets(deps: SealingDeps): Promise<boolean> {
     what: 'authenticator app secrets',
     lock: lockTotpSecretsToEncrypt,
     seal: (tx, { id, secret }) => {
-      const context = totpContext(id);
+      const context = totpEncryptionContext(id);
       const opened = isSealedPayload(secret) ? secretBox.open({ sealed: secret }, context) : { text: secret };
       return storeTotpSecret(tx, id, secretBox.seal(opened, context).sealed);
     },
@@ -60,7 +60,7 @@ export function encryptClientSecrets(deps: SealingDeps): Promise<boolean> {
     what: 'OpenID provider client secrets',
     lock: lockClientSecretsToEncrypt,
     seal: (tx, { id, secret }) => {
-      const context = clientSecretContext(id);
+      const context = clientSecretEncryptionContext(id);
       const opened = isSealedPayload(secret) ? secretBox.open({ sealed: secret }, context) : { text: secret };
       return storeClientSecret(tx, id, secretBox.seal(opened, context).sealed);
     },
@@ -153,7 +153,7 @@ async function sealFlag({ database, logger, secretBox }: SealingDeps, flag: Encr
 
 function resealed(secretBox: SecretBox, { environmentId }: EncryptedFlag, payload: unknown): unknown {
   if (typeof payload !== 'string') return payload;
-  const context = flagPayloadContext(environmentId);
+  const context = flagPayloadEncryptionContext(environmentId);
   const opened = isSealedPayload(payload) ? secretBox.open({ sealed: payload }, context) : { payload };
   return secretBox.seal(opened, context).sealed;
 }

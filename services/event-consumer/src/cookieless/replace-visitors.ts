@@ -21,7 +21,7 @@ import { type CookielessSalts, isCurrentDay, type LocalDay, toLocalDay } from '.
  * @param events events of a batch. Cookieless ones are modified.
  * @throws errors of PostgreSQL if a salt cannot be read
  */
-export async function replaceVisitors(
+export async function replaceCookielessIds(
   events: AdmittedEvent[],
   { projectOf, salts, nowMs }: { projectOf: FindProject; salts: CookielessSalts; nowMs: number },
 ): Promise<void> {

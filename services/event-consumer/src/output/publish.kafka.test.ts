@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type CapturedEvent,
+  computeRecordKey,
   encodeCapturedRecord,
   type ProcessedEvent,
   processedEventSchema,
-  recordKey,
   type TopicNames,
   topicNames,
 } from '@millrace/contracts';
@@ -141,7 +141,7 @@ describe.each(['kafka', 'postgres'] as const)('with %s', (kind) => {
     await log.append(
       events.map((event) => ({
         topic: topics.live,
-        key: recordKey('live', event.token, event.distinct_id),
+        key: computeRecordKey('live', event.token, event.distinct_id),
         value: encodeCapturedRecord(event),
       })),
     );

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import {
   type CapturedEvent,
+  computeRecordKey,
   consumerGroup,
   encodeCapturedRecord,
   eventNames,
-  recordKey,
   topicNames,
 } from '@millrace/contracts';
 import { createKafkaLog, type EventLog, type LogConsumer } from '@millrace/event-log';
@@ -158,7 +158,7 @@ async function post(token: string, { event, distinct_id, properties, uuid, times
 }
 
 async function append(event: CapturedEvent): Promise<void> {
-  const key = recordKey('live', event.token, event.distinct_id);
+  const key = computeRecordKey('live', event.token, event.distinct_id);
   await log.append([{ topic: topics.live, key, value: encodeCapturedRecord(event) }]);
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type CapturedEvent, type CapturedRecord, encodeCapturedRecord, recordKey } from '@millrace/contracts';
+import { type CapturedEvent, type CapturedRecord, computeRecordKey, encodeCapturedRecord } from '@millrace/contracts';
 import { createDatabase, type Database } from '@millrace/db';
 import { watchProjectChanges } from '@millrace/db/sql';
 import type { AppendRecord, LogBatch, LogRecord } from '@millrace/event-log';
@@ -117,7 +117,7 @@ export function capturedEvent(token: string, { properties = {}, ...event }: Part
 function logRecord(offset: number | bigint, content: CapturedRecord): LogRecord {
   return {
     offset: BigInt(offset),
-    key: content.kind === 'event' ? recordKey('live', content.token, content.distinct_id) : content.token,
+    key: content.kind === 'event' ? computeRecordKey('live', content.token, content.distinct_id) : content.token,
     value: encodeCapturedRecord(content),
     headers: {},
     appendedAtMs: Date.now(),

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { createPersonalApiKey, createProject, hashPersonalApiKey } from '@millrace/accounts';
-import { flagPayloadContext, type GrantedScope } from '@millrace/contracts';
+import { flagPayloadEncryptionContext, type GrantedScope } from '@millrace/contracts';
 import { createFlagRows, type FlagRows } from '@millrace/flags/store/testing/flag-rows';
 import { createSecretBox } from '@millrace/runtime';
 import { createTestTenant, eventually, type TestTenant } from '@millrace/testing';
@@ -269,7 +269,10 @@ describe('payloads of remote config flags', () => {
 
   test('decrypts encrypted payloads only on this path', async () => {
     const { environmentId, token, personalApiKey } = tenant;
-    const { sealed } = createSecretBox(secretsKey).seal({ payload: '{"s":1}' }, flagPayloadContext(environmentId));
+    const { sealed } = createSecretBox(secretsKey).seal(
+      { payload: '{"s":1}' },
+      flagPayloadEncryptionContext(environmentId),
+    );
     await rows.addFlag(environmentId, 'secret', { ...withPayload(sealed), has_encrypted_payloads: true });
     const path = `/api/projects/@current/feature_flags/secret/remote_config/?token=${token}`;
     expect((await get(path, personalApiKey)).json).toBe('{"s":1}');

@@ -1,4 +1,4 @@
-import { flagPayloadContext, isSealedPayload } from '@millrace/contracts';
+import { flagPayloadEncryptionContext, isSealedPayload } from '@millrace/contracts';
 import type { ProjectChanges, Sql } from '@millrace/db/sql';
 import {
   AppError,
@@ -116,7 +116,7 @@ function createPayloadOpener(box: SecretBox): DecryptPayload {
   return (stored, environmentId) => {
     if (!isSealedPayload(stored)) return stored;
     try {
-      return String(box.open({ sealed: stored }, flagPayloadContext(environmentId)).payload);
+      return String(box.open({ sealed: stored }, flagPayloadEncryptionContext(environmentId)).payload);
     } catch (cause) {
       if (!(cause instanceof SecretBoxError)) throw cause;
       throw new AppError(

@@ -2,7 +2,7 @@
 // overflow topic.
 
 import { createHash } from 'node:crypto';
-import { recordKey } from '@millrace/contracts';
+import { computeRecordKey } from '@millrace/contracts';
 import type { KeyValueStore } from '@millrace/runtime/cache';
 import { LRUCache } from 'lru-cache';
 import type { SharedCounters } from './shared-counters.ts';
@@ -101,7 +101,7 @@ export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
       let spikes = none;
       for (const id of ids) {
         const estimate = sketch.add(prefix, id);
-        const spike = estimate < candidateEvents ? null : countExactly(recordKey('live', token, id), estimate);
+        const spike = estimate < candidateEvents ? null : countExactly(computeRecordKey('live', token, id), estimate);
         if (spike !== null) spikes = [...spikes, { id, spike }];
       }
       return spikes;

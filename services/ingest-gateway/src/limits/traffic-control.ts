@@ -1,6 +1,6 @@
 // Applies all traffic limits to a request: quota, rate limit, restrictions and hot keys.
 
-import { type Restriction, recordKey, type TopicNames } from '@millrace/contracts';
+import { computeRecordKey, type Restriction, type TopicNames } from '@millrace/contracts';
 import type { ProjectChanges, Sql } from '@millrace/db/sql';
 import type { EventLog } from '@millrace/event-log';
 import { AppError, type Logger, type Metrics } from '@millrace/runtime';
@@ -250,7 +250,7 @@ function routeEvents(
     if (isForced) {
       event.overflow = 'spread';
       routing.forced += 1;
-    } else if (isLive && isHot(recordKey('live', captured.token, partitionId))) {
+    } else if (isLive && isHot(computeRecordKey('live', captured.token, partitionId))) {
       event.overflow = 'in_order';
       routing.hot += 1;
     }

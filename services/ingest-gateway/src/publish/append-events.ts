@@ -1,8 +1,8 @@
 import {
   type CapturedEvent,
   type CapturedRecord,
+  computeRecordKey,
   encodeCapturedRecord,
-  recordKey,
   type TopicNames,
 } from '@millrace/contracts';
 import type { AppendRecord, EventLog } from '@millrace/event-log';
@@ -91,7 +91,7 @@ export function createEventAppender(options: {
       dropped.add('message_size_too_large', sample);
       return;
     }
-    const key = overflow === 'spread' ? null : recordKey(topic, token, partitionId);
+    const key = overflow === 'spread' ? null : computeRecordKey(topic, token, partitionId);
     pending.push({ topic: topics[overflow === undefined ? topic : 'overflow'], key, value });
     pendingBytes += value.length;
     eventCount += 1;

@@ -3,10 +3,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toAppError } from '@millrace/http';
 import {
+  createStepAttribute,
   formatTraceparent,
   isSampled,
   parseTraceparent,
-  stepAttribute,
   type TraceAttributes,
   type Tracing,
 } from '@millrace/runtime/tracing';
@@ -136,7 +136,7 @@ export function beginTrace(tracing: Tracing | null, request: IncomingMessage, pa
   let appended: TraceAttributes = {};
 
   function noteAppended(): void {
-    if (appendingSince !== null) appended = { ...appended, ...stepAttribute('append', appendingSince) };
+    if (appendingSince !== null) appended = { ...appended, ...createStepAttribute('append', appendingSince) };
     appendingSince = null;
   }
 

@@ -68,7 +68,7 @@ export function findScopedEnvironments({ scopedTeams }: Caller): number[] | null
  * Returns whether the key is limited to organizations or environments. Such a key cannot change anything that affects
  * other keys of the user.
  */
-export function isLimited({ scopedOrganizations, scopedTeams }: Caller): boolean {
+export function hasLimitedReach({ scopedOrganizations, scopedTeams }: Caller): boolean {
   return scopedOrganizations.length > 0 || scopedTeams.length > 0;
 }
 
@@ -103,7 +103,7 @@ export function requireSession({ credential }: Caller): SessionCredential {
 const recentMs = 2 * 60 * 60 * 1000;
 
 /** Returns the time until which a session's last sign-in counts as recent. */
-export function recentSignInUntil({ signedInAt }: SessionCredential): Date {
+export function computeRecentSignInEnd({ signedInAt }: SessionCredential): Date {
   return new Date(signedInAt.getTime() + recentMs);
 }
 

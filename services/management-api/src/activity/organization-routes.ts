@@ -2,7 +2,7 @@
 
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
-import { decodeCursor, keysetPageOf, keysetQuery } from '@millrace/http';
+import { decodeCursor, keysetPageSchema, keysetQuery } from '@millrace/http';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../access/addressed-organization.ts';
 import { defineRoute } from '../access/define-route.ts';
@@ -29,7 +29,7 @@ const organizationItem = Type.Object(
 );
 
 /** This list uses cursors. The other activity lists use page numbers. */
-const organizationActivity = Type.Object(keysetPageOf(organizationItem).properties, {
+const organizationActivity = Type.Object(keysetPageSchema(organizationItem).properties, {
   title: 'OrganizationActivityPage',
 });
 

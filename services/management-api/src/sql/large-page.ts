@@ -187,7 +187,7 @@ export function createLargePages(): LargePages {
 }
 
 /** Returns the `offset` query parameter for large lists that support offsets in addition to cursors. */
-export const offsetOfLargeList = (maximum: number) =>
+export const offsetSchemaOfLargeList = (maximum: number) =>
   Type.Integer({
     default: 0,
     minimum: 0,

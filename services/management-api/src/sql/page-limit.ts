@@ -30,7 +30,7 @@ export function toPageClauses(
  * Caches the SQL text of a list's statement for each of the few forms of `LIMIT`. PostgreSQL's driver compares the text
  * with the prepared statement, which is fast if both are the same string object.
  */
-export function pageText(build: (limits: PageLimits) => string): (limits: PageLimits) => string {
+export function buildPageSql(build: (limits: PageLimits) => string): (limits: PageLimits) => string {
   const texts = new Map<string, string>();
   return (limits) => {
     let text = texts.get(limits.page);

@@ -1,4 +1,4 @@
-import { compactText, createFlexibleReader, unsignedVarint } from './metadata.ts';
+import { createFlexibleReader, encodeCompactString, encodeUnsignedVarint } from './metadata.ts';
 
 test.each([
   [0, [0]],
@@ -6,11 +6,11 @@ test.each([
   [128, [0x80, 1]],
   [300, [0xac, 2]],
 ])('encodes %d as a varint', (value, bytes) => {
-  expect([...unsignedVarint(value)]).toEqual(bytes);
+  expect([...encodeUnsignedVarint(value)]).toEqual(bytes);
 });
 
 test.each(['', 'a', 'ä'.repeat(100), 'x'.repeat(20_000)])('reads back Kafka strings of any length', (text) => {
-  expect(createFlexibleReader(compactText(text)).text()).toBe(text);
+  expect(createFlexibleReader(encodeCompactString(text)).text()).toBe(text);
 });
 
 test('reads a missing string as null, and skips tags after array elements', () => {

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { KafkaMessage } from 'kafkajs';
-import { newestLeaderEpoch } from './metadata.ts';
+import { findNewestLeaderEpoch } from './metadata.ts';
 import { encodeRecordBatch } from './testing/encode-record-batch.ts';
 
 /** Decodes a fetched batch with the code of kafkajs. */
@@ -22,11 +22,11 @@ async function fetched(epoch: number): Promise<KafkaMessage[]> {
 test('returns the leader epoch of the last message in a Kafka batch', async () => {
   const messages = [...(await fetched(7)), ...(await fetched(9))];
   expect(messages).toHaveLength(2);
-  expect(newestLeaderEpoch(messages)).toBe(9);
+  expect(findNewestLeaderEpoch(messages)).toBe(9);
 });
 
 test('returns no leader epoch for an empty batch and for messages without an epoch', async () => {
-  expect(newestLeaderEpoch([])).toBeNull();
+  expect(findNewestLeaderEpoch([])).toBeNull();
   const [message] = await fetched(7);
-  expect(newestLeaderEpoch([{ ...message, batchContext: undefined } as unknown as KafkaMessage])).toBeNull();
+  expect(findNewestLeaderEpoch([{ ...message, batchContext: undefined } as unknown as KafkaMessage])).toBeNull();
 });

@@ -1,6 +1,6 @@
 import type { Kafka } from 'kafkajs';
 import Encoder from 'kafkajs/src/protocol/encoder.js';
-import { createFlexibleReader, type FlexibleReader, unsignedVarint } from './metadata.ts';
+import { createFlexibleReader, encodeUnsignedVarint, type FlexibleReader } from './metadata.ts';
 
 /**
  * Reason: kafkajs 2.2.4 cannot request log directories from brokers, and a full disk is the most common reason for a
@@ -87,7 +87,7 @@ async function askBroker({ versions, connectionPool }: Broker, broker: number): 
  * The body of a request (https://kafka.apache.org/protocol#The_Messages_DescribeLogDirs): the tags that end the header,
  * null for all topics, and no tags.
  */
-const encodedRequest = Buffer.concat([Buffer.of(0), unsignedVarint(1), Buffer.of(0)]);
+const encodedRequest = Buffer.concat([Buffer.of(0), encodeUnsignedVarint(1), Buffer.of(0)]);
 
 function decodeResponse(raw: Buffer, broker: number): LogDirectory[] | null {
   const reader = createFlexibleReader(raw);

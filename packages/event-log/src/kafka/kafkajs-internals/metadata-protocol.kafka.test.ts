@@ -2,12 +2,12 @@ import { createRequire } from 'node:module';
 import { testServers, uniqueTopicPrefix } from '@millrace/testing';
 import { Kafka, logLevel } from 'kafkajs';
 import { deleteTopics } from '../testing/delete-topics.ts';
-import { requestTopicIds, topicIdentityOf } from './metadata.ts';
+import { findTopicIdentity, installMetadataWithTopicIds } from './metadata.ts';
 
 const { lookup, requests } = createRequire(import.meta.url)('kafkajs/src/protocol/requests/index.js');
 const metadataKey = 3;
 
-beforeAll(() => requestTopicIds());
+beforeAll(() => installMetadataWithTopicIds());
 
 test.each([
   [6, 6],
@@ -27,7 +27,7 @@ test('metadata of a partition includes its topic ID and leader epoch', async () 
   try {
     await admin.createTopics({ waitForLeaders: true, topics: [{ topic, numPartitions: 2 }] });
     const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
-    const identities = topics.flatMap(({ partitions }) => partitions.map(topicIdentityOf));
+    const identities = topics.flatMap(({ partitions }) => partitions.map(findTopicIdentity));
     const identity = {
       clusterId: (await admin.describeCluster()).clusterId,
       topicId: expect.stringMatching(/^(?!0{32})[0-9a-f]{32}$/),

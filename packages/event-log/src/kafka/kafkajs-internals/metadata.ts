@@ -9,7 +9,7 @@ import metadata from 'kafkajs/src/protocol/requests/metadata/index.js';
  * kafkajs then uses with brokers that support it. Older brokers get the same requests as before. Relies on: kafkajs
  * choosing the newest version in an exported list that the broker supports, looking up its encoder in a plain exported
  * object, and returning partitions as they were decoded. Test: metadata-protocol.kafka.test.ts. If kafkajs changes,
- * `requestTopicIds` throws at start. Remove it when the client provides topic IDs and leader epochs.
+ * `installMetadataWithTopicIds` throws at start. Remove it when the client provides topic IDs and leader epochs.
  */
 const ownVersion = 10;
 const newestOfKafkajs = 6;
@@ -28,7 +28,7 @@ interface TopicIdentity {
  * Installs version 10, once per process.
  * @throws Error if the version of kafkajs is not supported
  */
-export function requestTopicIds(): void {
+export function installMetadataWithTopicIds(): void {
   if (isInstalled) return;
   if (typeof metadata?.protocol !== 'function' || metadata.versions?.at(-1) !== String(newestOfKafkajs)) {
     throw new Error('kafkajs changed its metadata request. Review metadata.ts.');
@@ -55,7 +55,7 @@ export function requestTopicIds(): void {
 }
 
 /** Returns the topic identity from a partition's metadata, or null for brokers older than Kafka 2.8. */
-export function topicIdentityOf(partition: object | undefined): TopicIdentity | null {
+export function findTopicIdentity(partition: object | undefined): TopicIdentity | null {
   return partition !== undefined && 'topicId' in partition ? (partition as TopicIdentity) : null;
 }
 
@@ -64,9 +64,9 @@ export function topicIdentityOf(partition: object | undefined): TopicIdentity | 
  */
 function encodeRequest({ topics, allowAutoTopicCreation = true }: MetadataRequest): Buffer {
   const noTags = Buffer.of(0);
-  const named = topics.flatMap((topic) => [Buffer.alloc(16), compactText(topic), noTags]);
+  const named = topics.flatMap((topic) => [Buffer.alloc(16), encodeCompactString(topic), noTags]);
   // In kafkajs, an empty list means all topics.
-  const count = unsignedVarint(topics.length === 0 ? 0 : topics.length + 1);
+  const count = encodeUnsignedVarint(topics.length === 0 ? 0 : topics.length + 1);
   const flags = Buffer.of(allowAutoTopicCreation ? 1 : 0, 0, 0);
   return Buffer.concat([noTags, count, ...named, flags, noTags]);
 }
@@ -202,7 +202,7 @@ export function createFlexibleReader(buffer: Buffer): FlexibleReader {
   };
 }
 
-export function unsignedVarint(value: number): Buffer {
+export function encodeUnsignedVarint(value: number): Buffer {
   const bytes: number[] = [];
   let rest = value;
   for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) + 0x80);
@@ -210,9 +210,9 @@ export function unsignedVarint(value: number): Buffer {
   return Buffer.from(bytes);
 }
 
-export function compactText(text: string): Buffer {
+export function encodeCompactString(text: string): Buffer {
   const bytes = Buffer.from(text, 'utf8');
-  return Buffer.concat([unsignedVarint(bytes.length + 1), bytes]);
+  return Buffer.concat([encodeUnsignedVarint(bytes.length + 1), bytes]);
 }
 
 /**
@@ -226,7 +226,7 @@ export function compactText(text: string): Buffer {
  * Returns the highest leader epoch of the messages, or null for messages in the format before Kafka 0.11, which have no
  * epochs.
  */
-export function newestLeaderEpoch(messages: readonly KafkaMessage[]): number | null {
+export function findNewestLeaderEpoch(messages: readonly KafkaMessage[]): number | null {
   // Epochs never decrease within a log, so the last message has the highest epoch.
   const { batchContext } = (messages.at(-1) ?? {}) as { batchContext?: { partitionLeaderEpoch?: number } };
   return batchContext?.partitionLeaderEpoch ?? null;

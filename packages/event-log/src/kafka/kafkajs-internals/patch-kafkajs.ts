@@ -1,6 +1,6 @@
 import { resetConnectionBuffers, stopIdleRequestQueueTimer } from './connection.ts';
-import { requestTopicIds } from './metadata.ts';
-import { replaceProduceEncoding } from './produce.ts';
+import { installMetadataWithTopicIds } from './metadata.ts';
+import { installProduceEncoder } from './produce.ts';
 
 /**
  * Patches kafkajs, once per process. This folder contains everything that depends on the internals of kafkajs 2.2.4,
@@ -9,8 +9,8 @@ import { replaceProduceEncoding } from './produce.ts';
  * @throws Error if the version of kafkajs is not supported
  */
 export function patchKafkajs(): void {
-  replaceProduceEncoding();
-  requestTopicIds();
+  installProduceEncoder();
+  installMetadataWithTopicIds();
   stopIdleRequestQueueTimer();
   resetConnectionBuffers();
 }

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Message } from 'kafkajs';
 import type { OutgoingRecord } from '../../append/transport.ts';
-import { replaceProduceEncoding, wrapRecords } from './produce.ts';
+import { installProduceEncoder, wrapRecords } from './produce.ts';
 
 /** Creates a request in the same steps as kafkajs: select the version, encode, and frame. */
 const kafkajs = createRequire(import.meta.url);
@@ -44,7 +44,7 @@ const record = (value: string): OutgoingRecord => ({
   value: Buffer.from(value),
 });
 
-beforeAll(() => replaceProduceEncoding());
+beforeAll(() => installProduceEncoder());
 
 test('kafkajs sends our encoding as a complete request', async () => {
   const { request } = produce([wrapRecords(3, [record('one'), record('two')])]);

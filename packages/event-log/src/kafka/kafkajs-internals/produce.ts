@@ -12,7 +12,7 @@ import { type OutgoingRecord, varintSize } from '../../append/transport.ts';
  * reported per partition. kafkajs still handles the rest (connections, metadata, leaders). Relies on: kafkajs looking
  * up its encoder by version in a plain exported object each time, and passing on the messages of a partition unchanged.
  * Test: produce-protocol.test.ts, and with real brokers event-log.contract.kafka.test.ts. If kafkajs changes,
- * `replaceProduceEncoding` throws at start. In a bundle with a second copy of kafkajs, the original encoder would reject
+ * `installProduceEncoder` throws at start. In a bundle with a second copy of kafkajs, the original encoder would reject
  * our value as invalid. Neither can write wrong bytes. Remove it when a client accepts the records of a partition as a
  * unit, at this cost, and reports the outcome of each partition.
  */
@@ -25,7 +25,7 @@ let isInstalled = false;
  * Installs our encoder, once per process.
  * @throws Error if the version of kafkajs is not supported
  */
-export function replaceProduceEncoding(): void {
+export function installProduceEncoder(): void {
   if (isInstalled) return;
   if (typeof produce?.protocol !== 'function' || !produce.versions?.includes('7')) {
     throw new Error('kafkajs changed its produce request. Review the encoding in produce.ts.');

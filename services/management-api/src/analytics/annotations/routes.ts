@@ -1,6 +1,6 @@
 import { includesScope } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
-import { offsetPage, offsetPageOf } from '@millrace/http';
+import { offsetPage, offsetPageSchema } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { environmentBasePaths } from '../../access/addressed-project.ts';
@@ -41,7 +41,7 @@ export function annotationRoutes({ sql, transaction }: Pick<Database, 'sql' | 't
       tags,
       scope: 'annotation:read',
       query: annotationListQuery,
-      responses: { 200: { description: 'One page of annotations.', schema: offsetPageOf(annotation) } },
+      responses: { 200: { description: 'One page of annotations.', schema: offsetPageSchema(annotation) } },
       examples: { response: { count: 1, next: null, previous: null, results: [annotationExample] } },
       handler: async ({ caller, target, query, request }) => {
         const { date_from: from, date_to: to } = query;

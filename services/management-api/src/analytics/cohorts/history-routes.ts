@@ -1,5 +1,5 @@
 import type { Sql } from '@millrace/db';
-import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { formatDateTime, offsetPage, offsetPageSchema, offsetQuery } from '@millrace/http';
 import { Type } from 'typebox';
 import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
@@ -80,7 +80,7 @@ export function cohortHistoryRoutes({ sql }: { sql: Sql }) {
       scope: 'cohort:read',
       params: cohortParams,
       query: Type.Object(offsetQuery),
-      responses: { 200: { description: 'One page of calculations.', schema: offsetPageOf(calculation) } },
+      responses: { 200: { description: 'One page of calculations.', schema: offsetPageSchema(calculation) } },
       examples: {
         response: {
           count: 1,

@@ -1,6 +1,6 @@
 import { findPerson, type Sql } from '@millrace/db';
 import { findCohortsOfPerson } from '@millrace/flags/cohorts';
-import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { offsetPage, offsetPageSchema, offsetQuery } from '@millrace/http';
 import { Type } from 'typebox';
 import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
@@ -29,7 +29,7 @@ export function personCohortsRoute({ sql, searches }: { sql: Sql; searches: Sear
       ...offsetQuery,
       person_id: Type.String({ minLength: 1, description: 'UUID, numeric ID or distinct ID of the person.' }),
     }),
-    responses: { 200: { description: 'One page of cohorts.', schema: offsetPageOf(cohort) } },
+    responses: { 200: { description: 'One page of cohorts.', schema: offsetPageSchema(cohort) } },
     examples: { response: { count: 1, next: null, previous: null, results: [cohortExample] } },
     handler: async ({ caller, target, query, request }) => {
       requireScope(caller, 'cohort:read');

@@ -1,6 +1,6 @@
 import type { Database } from '@millrace/db';
 import type { MembersToAdd } from '@millrace/flags/cohorts';
-import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { offsetPage, offsetPageSchema, offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { environmentBasePaths } from '../../access/addressed-project.ts';
@@ -67,7 +67,7 @@ function readRoutes({ sql }: Pick<Database, 'sql'>) {
       tags,
       scope: 'cohort:read',
       query: listQuery,
-      responses: { 200: { description: 'One page of cohorts.', schema: offsetPageOf(cohort) } },
+      responses: { 200: { description: 'One page of cohorts.', schema: offsetPageSchema(cohort) } },
       examples: { response: { count: 1, next: null, previous: null, results: [cohortExample] } },
       handler: async ({ target, query, request }) =>
         offsetPage(request, query, async (window) => {

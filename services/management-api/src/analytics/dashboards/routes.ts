@@ -1,5 +1,5 @@
 import type { Database, Transaction } from '@millrace/db';
-import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { offsetPage, offsetPageSchema, offsetQuery } from '@millrace/http';
 import { parseExpressionsAhead, type SqlParser } from '@millrace/insights';
 import { limitConcurrency } from '@millrace/runtime';
 import { Type } from 'typebox';
@@ -102,7 +102,7 @@ function readRoutes({ sql, queryRunner }: Pick<Database, 'sql'> & { queryRunner:
       tags,
       scope: 'dashboard:read',
       query: listQuery,
-      responses: { 200: { description: 'One page of dashboards.', schema: offsetPageOf(dashboard) } },
+      responses: { 200: { description: 'One page of dashboards.', schema: offsetPageSchema(dashboard) } },
       examples: { response: { count: 1, next: null, previous: null, results: [basicDashboardExample] } },
       handler: async ({ caller, target, query, request }) =>
         offsetPage(request, query, async (window) => {

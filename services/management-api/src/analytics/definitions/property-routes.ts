@@ -1,5 +1,5 @@
 import type { Database, Sql } from '@millrace/db';
-import { formatDateTime, offsetPage, offsetPageOf } from '@millrace/http';
+import { formatDateTime, offsetPage, offsetPageSchema } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 import { environmentBasePaths } from '../../access/addressed-project.ts';
@@ -91,7 +91,7 @@ function readRoutes({ sql, searches, otherStore: store }: EventDeps) {
         'event properties; use `type` for others.',
       query: listQuery,
       responses: {
-        200: { description: 'One page of property definitions.', schema: offsetPageOf(propertyDefinition) },
+        200: { description: 'One page of property definitions.', schema: offsetPageSchema(propertyDefinition) },
       },
       examples: { response: { count: 1, next: null, previous: null, results: [propertyDefinitionExample] } },
       handler: async ({ caller, target, query, request }) => {

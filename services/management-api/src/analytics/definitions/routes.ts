@@ -1,5 +1,5 @@
 import type { Database, Sql } from '@millrace/db';
-import { formatDateTime, offsetPage, offsetPageOf } from '@millrace/http';
+import { formatDateTime, offsetPage, offsetPageSchema } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { environmentBasePaths } from '../../access/addressed-project.ts';
@@ -40,7 +40,7 @@ function readRoutes({ sql, searches, otherStore }: EventDeps) {
       description:
         'Returns the definitions of the events that the project has received or that users have defined, ordered by name unless `ordering` specifies another order.',
       query: Type.Object(definitionListQuery),
-      responses: { 200: { description: 'One page of event definitions.', schema: offsetPageOf(eventDefinition) } },
+      responses: { 200: { description: 'One page of event definitions.', schema: offsetPageSchema(eventDefinition) } },
       examples: { response: { count: 1, next: null, previous: null, results: [eventDefinitionExample] } },
       handler: async ({ caller, target, query, request }) => {
         const { environmentId } = target;

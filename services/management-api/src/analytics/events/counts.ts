@@ -6,7 +6,7 @@ import { toTimeSpan } from '../../time/time-range.ts';
 import { findTimeZone } from '../../time/time-zone-store.ts';
 import { readListFilters } from '../property-filters/parse-property-filters.ts';
 import { countEvents, createEventRead } from './reads.ts';
-import { type EventDeps, suggestParameters } from './routes.ts';
+import { type EventDeps, suggestFasterParameters } from './routes.ts';
 import { eventFilterQuery, owners } from './schema.ts';
 import { intervals } from './store.ts';
 
@@ -55,7 +55,7 @@ export function eventCountRoutes({ sql, searches, otherStore }: EventDeps) {
         properties: await readListFilters(sql, projectId, { text: properties, owners }),
       };
       const timeZone = await findTimeZone(sql, projectId);
-      const rows = await searches.run({ caller, target }, suggestParameters(query), (on) =>
+      const rows = await searches.run({ caller, target }, suggestFasterParameters(query), (on) =>
         countEvents(createEventRead(otherStore, { sql: on, projectId, signal: request.disconnectSignal() }), filter, {
           interval,
           timeZone,

@@ -77,7 +77,7 @@ export async function findLatestEventTimes(
  * Creates the reader of a page of events, which first finds the keys of the events and then reads the events in
  * portions.
  */
-export function createEventPage(page: StoreRead) {
+export function createEventPageReader(page: StoreRead) {
   const known = new Map<string, EventKey>();
   const readKeys = createReader(page);
   return {

@@ -5,7 +5,7 @@ import { Type } from 'typebox';
 import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import type { Searches } from '../../access/searches.ts';
-import { type LargePages, offsetOfLargeList, refuseOffsetAfterCursor } from '../../sql/large-page.ts';
+import { type LargePages, offsetSchemaOfLargeList, refuseOffsetAfterCursor } from '../../sql/large-page.ts';
 import {
   decodeTimePosition,
   encodeTimePosition,
@@ -16,7 +16,7 @@ import {
 import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
 import { readListFilters } from '../property-filters/parse-property-filters.ts';
 import { parseElements } from './elements.ts';
-import { createEventPage, createEventRead, type OtherStore, readStoredEvent } from './reads.ts';
+import { createEventPageReader, createEventRead, type OtherStore, readStoredEvent } from './reads.ts';
 import { eventExample, eventFilterQuery, eventPage, owners, shownEvent, shownEventExample } from './schema.ts';
 import { type EventFilter, type EventRow, listPersonsOfDistinctIds, readEvent, readEvents } from './store.ts';
 
@@ -27,7 +27,7 @@ const orders = ['-timestamp', 'timestamp', '["-timestamp"]', '["timestamp"]'];
 const maxSkipped = 50_000;
 
 /** Returns the names of parameters that would make a search faster, for error messages. */
-export function suggestParameters({
+export function suggestFasterParameters({
   distinct_id,
   person_id,
   offset,
@@ -68,7 +68,7 @@ export function eventRoutes({ sql, searches, otherStore, pages }: EventDeps & { 
       scope: 'event:read',
       query: Type.Object({
         ...keysetQuery,
-        offset: offsetOfLargeList(maxSkipped),
+        offset: offsetSchemaOfLargeList(maxSkipped),
         ...eventFilterQuery,
         // Use neither an enum nor quotes in the default, which openapi-python-client does not support.
         orderBy: Type.String({
@@ -99,7 +99,7 @@ export function eventRoutes({ sql, searches, otherStore, pages }: EventDeps & { 
         const signal = request.disconnectSignal();
         const reading = (on: Sql) =>
           createEventRead(otherStore, { sql: on, projectId, signal, isRepeated: filter.properties === null });
-        const page = createEventPage(reading(sql));
+        const page = createEventPageReader(reading(sql));
         const read = otherStore === null ? readEventsOf(sql, projectId) : page.read;
         return pages.page(request, {
           behind: decodeTimePosition(decodeCursor(timePosition, cursor)),
@@ -111,7 +111,7 @@ export function eventRoutes({ sql, searches, otherStore, pages }: EventDeps & { 
             // PostgreSQL reads the newest page from an index. Another store has to read more, so the request counts as
             // a search.
             const isWalk = otherStore !== null || isSearch(filter) || keys.offset > 0;
-            return isWalk ? searches.run({ caller, target }, suggestParameters(query), find) : find(sql);
+            return isWalk ? searches.run({ caller, target }, suggestFasterParameters(query), find) : find(sql);
           },
           async read(keys, maxBytes) {
             const { rows, used } = await read(keys, maxBytes);

@@ -1,10 +1,10 @@
 // Schemas for the routes that list and count events.
 
-import { freeFormObject, keysetPageOf } from '@millrace/http';
+import { freeFormObject, keysetPageSchema } from '@millrace/http';
 import { type TSchema, Type } from 'typebox';
 import { timeRangeQuery } from '../../time/time-range.ts';
 import { maxDistinctIdsShown } from '../distinct-ids/distinct-id-store.ts';
-import { propertiesQuery } from '../property-filters/parse-property-filters.ts';
+import { propertiesQuerySchema } from '../property-filters/parse-property-filters.ts';
 
 /** The property kinds by which events can be filtered. */
 export const owners = ['event', 'person', 'event_metadata'] as const;
@@ -22,7 +22,7 @@ export const eventFilterQuery = {
     }),
   ),
   ...timeRangeQuery,
-  properties: propertiesQuery(owners),
+  properties: propertiesQuerySchema(owners),
 };
 
 const nullable = <S extends TSchema>(schema: S, description: string) =>
@@ -79,7 +79,7 @@ const event = Type.Object(
   { title: 'Event' },
 );
 
-const page = keysetPageOf(event);
+const page = keysetPageSchema(event);
 
 /**
  * A page can have fewer events than the limit, because a search for rare events may have to read all events of a

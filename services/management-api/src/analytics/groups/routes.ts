@@ -1,5 +1,5 @@
 import type { Sql } from '@millrace/db';
-import { decodeCursor, formatDateTime, freeFormObject, keysetPageOf, keysetQuery } from '@millrace/http';
+import { decodeCursor, formatDateTime, freeFormObject, keysetPageSchema, keysetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { environmentBasePaths } from '../../access/addressed-project.ts';
@@ -15,7 +15,7 @@ import { toPerson } from '../shown-persons/to-person.ts';
 import {
   findGroupKeys,
   findGroupMembers,
-  isSearch,
+  isGroupSearch,
   readGroup,
   readGroups,
   readTimesInGroup,
@@ -60,7 +60,7 @@ export function groupRoutes({ sql, searches, pages }: GroupRouteDeps) {
           }),
         ),
       }),
-      responses: { 200: { description: 'One page of groups.', schema: keysetPageOf(group) } },
+      responses: { 200: { description: 'One page of groups.', schema: keysetPageSchema(group) } },
       examples: { response: { next: null, results: [groupExample] } },
       handler: async ({ caller, target, query, request }) => {
         const projectId = target.environmentId;
@@ -70,7 +70,7 @@ export function groupRoutes({ sql, searches, pages }: GroupRouteDeps) {
           limit: query.limit,
           findKeys(window) {
             const find = (on: Sql) => findGroupKeys(on, projectId, query, window);
-            return isSearch(query) ? searches.run({ caller, target }, narrowing, find) : find(sql);
+            return isGroupSearch(query) ? searches.run({ caller, target }, narrowing, find) : find(sql);
           },
           async read(keys, maxBytes) {
             const { rows, used } = await readGroups(sql, projectId, { keys, maxBytes });
@@ -130,7 +130,7 @@ export function groupMemberRoutes({ sql, searches, pages }: GroupRouteDeps) {
         description: 'Counts only events after this time: an ISO 8601 time, or a relative time such as `-7d`.',
       }),
     }),
-    responses: { 200: { description: 'One page of persons.', schema: keysetPageOf(groupMember) } },
+    responses: { 200: { description: 'One page of persons.', schema: keysetPageSchema(groupMember) } },
     examples: {
       response: {
         next: null,

@@ -18,7 +18,7 @@ interface GroupFilter {
 }
 
 /** Returns true if the database may have to read groups that do not match the filter. */
-export function isSearch({ group_type_index, group_key, search }: GroupFilter): boolean {
+export function isGroupSearch({ group_type_index, group_key, search }: GroupFilter): boolean {
   if (group_key !== undefined) return group_type_index === undefined;
   return search !== undefined && search !== '';
 }

@@ -1,6 +1,6 @@
 // Schemas for insight variables, which are the placeholders `{variables.name}` in SQL insights.
 
-import { formatDateTime, offsetPageOf, offsetQuery, orNull } from '@millrace/http';
+import { formatDateTime, offsetPageSchema, offsetQuery, orNull } from '@millrace/http';
 import { variableTypes } from '@millrace/insights';
 import { Type } from 'typebox';
 import { embeddedUserExample } from '../../identity/embedded-users/embedded-user.ts';
@@ -39,7 +39,7 @@ export const insightVariable = Type.Object(
   { title: 'InsightVariable' },
 );
 
-export const variablePage = offsetPageOf(insightVariable);
+export const variablePage = offsetPageSchema(insightVariable);
 
 const optional = { default_value: Type.Optional(fields.default_value), values: Type.Optional(fields.values) };
 export const newVariable = Type.Object(

@@ -1,5 +1,5 @@
 import type { Database, Sql } from '@millrace/db';
-import { type ApiRequest, offsetPage, offsetPageOf } from '@millrace/http';
+import { type ApiRequest, offsetPage, offsetPageSchema } from '@millrace/http';
 import { mergeVariables, type SqlParser } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
@@ -78,7 +78,7 @@ function readRoutes({ sql, queryRunner }: Pick<Database, 'sql'> & { queryRunner:
       tags,
       scope: 'insight:read',
       query: listInsightsQuery,
-      responses: { 200: { description: 'One page of insights.', schema: offsetPageOf(insight) } },
+      responses: { 200: { description: 'One page of insights.', schema: offsetPageSchema(insight) } },
       examples: { response: { count: 1, next: null, previous: null, results: [insightExample] } },
       handler: async ({ caller, target, query, request }) => {
         const editor = { ...target, userId: caller.userId };

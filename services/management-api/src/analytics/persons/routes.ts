@@ -1,7 +1,7 @@
 // Declares the routes that read persons and their activity log.
 
 import { findPerson, type Sql } from '@millrace/db';
-import { decodeCursor, keysetPageOf, keysetQuery, PageStream } from '@millrace/http';
+import { decodeCursor, keysetPageSchema, keysetQuery, PageStream } from '@millrace/http';
 import { AppError, isAppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { environmentBasePaths } from '../../access/addressed-project.ts';
@@ -10,18 +10,18 @@ import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../../activity/activity-page.ts';
-import { type LargePages, offsetOfLargeList, refuseOffsetAfterCursor } from '../../sql/large-page.ts';
+import { type LargePages, offsetSchemaOfLargeList, refuseOffsetAfterCursor } from '../../sql/large-page.ts';
 import { longestNeedle } from '../../sql/longest-needle.ts';
 import { readCohortPersons } from '../cohorts/person-list.ts';
 import { requireCohort } from '../cohorts/write.ts';
 import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
 import { createEventRead, findLatestEventTimes } from '../events/reads.ts';
 import type { EventDeps } from '../events/routes.ts';
-import { propertiesQuery, readListFilters } from '../property-filters/parse-property-filters.ts';
+import { propertiesQuerySchema, readListFilters } from '../property-filters/parse-property-filters.ts';
 import { person, personExample } from '../shown-persons/person-schema.ts';
 import { toPerson } from '../shown-persons/to-person.ts';
 import { countMatches, findPersonKeys } from './search.ts';
-import { isSearch, type PersonPosition, readPerson, readPersons } from './store.ts';
+import { isPersonSearch, type PersonPosition, readPerson, readPersons } from './store.ts';
 
 /**
  * A cursor contains the ID of the last person on the page. The ID is a string because it has 64 bits. In lists that are
@@ -67,7 +67,7 @@ const personFilterQuery = {
         'identified.',
     }),
   ),
-  properties: propertiesQuery(owners),
+  properties: propertiesQuerySchema(owners),
 };
 
 export function personRoutes({ sql, searches, otherStore, pages }: EventDeps & { pages: LargePages }) {
@@ -87,7 +87,7 @@ export function personRoutes({ sql, searches, otherStore, pages }: EventDeps & {
       scope: 'person:read',
       query: Type.Object({
         ...keysetQuery,
-        offset: offsetOfLargeList(Number.MAX_SAFE_INTEGER),
+        offset: offsetSchemaOfLargeList(Number.MAX_SAFE_INTEGER),
         ...personFilterQuery,
         order: Type.Optional(
           Type.String({
@@ -115,7 +115,7 @@ export function personRoutes({ sql, searches, otherStore, pages }: EventDeps & {
           }),
         ),
       }),
-      responses: { 200: { description: 'One page of persons.', schema: keysetPageOf(person) } },
+      responses: { 200: { description: 'One page of persons.', schema: keysetPageSchema(person) } },
       examples: { response: { next: null, results: [personExample] } },
       handler: async ({ caller, target, query, request }) => {
         const projectId = target.environmentId;
@@ -142,7 +142,7 @@ export function personRoutes({ sql, searches, otherStore, pages }: EventDeps & {
           findKeys(keys) {
             const window = { ...keys, order } as const;
             const find = (on: Sql) => findPersonKeys(on, { projectId, filter, window });
-            const isWalk = isSearch(filter) || window.offset > 0;
+            const isWalk = isPersonSearch(filter) || window.offset > 0;
             return isWalk ? searches.run({ caller, target }, narrowing, find) : find(sql);
           },
           async read(keys, maxBytes) {

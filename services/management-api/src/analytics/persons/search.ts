@@ -7,7 +7,7 @@ import {
   findPersonIdAfter,
   findPersonsByStart,
   type IdRange,
-  isSearch,
+  isPersonSearch,
   listPersonKeys,
   type PersonFilter,
   type PersonPosition,
@@ -39,7 +39,7 @@ export async function findPersonKeys(
   list: PersonList,
 ): Promise<PersonPosition[] | StoppedSearch<PersonPosition>> {
   const { filter, window, projectId } = list;
-  const isLong = isSearch(filter) && filter.email === undefined && window.order === '-id' && window.offset === 0;
+  const isLong = isPersonSearch(filter) && filter.email === undefined && window.order === '-id' && window.offset === 0;
   if (!isLong) return listPersonKeys(sql, list);
   const { behind, limit } = window;
   const text = filter.search ?? '';
@@ -95,7 +95,7 @@ export async function countMatches(
     count += await countPersons(sql, { projectId, filter, most: most + 1 - count }, range);
     return count > most;
   };
-  if (isSearch(filter) && filter.email === undefined)
+  if (isPersonSearch(filter) && filter.email === undefined)
     stoppedAt = await walkById(sql, { projectId, behind: null, maxMs: longMs }, countMore);
   else await countMore();
   return { count: Math.min(count, most), is_complete: count <= most && stoppedAt === null };

@@ -18,7 +18,7 @@ export interface PersonFilter {
 }
 
 /** Returns true if the database may have to read persons who do not match the filter. */
-export function isSearch({ distinct_id, email, search, is_identified, properties }: PersonFilter): boolean {
+export function isPersonSearch({ distinct_id, email, search, is_identified, properties }: PersonFilter): boolean {
   return distinct_id === undefined && ((email ?? search ?? is_identified) !== undefined || properties !== null);
 }
 

@@ -93,7 +93,7 @@ const invalid = (attr: string, detail: string) => new AppError('invalid', detail
  * Returns the schema of the query parameter `properties`.
  * @param owners allowed values of `type`. The first is the default.
  */
-export function propertiesQuery(owners: readonly Owner[]) {
+export function propertiesQuerySchema(owners: readonly Owner[]) {
   return Type.Optional(
     Type.String({
       description:

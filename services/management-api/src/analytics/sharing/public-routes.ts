@@ -21,7 +21,7 @@ import {
   sharedPageExample,
   tileParams,
 } from './public-schema.ts';
-import { isClosed, toPublicQuery, toPublicResult } from './public-shape.ts';
+import { isClosedQuery, toPublicQuery, toPublicResult } from './public-shape.ts';
 import { sharingTags as tags } from './schema.ts';
 import { listShownTiles } from './write.ts';
 
@@ -142,7 +142,7 @@ async function showInsight(load: Load, link: OpenLink, insight: InsightRow | nul
   };
   if (insight === null) return { ...hidden, name: null };
   const name = insight.name ?? insight.derived_name;
-  if (isClosed(insight.query)) return { ...hidden, name };
+  if (isClosedQuery(insight.query)) return { ...hidden, name };
   const { status, result } = await load(link, insight);
   return {
     status,

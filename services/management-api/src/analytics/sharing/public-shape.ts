@@ -10,7 +10,7 @@ import { findSource, readVisualization } from '@millrace/insights';
  */
 const open = /^(Trends|Funnels|Retention|Lifecycle|WebOverview|WebStatsTable|WebTrends|HogQL)Query$/;
 
-export const isClosed = (query: unknown): boolean => query !== null && !open.test(String(findSource(query)?.kind));
+export const isClosedQuery = (query: unknown): boolean => query !== null && !open.test(String(findSource(query)?.kind));
 const isSql = (query: unknown) => findSource(query)?.kind === 'HogQLQuery';
 
 /** Maximum number of rows of an SQL insight that visitors see. */

@@ -16,7 +16,7 @@ import { listTiles } from '../dashboards/tile-store.ts';
 import { requireDashboard } from '../dashboards/write.ts';
 import { findInsights } from '../insights/store.ts';
 import { requireInsight } from '../insights/write.ts';
-import { isClosed } from './public-shape.ts';
+import { isClosedQuery } from './public-shape.ts';
 import type { sharingChanges } from './schema.ts';
 import {
   allowsSharing,
@@ -152,7 +152,7 @@ async function requireShareable(tx: Transaction, { target }: Author, { kind, id 
     const detail = 'The dashboard contains an insight that you do not have access to, so you cannot share it publicly.';
     throw new AppError('forbidden', detail);
   }
-  if (kind === 'insight' && insights.some(({ query }) => isClosed(query))) {
+  if (kind === 'insight' && insights.some(({ query }) => isClosedQuery(query))) {
     throw new AppError('invalid', 'Insights that list persons or events cannot be shared publicly.', {
       code: 'invalid_input',
       attr: 'enabled',

@@ -1,5 +1,5 @@
 import type { Database, Sql } from '@millrace/db';
-import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { offsetPage, offsetPageSchema, offsetQuery } from '@millrace/http';
 import { parseAhead, type SqlParser } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
@@ -7,7 +7,7 @@ import { addressedOrganization, organizationParams } from '../../access/addresse
 import { environmentBases, parentEnvironment } from '../../access/addressed-project.ts';
 import { type BasePath, basePath, defineRoutes } from '../../access/define-route.ts';
 import type { DestinationSecrets } from './destinations.ts';
-import { changeBatchExport, createBatchExport, recordExportActivity, setPaused } from './rules.ts';
+import { changeBatchExport, createBatchExport, recordExportActivity, setExportPaused } from './rules.ts';
 import { runRoutes } from './run-routes.ts';
 import {
   batchExport,
@@ -98,7 +98,7 @@ function readRoutes(below: Exports, { sql }: BatchExportDeps) {
       tags,
       scope: 'batch_export:read',
       query: Type.Object(offsetQuery),
-      responses: { 200: { description: 'One page of batch exports.', schema: offsetPageOf(batchExport) } },
+      responses: { 200: { description: 'One page of batch exports.', schema: offsetPageSchema(batchExport) } },
       examples: { response: { count: 1, next: null, previous: null, results: [batchExportExample] } },
       handler: async ({ target: address, query, request }) =>
         offsetPage(request, query, async (window) => {
@@ -257,7 +257,7 @@ function pauseRoutes(below: Exports, { transaction, destinationSecrets, parser }
       examples: { request: newBatchExportExample, response: { paused: true } },
       handler: async ({ target: address, params: { id } }) =>
         transaction(async (tx) => {
-          const change = await setPaused(
+          const change = await setExportPaused(
             tx,
             { address, id },
             { paused: true, now: new Date(), destinationSecrets, parser },
@@ -285,7 +285,7 @@ function pauseRoutes(below: Exports, { transaction, destinationSecrets, parser }
       handler: async ({ target: address, params: { id }, body }) =>
         transaction(async (tx) => {
           const withBackfill = body.backfill ?? false;
-          const change = await setPaused(
+          const change = await setExportPaused(
             tx,
             { address, id },
             { paused: false, now: new Date(), destinationSecrets, parser, withBackfill },

@@ -158,7 +158,7 @@ const hasDays = (interval: BatchExportFields['interval']) => interval === 'day' 
  * @param withBackfill whether to export the intervals that were missed during the pause
  * @throws AppError `not_found`
  */
-export async function setPaused(
+export async function setExportPaused(
   tx: Transaction,
   { address, id }: { address: ExportAddress; id: string },
   { paused, withBackfill = false, ...writing }: { paused: boolean; withBackfill?: boolean } & Writing,

@@ -7,7 +7,7 @@ import {
   keysetPage,
   keysetQuery,
   offsetPage,
-  offsetPageOf,
+  offsetPageSchema,
   offsetQuery,
   rowsToFetch,
   trimPage,
@@ -301,7 +301,7 @@ export function runRoutes(
         cursor:
           'This list is paginated with `limit` and `offset`. Follow the URL in `next` instead of sending `cursor`.',
       },
-      responses: { 200: { description: 'One page of backfills.', schema: offsetPageOf(backfill) } },
+      responses: { 200: { description: 'One page of backfills.', schema: offsetPageSchema(backfill) } },
       examples: { response: { count: 1, next: null, previous: null, results: [backfillExample] } },
       handler: async ({ target: address, params: { id }, query, request }) => {
         await requireExport(sql, address, id);

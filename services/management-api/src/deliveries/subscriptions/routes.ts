@@ -1,6 +1,6 @@
 import { hasPlanFeature, maskTarget } from '@millrace/contracts';
 import type { Database, Sql } from '@millrace/db';
-import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { formatDateTime, offsetPage, offsetPageSchema, offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { describeRule } from '@millrace/schedule';
 import { Type } from 'typebox';
@@ -85,7 +85,7 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
       tags,
       scope: 'subscription:read',
       query: listQuery,
-      responses: { 200: { description: 'One page of subscriptions.', schema: offsetPageOf(subscription) } },
+      responses: { 200: { description: 'One page of subscriptions.', schema: offsetPageSchema(subscription) } },
       examples: { response: pageExample(subscriptionExample) },
       handler: async ({ caller, target: { environmentId, level }, query, request }) => {
         const { deleted, dashboard, insight } = query;
@@ -202,7 +202,7 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
       scope: 'subscription:read',
       params,
       query: Type.Object(offsetQuery),
-      responses: { 200: { description: 'One page of reports.', schema: offsetPageOf(delivery) } },
+      responses: { 200: { description: 'One page of reports.', schema: offsetPageSchema(delivery) } },
       examples: { response: pageExample(deliveryExample) },
       handler: async ({ caller, target: { environmentId, level }, params: { id }, query, request }) => {
         if (!(await findSubscription(sql, environmentId, id))) throw new AppError('not_found', 'Not found.');

@@ -1,4 +1,4 @@
-import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { formatDateTime, offsetPage, offsetPageSchema, offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { environmentBasePaths } from '../../access/addressed-project.ts';
@@ -49,7 +49,7 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
       scope: 'early_access_feature:read',
       query: Type.Object(offsetQuery),
       responses: {
-        200: { description: 'One page of early access features.', schema: offsetPageOf(earlyAccessFeature) },
+        200: { description: 'One page of early access features.', schema: offsetPageSchema(earlyAccessFeature) },
       },
       examples: { response: { count: 1, next: null, previous: null, results: [featureExample] } },
       handler: async ({ target, query, request }) =>

@@ -1,6 +1,6 @@
 // Encrypts, decrypts and redacts feature flag payloads.
 
-import { flagPayloadContext, isObject, isSealedPayload, redactedPayload } from '@millrace/contracts';
+import { flagPayloadEncryptionContext, isObject, isSealedPayload, redactedPayload } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { AppError, type SecretBox, SecretBoxError } from '@millrace/runtime';
 import type { EventDeps } from '../../analytics/events/routes.ts';
@@ -31,14 +31,14 @@ export function createPayloadSecrets(box: SecretBox, { mayBePlain }: { mayBePlai
   const open = (text: string, environmentId: number) => {
     if (!isSealedPayload(text)) return text;
     try {
-      return String(box.open({ sealed: text }, flagPayloadContext(environmentId)).payload);
+      return String(box.open({ sealed: text }, flagPayloadEncryptionContext(environmentId)).payload);
     } catch (error) {
       if (error instanceof SecretBoxError) return redactedPayload;
       throw error;
     }
   };
   const seal = (payload: string, environmentId: number) => {
-    if (box.newestPrefix !== null) return box.seal({ payload }, flagPayloadContext(environmentId)).sealed;
+    if (box.newestPrefix !== null) return box.seal({ payload }, flagPayloadEncryptionContext(environmentId)).sealed;
     if (mayBePlain) return payload;
     throw new AppError(
       'invalid',

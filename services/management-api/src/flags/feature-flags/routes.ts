@@ -1,7 +1,7 @@
 import type { Sql } from '@millrace/db';
 import { validatePatterns } from '@millrace/flags';
 import { runInTimeSlices } from '@millrace/flags/store';
-import { type ApiRequest, offsetPage, offsetPageOf } from '@millrace/http';
+import { type ApiRequest, offsetPage, offsetPageSchema } from '@millrace/http';
 import { type Static, Type } from 'typebox';
 import { environmentBasePaths, findProjectOfToken } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
@@ -102,7 +102,7 @@ function flagsOfTokenRoute({ sql }: FlagDeps) {
       ),
       ...listFlagsQuery.properties,
     }),
-    responses: { 200: { description: 'One page of feature flags.', schema: offsetPageOf(featureFlag) } },
+    responses: { 200: { description: 'One page of feature flags.', schema: offsetPageSchema(featureFlag) } },
     examples: { response: { count: 1, next: null, previous: null, results: [featureFlagExample] } },
     handler: async ({ caller, query: { token, ...query }, request }) => {
       const route = { path: flagsPath, scope } as const;
@@ -123,7 +123,7 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
         'Returns the feature flags of the project, newest first by default. Deleted flags are left out, and so are archived flags ' +
         'unless you send `archived=true`. Encrypted payloads are redacted.',
       query: listFlagsQuery,
-      responses: { 200: { description: 'One page of feature flags.', schema: offsetPageOf(featureFlag) } },
+      responses: { 200: { description: 'One page of feature flags.', schema: offsetPageSchema(featureFlag) } },
       examples: { response: { count: 1, next: null, previous: null, results: [featureFlagExample] } },
       handler: async ({ target, query, request }) => listPage(sql, target, { query, request }),
     }),

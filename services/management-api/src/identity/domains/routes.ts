@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
-  clientSecretContext,
+  clientSecretEncryptionContext,
   deleteDomainIdentities,
   type Installed,
   type LookUpChallenge,
@@ -9,7 +9,7 @@ import {
 } from '@millrace/accounts';
 import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
-import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { offsetPage, offsetPageSchema, offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
@@ -18,7 +18,7 @@ import { defineRoute } from '../../access/define-route.ts';
 import type { AccountMailing, DomainNotice } from '../sign-in/account-mailing.ts';
 import type { SealedTexts } from '../sign-in/sealed-texts.ts';
 import {
-  changeDomain,
+  applyDomainChanges,
   changesSignIn,
   checkDomainName,
   domainTakenError,
@@ -74,7 +74,7 @@ export function domainRoutes({ sql, installed }: Pick<DomainRouteDeps, 'sql' | '
       scope: 'organization:read',
       params: organizationParams,
       query: Type.Object(offsetQuery),
-      responses: { 200: { description: 'One page of domains.', schema: offsetPageOf(domain) } },
+      responses: { 200: { description: 'One page of domains.', schema: offsetPageSchema(domain) } },
       examples: { response: { count: 1, next: null, previous: null, results: [domainExample] } },
       target: addressedOrganization(sql),
       handler: async ({ target, query, request }) =>
@@ -131,19 +131,19 @@ function requireDomain(row: DomainRow | undefined): DomainRow {
 export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, accountMailing }: DomainRouteDeps) {
   const sealed = <T extends { oidc_client_secret?: string | null }>(id: string, body: T): T =>
     body.oidc_client_secret
-      ? { ...body, oidc_client_secret: sealedTexts.seal(body.oidc_client_secret, clientSecretContext(id)) }
+      ? { ...body, oidc_client_secret: sealedTexts.seal(body.oidc_client_secret, clientSecretEncryptionContext(id)) }
       : body;
 
   async function change(
     { caller, member, id }: { caller: Caller; member: Membership; id: string },
-    { scim_enabled: withScim, ...wanted }: Parameters<typeof changeDomain>[1] & { scim_enabled?: boolean | null },
+    { scim_enabled: withScim, ...wanted }: Parameters<typeof applyDomainChanges>[1] & { scim_enabled?: boolean | null },
   ): Promise<DomainRow> {
     const { before, after } = await transaction(async (tx) => {
       const { available_product_features: features } = await lockOrganization(tx, member.organizationId);
       const before = requireDomain(await lockDomain(tx, member.organizationId, id));
       if (withScim !== undefined) refuseScimChange(withScim, await hasScimToken(tx, before.id));
       const mayProvision = hasPlanFeature(features, 'automatic_provisioning');
-      const after = changeDomain(before, sealed(before.id, wanted), mayProvision);
+      const after = applyDomainChanges(before, sealed(before.id, wanted), mayProvision);
       if (changesSignIn(before, after)) await requireDomainOwner(tx, member, before.domain, after.domain);
       if ((await isNameTaken(tx, after)) || !(await updateDomain(tx, after))) throw domainTakenError();
       // Linked identities belong to the previous name. The new name's provider may have other people with the same

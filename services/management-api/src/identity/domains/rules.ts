@@ -26,7 +26,7 @@ type Changes = Omit<Static<typeof domainChanges>, 'scim_enabled'> & Static<typeo
  * @throws AppError `invalid` naming the field: `verification_required`, `feature_not_available`, `invalid_choice`,
  *   `invalid_certificate`, `required`, or a name or issuer that is not valid
  */
-export function changeDomain(row: DomainRow, changes: Changes, mayProvision: boolean): DomainRow {
+export function applyDomainChanges(row: DomainRow, changes: Changes, mayProvision: boolean): DomainRow {
   if (changes.domain !== undefined) checkDomainName(changes.domain);
   if (row.verified_at === null) refuseUntilVerified(changes);
   if (changes.jit_provisioning_enabled === true && !mayProvision) {

@@ -7,7 +7,7 @@ import { type TObject, type TSchema, Type } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { type BasePath, defineRoutes } from '../../access/define-route.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../../activity/activity-page.ts';
-import { demoDataStatus, intent, recordIntent } from './compatibility.ts';
+import { demoDataStatus, intent, recordProductIntent } from './compatibility.ts';
 import { keyRoutes, type RecordDescription } from './key-routes.ts';
 import { checkReferencedRecords, parseSettingsAhead } from './rules.ts';
 import { refusedSettings } from './schema.ts';
@@ -120,7 +120,9 @@ function changeRoutes(
       examples: { request: { product_type: 'surveys', intent_context: 'onboarding' }, response: example },
       handler: async (context) => {
         await parseSettingsAhead(parser, context.body);
-        await transaction((tx) => recordIntent(tx, context, (settings) => changeSettings(tx, context, settings)));
+        await transaction((tx) =>
+          recordProductIntent(tx, context, (settings) => changeSettings(tx, context, settings)),
+        );
         return show(context);
       },
     }),

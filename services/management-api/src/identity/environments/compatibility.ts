@@ -48,7 +48,7 @@ export const intent = {
  * Records interest in a product, and changes the settings that the request contains.
  * @throws AppError `invalid` if the request contains neither a product nor a setting
  */
-export async function recordIntent(
+export async function recordProductIntent(
   tx: Transaction,
   { target, body }: AddressedRecord & { body: Record<string, unknown> },
   changeSettings: (settings: Record<string, unknown>) => Promise<void>,

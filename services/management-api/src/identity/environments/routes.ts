@@ -3,7 +3,7 @@
 import { changeEnvironment, removeEnvironment } from '@millrace/accounts';
 import { parseRecordId } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
-import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { offsetPage, offsetPageSchema, offsetQuery } from '@millrace/http';
 import type { SqlParser } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
@@ -18,7 +18,7 @@ import {
 import { basePath, defineRoute } from '../../access/define-route.ts';
 import { environmentAccessRoutes } from './access-controls.ts';
 import { commonRoutes, type RecordKind } from './common-routes.ts';
-import { createEnvironmentFor, parseSettingsAhead, requireCreator } from './rules.ts';
+import { createEnvironmentFor, parseSettingsAhead, requireCanCreateProjects } from './rules.ts';
 import {
   environment,
   environmentChanges,
@@ -30,7 +30,7 @@ import {
 import { type RecordDeps, type ShowRecord, showRecord, toEnvironment } from './show.ts';
 import { findProjectOfCaller, listEnvironments } from './store.ts';
 
-const page = offsetPageOf(environmentListItem);
+const page = offsetPageSchema(environmentListItem);
 const listResponse = { 200: { description: 'One page of environments.', schema: page } };
 const listExample = { response: { count: 1, next: null, previous: null, results: [environmentListExample] } };
 const tags: [string] = ['environments'];
@@ -132,7 +132,7 @@ export function environmentRoutes(deps: RecordDeps & { parser: SqlParser }) {
         // not sufficient.
         const { projectId, organizationId } = project;
         requireProjectInKey(context.caller, { environmentIds: [projectId], organizationId }, context.params.project_id);
-        await requireCreator(context, project.organizationId);
+        await requireCanCreateProjects(context, project.organizationId);
         return project;
       },
       handler: async ({ caller, target: { projectId, organizationId }, body: sent }) => {

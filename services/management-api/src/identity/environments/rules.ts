@@ -5,7 +5,7 @@ import {
   countEnvironments,
   countProjects,
   createEnvironment,
-  findIsDemo,
+  isDemoEnvironment,
   lockOrganization,
   requireLevelForSettings,
   requireNoPlanLimit,
@@ -17,7 +17,7 @@ import type { ApiRequest } from '@millrace/http';
 import { checkEventFilters, findModifierProblem, parseExpressionsAhead, type SqlParser } from '@millrace/insights';
 import { AppError, isAppError } from '@millrace/runtime';
 import type { AddressedProject } from '../../access/addressed-store.ts';
-import { type Caller, isAdministrator, isLimited } from '../../access/caller.ts';
+import { type Caller, hasLimitedReach, isAdministrator } from '../../access/caller.ts';
 import { requireReferencedRecords } from '../../access/named-records.ts';
 import type { AddressedRecord } from './show.ts';
 import { hasDashboard } from './store.ts';
@@ -41,7 +41,7 @@ export async function createEnvironmentFor(
   requireLevelForNewEnvironment(caller, organizationId, sent);
   const { id } = await createEnvironment(tx, { projectId, settings: sent, actor: caller });
   await checkQuerySettings({ tx, parser }, id, sent);
-  if (!isLimited(caller)) await setCurrentEnvironment(tx, caller.userId, { organizationId, environmentId: id });
+  if (!hasLimitedReach(caller)) await setCurrentEnvironment(tx, caller.userId, { organizationId, environmentId: id });
   return id;
 }
 
@@ -146,7 +146,7 @@ async function checkDemoChange(
   if (typeof sent.is_demo !== 'boolean') return;
   const { environmentId, projectId, organizationId } = target;
   const { available_product_features: plan } = await lockOrganization(tx, organizationId);
-  const isDemo = await findIsDemo(tx, environmentId);
+  const isDemo = await isDemoEnvironment(tx, environmentId);
   if (isDemo === undefined) throw new AppError('not_found', 'Not found.');
   if (isDemo === sent.is_demo) return;
   if (!isDemo) {
@@ -179,7 +179,7 @@ async function isDemoRequested(request: ApiRequest): Promise<boolean> {
  * every member can create.
  * @throws AppError `forbidden`
  */
-export async function requireCreator(
+export async function requireCanCreateProjects(
   { caller, request }: { caller: Caller; request: ApiRequest },
   organizationId: string,
 ): Promise<void> {

@@ -59,7 +59,7 @@ const environmentComputed = {
   }),
 };
 
-export function settingResponses(isShown: (field: SettingField) => boolean): Record<string, TSchema> {
+export function settingResponseSchemas(isShown: (field: SettingField) => boolean): Record<string, TSchema> {
   const settings = Object.entries(settingFields).filter(([, setting]) => isShown(setting));
   return Object.fromEntries(settings.map(([field, { response }]) => [field, response]));
 }
@@ -72,7 +72,7 @@ export const environment = Type.Object<Record<string, TSchema>>(
     name: nameOf('environment'),
     ...base,
     ...environmentComputed,
-    ...settingResponses(() => true),
+    ...settingResponseSchemas(() => true),
   },
   { title: 'Environment' },
 );
@@ -97,7 +97,7 @@ export const environmentListItem = Type.Object(
 );
 
 /** Returns the schemas of the settings in a request, which are all optional and have no default. */
-export function writableSettings(isShown: (field: SettingField) => boolean) {
+export function writableSettingSchemas(isShown: (field: SettingField) => boolean) {
   const settings = Object.entries(settingFields).filter(([, setting]) => isShown(setting));
   return Object.fromEntries(settings.map(([field, { request }]) => [field, Type.Optional(request)]));
 }
@@ -129,7 +129,7 @@ export const refusedSettings = {
 export const environmentChanges = Type.Object(
   {
     name: Type.Optional(nameOf('environment')),
-    ...writableSettings(() => true),
+    ...writableSettingSchemas(() => true),
   },
   { title: 'EnvironmentChanges' },
 );

@@ -15,7 +15,14 @@ import {
 } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
-import { type ApiRequest, formatDateTime, offsetPage, offsetPageOf, offsetQuery, WithHeaders } from '@millrace/http';
+import {
+  type ApiRequest,
+  formatDateTime,
+  offsetPage,
+  offsetPageSchema,
+  offsetQuery,
+  WithHeaders,
+} from '@millrace/http';
 import { AppError, isAppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
@@ -33,7 +40,7 @@ import { rejectEnforced } from '../sign-in/enforcement.ts';
 import { checkNewPassword } from '../sign-in/password-rules.ts';
 import { startSession } from '../sign-in/rules.ts';
 import type { InviteMailing, Joined } from './mailing.ts';
-import { acceptInviteAsUser, inviteMembers, parseInvites, toJoined } from './rules.ts';
+import { acceptInviteAsUser, inviteMembers, parseInvites, toJoinedUser } from './rules.ts';
 import {
   acceptance,
   acceptedInvite,
@@ -72,7 +79,7 @@ export function inviteRoutes(deps: InviteRouteDeps) {
       scope: 'organization_member:read',
       params: organizationParams,
       query: Type.Object(offsetQuery),
-      responses: { 200: { description: 'One page of invites.', schema: offsetPageOf(invite) } },
+      responses: { 200: { description: 'One page of invites.', schema: offsetPageSchema(invite) } },
       examples: { response: { count: 1, next: null, previous: null, results: [inviteExample] } },
       target: addressedOrganization(sql),
       handler: async ({ caller, target: { organizationId }, query, request }) =>
@@ -312,7 +319,7 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
                   secondFactor: null,
                 });
               }
-              return { ...(await toJoined(tx, joined)), personal_api_key: joined.personalApiKey };
+              return { ...(await toJoinedUser(tx, joined)), personal_api_key: joined.personalApiKey };
             }),
           );
           return signedIn === null ? joined : new WithHeaders(joined, setSessionCookies(request, signedIn));

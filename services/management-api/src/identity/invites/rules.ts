@@ -15,7 +15,7 @@ import {
 import type { Database, Transaction } from '@millrace/db';
 import { parseInput } from '@millrace/http';
 import { AppError, isAppError } from '@millrace/runtime';
-import { type Caller, isLimited, type Membership } from '../../access/caller.ts';
+import { type Caller, hasLimitedReach, type Membership } from '../../access/caller.ts';
 import type { InviteMailing } from './mailing.ts';
 import { type InviteBody, newInvite, toInvite } from './schema.ts';
 import { findInvites } from './store.ts';
@@ -82,7 +82,7 @@ function invitingKeyOf(caller: Caller): Inviter['key'] {
   // creates.
   const { credential } = caller;
   const expiresAt = credential.kind === 'key' ? credential.expiresAt : null;
-  return { scopes: caller.scopes, isLimited: isLimited(caller), expiresAt };
+  return { scopes: caller.scopes, isLimited: hasLimitedReach(caller), expiresAt };
 }
 
 const maxInvites = 20;
@@ -137,7 +137,7 @@ export async function acceptInviteAsUser(
   id: string,
   { caller, token }: { caller: Caller; token: string },
 ) {
-  if (isLimited(caller)) {
+  if (hasLimitedReach(caller)) {
     throw new AppError('forbidden', 'API keys with scoped organizations or projects cannot accept invites.');
   }
   return transaction(async (tx) => {
@@ -157,7 +157,7 @@ export async function acceptInviteAsUser(
         return user;
       },
     });
-    return toJoined(tx, joined);
+    return toJoinedUser(tx, joined);
   });
 }
 
@@ -168,7 +168,7 @@ function needsToken(): AppError {
   return new AppError('invalid', detail, { code: 'required', attr: 'token' });
 }
 
-export async function toJoined(tx: Transaction, { invite, user, membership }: AcceptedInvite) {
+export async function toJoinedUser(tx: Transaction, { invite, user, membership }: AcceptedInvite) {
   const organization = await getOrganization(tx, invite.organization_id);
   return {
     user: { ...user, hedgehog_config: user.hedgehog_config ?? {} },

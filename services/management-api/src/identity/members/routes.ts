@@ -1,7 +1,7 @@
 import { blockAddress, removeMember, requireMayEditMember, setMemberLevel } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
-import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { offsetPage, offsetPageSchema, offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
@@ -76,7 +76,7 @@ export function memberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'trans
       scope: 'organization_member:read',
       params: organizationParams,
       query: listQuery,
-      responses: { 200: { description: 'One page of members.', schema: offsetPageOf(member) } },
+      responses: { 200: { description: 'One page of members.', schema: offsetPageSchema(member) } },
       examples: { response: { count: 1, next: null, previous: null, results: [memberExample] } },
       target: organization,
       handler: async ({ target, query, request }) =>

@@ -11,7 +11,7 @@ import {
   toRefusal,
 } from './outcome.ts';
 
-export function gitHubUrl({ issuer, clientId }: OidcProvider, parameters: Record<string, string>): string {
+export function buildGitHubSignInUrl({ issuer, clientId }: OidcProvider, parameters: Record<string, string>): string {
   const url = new URL(`${issuer.replace(/\/+$/, '')}/login/oauth/authorize`);
   url.search = String(new URLSearchParams({ client_id: clientId, ...parameters }));
   return url.href;

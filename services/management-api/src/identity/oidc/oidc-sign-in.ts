@@ -5,7 +5,7 @@ import { isProviderSubject } from '@millrace/accounts';
 import { createGuardedFetch } from '@millrace/runtime/outbound';
 import { LRUCache } from 'lru-cache';
 import * as openid from 'openid-client';
-import { fetchGitHubIdentity, gitHubUrl } from './github.ts';
+import { buildGitHubSignInUrl, fetchGitHubIdentity } from './github.ts';
 import {
   createRefusal,
   type OidcIdentity,
@@ -96,7 +96,7 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
         ...(loginHint !== undefined && { [provider.kind === 'github' ? 'login' : 'login_hint']: loginHint }),
       };
       if (provider.kind === 'github') {
-        return { ok: true, url: gitHubUrl(provider, parameters), state, secrets };
+        return { ok: true, url: buildGitHubSignInUrl(provider, parameters), state, secrets };
       }
       try {
         const configuration = await configurationOf(provider);

@@ -1,7 +1,7 @@
 import { changeOrganization, removeOrganization } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Database, Sql } from '@millrace/db';
-import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { offsetPage, offsetPageSchema, offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
@@ -29,7 +29,7 @@ export function organizationRoutes({ sql }: { sql: Sql }) {
       tags: ['organizations'],
       scope: 'organization:read',
       query: Type.Object(offsetQuery),
-      responses: { 200: { description: 'One page of organizations.', schema: offsetPageOf(organization) } },
+      responses: { 200: { description: 'One page of organizations.', schema: offsetPageSchema(organization) } },
       examples: { response: { count: 1, next: null, previous: null, results: [organizationExample] } },
       target: async ({ caller }) => refuseProjectScopedKey(caller),
       handler: async ({ caller, query, request }) => {

@@ -3,7 +3,7 @@
 import { changeProject, createProject, removeProject, setCurrentEnvironment } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
-import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { offsetPage, offsetPageSchema, offsetQuery } from '@millrace/http';
 import type { SqlParser } from '@millrace/insights';
 import { AppError, isAppError } from '@millrace/runtime';
 import { Type } from 'typebox';
@@ -13,7 +13,7 @@ import {
   type Caller,
   getVisibleMemberships,
   getVisibleOrganizationIds,
-  isLimited,
+  hasLimitedReach,
   refuseProjectScopedKey,
 } from '../../access/caller.ts';
 import { basePath, defineRoute } from '../../access/define-route.ts';
@@ -22,7 +22,7 @@ import { commonRoutes, type RecordKind } from '../environments/common-routes.ts'
 import {
   checkQuerySettings,
   parseSettingsAhead,
-  requireCreator,
+  requireCanCreateProjects,
   requireLevelForNewEnvironment,
 } from '../environments/rules.ts';
 import { refusedSettings } from '../environments/schema.ts';
@@ -38,7 +38,7 @@ import {
 } from './schema.ts';
 import { levelsInProject, listProjects, wasRecentlyDeletedBy } from './store.ts';
 
-const page = offsetPageOf(projectSummary);
+const page = offsetPageSchema(projectSummary);
 const pageExample = { count: 1, next: null, previous: null, results: [projectExample] };
 const tags: [string] = ['projects'];
 const kind: RecordKind = {
@@ -158,7 +158,7 @@ export function projectRoutes(deps: RecordDeps & { parser: SqlParser }) {
       params: organizationParams,
       target: async (context) => {
         const membership = await organization(context);
-        await requireCreator(context, membership.organizationId);
+        await requireCanCreateProjects(context, membership.organizationId);
         return membership;
       },
       handler: ({ caller, target, body }) => create(caller, target.organizationId, body),
@@ -173,7 +173,7 @@ export function projectRoutes(deps: RecordDeps & { parser: SqlParser }) {
         refuseProjectScopedKey(context.caller);
         const [organizationId] = getVisibleOrganizationIds(context.caller);
         if (organizationId === undefined) throw new AppError('not_found', 'You need to belong to an organization.');
-        await requireCreator(context, organizationId);
+        await requireCanCreateProjects(context, organizationId);
         return { organizationId };
       },
       handler: ({ caller, target, body }) => create(caller, target.organizationId, body),
@@ -214,7 +214,8 @@ async function createProjectFor(
   requireLevelForNewEnvironment(caller, organizationId, settings);
   const { project } = await createProject(tx, { organizationId, settings, productDescription, actor: caller });
   await checkQuerySettings({ tx, parser }, project.id, settings);
-  if (!isLimited(caller)) await setCurrentEnvironment(tx, caller.userId, { organizationId, environmentId: project.id });
+  if (!hasLimitedReach(caller))
+    await setCurrentEnvironment(tx, caller.userId, { organizationId, environmentId: project.id });
   return project.id;
 }
 

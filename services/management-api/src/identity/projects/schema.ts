@@ -8,9 +8,9 @@ import {
   identityExample,
   nameOf,
   projectComputed,
-  settingResponses,
+  settingResponseSchemas,
   settingsExample,
-  writableSettings,
+  writableSettingSchemas,
 } from '../environments/schema.ts';
 import { type Showing, toEnvironment } from '../environments/show.ts';
 import type { EnvironmentRow } from '../environments/store.ts';
@@ -29,7 +29,7 @@ export const project = Type.Object<Record<string, TSchema>>(
     product_description: productDescription,
     ...base,
     ...projectComputed,
-    ...settingResponses(isProjectField),
+    ...settingResponseSchemas(isProjectField),
   },
   { title: 'Project' },
 );
@@ -39,7 +39,7 @@ export const projectChanges = Type.Object(
   {
     name: Type.Optional(nameOf('project')),
     product_description: Type.Optional(productDescription),
-    ...writableSettings(isProjectField),
+    ...writableSettingSchemas(isProjectField),
   },
   { title: 'ProjectChanges' },
 );

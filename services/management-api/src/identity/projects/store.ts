@@ -4,7 +4,7 @@ import { effectiveLevel, environmentsOfCaller, mayHavePrivateEnvironments } from
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import type { Membership } from '../../access/caller.ts';
-import { type Counted, pageText, splitCount, toPageClauses } from '../../sql/page-limit.ts';
+import { buildPageSql, type Counted, splitCount, toPageClauses } from '../../sql/page-limit.ts';
 import type { EnvironmentSummaryRow } from '../environments/store.ts';
 
 /** A project summary has an environment summary's fields, except the project ID. */
@@ -65,7 +65,7 @@ const projectsOf = (organizationId: string) =>
  * Statement for one organization, whose ID is in the array `$1`. Does not check the caller's access, which would double
  * the time (see `listProjects`).
  */
-const ofOneOrganization = pageText(({ page }) =>
+const ofOneOrganization = buildPageSql(({ page }) =>
   countAndPage(
     'coalesce((SELECT projects FROM organization_size WHERE organization_id = ($1::uuid[])[1]), 0)',
     `${projectsOf('($1::uuid[])[1]')} ${page}`,
@@ -76,7 +76,7 @@ const ofOneOrganization = pageText(({ page }) =>
  * Statement for several organizations, whose IDs are in `$1`. The IDs are in a subquery, because PostgreSQL would
  * otherwise plan the statement again for each number of IDs.
  */
-const ofOrganizations = pageText(({ page, reach }) =>
+const ofOrganizations = buildPageSql(({ page, reach }) =>
   countAndPage(
     `(SELECT coalesce(sum(projects), 0)::int
         FROM unnest((SELECT $1::uuid[])) o (id) JOIN organization_size size ON size.organization_id = o.id)`,
@@ -89,7 +89,7 @@ const ofOrganizations = pageText(({ page, reach }) =>
  * Statement for callers who may not have access to all projects. `$1` contains the IDs of the organizations, and `$2`
  * is the caller. Omits projects whose first environment is private if the caller has no access to that environment.
  */
-const openToMember = pageText(({ page, reach }) => {
+const openToMember = buildPageSql(({ page, reach }) => {
   // If the organizations have no private environments, read only the projects on the page.
   const projects = `FROM project p
     WHERE p.organization_id = o.id

@@ -3,7 +3,7 @@
 import { assignRole, createRole, findRole, removeRole, renameRole, unassignRole } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
-import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { formatDateTime, offsetPage, offsetPageSchema, offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
@@ -103,7 +103,7 @@ function roleReadRoutes({ sql }: Pick<Database, 'sql'>) {
       scope: 'organization:read',
       params: organizationParams,
       query: Type.Object(offsetQuery),
-      responses: { 200: { description: 'One page of roles.', schema: offsetPageOf(role) } },
+      responses: { 200: { description: 'One page of roles.', schema: offsetPageSchema(role) } },
       examples: { response: { count: 1, next: null, previous: null, results: [roleExample] } },
       target,
       handler: async ({ target: { organizationId }, query, request }) =>
@@ -230,7 +230,7 @@ function roleMemberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transact
       scope: 'organization:read',
       params: membersParams,
       query: Type.Object(offsetQuery),
-      responses: { 200: { description: 'One page of role memberships.', schema: offsetPageOf(roleMember) } },
+      responses: { 200: { description: 'One page of role memberships.', schema: offsetPageSchema(roleMember) } },
       examples: { response: { count: 1, next: null, previous: null, results: [memberOfRole] } },
       target,
       handler: async ({ target: { organizationId }, params: { role_id: roleId }, query, request }) => {

@@ -41,7 +41,7 @@ function invalid(scimType: ScimType, detail: string): AppError {
 }
 
 /** Converts an error to SCIM's error format (RFC 7644, 3.12). */
-export function errorResponse(error: AppError): ScimResponse {
+export function createScimErrorResponse(error: AppError): ScimResponse {
   const { kind, code, attr, message, retryAfterSeconds } = error;
   // SCIM reports a duplicate role name as a conflict instead of an invalid value.
   if (code === 'unique' && attr === 'name') return refused(409, 'A group with this name already exists.', 'uniqueness');
@@ -79,7 +79,10 @@ export function parsePage(query: URLSearchParams): { limit: number; offset: numb
   return { limit, offset: startIndex - 1, startIndex };
 }
 
-export function listResponse(resources: object[], { startIndex, total }: { startIndex: number; total: number }) {
+export function createScimListResponse(
+  resources: object[],
+  { startIndex, total }: { startIndex: number; total: number },
+) {
   return {
     schemas: [schemas.list],
     totalResults: total,
@@ -97,7 +100,9 @@ const maxAttributes = 100;
  * @returns a function that reduces a resource to these parts
  * @throws AppError `invalid` (`invalidValue`)
  */
-export function readParts(query: URLSearchParams): <Resource extends object>(resource: Resource) => Partial<Resource> {
+export function parseRequestedParts(
+  query: URLSearchParams,
+): <Resource extends object>(resource: Resource) => Partial<Resource> {
   const listed = (name: string) => {
     const names = new Set((query.get(name) ?? '').split(',').map(attributeName));
     names.delete('');
@@ -140,7 +145,7 @@ function attributeName(text: string): string {
  * Returns the query of a search by POST (RFC 7644, 3.4.3) in the form of a list request.
  * @throws AppError `invalid`
  */
-export function readSearch(body: unknown): URLSearchParams {
+export function parseScimSearch(body: unknown): URLSearchParams {
   const query = new URLSearchParams();
   const names = ['filter', 'startIndex', 'count', 'attributes', 'excludedAttributes'];
   for (const [name, value] of attributesOf(body)) {

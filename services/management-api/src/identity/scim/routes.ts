@@ -5,7 +5,7 @@ import { recordActivity } from '@millrace/accounts';
 import { newSecret } from '@millrace/accounts/access';
 import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
 import type { Database, Transaction } from '@millrace/db';
-import { type ApiRequest, formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { type ApiRequest, formatDateTime, offsetPage, offsetPageSchema, offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedOrganization } from '../../access/addressed-organization.ts';
@@ -14,7 +14,7 @@ import { defineRoute } from '../../access/define-route.ts';
 import { requireDomainOwner } from '../domains/rules.ts';
 import { domainParams } from '../domains/schema.ts';
 import { type DomainRow, findDomain, lockDomain } from '../domains/store.ts';
-import { deleteToken, findToken, listRequests, putToken, type ScimTokenRow } from './store.ts';
+import { deleteToken, findToken, listRequests, type ScimTokenRow, storeScimToken } from './store.ts';
 
 const nullableTime = (description: string) =>
   Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description });
@@ -108,7 +108,7 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
     await requireDomainOwner(tx, member, domain.domain);
     const before = (await findToken(tx, domain.id)) !== undefined;
     const token = `scim_${newSecret()}`;
-    await putToken(tx, { domainId: domain.id, token, createdById: caller.userId });
+    await storeScimToken(tx, { domainId: domain.id, token, createdById: caller.userId });
     return { token, before, after: true };
   }
 
@@ -191,7 +191,7 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
         limit: Type.Integer({ default: 20, minimum: 1, maximum: 100, description: 'Number of requests per page.' }),
         offset: offsetQuery.offset,
       }),
-      responses: { 200: { description: 'One page of SCIM requests.', schema: offsetPageOf(scimRequest) } },
+      responses: { 200: { description: 'One page of SCIM requests.', schema: offsetPageSchema(scimRequest) } },
       examples: { response: { count: 1, next: null, previous: null, results: [requestExample] } },
       handler: async ({ target: { organizationId }, params, query, request }) => {
         const domain = requireDomain(await findDomain(sql, organizationId, params.id));

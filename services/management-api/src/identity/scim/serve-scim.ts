@@ -24,16 +24,16 @@ import { createThrottledError, type GuessLimit, type RateLimit } from '../../acc
 import type { AccountMailing } from '../sign-in/account-mailing.ts';
 import { resourceTypes, schemaDocuments, serviceProviderConfig } from './documents.ts';
 import {
-  errorResponse,
+  createScimErrorResponse,
+  createScimListResponse,
   type GroupChange,
-  listResponse,
   parseFilter,
   parsePage,
+  parseRequestedParts,
+  parseScimSearch,
   patchGroup,
   patchUser,
   readGroup,
-  readParts,
-  readSearch,
   readUser,
   type ScimResponse,
   schemas,
@@ -102,7 +102,7 @@ export function scimPage(deps: ScimDeps): PageRoute {
       const known = deps.translateError(error) ?? error;
       const isOurs = !isAppError(known) || known.kind === 'internal';
       if (isOurs) logger.error('SCIM request failed', { error, requestId: request.id, path: request.path });
-      scimResponse = errorResponse(
+      scimResponse = createScimErrorResponse(
         isOurs ? new AppError('internal', `A server error occurred (${request.id}).`) : known,
       );
     }
@@ -169,7 +169,7 @@ async function identify(
 async function searching(scimRequest: ScimRequest): Promise<ScimRequest> {
   if (scimRequest.id !== '.search') return scimRequest;
   requireMethod(scimRequest, 'POST');
-  return { ...scimRequest, method: 'GET', id: undefined, query: readSearch(await scimRequest.request.body()) };
+  return { ...scimRequest, method: 'GET', id: undefined, query: parseScimSearch(await scimRequest.request.body()) };
 }
 
 function requireMethod({ method }: ScimRequest, ...allowed: string[]): void {
@@ -189,7 +189,7 @@ function document(scimRequest: ScimRequest, body: object): ScimResponse {
 function documents(scimRequest: ScimRequest, all: { id: string }[]): ScimResponse {
   requireMethod(scimRequest, 'GET');
   if (scimRequest.id === undefined)
-    return { status: 200, body: listResponse(all, { startIndex: 1, total: all.length }) };
+    return { status: 200, body: createScimListResponse(all, { startIndex: 1, total: all.length }) };
   const body = all.find(({ id }) => id === scimRequest.id);
   if (!body) throw new AppError('not_found', 'Not found.');
   return { status: 200, body };
@@ -200,7 +200,7 @@ async function handleUsers(
   scimRequest: ScimRequest,
 ): Promise<ScimResponse> {
   const { domain, request, method, id, query } = scimRequest;
-  const parts = readParts(query);
+  const parts = parseRequestedParts(query);
   const now = new Date();
   if (id === undefined) {
     requireMethod(scimRequest, 'GET', 'POST');
@@ -218,7 +218,7 @@ async function handleUsers(
     const filter = parseFilter(query.get('filter'), ['username', 'emails.value', 'externalid', 'id']);
     const { count, rows } = await listScimUsers(sql, domain, { ...page, filter: toUserFilter(filter) });
     const users = rows.map((row) => parts(toUser(scimRequest, row)));
-    return { status: 200, body: listResponse(users, { ...page, total: count }) };
+    return { status: 200, body: createScimListResponse(users, { ...page, total: count }) };
   }
   requireMethod(scimRequest, 'GET', 'PUT', 'PATCH', 'DELETE');
   if (method === 'GET') return { status: 200, body: parts(toUser(scimRequest, await requireUser(sql, domain, id))) };
@@ -297,7 +297,7 @@ function metaOf(
  * not need.
  */
 function isExcluded(query: URLSearchParams, name: string): boolean {
-  return !Object.hasOwn(readParts(query)({ [name]: null }), name);
+  return !Object.hasOwn(parseRequestedParts(query)({ [name]: null }), name);
 }
 
 async function handleGroups({ sql, transaction }: ScimDeps, scimRequest: ScimRequest): Promise<ScimResponse> {
@@ -305,7 +305,7 @@ async function handleGroups({ sql, transaction }: ScimDeps, scimRequest: ScimReq
   const { organizationId, name: scimDomain } = domain;
   const of = { organizationId, actor: { scimDomain } };
   const show = async (tx: Sql, roleId: string) => toGroup(tx, scimRequest, await requireGroup(tx, domain, roleId));
-  const parts = readParts(query);
+  const parts = parseRequestedParts(query);
   if (id === undefined) {
     requireMethod(scimRequest, 'GET', 'POST');
     if (method === 'POST') {
@@ -325,7 +325,7 @@ async function handleGroups({ sql, transaction }: ScimDeps, scimRequest: ScimReq
       filter: filter && by ? { [by]: filter.value } : {},
     });
     const groups = await Promise.all(rows.map(async (row) => parts(await toGroup(sql, scimRequest, row))));
-    return { status: 200, body: listResponse(groups, { ...page, total: count }) };
+    return { status: 200, body: createScimListResponse(groups, { ...page, total: count }) };
   }
   requireMethod(scimRequest, 'GET', 'PUT', 'PATCH', 'DELETE');
   await requireGroup(sql, domain, id);

@@ -34,7 +34,7 @@ export async function findToken(sql: Sql, domainId: string): Promise<ScimTokenRo
 }
 
 /** Stores a token that replaces the domain's previous token. */
-export async function putToken(
+export async function storeScimToken(
   tx: Transaction,
   { domainId, token, createdById }: { domainId: string; token: string; createdById: number },
 ): Promise<void> {

@@ -9,7 +9,7 @@ import {
   setSessionCookies,
 } from '../../access/session-cookie.ts';
 import { findSignInMethods } from './enforcement.ts';
-import { describeLink, type SignInDeps, signInByLink, signInByPassword } from './rules.ts';
+import { describeSignInLink, type SignInDeps, signInByLink, signInByPassword } from './rules.ts';
 import {
   done,
   linkDescription,
@@ -107,7 +107,7 @@ export function signInRoutes(deps: SignInDeps) {
       responses: { 200: { description: 'Purpose of the link.', schema: linkDescription } },
       examples: { request: { secret: secretExample }, response: { kind: 'sign_in', email: 'ada@example.com' } },
       target: ({ request }) => signInLimits.countAnonymousRequest(request.address),
-      handler: ({ body }) => describeLink(sql, body.secret),
+      handler: ({ body }) => describeSignInLink(sql, body.secret),
     }),
     defineRoute({
       method: 'POST',

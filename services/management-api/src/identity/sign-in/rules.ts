@@ -270,7 +270,7 @@ export async function resetPassword(
  * Describes a link that `millrace console-link` printed, without invalidating it.
  * @throws AppError `invalid` with code `invalid_token`
  */
-export async function describeLink(
+export async function describeSignInLink(
   sql: Sql,
   secret: string,
 ): Promise<{ kind: 'sign_in' | 'first_owner'; email?: string }> {
@@ -291,7 +291,7 @@ export async function signInByLink(
   deps: SignInDeps,
   { body, request }: { body: Static<typeof linkUse>; request: ApiRequest },
 ): Promise<SignedIn> {
-  const { kind } = await describeLink(deps.sql, body.secret);
+  const { kind } = await describeSignInLink(deps.sql, body.secret);
   if (kind === 'first_owner') return createFirstOwner(deps, { body, request });
   return deps.transaction(async (tx) => {
     const link = await consumeOneTimeLink(tx, body.secret);

@@ -21,8 +21,8 @@ import {
   revokeTrustedDevices,
   type SecondFactor,
   type SignInUser,
-  totpContext,
-  writeTotp,
+  storeTotpSecret,
+  totpEncryptionContext,
 } from '@millrace/accounts';
 import type { Database, Sql, Transaction } from '@millrace/db';
 import type { ApiRequest } from '@millrace/http';
@@ -70,7 +70,7 @@ export async function beginTotpSetup(
   { session, user }: { session: SessionCredential; user: Pick<SignInUser, 'id' | 'email'> },
 ): Promise<{ secret: string; uri: string }> {
   const secret = new Secret({ size: secretBytes }).base32;
-  const data = { secret: sealedTexts.seal(secret, totpContext(user.id)) };
+  const data = { secret: sealedTexts.seal(secret, totpEncryptionContext(user.id)) };
   await beginSignInStep(sql, { kind: 'totp_setup', userId: user.id, data, secret: session.id });
   return { secret, uri: appOf(secret, user.email).toString() };
 }
@@ -94,10 +94,10 @@ export async function finishTotpSetup(
       });
     }
     const sealed = String(begun.data.secret);
-    const step = stepOfCode(sealedTexts.open(sealed, totpContext(user.id)), code);
+    const step = stepOfCode(sealedTexts.open(sealed, totpEncryptionContext(user.id)), code);
     // Throw only after the transaction, so that the user can enter another code.
     if (step === null) throw wrongCode('token_invalid');
-    await writeTotp(tx, user.id, { secret: sealed, lastStep: step });
+    await storeTotpSecret(tx, user.id, { secret: sealed, lastStep: step });
     await revokeTrustedDevices(tx, user.id);
     await endUserSessions(tx, user.id, { except: session.id });
     await recordSecondFactor(tx, session.id, 'totp');
@@ -179,7 +179,8 @@ export async function checkFactorCode(
   const shown = code.replaceAll(/[\s-]/g, '');
   if (/^\d{6}$/.test(shown)) {
     const stored = await findTotpSecret(sql, user.id);
-    const step = stored === undefined ? null : stepOfCode(sealedTexts.open(stored, totpContext(user.id)), shown);
+    const step =
+      stored === undefined ? null : stepOfCode(sealedTexts.open(stored, totpEncryptionContext(user.id)), shown);
     if (step === null || !(await consumeTotpStep(sql, user.id, step))) throw await refuseCode(sql, user);
     await refundAttempt();
     return 'totp';

@@ -18,8 +18,8 @@ import { samlRequestUrl } from '../saml/messages.ts';
 import {
   createRedirectUrl,
   createSignInError,
+  findOidcProvider,
   hasSaml,
-  openIdProvider,
   type Pending,
   type Purpose,
   recordRefusal,
@@ -66,7 +66,7 @@ export async function startProviderSignIn(
     const times = { requestId, relayState: state, now: new Date(), forceAuthn: again };
     return { url: samlRequestUrl({ signOnUrl: String(signOnUrl), ...own, ...times }), browserSecret };
   }
-  const begun = await deps.oidc.begin(openIdProvider(deps, kind, domain), {
+  const begun = await deps.oidc.begin(findOidcProvider(deps, kind, domain), {
     redirectUri: createRedirectUrl(publicUrl, { kind, domainId }),
     reauthenticate: again,
     ...(email !== null && { loginHint: email }),

@@ -7,8 +7,8 @@ import { completeSignIn, readReportedEmail } from './complete-sign-in.ts';
 import {
   createRedirectUrl,
   createSignInError,
+  findOidcProvider,
   type NextPage,
-  openIdProvider,
   recordRefusal,
   requireSameBrowser,
   type SingleSignOnDeps,
@@ -33,7 +33,7 @@ export async function finishOpenId(
   requireSameBrowser(pending, request);
   const domain = domainId === null ? null : ((await findVerifiedDomain(deps.sql, { id: domainId })) ?? null);
   if (domainId !== null && domain === null) throw createSignInError('improperly_configured_sso');
-  const oidcProvider = openIdProvider(deps, pending.kind, domain);
+  const oidcProvider = findOidcProvider(deps, pending.kind, domain);
   const outcome = await deps.oidc.finish(oidcProvider, {
     callbackUrl: `${publicUrl}${request.path}?${request.query}`,
     redirectUri: createRedirectUrl(publicUrl, pending),

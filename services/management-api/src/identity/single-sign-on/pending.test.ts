@@ -1,4 +1,4 @@
-import { parsePending, parseTicket } from './pending.ts';
+import { parsePendingSignIn, parseTicket } from './pending.ts';
 
 const shared = { domainId: null, purpose: { for: 'sign_in' }, next: '/console/', browser: 'x'.repeat(64) };
 const openId = { ...shared, kind: 'gitlab', secrets: { nonce: 'n', codeVerifier: 'c', reauthenticate: false } };
@@ -9,9 +9,9 @@ const profile = {
 };
 
 test('parses the stored state of a sign-in through every kind of provider, and a ticket', () => {
-  expect(parsePending(openId)).toEqual(openId);
-  expect(parsePending(saml)).toEqual(saml);
-  expect(parsePending({ ...saml, requestId: null, browser: null })).toMatchObject({ requestId: null });
+  expect(parsePendingSignIn(openId)).toEqual(openId);
+  expect(parsePendingSignIn(saml)).toEqual(saml);
+  expect(parsePendingSignIn({ ...saml, requestId: null, browser: null })).toMatchObject({ requestId: null });
   expect(parseTicket({ ...saml, profile, attributes: { a: ['b'] } })).toMatchObject({ profile });
 });
 
@@ -24,7 +24,7 @@ test.each<[string, unknown]>([
   ['a reauthentication without its session', { ...openId, purpose: { for: 'reauthentication', userId: 1 } }],
   ['a missing path', { ...openId, next: undefined }],
 ])('rejects the stored state of a sign-in with %s', (_name, data) => {
-  expect(() => parsePending(data)).toThrow('A stored sign-in step does not have the expected fields.');
+  expect(() => parsePendingSignIn(data)).toThrow('A stored sign-in step does not have the expected fields.');
 });
 
 test('rejects a SAML ticket without a response', () => {

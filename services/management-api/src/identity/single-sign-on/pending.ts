@@ -9,7 +9,7 @@
 // | The response is valid and from the same browser | not stored | `openid-return.ts`, `saml-return.ts` |
 // `complete-sign-in.ts` |
 
-import { clientSecretContext, consumeSignInStep, type ProviderKind } from '@millrace/accounts';
+import { clientSecretEncryptionContext, consumeSignInStep, type ProviderKind } from '@millrace/accounts';
 import { hashSecret } from '@millrace/accounts/access';
 import { hasPlanFeature } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -87,7 +87,7 @@ export type Purpose = Pending['purpose'];
  * Parses the stored state of a sign-in.
  * @throws AppError `internal`
  */
-export function parsePending(data: unknown): Pending {
+export function parsePendingSignIn(data: unknown): Pending {
   return Check(samlPending, data) ? data : parse(openIdPending, data);
 }
 
@@ -108,7 +108,7 @@ function parse<Schema extends TSchema>(schema: Schema, data: unknown): Static<Sc
  */
 export async function takePendingSignIn(sql: Sql, state: string): Promise<Pending | undefined> {
   const step = await consumeSignInStep(sql, 'provider_sign_in', state);
-  return step && parsePending(step.data);
+  return step && parsePendingSignIn(step.data);
 }
 
 /** The page to redirect the browser to, and the cookies to set. */
@@ -137,7 +137,7 @@ export const hasSaml = (domain: DomainRow): boolean =>
  * of the installation.
  * @throws AppError `improperly_configured_sso`
  */
-export function openIdProvider(
+export function findOidcProvider(
   { installed, sealedTexts }: SingleSignOnDeps,
   kind: Exclude<ProviderKind, 'saml'>,
   domain: DomainRow | null,
@@ -152,7 +152,7 @@ export function openIdProvider(
     name: domain.domain,
     issuer: String(domain.oidc_issuer),
     clientId: String(domain.oidc_client_id),
-    clientSecret: sealedTexts.open(String(domain.oidc_client_secret), clientSecretContext(domain.id)),
+    clientSecret: sealedTexts.open(String(domain.oidc_client_secret), clientSecretEncryptionContext(domain.id)),
     isConfiguredByOperator: false,
   };
 }

@@ -3,7 +3,7 @@
 
 import { listBlockedAddresses, parseEmailAddress, unblockAddress } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
-import { formatDateTime, offsetPage, offsetPageOf, offsetQuery, WithHeaders } from '@millrace/http';
+import { formatDateTime, offsetPage, offsetPageSchema, offsetQuery, WithHeaders } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
@@ -63,7 +63,9 @@ export function singleSignOnRoutes({ sql, transaction }: Pick<SingleSignOnDeps, 
       scope: 'organization_member:read',
       params: organizationParams,
       query: Type.Object(offsetQuery),
-      responses: { 200: { description: 'One page of blocked email addresses.', schema: offsetPageOf(blockedAddress) } },
+      responses: {
+        200: { description: 'One page of blocked email addresses.', schema: offsetPageSchema(blockedAddress) },
+      },
       examples: { response: { count: 1, next: null, previous: null, results: [blockedAddressExample] } },
       level: membershipLevels.administrator,
       target: addressedOrganization(sql),

@@ -2,16 +2,16 @@
 
 import { type Passwords, removeUser } from '@millrace/accounts';
 import type { Sql } from '@millrace/db';
-import { formatDateTime, offsetPage, offsetPageOf, offsetQuery, WithHeaders } from '@millrace/http';
+import { formatDateTime, offsetPage, offsetPageSchema, offsetQuery, WithHeaders } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { findCurrentOrFirstEnvironment } from '../../access/addressed-store.ts';
 import {
   type Caller,
+  computeRecentSignInEnd,
   findScopedEnvironments,
   getVisibleOrganizationIds,
   type Membership,
-  recentSignInUntil,
 } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { createThrottledError, type RateLimit } from '../../access/rate-limit.ts';
@@ -121,7 +121,7 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
           Type.Boolean({ description: 'Returns your user only if its `is_staff` has this value.' }),
         ),
       }),
-      responses: { 200: { description: 'One page with your user.', schema: offsetPageOf(me) } },
+      responses: { 200: { description: 'One page with your user.', schema: offsetPageSchema(me) } },
       examples: { response: { count: 1, next: null, previous: null, results: [meExample] } },
       handler: async ({ caller, query, request }) =>
         offsetPage(request, query, async ({ offset }) => {
@@ -289,7 +289,8 @@ async function describeCaller(sql: Sql, caller: Caller) {
     date_joined: formatDateTime(user.created_at),
     hedgehog_config: user.hedgehog_config ?? {},
     pending_email: await findPendingEmail(sql, caller.userId),
-    sensitive_session_expires_at: credential.kind === 'session' ? formatDateTime(recentSignInUntil(credential)) : null,
+    sensitive_session_expires_at:
+      credential.kind === 'session' ? formatDateTime(computeRecentSignInEnd(credential)) : null,
     // Millrace does not have users with rights in all organizations.
     is_staff: false,
     // The environment may have become private in the meantime.

@@ -21,7 +21,7 @@ import type { Static } from 'typebox';
 import {
   type Caller,
   getVisibleOrganizationIds,
-  isLimited,
+  hasLimitedReach,
   requireRecentSignIn,
   requireSession,
 } from '../../access/caller.ts';
@@ -101,7 +101,7 @@ async function changeCurrentEnvironment(
   { organizationId, team }: { organizationId: string | undefined; team: number | undefined },
 ): Promise<void> {
   // A limited key must not change what `@current` refers to for the user's other keys.
-  if (isLimited(caller)) {
+  if (hasLimitedReach(caller)) {
     throw new AppError(
       'forbidden',
       'API keys with scoped organizations or projects cannot change what `@current` refers to.',

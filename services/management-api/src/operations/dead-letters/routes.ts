@@ -5,7 +5,7 @@ import { recordActivity } from '@millrace/accounts';
 import { eventTopics, membershipLevels } from '@millrace/contracts';
 import { type Database, type DecidedDeadLetter, readDeadLetterDecisions, storeDeadLetterDecisions } from '@millrace/db';
 import { findDeadLetterDecision, toReplayedRecord } from '@millrace/event-log';
-import { decodeCursor, formatDateTime, keysetPage, keysetPageOf, keysetQuery } from '@millrace/http';
+import { decodeCursor, formatDateTime, keysetPage, keysetPageSchema, keysetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { environmentBasePaths } from '../../access/addressed-project.ts';
@@ -128,7 +128,7 @@ export function deadLetterRoutes({ sql, transaction, searches, deadLetterLog }: 
         state: Type.Optional(Type.Enum(states, { description: 'Only dead letters in this state.' })),
         ...timeRangeQuery,
       }),
-      responses: { 200: { description: 'One page of dead letters.', schema: keysetPageOf(deadLetterSchema) } },
+      responses: { 200: { description: 'One page of dead letters.', schema: keysetPageSchema(deadLetterSchema) } },
       examples: { response: { next: null, results: [deadLetterExample] } },
       handler: async ({ caller, target, query, request }) => {
         const { after, before } = toTimeRange(query);

@@ -1,5 +1,5 @@
 import type { Sql } from '@millrace/db';
-import { decodeCursor, formatDateTime, freeFormObject, keysetPageOf, keysetQuery } from '@millrace/http';
+import { decodeCursor, formatDateTime, freeFormObject, keysetPageSchema, keysetQuery } from '@millrace/http';
 import { Type } from 'typebox';
 import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
@@ -37,7 +37,9 @@ export function ingestionWarningRoutes({ sql, searches, pages }: { sql: Sql; sea
       tags: ['ingestion warnings'],
       scope: 'ingestion_warning:read',
       query: Type.Object({ ...keysetQuery, ...filterQuery }),
-      responses: { 200: { description: 'One page of ingestion warnings.', schema: keysetPageOf(ingestionWarning) } },
+      responses: {
+        200: { description: 'One page of ingestion warnings.', schema: keysetPageSchema(ingestionWarning) },
+      },
       examples: { response: { next: null, results: [ingestionWarningExample] } },
       handler: async ({ caller, target, query, request }) => {
         const projectId = target.environmentId;

@@ -6,7 +6,7 @@ import type { ProcessedEvent } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { type EventLog, type PartitionEnd, readTopic } from '@millrace/event-log';
 import { type Logger, sleep } from '@millrace/runtime';
-import { type DropRow, listDrops, readClock } from './store.ts';
+import { type DropRow, listDroppedEvents, readClock } from './store.ts';
 import { findWarningKind } from './warning-kinds.ts';
 
 /** A stored or dropped event, in a form that streams can filter and send. */
@@ -141,7 +141,7 @@ async function readDrops({ sql, logger, registry, signal }: Reading, begin: Date
     const projectIds = registry.projectIds();
     if (projectIds.length === 0) continue;
     try {
-      const rows = await listDrops(sql, { projectIds, after, limit: maxDrops });
+      const rows = await listDroppedEvents(sql, { projectIds, after, limit: maxDrops });
       for (const row of rows) registry.publish(row.project_id, droppedEvent(row), row.stored_at);
       const last = rows.at(-1)?.stored_at.getTime() ?? 0;
       // After a full page, continue at its end. Reading the overlap again could repeatedly return the same full page.

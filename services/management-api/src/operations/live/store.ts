@@ -18,7 +18,7 @@ export async function readClock(sql: Sql): Promise<Date> {
 /**
  * Lists the warnings of these environments that were stored after a given time, in the order in which they were stored.
  */
-export async function listDrops(
+export async function listDroppedEvents(
   sql: Sql,
   { projectIds, after, limit }: { projectIds: number[]; after: Date; limit: number },
 ): Promise<DropRow[]> {
