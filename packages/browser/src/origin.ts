@@ -7,7 +7,7 @@ import { attempt, page, readFromDocument } from './page/globals.ts';
 import { memoizeLast } from './values.ts';
 
 /** Records the origin of a visitor, session and tab at the first event, and adds the origin to every event. */
-export const createOrigin: Feature = (core) => {
+export const createOriginTracking: Feature = (core) => {
   const { options, store, signals } = core;
   const remember = createMemory(core);
   let isSent = false;
@@ -26,7 +26,7 @@ export const createOrigin: Feature = (core) => {
     return entryOf(props);
   });
   core.addPageProperties(() =>
-    options.mask_personal_data_properties ? { $current_url: maskAddress(page?.location.href ?? '', true) } : {},
+    options.mask_personal_data_properties ? { $current_url: maskUrl(page?.location.href ?? '', true) } : {},
   );
   core.initialPersonProperties = () => propertiesOf(store.get('$initial_person_info'), '$initial_');
 
@@ -51,7 +51,7 @@ function createMemory({ options, store, tabStore }: Core): () => void {
     readAddress = address;
     if (isElsewhere) tabStore.set(searchOf(page ? readFromDocument('referrer') : ''));
     if (areCampaigns && isElsewhere) {
-      const masked = maskAddress(address, options.mask_personal_data_properties);
+      const masked = maskUrl(address, options.mask_personal_data_properties);
       const campaign = campaignOf(masked, options.custom_campaign_params);
       if (Object.values(campaign).some(Boolean)) tabStore.set(campaign);
     }
@@ -80,7 +80,7 @@ function referrer(): { $referrer: string; $referring_domain: string } {
 
 function originNow({ mask_personal_data_properties: isMasked }: Options): Origin {
   const address = page?.location.href.slice(0, 1000);
-  return { r: referrer().$referrer.slice(0, 1000), ...(address && { u: maskAddress(address, isMasked) }) };
+  return { r: referrer().$referrer.slice(0, 1000), ...(address && { u: maskUrl(address, isMasked) }) };
 }
 
 /** Returns the properties that describe an origin. Each name begins with the prefix. */
@@ -128,7 +128,7 @@ function queryOf(address: string): URLSearchParams {
 }
 
 /** Masks the URL parameters that identify visitors. */
-export function maskAddress(address: string, isMasked: boolean): string {
+export function maskUrl(address: string, isMasked: boolean): string {
   if (!isMasked) return address;
   const mask = (_: string, before: string, name: string) => `${before}${name}=<masked>`;
   return address.replace(new RegExp(`([?&])(${personal.join('|')})=[^&#]*`, 'g'), mask);

@@ -6,7 +6,7 @@ import type { Properties } from '../client/values.ts';
 import { isElement, listAncestors, matchesAny, readAttribute, readTag } from '../page/dom.ts';
 import { addDocumentListener, createStopSignal, readFromDocument } from '../page/globals.ts';
 import { prepareEventProperties, usefulTags } from './describe.ts';
-import { isReadable, readParts, removeSensitiveNumbers } from './privacy.ts';
+import { isReadable, readPathElements, removeSensitiveNumbers } from './privacy.ts';
 
 const switchedOff = '$autocapture_disabled_server_side';
 
@@ -66,7 +66,7 @@ function createEventCapture({ options, captureSoon }: Core): (event: Event, with
     if (!isMeant(type, path) || !isChosen(type, path, chosen)) return;
     const around = eventPath.filter(isElement).filter((element) => !path.includes(element));
     if (matchesAny([...path, ...around], ['.ph-no-capture'])) return;
-    const parts = readParts(path, around);
+    const parts = readPathElements(path, around);
     const canCopy = !options.mask_all_text && parts.slice(0, 1).every(isReadable);
     const copied = isClipboard ? clipboardProperties(type, canCopy) : {};
     if (!copied) return;

@@ -73,7 +73,7 @@ export interface Part extends ReadElement, Privacy {}
  * @param around elements outside the path that also contain its elements: the document element, and the shadow tree
  * elements whose slots display the path
  */
-export function readParts(path: Element[], around: Element[]): Part[] {
+export function readPathElements(path: Element[], around: Element[]): Part[] {
   const outer = around.map(readElement);
   let isWithinMarked = outer.some(isMarked);
   let isTyped = outer.some(isField);

@@ -8,7 +8,7 @@ import { createFlagInputMembers, createFlagRequest, type FlagRequest } from './f
 import { createFlagsDocument, selectEnabledFlags } from './flag-snapshot.ts';
 import { createFlagState, type FlagState } from './flag-state.ts';
 import type { Overrides } from './override-flags.ts';
-import { type CallReport, createFlagCallReporter, createReadMembers } from './read-flags.ts';
+import { type CallReport, createFlagCallReporter, createFlagReaders } from './read-flags.ts';
 
 type OfFlags = Omit<FlagMembers, 'getEarlyAccessFeatures' | 'updateEarlyAccessFeatureEnrollment'>;
 
@@ -28,7 +28,7 @@ export function createFlags(core: Core, overrides?: Overrides): OfFlags {
   });
   const absent = () => core.log.debug('posthog.override is not included in this build');
   const calls = createFlagCallReporter(core);
-  const reading = createReadMembers(core, { state, current, calls });
+  const reading = createFlagReaders(core, { state, current, calls });
 
   state.begin();
   core.addProperties(state.eventProperties);

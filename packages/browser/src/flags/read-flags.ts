@@ -13,7 +13,7 @@ type ReadMembers = Pick<
 >;
 
 /** Creates the methods that read a flag. They return undefined for unknown flags, or while no flags are known. */
-export function createReadMembers(
+export function createFlagReaders(
   { log }: Core,
   { state, current, calls }: { state: FlagState; current: () => FlagSnapshot; calls: CallReport },
 ): ReadMembers {

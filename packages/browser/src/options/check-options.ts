@@ -57,7 +57,7 @@ function isUsable(name: keyof Options, value: unknown, normal: unknown): boolean
   if (one) return one.includes(value);
   const also = allowed[name];
   if (also?.(value)) return true;
-  // Some options, such as hosts, have no default with which to compare the type.
+  // Options without a default, such as hosts, need a separate rule, because a default would determine the type.
   if (normal === undefined || normal === null) return value === null || (normal === null && typeof value === 'string');
   if (value === null) return false;
   if (Array.isArray(normal) !== Array.isArray(value) || typeof value !== typeof normal) return false;

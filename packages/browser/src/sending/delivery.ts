@@ -26,7 +26,7 @@ const maxEvents = 500;
 const maxHurriedCharacters = 30_000;
 const quotaPauseMs = 60_000;
 
-export function createDelivery(
+export function createEventDelivery(
   core: Pick<Core, 'options' | 'log'>,
   { url, wrap, pack }: Envelope,
   { queue, pace }: { queue: EventQueue; pace: Pace },
@@ -109,7 +109,7 @@ export function createDelivery(
 export interface Pace {
   /** Number of consecutive failed requests. */
   failures: number;
-  /** When the pause ends, in the time of `performance.now`, which clock changes do not affect. */
+  /** End of the pause on the clock of `performance.now`, which changes of the system clock do not affect. */
   pausedUntil: number;
 }
 

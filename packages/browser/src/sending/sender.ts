@@ -3,7 +3,7 @@
 import type { Core, Sender } from '../client/core.ts';
 import { addDocumentListener, readFromDocument } from '../page/globals.ts';
 import { toJson } from '../values.ts';
-import { createDelivery, type Delivery, isPaused, msUntilNextRequest, type Pace } from './delivery.ts';
+import { createEventDelivery, type Delivery, isPaused, msUntilNextRequest, type Pace } from './delivery.ts';
 import { createEventQueue, createEventRecords, type EventQueue, type QueuedEvent } from './queue.ts';
 import { createEnvelope, sendBeacon, sendRequest } from './wire.ts';
 
@@ -16,7 +16,7 @@ type SenderParts = Pick<Core, 'token' | 'options' | 'store' | 'signals' | 'log' 
  * sends them again. A page cannot learn the result of a beacon, so these events would otherwise be lost if the service
  * or the network is down.
  */
-export function createSender(core: SenderParts): Sender {
+export function createEventSender(core: SenderParts): Sender {
   const { options, log } = core;
   /** Whether the page has been visible. A prerendered page stores and sends nothing until then. */
   let isSeen = false;
@@ -26,7 +26,7 @@ export function createSender(core: SenderParts): Sender {
   const queue = createEventQueue(records, log, () => isSeen);
   const pace: Pace = { failures: 0, pausedUntil: 0 };
   const envelope = createEnvelope(core);
-  const delivery = createDelivery(core, envelope, { queue, pace });
+  const delivery = createEventDelivery(core, envelope, { queue, pace });
   const { schedule, flush, flushSoon } = createFlushTimer(core, { delivery, queue, pace, isOpen: () => isSeen });
   const beacon = (events: QueuedEvent[]) => void sendBeacon(envelope.url(), events, envelope.wrap);
 
@@ -97,7 +97,6 @@ interface PageLife {
   /** Called when the back or forward button has restored the page. */
   onReturn(): void;
   onOnline(): void;
-  /** Called periodically. */
   onTick(): void;
 }
 

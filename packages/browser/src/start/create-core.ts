@@ -7,7 +7,7 @@ import { createCapture } from '../event/capture.ts';
 import { createPersonProfile, type EventParts } from '../event/event-parts.ts';
 import { initializeVisitor, observeOtherTabs } from '../identity.ts';
 import { attempt, page } from '../page/globals.ts';
-import { createSender } from '../sending/sender.ts';
+import { createEventSender } from '../sending/sender.ts';
 import { createSession } from '../session.ts';
 import { openStores } from '../storage/store.ts';
 
@@ -33,7 +33,7 @@ export function createCore(client: Client, options: Options, log: Log): Started 
     return (/^\w+:/.test(host) ? host : (attempt(() => new URL(host, location.href).href) ?? host)) + path;
   };
   const { token } = options;
-  const sender = createSender({ token, options, store, signals, log, url });
+  const sender = createEventSender({ token, options, store, signals, log, url });
   const session = createSession(options, store, signals);
   const person = createPersonProfile(options, store, log);
   const parts: EventParts = { options, consent, store, tabStore, session, person, sender, signals, log };

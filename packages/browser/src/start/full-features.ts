@@ -6,7 +6,7 @@ import { createEarlyAccess } from '../flags/early-access.ts';
 import { createFlags } from '../flags/flags.ts';
 import { createOverrides } from '../flags/override-flags.ts';
 import { filterBots, limitRate } from '../limits.ts';
-import { createOrigin } from '../origin.ts';
+import { createOriginTracking } from '../origin.ts';
 import { createPageViews } from '../page-views.ts';
 import { createRemoteConfig } from '../remote-config.ts';
 
@@ -19,7 +19,7 @@ export const fullFeatures = (...optional: Feature[]): Feature[] => [
   filterBots,
   limitRate,
   addDeviceProperties,
-  createOrigin,
+  createOriginTracking,
   absentMembers,
   createPageViews,
   createAutocapture,

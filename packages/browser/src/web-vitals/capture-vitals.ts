@@ -2,7 +2,7 @@
 
 import type { Core } from '../client/core.ts';
 import type { Properties } from '../client/values.ts';
-import { maskAddress } from '../origin.ts';
+import { maskUrl } from '../origin.ts';
 import { findParent, readAttribute, readTag } from '../page/dom.ts';
 import { addDocumentListener, createStopSignal, readFromDocument, readFromWindow } from '../page/globals.ts';
 
@@ -33,7 +33,7 @@ export function captureVitals(core: Core, names: readonly string[] = Object.keys
     const { [name]: before = 0 } = captured;
     if (!names.includes(name) || value >= longestMs || captured[name] === value) return;
     captured[name] = value;
-    const masked = maskAddress(location.href, core.options.mask_personal_data_properties);
+    const masked = maskUrl(location.href, core.options.mask_personal_data_properties);
     if (address !== masked) flush();
     address = masked;
     timer ??= setTimeout(flush, flushMs);
