@@ -13,13 +13,13 @@ import {
 import { type Me, meQuery, queryClient } from './api/queries.ts';
 import { ApiProblem, consolePath } from './api/request.ts';
 import { loadPageCode, PageBroken } from './frame/broken.tsx';
-import { Frame, FramePending, NoPage, NoProject } from './frame/frame.tsx';
+import { Frame, FramePending, PageNotFound, ProjectNotFound } from './frame/frame.tsx';
 import { sections } from './pages/settings/sections.ts';
 import { pages } from './pages.ts';
 import { Loaded } from './parts/states.tsx';
 import { words } from './words.ts';
 
-const root = createRootRoute({ component: Outlet, notFoundComponent: NoPage, errorComponent: PageBroken });
+const root = createRootRoute({ component: Outlet, notFoundComponent: PageNotFound, errorComponent: PageBroken });
 
 /**
  * Redirects to the sign-in page if the user is not signed in. After sign-in, the user returns to this URL. Other errors
@@ -69,7 +69,7 @@ const projectStart = createRoute({
   },
 });
 /** For an unknown URL within a project, show the navigation. */
-const noPage = createRoute({ getParentRoute: () => project, path: '$', component: NoPage });
+const noPage = createRoute({ getParentRoute: () => project, path: '$', component: PageNotFound });
 const pageRoutes = pages.map(({ path, load }) => {
   const page = createRoute({
     getParentRoute: () => project,
@@ -138,7 +138,7 @@ export const router = createRouter({
     return text === '' ? '' : `?${text}`;
   },
   defaultErrorComponent: PageBroken,
-  defaultNotFoundComponent: NoPage,
+  defaultNotFoundComponent: PageNotFound,
   defaultPreload: 'intent',
 });
 
@@ -146,7 +146,7 @@ function Start() {
   const me = useQuery(meQuery);
   return (
     <Loaded query={me} what={words.account}>
-      {() => <NoProject />}
+      {() => <ProjectNotFound />}
     </Loaded>
   );
 }

@@ -10,17 +10,17 @@ export const consolePath = new URL('../', ownAddress).pathname;
  * Returns the path of a document of the running version.
  * @param path path as it appears in source code, such as `docs/flags.md`
  */
-export const documentAddress = (path: string) => consolePath + path.replace(/\.md(?=#|$)/, '');
+export const getManualUrl = (path: string) => consolePath + path.replace(/\.md(?=#|$)/, '');
 
 /** The path of the installation: the part of the URL before `/api/…`, without a trailing slash. */
 const apiPrefix = consolePath.replace(/\/console\/$/, '');
 
 /** Returns the absolute URL of an API path, for links and terminal commands. */
-export const apiAddress = (path: string) => `${location.origin}${apiPrefix}${path}`;
+export const getApiUrl = (path: string) => `${location.origin}${apiPrefix}${path}`;
 /** Returns the URL path for a request from this page, by adding the installation's path to an API path. */
-export const apiPath = (path: string) => `${apiPrefix}${path}`;
+export const toApiPath = (path: string) => `${apiPrefix}${path}`;
 /** Returns the URL to which SDKs send events: the server's setting, or else the origin of this page. */
-export const ingestAddress = () =>
+export const getIngestUrl = () =>
   document.querySelector('meta[name="millrace-ingest"]')?.getAttribute('content') || `${location.origin}${apiPrefix}`;
 
 /** Thrown if a request is unsuccessful. `status` is 0 if no response arrived. */
@@ -78,7 +78,7 @@ function pathOf({ path, query = {} }: Pick<ApiCall, 'path' | 'query'>): string {
 }
 
 /** Returns the URL path of a GET request, for use in an iframe. */
-export const callPath = (request: Pick<ApiCall, 'path' | 'query'>) => apiPath(pathOf(request));
+export const getRequestPath = (request: Pick<ApiCall, 'path' | 'query'>) => toApiPath(pathOf(request));
 
 /** Returns the cursor in the URL of the next page, or `undefined` on the last page. */
 export const readCursor = (next: string | null) =>
@@ -98,7 +98,7 @@ export async function call<Result>(request: ApiCall, signal?: AbortSignal): Prom
 /** Sends a request and returns the response without reading its body, for streams and raw bytes. @throws ApiProblem */
 export async function sendRequest(request: ApiCall, signal?: AbortSignal): Promise<Response> {
   const { method = 'GET', body, wantsResult = false } = request;
-  const response = await fetch(apiPath(pathOf(request)), {
+  const response = await fetch(toApiPath(pathOf(request)), {
     method,
     credentials: 'same-origin',
     cache: 'no-store',
@@ -130,7 +130,7 @@ function parseOrText(text: string): unknown {
 export const sendsMail = () => document.querySelector('meta[name="millrace-mail"]')?.getAttribute('content') === 'on';
 
 /** Returns the installation's identity providers, which the server writes into the page. */
-export function signInProviders(): readonly { kind: string; name: string }[] {
+export function readSignInProviders(): readonly { kind: string; name: string }[] {
   const content = document.querySelector('meta[name="millrace-providers"]')?.getAttribute('content');
   return content ? JSON.parse(content) : [];
 }
@@ -140,7 +140,7 @@ export function signInProviders(): readonly { kind: string; name: string }[] {
  * the key does not appear in the shell history.
  */
 export function formatCurl({ method = 'GET', body, ...address }: ApiCall): string {
-  const lines = [`curl -sS${method === 'GET' ? '' : ` -X ${method}`} ${quoteForShell(apiAddress(pathOf(address)))}`];
+  const lines = [`curl -sS${method === 'GET' ? '' : ` -X ${method}`} ${quoteForShell(getApiUrl(pathOf(address)))}`];
   lines.push(`-H "Authorization: Bearer $MILLRACE_API_KEY"`);
   if (body !== undefined)
     lines.push("-H 'Content-Type: application/json'", `-d ${quoteForShell(JSON.stringify(body))}`);

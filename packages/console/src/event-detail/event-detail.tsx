@@ -5,7 +5,7 @@ import { Link, useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo, useRef } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
 import { useHealth } from '../api/queries.ts';
-import { ApiProblem, ingestAddress, quoteForShell, sendRequest } from '../api/request.ts';
+import { ApiProblem, getIngestUrl, quoteForShell, sendRequest } from '../api/request.ts';
 import { useProject } from '../frame/project.ts';
 import { Button, CopyButton } from '../parts/button.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -265,7 +265,7 @@ function curlOfEvent(json: string, key: string): string {
   const event = new Map(parseMembers(json));
   const fields = ['event', 'distinct_id', 'properties'].map((name) => `"${name}":${event.get(name)}`);
   const body = `{"api_key":${JSON.stringify(key)},${fields.join(',')}}`;
-  const command = `curl -sS ${quoteForShell(`${ingestAddress()}/i/v0/e/`)} \\\n  -H 'Content-Type: application/json' \\\n  --data-binary `;
+  const command = `curl -sS ${quoteForShell(`${getIngestUrl()}/i/v0/e/`)} \\\n  -H 'Content-Type: application/json' \\\n  --data-binary `;
   if (body.length < longestArgument) return `${command}${quoteForShell(body)}`;
   return `${command}@- <<'END_OF_EVENT'\n${body}\nEND_OF_EVENT`;
 }

@@ -121,7 +121,7 @@ function HealthLine() {
 }
 
 /** Shown for an unknown URL, with the navigation and a link back. */
-export function NoPage() {
+export function PageNotFound() {
   const { projectId } = useParams({ strict: false });
   const [first] = pages;
   return (
@@ -150,7 +150,7 @@ export const FramePending = () => (
   </div>
 );
 
-export function NoProject() {
+export function ProjectNotFound() {
   return (
     <main className="entry">
       <Empty title={words.noProjectTitle} icon="lock">

@@ -1,7 +1,7 @@
 import { useLocation } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useHealth } from '../api/queries.ts';
-import { documentAddress } from '../api/request.ts';
+import { getManualUrl } from '../api/request.ts';
 import { words } from '../words.ts';
 import { useProject } from './project.ts';
 import { useRecordTitle } from './record-title.ts';
@@ -88,5 +88,5 @@ const documentOfPage: Record<string, string> = {
 /** Returns the URL of the manual page for the current page. */
 function useHelpUrlState(): string {
   const [, , , page = '', section = ''] = useLocation().pathname.split('/');
-  return documentAddress(documentOfPage[page === 'settings' ? `settings/${section}` : page] ?? 'docs');
+  return getManualUrl(documentOfPage[page === 'settings' ? `settings/${section}` : page] ?? 'docs');
 }

@@ -5,7 +5,7 @@ import { Button as AriaButton } from 'react-aria-components/Button';
 import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu';
 import { Popover } from 'react-aria-components/Popover';
 import { meQuery, type Project } from '../api/queries.ts';
-import { apiPath, call, consolePath } from '../api/request.ts';
+import { call, consolePath, toApiPath } from '../api/request.ts';
 import { pages } from '../pages.ts';
 import { Button } from '../parts/button.tsx';
 import { groupEntries } from '../parts/group-entries.ts';
@@ -75,7 +75,7 @@ export function Navigation({ project, onSearch }: { project: Project | undefined
             <Icon name="documents" />
             {words.documentation}
           </a>
-          <a className="rail-item" href={apiPath('/api/docs')}>
+          <a className="rail-item" href={toApiPath('/api/docs')}>
             <Icon name="documents" />
             {words.apiReference}
           </a>

@@ -1,7 +1,7 @@
 // The sign-in form, for the sign-in page and for the dialog that opens when a session has ended.
 
 import { useState } from 'react';
-import { ApiProblem, apiPath, call, signInProviders } from '../api/request.ts';
+import { ApiProblem, call, readSignInProviders, toApiPath } from '../api/request.ts';
 import { Button } from '../parts/button.tsx';
 import { Field, FormProblem, readForm } from '../parts/form.tsx';
 import { requestPasskey, supportsPasskeys } from '../parts/passkey.ts';
@@ -56,7 +56,7 @@ export function SignInForm({
   const send = (path: string, body: object) => attempt(() => call({ method: 'POST', path, body }));
   const goToProvider = (kind: string, address = '') => {
     const query = new URLSearchParams({ ...(address && { email: address }), next });
-    location.assign(`${apiPath(`/login/${kind}/`)}?${query}`);
+    location.assign(`${toApiPath(`/login/${kind}/`)}?${query}`);
   };
   /** Finds the identity provider for the email domain, or else the installation's identity provider. */
   const findProvider = async (address: string) => {
@@ -116,7 +116,7 @@ export function SignInForm({
         >
           {words.bySingleSignOn}
         </Button>
-        {signInProviders().map(({ kind, name }) => (
+        {readSignInProviders().map(({ kind, name }) => (
           <Button key={kind} isDisabled={isSending} onPress={() => goToProvider(kind)}>
             {words.byProvider(name)}
           </Button>

@@ -30,7 +30,7 @@ export const part = {
 };
 
 /** A string parameter that is only accepted if `isUsable` returns true. */
-export const matching = (isUsable: (value: string) => boolean, absent = ''): Part<string> => ({
+export const matchingText = (isUsable: (value: string) => boolean, absent = ''): Part<string> => ({
   read: (text) => (isUsable(text) ? text : undefined),
   absent,
 });

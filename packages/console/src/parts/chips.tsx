@@ -47,7 +47,7 @@ export function Chips({
 }
 
 /** The search field of a list with the URL parameter `search`. Buttons are at the end of the line. */
-export function SearchChips({
+export function SearchBar({
   address: { view, change },
   label,
   children,

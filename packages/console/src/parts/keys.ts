@@ -62,7 +62,7 @@ export function usePageKeys(keys: Keys): void {
 }
 
 /** Returns the shortcuts `j` and `k`, which move between rows, starting at the first row. */
-export function rowKeys(panel: { readonly current: HTMLElement | null }): Keys {
+export function createRowShortcuts(panel: { readonly current: HTMLElement | null }): Keys {
   const step = (by: number) => {
     const rows = [...(panel.current?.querySelectorAll<HTMLElement>('[data-row]') ?? [])];
     const at = rows.indexOf(document.activeElement as HTMLElement);

@@ -1,4 +1,4 @@
-import { documentAddress } from '../api/request.ts';
+import { getManualUrl } from '../api/request.ts';
 import { words } from '../words.ts';
 
 /**
@@ -8,7 +8,7 @@ import { words } from '../words.ts';
 export function RuleLink({ rule }: { rule: string }) {
   if (!rule.startsWith('docs/')) return <span className="mono">{rule}</span>;
   return (
-    <a href={documentAddress(rule)} target="_blank" rel="noopener noreferrer">
+    <a href={getManualUrl(rule)} target="_blank" rel="noopener noreferrer">
       {words.docs.link}
       <span className="only-heard"> {words.docs.newWindow}</span>
     </a>

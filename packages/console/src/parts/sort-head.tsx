@@ -1,7 +1,7 @@
 import { words } from '../words.ts';
 
 /** A column header that sorts the table. Pressing the header again reverses the order. */
-export function SortHead({
+export function SortableHeader({
   name,
   direction,
   className,

@@ -35,7 +35,7 @@ const isPreset = (after: string): after is keyof typeof text.presets => Object.h
 const agoPattern = /^-(\d{1,5})([hdwmyM])$/;
 
 /** Returns whether the API accepts the value: a relative or an absolute time. */
-export const isTime = (value: string) => agoPattern.test(value) || !Number.isNaN(Date.parse(value));
+export const isValidTime = (value: string) => agoPattern.test(value) || !Number.isNaN(Date.parse(value));
 
 export function parseTime(time: string, now = new Date()): Date {
   const [, digits, unit] = agoPattern.exec(time) ?? [];

@@ -1,13 +1,13 @@
 import type { ComponentProps } from 'react';
-import type { SortHead } from '../parts/sort-head.tsx';
+import type { SortableHeader } from '../parts/sort-head.tsx';
 
-type HeadProps = Pick<ComponentProps<typeof SortHead>, 'direction' | 'onSort'>;
+type HeadProps = Pick<ComponentProps<typeof SortableHeader>, 'direction' | 'onSort'>;
 
 /**
  * Returns props for the header of a sortable column. The first press sorts in the column's usual direction.
  * @param order the list's sort order, with a leading `-` for descending
  */
-export function sortingBy<Order extends string>(
+export function getSortProps<Order extends string>(
   column: string,
   usual: Order,
   [order, onOrder]: [order: Order, onOrder: (order: Order) => void],

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useId, useState } from 'react';
-import { call, ingestAddress } from '../api/request.ts';
+import { call, getIngestUrl } from '../api/request.ts';
 import { useProject } from '../frame/project.ts';
 import { Button, CopyButton } from '../parts/button.tsx';
 import { explainError } from '../parts/states.tsx';
@@ -17,7 +17,7 @@ export function SnippetChoice({ snippets = sendingSnippets }: { snippets?: reado
   const [name, setName] = useState(snippets[0]?.name);
   const chosen = snippets.find((one) => one.name === name);
   const id = useId();
-  const code = chosen?.code(key, ingestAddress()) ?? '';
+  const code = chosen?.code(key, getIngestUrl()) ?? '';
   return (
     <>
       <fieldset className="libraries">
@@ -46,7 +46,7 @@ export function TestEvent({ look }: { look?: 'main' }) {
   const send = useMutation({
     mutationFn: () => call({ method: 'POST', path: `/api/projects/${id}/test_event`, body: {} }),
   });
-  const command = formatFirstEventCommand(key, ingestAddress());
+  const command = formatFirstEventCommand(key, getIngestUrl());
   return (
     <>
       <p className="quiet">{text.fromTerminal}</p>

@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { queryClient } from '../api/queries.ts';
-import { type ApiCall, apiAddress, call } from '../api/request.ts';
+import { type ApiCall, call, getApiUrl } from '../api/request.ts';
 import { useProject } from '../frame/project.ts';
 import { Button, CopyButton } from '../parts/button.tsx';
 import { AsApiCallButton, Dialog } from '../parts/dialog.tsx';
@@ -48,7 +48,7 @@ export function ShareDialog({ path, name, onClose }: { path: string; name: strin
             </label>
             {enabled && token !== null && (
               <>
-                <Copied label={text.link} value={apiAddress(`/shared/${token}`)} button={text.copyLink} />
+                <Copied label={text.link} value={getApiUrl(`/shared/${token}`)} button={text.copyLink} />
                 <Copied label={text.embed} value={frameOf(token)} button={text.copyEmbed} hint={text.embedHint} />
                 <label className="sharing-check">
                   <input
@@ -84,7 +84,7 @@ export function ShareDialog({ path, name, onClose }: { path: string; name: strin
 }
 
 const frameOf = (token: string) =>
-  `<iframe width="100%" height="600" src="${apiAddress(`/embedded/${token}`)}" title="Millrace" loading="lazy"></iframe>`;
+  `<iframe width="100%" height="600" src="${getApiUrl(`/embedded/${token}`)}" title="Millrace" loading="lazy"></iframe>`;
 
 function Copied({ label, value, button, hint }: { label: string; value: string; button: string; hint?: string }) {
   return (

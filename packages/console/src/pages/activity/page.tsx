@@ -11,7 +11,7 @@ import { AddressHint, type Chip, Chips } from '../../parts/chips.tsx';
 import { Choice } from '../../parts/choice.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { LoadMoreButton } from '../../parts/more.tsx';
-import { isTime, resolveZone, SpanMenu, zones } from '../../parts/span.tsx';
+import { isValidTime, resolveZone, SpanMenu, zones } from '../../parts/span.tsx';
 import { Empty, explainError, Loaded } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import type { Activity } from './change.tsx';
@@ -24,7 +24,7 @@ interface ActivityPage {
   next: string | null;
 }
 
-const time = (absent: string) => ({ read: (given: string) => (isTime(given) ? given : undefined), absent });
+const time = (absent: string) => ({ read: (given: string) => (isValidTime(given) ? given : undefined), absent });
 const uuid = {
   read: (given: string) => (/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(given) ? given : undefined),
   absent: '',

@@ -7,7 +7,7 @@ import { PageTitle } from '../../frame/page-title.tsx';
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { useFocusReturn } from '../../parts/aside.tsx';
 import { Button } from '../../parts/button.tsx';
-import { AddressHint, SearchChips } from '../../parts/chips.tsx';
+import { AddressHint, SearchBar } from '../../parts/chips.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { LoadMoreButton } from '../../parts/more.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
@@ -45,7 +45,7 @@ export function Page() {
         )}
       </PageTitle>
       <AddressHint unknown={unknown} />
-      <SearchChips address={{ view, change }} label={text.search} />
+      <SearchBar address={{ view, change }} label={text.search} />
       <div className="panel list-detail cohorts" {...(view.cohort !== '' && { 'data-open': '' })}>
         <div className="list">
           <Loaded query={query} what={text.what}>

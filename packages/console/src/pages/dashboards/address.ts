@@ -1,14 +1,14 @@
 // The URL parameters of the Dashboards page.
 
 import { isRangeKey } from '../../filters/date-range.tsx';
-import { matching, part, useUrlState } from '../../parts/address.ts';
+import { matchingText, part, useUrlState } from '../../parts/address.ts';
 import { toFields } from '../../results/insight-query.ts';
 import type { BoardView } from './load.ts';
 
 /** The URL parameters for the user's own view of a dashboard, which differs from the saved view. */
 export const boardParts = {
   /** Key of the date range, if it differs from the saved date range. */
-  time: matching(isRangeKey),
+  time: matchingText(isRangeKey),
   /** JSON of the filters, if they differ from the saved filters. */
   filters: part.text(),
   /** JSON of the variable values by variable ID, if they differ from the saved values. */

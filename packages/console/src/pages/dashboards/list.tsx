@@ -9,14 +9,14 @@ import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
-import { AddressHint, SearchChips } from '../../parts/chips.tsx';
+import { AddressHint, SearchBar } from '../../parts/chips.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { LoadMoreButton } from '../../parts/more.tsx';
-import { SortHead } from '../../parts/sort-head.tsx';
+import { SortableHeader } from '../../parts/sort-head.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { BulkBar, FavoriteStar, FavoritesButton, useSelection } from '../../records/bulk.tsx';
 import { useRecordChange } from '../../records/change.ts';
-import { sortingBy } from '../../records/sorting.ts';
+import { getSortProps } from '../../records/sorting.ts';
 import type { OfferUndo } from '../../records/undo.ts';
 import { words } from '../../words.ts';
 import type { Environment } from '../settings/environment.ts';
@@ -58,9 +58,9 @@ export function DashboardList({ address, onOpen, notice, offerUndo }: ListProps)
         </Button>
       </PageTitle>
       <AddressHint unknown={unknown} />
-      <SearchChips address={{ view, change }} label={text.search}>
+      <SearchBar address={{ view, change }} label={text.search}>
         <FavoritesButton isOn={view.favorites} onToggle={(favorites) => change({ favorites })} />
-      </SearchChips>
+      </SearchBar>
       {notice}
       <div className="panel">
         <Loaded query={query} what={text.what}>
@@ -122,10 +122,14 @@ function Rows({
             <th className="row-tools">
               <span className="only-heard">{text.columns.tools}</span>
             </th>
-            <SortHead name={text.columns.name} {...sortingBy('name', 'name', sort)} />
+            <SortableHeader name={text.columns.name} {...getSortProps('name', 'name', sort)} />
             <th className="list-wide">{text.columns.description}</th>
-            <SortHead name={text.columns.by} className="list-wide" {...sortingBy('created_by', 'created_by', sort)} />
-            <SortHead name={text.columns.seen} {...sortingBy('last_accessed_at', '-last_accessed_at', sort)} />
+            <SortableHeader
+              name={text.columns.by}
+              className="list-wide"
+              {...getSortProps('created_by', 'created_by', sort)}
+            />
+            <SortableHeader name={text.columns.seen} {...getSortProps('last_accessed_at', '-last_accessed_at', sort)} />
           </tr>
         </thead>
         <tbody>

@@ -6,21 +6,21 @@ import { useOffsetPages } from '../../api/offset-pages.ts';
 import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
-import { isUuid, matching, part, useUrlState } from '../../parts/address.ts';
+import { isUuid, matchingText, part, useUrlState } from '../../parts/address.ts';
 import { formatAgo } from '../../parts/ago.ts';
 import { useFocusReturn } from '../../parts/aside.tsx';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint, Chips } from '../../parts/chips.tsx';
 import { Choice } from '../../parts/choice.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
-import { rowKeys, usePageKeys } from '../../parts/keys.ts';
+import { createRowShortcuts, usePageKeys } from '../../parts/keys.ts';
 import { LoadMoreButton } from '../../parts/more.tsx';
 import { formatPropertyName } from '../../parts/properties.ts';
 import { Search } from '../../parts/search.tsx';
-import { SortHead } from '../../parts/sort-head.tsx';
+import { SortableHeader } from '../../parts/sort-head.tsx';
 import { Empty, explainError, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
-import { sortingBy } from '../../records/sorting.ts';
+import { getSortProps } from '../../records/sorting.ts';
 import { formatNumber, words } from '../../words.ts';
 import { DefinitionDetail } from './detail.tsx';
 import { createDefinitionsRequest, type Definition, orders } from './shapes.ts';
@@ -32,7 +32,7 @@ const parts = {
   show: part.oneOf(['all', 'visible', 'verified'], 'all'),
   search: part.text(),
   order: part.oneOf(orders, 'name'),
-  open: matching(isUuid),
+  open: matchingText(isUuid),
 };
 type Address = ReturnType<typeof useUrlState<typeof parts>>;
 
@@ -43,7 +43,7 @@ export function Page() {
   const { view, change, unknown } = address;
   const { id } = useProject();
   const panel = useRef<HTMLDivElement>(null);
-  usePageKeys({ ...rowKeys(panel), '/': () => document.getElementById(searchId)?.focus() });
+  usePageKeys({ ...createRowShortcuts(panel), '/': () => document.getElementById(searchId)?.focus() });
   return (
     <>
       <PageTitle title={words.pages.definitions.title} />
@@ -153,15 +153,15 @@ function Rows({
     <table className="table definitions" aria-label={text.list}>
       <thead>
         <tr>
-          <SortHead name={columns.name} {...sortingBy('name', 'name', [order, onSort])} />
+          <SortableHeader name={columns.name} {...getSortProps('name', 'name', [order, onSort])} />
           <th className="list-wide">{columns.description}</th>
           <th className="list-wide">{columns.tags}</th>
           {kind !== 'persons' && <th className="number">{columns.volume}</th>}
           {isOfEvents && (
-            <SortHead
+            <SortableHeader
               name={columns.seen}
               className="list-wide"
-              {...sortingBy('last_seen_at', '-last_seen_at', [order, onSort])}
+              {...getSortProps('last_seen_at', '-last_seen_at', [order, onSort])}
             />
           )}
         </tr>

@@ -24,7 +24,7 @@ export function CountsBar({
   zone,
   onSpan,
 }: {
-  counts: ReturnType<typeof useCounts>;
+  counts: ReturnType<typeof useEventCounts>;
   span: Span;
   zone: string;
   onSpan: (span: Span) => void;
@@ -51,7 +51,7 @@ export function CountsBar({
   );
 }
 
-export function useCounts(query: Record<string, string>, span: Span) {
+export function useEventCounts(query: Record<string, string>, span: Span) {
   const project = useProject();
   const request = {
     path: `/api/projects/${project.id}/events/counts`,

@@ -3,26 +3,26 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { call, readCursor } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
-import { isUuid, matching, part, useUrlState } from '../../parts/address.ts';
-import { isTime, parseTime, resolveZone, type Span, zones } from '../../parts/span.tsx';
-import { useCounts } from './counts.tsx';
+import { isUuid, matchingText, part, useUrlState } from '../../parts/address.ts';
+import { isValidTime, parseTime, resolveZone, type Span, zones } from '../../parts/span.tsx';
+import { useEventCounts } from './counts.tsx';
 import { type Filters, parseProperties, setNameFilter } from './filters.tsx';
 import type { ListedEvent } from './list.tsx';
 import { findScannedFilters, shouldRetry } from './slow.tsx';
 
 const address = {
-  after: matching(isTime, '-24h'),
-  before: matching(isTime),
+  after: matchingText(isValidTime, '-24h'),
+  before: matchingText(isValidTime),
   zone: part.oneOf(zones, 'project'),
   event: part.text(),
   search: part.text(),
   distinct_id: part.text(),
-  person_id: matching(isUuid),
-  properties: matching((value) => parseProperties(value) !== null),
+  person_id: matchingText(isUuid),
+  properties: matchingText((value) => parseProperties(value) !== null),
   order: part.oneOf(['newest', 'oldest'], 'newest'),
   columns: part.list(),
   cursor: part.text(),
-  open: matching(isUuid),
+  open: matchingText(isUuid),
   tab: part.oneOf(['properties', 'person', 'raw'], 'properties'),
 };
 
@@ -62,7 +62,7 @@ export function useEventsView() {
     request,
     list,
     zone: resolveZone(view.zone, project.timezone),
-    counts: useCounts(counted, span),
+    counts: useEventCounts(counted, span),
     scanned: findScannedFilters(filters, properties, search),
     future: useFuture(filters, before === '' && list.isSuccess),
     next: readCursor(list.data?.next ?? null),

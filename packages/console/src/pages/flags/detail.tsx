@@ -9,7 +9,7 @@ import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
 import { RecordAccessDialog } from '../../access/record-access.tsx';
 import { text as accessText } from '../../access/words.ts';
 import { queryClient } from '../../api/queries.ts';
-import { call, documentAddress } from '../../api/request.ts';
+import { call, getManualUrl } from '../../api/request.ts';
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { useRecordTitle } from '../../frame/record-title.ts';
 import { formatAgo } from '../../parts/ago.ts';
@@ -190,7 +190,7 @@ function Code({ flag }: { flag: Flag }) {
       <p className="quiet">{text.use.text}</p>
       <SnippetChoice snippets={createSnippets(flag)} />
       <p className="hint">
-        <a href={documentAddress('docs/flags.md')} target="_blank" rel="noopener noreferrer">
+        <a href={getManualUrl('docs/flags.md')} target="_blank" rel="noopener noreferrer">
           {text.use.docs}
           <span className="only-heard"> {words.docs.newWindow}</span>
         </a>

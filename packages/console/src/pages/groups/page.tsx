@@ -1,14 +1,14 @@
 // The Groups page, where users find groups, such as companies, with their persons and events.
 
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { type ApiCall, ApiProblem, call, ingestAddress, readCursor } from '../../api/request.ts';
+import { type ApiCall, ApiProblem, call, getIngestUrl, readCursor } from '../../api/request.ts';
 import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
 import { useFocusReturn } from '../../parts/aside.tsx';
 import { Button, CopyButton } from '../../parts/button.tsx';
-import { AddressHint, SearchChips } from '../../parts/chips.tsx';
+import { AddressHint, SearchBar } from '../../parts/chips.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { LoadMoreButton } from '../../parts/more.tsx';
 import { Empty, Failed, Loaded } from '../../parts/states.tsx';
@@ -50,9 +50,9 @@ function OfType({ types, address }: { types: readonly GroupType[]; address: Grou
   };
   return (
     <>
-      <SearchChips address={{ view, change }} label={text.search}>
+      <SearchBar address={{ view, change }} label={text.search}>
         <AsApiCallButton request={request} />
-      </SearchChips>
+      </SearchBar>
       <div className="panel list-detail groups" {...(view.key !== '' && { 'data-open': '' })}>
         <div className="list">
           <fieldset className="tabs groups-types">
@@ -197,7 +197,7 @@ function HowToSend({ type }: { type: string }) {
     properties: { $group_type: type, $group_key: 'acme', $group_set: { name: 'Acme Ltd' } },
   };
   const body = JSON.stringify(event, null, 2).replaceAll("'", '\\u0027');
-  const command = `curl ${ingestAddress()}/i/v0/e/ \\\n  -H 'Content-Type: application/json' \\\n  -d '${body}'`;
+  const command = `curl ${getIngestUrl()}/i/v0/e/ \\\n  -H 'Content-Type: application/json' \\\n  -d '${body}'`;
   return (
     <>
       {(

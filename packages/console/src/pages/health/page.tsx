@@ -5,12 +5,12 @@ import { useHealth } from '../../api/queries.ts';
 import type { ApiCall } from '../../api/request.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
-import { matching, part, useUrlState } from '../../parts/address.ts';
+import { matchingText, part, useUrlState } from '../../parts/address.ts';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint, Chips } from '../../parts/chips.tsx';
 import { AsApiCall } from '../../parts/dialog.tsx';
 import { RefreshButton } from '../../parts/refresh.tsx';
-import { isTime, resolveZone, type Span, SpanMenu, zones } from '../../parts/span.tsx';
+import { isValidTime, resolveZone, type Span, SpanMenu, zones } from '../../parts/span.tsx';
 import { words } from '../../words.ts';
 import { HealthFigures } from './figures.tsx';
 import { DropsOverTime, EventsOverTime } from './over-time.tsx';
@@ -18,8 +18,8 @@ import { ServiceTable, TopicTable } from './parts-of-it.tsx';
 import './health.css';
 
 const parts = {
-  after: matching(isTime, '-1h'),
-  before: matching(isTime),
+  after: matchingText(isValidTime, '-1h'),
+  before: matchingText(isValidTime),
   zone: part.oneOf(zones, 'project'),
 };
 

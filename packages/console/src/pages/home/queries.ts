@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
-import { matching, part, useUrlState } from '../../parts/address.ts';
+import { matchingText, part, useUrlState } from '../../parts/address.ts';
 import { readFilter, toPropertyFilter } from './filters.ts';
 import { text } from './words.ts';
 
@@ -15,8 +15,8 @@ const isDay = (value: string) => /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNa
 const parts = {
   time: part.oneOf<Time>(times, '-7d'),
   /** Start of a custom range. */
-  from: matching(isDay),
-  to: matching(isDay),
+  from: matchingText(isDay),
+  to: matchingText(isDay),
   compare: part.oneOf(Object.keys(text.comparisons) as (keyof typeof text.comparisons)[], 'previous'),
   filters: part.list(),
   /** Whether internal and test users are excluded. If the value is empty, the project's default applies. */

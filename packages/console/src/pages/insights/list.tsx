@@ -6,14 +6,14 @@ import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
-import { AddressHint, SearchChips } from '../../parts/chips.tsx';
+import { AddressHint, SearchBar } from '../../parts/chips.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { LoadMoreButton } from '../../parts/more.tsx';
-import { SortHead } from '../../parts/sort-head.tsx';
+import { SortableHeader } from '../../parts/sort-head.tsx';
 import { Empty, explainError, Loaded } from '../../parts/states.tsx';
 import { BulkBar, FavoriteStar, FavoritesButton, useSelection } from '../../records/bulk.tsx';
 import { useRecordChange } from '../../records/change.ts';
-import { sortingBy } from '../../records/sorting.ts';
+import { getSortProps } from '../../records/sorting.ts';
 import type { OfferUndo } from '../../records/undo.ts';
 import { ResultPreview } from '../../results/glance.tsx';
 import { findSource, getInsightName } from '../../results/insight-query.ts';
@@ -61,9 +61,9 @@ export function InsightList({ address, notice, offerUndo }: ListProps) {
         </Button>
       </PageTitle>
       <AddressHint unknown={unknown} />
-      <SearchChips address={{ view, change }} label={text.search}>
+      <SearchBar address={{ view, change }} label={text.search}>
         <FavoritesButton isOn={view.favorites} onToggle={(favorites) => change({ favorites })} />
-      </SearchChips>
+      </SearchBar>
       {notice}
       {cached.error && (
         <p className="health-line" role="alert">
@@ -145,18 +145,18 @@ function Rows({
             <th className="row-tools">
               <span className="only-heard">{text.columns.tools}</span>
             </th>
-            <SortHead name={text.columns.name} {...sortingBy('name', 'name', sort)} />
+            <SortableHeader name={text.columns.name} {...getSortProps('name', 'name', sort)} />
             <th>{text.columns.kind}</th>
             <th className="list-wide">{text.columns.result}</th>
-            <SortHead
+            <SortableHeader
               name={text.columns.by}
               className="list-wide"
-              {...sortingBy('last_modified_by', 'last_modified_by', sort)}
+              {...getSortProps('last_modified_by', 'last_modified_by', sort)}
             />
-            <SortHead
+            <SortableHeader
               name={text.columns.at}
               className="list-wide"
-              {...sortingBy('last_modified_at', '-last_modified_at', sort)}
+              {...getSortProps('last_modified_at', '-last_modified_at', sort)}
             />
           </tr>
         </thead>

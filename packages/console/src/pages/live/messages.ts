@@ -33,7 +33,7 @@ export type StreamMessage = { kind: 'event'; message: LiveMessage } | LiveNotice
  * Returns a function that parses an event stream in chunks. It accepts any line endings, and multi-line data. It
  * ignores comments, except that a comment with the lag is passed to `take` as a message named `lag`.
  */
-export function createFrameReader(take: (name: string, data: string) => void) {
+export function createStreamParser(take: (name: string, data: string) => void) {
   let rest = '';
   let name = '';
   let data: string[] = [];
@@ -56,7 +56,7 @@ export function createFrameReader(take: (name: string, data: string) => void) {
 const notices = ['hello', 'gap', 'share', 'trouble', 'lag', 'bye'];
 
 /** Parses a stream message. @returns null if the message is unknown, because a newer server may send other messages */
-export function readFrame(name: string, data: string): StreamMessage | null {
+export function parseStreamMessage(name: string, data: string): StreamMessage | null {
   try {
     const value = JSON.parse(data) as Record<string, unknown>;
     if (name === '' || name === 'message') return { kind: 'event', message: value as unknown as LiveMessage };

@@ -1,7 +1,7 @@
 // Shares one stream of live events among all browser tabs, because browsers limit the number of open connections.
 
 import { ApiProblem, type Query, sendRequest } from '../../api/request.ts';
-import { createFrameReader, readFrame, type StreamMessage } from './messages.ts';
+import { createStreamParser, parseStreamMessage, type StreamMessage } from './messages.ts';
 
 export type StreamState =
   | { kind: 'connecting' }
@@ -27,7 +27,7 @@ const crowdedWaitMs = 2000;
  * stream and broadcasts the messages to the other tabs. If that tab closes, the lock passes to the next tab.
  * @returns a function that leaves the stream
  */
-export function joinStream(
+export function joinLiveStream(
   path: string,
   query: Query,
   listener: { from: (from: StreamMessage) => void; state: (state: StreamState) => void },
@@ -110,8 +110,8 @@ async function readWithRetries({ path, query, signal, emit }: Reading): Promise<
 async function readOnce({ path, query, signal, emit }: Reading): Promise<void> {
   const response = await sendRequest({ path, query }, signal);
   emit({ state: { kind: 'open' } });
-  const read = createFrameReader((name, data) => {
-    const from = readFrame(name, data);
+  const read = createStreamParser((name, data) => {
+    const from = parseStreamMessage(name, data);
     if (from) emit({ from });
   });
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Query } from '../../api/request.ts';
 import type { LiveMessage } from './messages.ts';
-import { joinStream, type StreamState } from './shared-stream.ts';
+import { joinLiveStream, type StreamState } from './shared-stream.ts';
 
 /** Maximum number of rows in memory. Users can find older events on the Events page. */
 const maxRows = 1000;
@@ -73,7 +73,7 @@ export function useLiveEvents(path: string, query: Query, isPaused: boolean): Li
     }
     let count = 0;
     const seen = new Set<string>();
-    const leave = joinStream(path, query, {
+    const leave = joinLiveStream(path, query, {
       state: (state) => setLive((now) => ({ ...now, state, ...(state.kind === 'open' && { trouble: null }) })),
       from: (from) => {
         if (from.kind === 'hello') setLive((now) => ({ ...now, why: from.stored ? null : from.why }));

@@ -9,10 +9,10 @@ import { useProject } from '../../frame/project.ts';
 import { formatPast } from '../../parts/ago.ts';
 import { useFocusReturn } from '../../parts/aside.tsx';
 import { Button } from '../../parts/button.tsx';
-import { AddressHint, SearchChips } from '../../parts/chips.tsx';
+import { AddressHint, SearchBar } from '../../parts/chips.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { LoadMoreButton } from '../../parts/more.tsx';
-import { SortHead } from '../../parts/sort-head.tsx';
+import { SortableHeader } from '../../parts/sort-head.tsx';
 import { Empty, explainError, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { formatNumber, words } from '../../words.ts';
@@ -41,10 +41,10 @@ export function Page() {
     <>
       <PageTitle title={words.pages.persons.title} now={<Count search={view.search} />} />
       <AddressHint unknown={unknown} />
-      <SearchChips address={{ view, change }} label={text.search}>
+      <SearchBar address={{ view, change }} label={text.search}>
         {view.search !== '' && <SaveAsCohort name={view.search} read={() => readUuids(request)} />}
         <AsApiCallButton request={request} />
-      </SearchChips>
+      </SearchBar>
       <div className="panel list-detail persons" {...(view.person !== '' && { 'data-open': '' })}>
         <List request={request} address={address} />
         {view.person !== '' && <PersonDetail key={view.person} id={view.person} address={address} />}
@@ -197,7 +197,7 @@ function Rows({
           <th>{text.columns.name}</th>
           <th className="list-wide">{text.columns.ids}</th>
           <th className="list-wide">{text.columns.place}</th>
-          <SortHead
+          <SortableHeader
             name={text.columns.seen}
             className="list-wide"
             direction={isAscending ? 'ascending' : 'descending'}

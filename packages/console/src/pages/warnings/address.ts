@@ -1,13 +1,13 @@
 // The URL parameters of the Warnings page.
 
 import { useProject } from '../../frame/project.ts';
-import { matching, part, useUrlState } from '../../parts/address.ts';
-import { isTime, resolveZone, type Span, zones } from '../../parts/span.tsx';
+import { matchingText, part, useUrlState } from '../../parts/address.ts';
+import { isValidTime, resolveZone, type Span, zones } from '../../parts/span.tsx';
 
 const parts = {
   tab: part.oneOf(['kinds', 'letters'], 'kinds'),
-  after: matching(isTime, '-7d'),
-  before: matching(isTime),
+  after: matchingText(isValidTime, '-7d'),
+  before: matchingText(isValidTime),
   zone: part.oneOf(zones, 'project'),
   severity: part.oneOf(['all', 'error', 'warning', 'info'], 'all'),
   search: part.text(),

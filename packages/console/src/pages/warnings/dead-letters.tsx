@@ -9,7 +9,7 @@ import { formatAgo } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
 import { Chips } from '../../parts/chips.tsx';
 import { Choice } from '../../parts/choice.tsx';
-import { rowKeys, usePageKeys } from '../../parts/keys.ts';
+import { createRowShortcuts, usePageKeys } from '../../parts/keys.ts';
 import { Search } from '../../parts/search.tsx';
 import { SpanMenu } from '../../parts/span.tsx';
 import { Empty, explainError, Failed, Loaded } from '../../parts/states.tsx';
@@ -60,7 +60,7 @@ function OfAdministrator({ address }: { address: WarningsUrlState }) {
     setSelected(next);
   };
   usePageKeys({
-    ...rowKeys(panel),
+    ...createRowShortcuts(panel),
     x: () => {
       const deadLetter = deadLetters.find((one) => one.id === current());
       if (deadLetter?.state === 'waiting') toggle(deadLetter.id);

@@ -9,7 +9,7 @@ import { Button } from '../../parts/button.tsx';
 import { Bars, groupIntoSpans } from '../../parts/chart.tsx';
 import { Chips } from '../../parts/chips.tsx';
 import { Choice } from '../../parts/choice.tsx';
-import { rowKeys, usePageKeys } from '../../parts/keys.ts';
+import { createRowShortcuts, usePageKeys } from '../../parts/keys.ts';
 import { Search } from '../../parts/search.tsx';
 import { SpanMenu, toTimeRange } from '../../parts/span.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
@@ -50,7 +50,7 @@ export function WarningKinds({ address }: { address: WarningsUrlState }) {
   const first = useFirstKind(kinds);
   const isFirst = view.open === '' && first !== undefined;
   const openKey = isFirst ? getKindKey(first) : view.open === 'none' ? '' : view.open;
-  usePageKeys(rowKeys(panel));
+  usePageKeys(createRowShortcuts(panel));
   const close = () => {
     change({ open: first === undefined ? '' : 'none' });
     requestAnimationFrame(() => panel.current?.querySelector<HTMLElement>(`[data-row="${openKey}"]`)?.focus());

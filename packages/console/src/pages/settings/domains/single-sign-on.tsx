@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useId, useState } from 'react';
 import { queryClient } from '../../../api/queries.ts';
-import { apiPath, call, consolePath, signInProviders } from '../../../api/request.ts';
+import { call, consolePath, readSignInProviders, toApiPath } from '../../../api/request.ts';
 import { useProject } from '../../../frame/project.ts';
 import { Button, CopyButton } from '../../../parts/button.tsx';
 import { Field, FormProblem, readForm } from '../../../parts/form.tsx';
@@ -140,7 +140,7 @@ function SetUp({ domain, onClose }: { domain: Domain; onClose: () => void }) {
 /** Opens the identity provider's sign-in page, which redirects back to this page afterwards. */
 function testSignIn(kind: string, domain: Domain): void {
   const next = `/console/${location.pathname.slice(consolePath.length)}?open=${domain.id}`;
-  location.assign(`${apiPath(`/login/${kind}/`)}?${new URLSearchParams({ test: domain.id, next })}`);
+  location.assign(`${toApiPath(`/login/${kind}/`)}?${new URLSearchParams({ test: domain.id, next })}`);
 }
 
 const looks = { off: '', 'no effect': 'pill-warn', waiting: 'pill-warn', active: 'pill-good' } as const;
@@ -156,7 +156,7 @@ function State({ domain }: { domain: Domain }) {
 }
 
 function OurValues({ kind, domain }: { kind: 'saml' | 'oidc'; domain: Domain }) {
-  const at = (path: string) => `${location.origin}${apiPath(path)}`;
+  const at = (path: string) => `${location.origin}${toApiPath(path)}`;
   const values: ['entity' | 'acs' | 'metadata' | 'relay' | 'redirect', string][] =
     kind === 'saml'
       ? [
@@ -282,7 +282,7 @@ function Rules({ domain, onChange }: { domain: Domain; onChange: (body: Record<s
   const kinds = [
     ...(domain.has_saml ? ['saml'] : []),
     ...(domain.has_oidc ? ['oidc'] : []),
-    ...signInProviders().map(({ kind }) => kind),
+    ...readSignInProviders().map(({ kind }) => kind),
   ];
   const offered = [...new Set([...kinds, domain.sso_enforcement].filter((kind) => kind !== ''))];
   const choice = (name: keyof Domain, label: ReactNode) => (

@@ -1,8 +1,8 @@
 // Batch exports and their runs in the API's format, the section's URL parameters, and the status of an export.
 
 import { useProject } from '../../../frame/project.ts';
-import { matching, part, useUrlState } from '../../../parts/address.ts';
-import { isTime, zones } from '../../../parts/span.tsx';
+import { matchingText, part, useUrlState } from '../../../parts/address.ts';
+import { isValidTime, zones } from '../../../parts/span.tsx';
 import { type DestinationType, destinationTypes } from './destinations.ts';
 import type { ExportSchedule } from './schedule.ts';
 
@@ -49,8 +49,8 @@ const address = {
   open: part.text(),
   edit: part.flag(),
   type: part.oneOf(['', ...destinationTypes], ''),
-  after: matching(isTime, '-7d'),
-  before: matching(isTime),
+  after: matchingText(isValidTime, '-7d'),
+  before: matchingText(isValidTime),
   zone: part.oneOf(zones, 'project'),
 };
 export const useExportsUrlState = () => useUrlState(address);

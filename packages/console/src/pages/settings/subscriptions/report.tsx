@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { type ApiCall, call, callPath } from '../../../api/request.ts';
+import { type ApiCall, call, getRequestPath } from '../../../api/request.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AsApiCallButton, Dialog } from '../../../parts/dialog.tsx';
 import { Loaded } from '../../../parts/states.tsx';
@@ -47,7 +47,7 @@ export function ReportDialog({
                 <p>
                   <span className="quiet">{text.subject}</span> {report.subject}
                 </p>
-                <iframe className="report-page" title={text.report} src={callPath(page)} />
+                <iframe className="report-page" title={text.report} src={getRequestPath(page)} />
               </>
             )
           }

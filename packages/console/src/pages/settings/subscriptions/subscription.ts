@@ -35,7 +35,7 @@ export interface Subscription extends Rule {
   /** False if the subscription is paused. */
   enabled: boolean;
   title: string | null;
-  /** IDs of the dashboard's insights in the report. If the list is empty, it contains the first six insights. */
+  /** IDs of the dashboard's insights in the report. An empty list stands for the first six insights. */
   dashboard_export_insights: number[];
   next_delivery_date: string | null;
 }

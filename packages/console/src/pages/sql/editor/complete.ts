@@ -5,12 +5,12 @@ import { syntaxTree } from '@codemirror/language';
 import type { EditorView } from '@codemirror/view';
 import { keywords } from './language.ts';
 import {
-  fieldsAt,
   findDefinedNames,
-  findPlace,
   findTables,
+  listFields,
   type PropertyOwner,
   quoteName,
+  resolveFieldPath,
   type SqlSchema,
   splitPath,
 } from './names.ts';
@@ -31,7 +31,7 @@ export interface Known {
 }
 
 /** Returns a source of completions for tables, columns, properties, functions, keywords and event names. */
-export const completeFrom =
+export const createCompletionSource =
   (known: () => Known): CompletionSource =>
   async (context) => {
     const inside = syntaxTree(context.state).resolveInner(context.pos, -1).name;
@@ -64,10 +64,10 @@ async function afterDot(
   { path, typed }: { path: string; typed: Typed },
 ): Promise<CompletionResult | null> {
   const schema = await load();
-  const place = schema && findPlace(splitPath(path), context.state.doc.toString(), schema);
+  const place = schema && resolveFieldPath(splitPath(path), context.state.doc.toString(), schema);
   if (!place) return null;
   if (place.is !== 'properties')
-    return { from: typed.from, options: fieldsAt(place, schema).map(columnOption), validFor: /^[\w$]*$/ };
+    return { from: typed.from, options: listFields(place, schema).map(columnOption), validFor: /^[\w$]*$/ };
   const { names, hasMore } = await properties(place, typed.text);
   if (context.aborted) return null;
   const options = names.map((label): Completion => ({ label, apply: quoteName(label), type: 'property' }));

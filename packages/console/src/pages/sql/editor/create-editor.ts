@@ -12,7 +12,7 @@ import { bracketMatching } from '@codemirror/language';
 import { EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, keymap, lineNumbers, placeholder } from '@codemirror/view';
 import { text } from '../words.ts';
-import { completeFrom, type Known } from './complete.ts';
+import { createCompletionSource, type Known } from './complete.ts';
 import { sqlLanguage } from './language.ts';
 import { type Mark, markField, setMarks } from './marks.ts';
 import { editorTheme } from './theme.ts';
@@ -50,7 +50,7 @@ export function createEditor(place: HTMLElement, { text: start, known, onText, o
       extensions: [
         [lineNumbers(), history(), drawSelection(), bracketMatching(), closeBrackets(), EditorView.lineWrapping],
         [sqlLanguage, markField, editorTheme, placeholder(text.placeholder)],
-        autocompletion({ override: [completeFrom(known)], icons: false, activateOnTyping: true }),
+        autocompletion({ override: [createCompletionSource(known)], icons: false, activateOnTyping: true }),
         EditorView.contentAttributes.of({ 'aria-label': text.editor, 'aria-describedby': 'hint' }),
         EditorView.updateListener.of(({ docChanged, state }) => docChanged && onText(state.doc.toString())),
         keymap.of([

@@ -56,7 +56,7 @@ export const splitPath = (path: string): string[] =>
  * Returns the fields at a path, or the owner of the properties that can follow.
  * @returns null if the path does not exist
  */
-export function findPlace(path: readonly string[], query: string, schema: SqlSchema): Place | null {
+export function resolveFieldPath(path: readonly string[], query: string, schema: SqlSchema): Place | null {
   const [first = '', ...others] = path;
   const tables = findTables(query);
   const table = tables.get(first);
@@ -71,7 +71,7 @@ export function findPlace(path: readonly string[], query: string, schema: SqlSch
 function walk(start: Place, path: readonly string[], schema: SqlSchema): Place | null {
   let place = start;
   for (const [at, step] of path.entries()) {
-    const field = fieldsAt(place, schema).find((one) => one.name === step);
+    const field = listFields(place, schema).find((one) => one.name === step);
     if (field === undefined) return null;
     if (field.type === 'json') return { is: 'properties', ...ownerOf(place, path[at - 1] ?? '') };
     if (field.type !== 'lazy_table' && field.type !== 'virtual_table') return null;
@@ -88,7 +88,7 @@ function ownerOf(place: Place, before: string): PropertyOwner {
   return { of: table === 'persons' || before === 'poe' || before === 'person' ? 'person' : 'event' };
 }
 
-export function fieldsAt(place: Place, schema: SqlSchema): SchemaField[] {
+export function listFields(place: Place, schema: SqlSchema): SchemaField[] {
   if (place.is === 'properties') return [];
   if (place.is === 'table') return Object.values(schema.tables[place.name]?.fields ?? {});
   const all = schema.tables[place.table]?.fields ?? {};
