@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { compilePrograms, eventually, type ServiceProcess, startService } from '@millrace/testing';
-import { awaitDrained } from './support/log-progress.ts';
+import { waitUntilDrained } from './support/log-progress.ts';
 import { post } from './support/post.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
 
@@ -60,7 +60,7 @@ test('deletes a person and drops their events in the log, and creates a new pers
   const email = 'ada@example.com';
   for (let round = 0; round < 12; round += 1) await capture('ada', 500, { $set: { email } });
   const bob = await capture('bob', 10);
-  await awaitDrained(services);
+  await waitUntilDrained(services);
   const before = (await api('GET', 'persons/ada/')).body;
   expect(before.properties).toMatchObject({ email });
 
@@ -79,7 +79,7 @@ test('deletes a person and drops their events in the log, and creates a new pers
 
   const later = await capture('ada', 3, { plan: 'pro' });
   services.consumers[0] = await services.startConsumer();
-  await awaitDrained(services);
+  await waitUntilDrained(services);
   await eventually(async () => (await progress()).status === 'completed', { what: 'Deleting' });
   expect(await progress()).toEqual({ status: 'completed', delete_events: true, events: 6000 });
   expect((await storedUuids('ada')).sort()).toEqual(later.sort());

@@ -8,7 +8,7 @@ import {
 } from '@millrace/testing';
 import { Kafka, logLevel } from 'kafkajs';
 import { type EagerLoad, startEagerLoad } from './support/eager-load.ts';
-import { awaitDrained } from './support/log-progress.ts';
+import { waitUntilDrained } from './support/log-progress.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
 
 /**
@@ -114,8 +114,8 @@ test('deletes a project under full load without affecting other tenants', async 
     expect([...load.refused().keys()]).toEqual([401]);
   }
 
-  // Wait until no event is in flight, instead of the five minutes that the worker waits before cleaning up.
-  await awaitDrained(services);
+  // Wait until no event is in flight. The worker waits five minutes instead before it cleans up.
+  await waitUntilDrained(services);
   for (const [place, consumer] of services.consumers.entries()) {
     expect(await consumer.stop()).toBe(0);
     expect(consumer.output()).not.toMatch(/"level":"error"/);
@@ -128,7 +128,7 @@ test('deletes a project under full load without affecting other tenants', async 
   );
   await remaining.load.stop();
   expect([...remaining.load.refused()]).toEqual([]);
-  await awaitDrained(services);
+  await waitUntilDrained(services);
 
   for (const { id } of deleted) expect(await rowsOf(id)).toEqual(nothing);
   const { rows } = await database.query<{ uuid: string }>('SELECT uuid FROM event WHERE project_id = $1', [
@@ -153,7 +153,7 @@ test('drops events that are in the log when their project is deleted', async () 
   expect(response.status).toBe(204);
   await load.stop();
   for (const place of services.consumers.keys()) services.consumers[place] = await services.startConsumer();
-  await awaitDrained(services);
+  await waitUntilDrained(services);
   expect(await rowsOf(tenant.environmentId)).toEqual(nothing);
   expect(await deadLetters()).toBe(0);
 });

@@ -1,5 +1,5 @@
 import { eventually, type KafkaFaultProxy, startKafkaFaultProxy, testServers } from '@millrace/testing';
-import { awaitDrained } from './support/log-progress.ts';
+import { waitUntilDrained } from './support/log-progress.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
 import { startSteadyLoad } from './support/steady-load.ts';
 
@@ -52,7 +52,7 @@ test('stores every acknowledged event once and in order when Kafka fails and the
   expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
   expect(refused.every(({ retryAfter }) => Number(retryAfter) > 0)).toBe(true);
 
-  await awaitDrained(services);
+  await waitUntilDrained(services);
   const { rows } = await database.query<{ uuid: string; count: number; at: Date }>(
     'SELECT uuid, count(*)::int AS count, min(created_at) AS at FROM event GROUP BY uuid',
   );

@@ -7,7 +7,7 @@ import {
   startKafkaFaultProxy,
   testServers,
 } from '@millrace/testing';
-import { awaitDrained, countConsumedRecords } from './support/log-progress.ts';
+import { countConsumedRecords, waitUntilDrained } from './support/log-progress.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
 import { type Attempt, type SteadyLoad, startSteadyLoad } from './support/steady-load.ts';
 
@@ -186,7 +186,7 @@ function tally(attempts: readonly Attempt[]): Record<number, number> {
 
 /** Every acknowledged event is stored once. A rejected event may also be stored, but at most once. */
 async function expectStored(services: RunningServices, load: SteadyLoad): Promise<void> {
-  await awaitDrained(services);
+  await waitUntilDrained(services);
   const { rows } = await services.database.query<{ uuid: string; count: number }>(
     'SELECT uuid, count(*)::int AS count FROM event WHERE uuid = ANY($1::uuid[]) GROUP BY uuid',
     [load.attempts.map(({ uuid }) => uuid)],

@@ -1,5 +1,5 @@
 import { eventually } from '@millrace/testing';
-import { awaitDrained } from './support/log-progress.ts';
+import { waitUntilDrained } from './support/log-progress.ts';
 import { post } from './support/post.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
 
@@ -52,6 +52,6 @@ test('stores 200 pending events, then rejects the old key and accepts the new ke
   acknowledged += 1;
 
   for (const place of services.consumers.keys()) services.consumers[place] = await services.startConsumer();
-  await awaitDrained(services);
+  await waitUntilDrained(services);
   expect(await storedEvents()).toBe(acknowledged);
 });

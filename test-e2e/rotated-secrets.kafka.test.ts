@@ -1,6 +1,6 @@
 import { eventually, type MountedSecret, mountSecret, testServers } from '@millrace/testing';
 import pg from 'pg';
-import { awaitDrained } from './support/log-progress.ts';
+import { waitUntilDrained } from './support/log-progress.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
 import { type SteadyLoad, startSteadyLoad } from './support/steady-load.ts';
 
@@ -90,7 +90,7 @@ test('uses the other role for new connections with two roles', async () => {
 
 test('stores every acknowledged event once without restarting a process', async () => {
   await load.stop();
-  await awaitDrained(services);
+  await waitUntilDrained(services);
   const { rows } = await services.database.query<{ uuid: string; count: number }>(
     'SELECT uuid, count(*)::int AS count FROM event GROUP BY uuid',
   );

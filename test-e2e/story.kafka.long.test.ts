@@ -7,7 +7,7 @@ import {
   testSeed,
   writeStory,
 } from '@millrace/testing';
-import { awaitDrained, countConsumedRecords } from './support/log-progress.ts';
+import { countConsumedRecords, waitUntilDrained } from './support/log-progress.ts';
 import { post } from './support/post.ts';
 import { eventLogs, type RunningServices, startServices } from './support/start-services.ts';
 import { computeTableChecksums } from './support/table-checksums.ts';
@@ -41,7 +41,7 @@ describe.each(eventLogs)('a story with killed consumers on the %s log', (eventLo
     const killing = killConsumers(services, total, seededRandom(seed));
     await Promise.all([killing, ...streams.map((stream) => sendInOrder(services, stream, pace))]);
     expect(await killing).toBe(kills);
-    await awaitDrained(services);
+    await waitUntilDrained(services);
   }, 480_000);
 
   test('every event is stored once, as it was sent', async () => {
@@ -84,7 +84,7 @@ describe.each(eventLogs)('a story with killed consumers on the %s log', (eventLo
     const before = await computeTableChecksums(services.database);
     await services.database.query('DELETE FROM consumer_offset');
     services.consumers.splice(0, 2, ...(await Promise.all([services.startConsumer(), services.startConsumer()])));
-    await awaitDrained(services);
+    await waitUntilDrained(services);
     expect(await computeTableChecksums(services.database)).toEqual(before);
   }, 480_000);
 });

@@ -1,5 +1,5 @@
 import { eventually, startServer, type TestServer } from '@millrace/testing';
-import { awaitDrained } from './support/log-progress.ts';
+import { waitUntilDrained } from './support/log-progress.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
 
 interface Span {
@@ -73,7 +73,7 @@ const send = (event: string, headers: Record<string, string>) =>
 
 test('traces a request from its caller through the log to the commit', async () => {
   expect((await send('secret-event', { traceparent })).status).toBe(200);
-  await awaitDrained(services);
+  await waitUntilDrained(services);
   const named = (name: string) => received.find((span) => span.name === name);
   const names = ['POST /batch', 'process an event', 'process a batch'];
   await eventually(() => names.every(named), {
@@ -112,7 +112,7 @@ test('does not trace a request without the sampled flag', async () => {
   const before = received.length;
   expect((await send('plain', { traceparent: traceparent.replace(/01$/, '00') })).status).toBe(200);
   expect((await send('plain', {})).status).toBe(200);
-  await awaitDrained(services);
+  await waitUntilDrained(services);
   // Earlier requests would be reported before this later request, which is traced.
   const last = traceparent.replace(traceId, traceId.replace('0a', '1a'));
   expect((await send('last', { traceparent: last })).status).toBe(200);

@@ -1,6 +1,6 @@
 import { bundleLibrary } from '@millrace/browser/bundle-library';
 import { eventually, storySize, testSeed } from '@millrace/testing';
-import { judgeVisits } from '@millrace/testing/browser-visits/judge-visits';
+import { compareVisits } from '@millrace/testing/browser-visits/judge-visits';
 import { visitShop } from '@millrace/testing/browser-visits/visit-shop';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
@@ -22,10 +22,10 @@ test(`stores every captured event once or reports it as dropped, over ${pages} p
     projectApiKey: services.tenant.projectApiKey,
   });
   await eventually(async () => {
-    expect(await judgeVisits(visits, services.database)).toMatchObject({ losses: [], doubled: 0 });
+    expect(await compareVisits(visits, services.database)).toMatchObject({ losses: [], doubled: 0 });
   });
   expect(visits.captured.size).toBeGreaterThan(pages * 2);
-  // The number is higher on a slow machine, and because a crash also ends other tabs in the same process.
+  // Some visits are interrupted on a slow machine, and when a crash also ends other tabs in the same process.
   expect(visits.interrupted).toBeLessThan(pages / 4);
   for (const count of Object.values(visits.requests)) expect(count).toBeGreaterThan(0);
 }, 300_000);

@@ -266,7 +266,8 @@ test('stores the views, clicks, order and identity of a visitor to the demo shop
       [demo.url],
     );
     const who = (id: string) => (id === anonymous ? 'anonymous' : id);
-    // Events that are sent when the visitor leaves a page may be stored before the events of a pending request.
+    // Compare the events without their order: events that are sent when the visitor leaves a page may be stored before
+    // those of a pending request.
     expect(found.rows.map(({ event, distinct_id }) => [event, who(distinct_id)])).toEqual([
       ['$autocapture', 'anonymous'],
       ['$autocapture', 'anonymous'],

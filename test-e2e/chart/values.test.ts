@@ -3,7 +3,7 @@ import { helmTemplate, leastValues } from './testing/render-chart.ts';
 const { postgresql, kafka } = leastValues;
 const ipv6 = (name: string) => ({ [name]: '::', METRICS_HOST: '::' });
 
-/** Invalid values with the resulting error message. */
+/** Invalid values, and the error message for each of them. */
 test.each<[object, string]>([
   [{ gateway: { replica: 3 } }, "at '/gateway': additional properties 'replica' not allowed"],
   [{ gatway: {} }, "additional properties 'gatway' not allowed"],

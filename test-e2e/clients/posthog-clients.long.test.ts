@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 import { installNpmPackages, installPythonTool, orSkip } from '../testing/install-tools.ts';
 import { expected, purchaseQuery, type SeededProject, seeded, seedProject } from './seed.ts';
-import { createToolEnvironment, startTools, type ToolProcess } from './tool-process.ts';
+import { createToolEnvironment, startToolProcess, type ToolProcess } from './tool-process.ts';
 
 /**
  * Runs programs written for PostHog's API. They read and change a project, and each test asserts what a program has
@@ -90,7 +90,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
 (modules === null ? describe.skip : describe)("PostHog's agent toolkit", () => {
   let toolkit: ToolProcess;
   beforeAll(() => {
-    toolkit = startTools([process.execPath, fileURLToPath(besideThis('call-agent-toolkit.mjs'))], {
+    toolkit = startToolProcess([process.execPath, fileURLToPath(besideThis('call-agent-toolkit.mjs'))], {
       ...createToolEnvironment(services, directory),
       TOOLKIT: join(`${modules}`, '@posthog/agent-toolkit/dist/index.mjs'),
     });
@@ -191,7 +191,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
 (tools === null ? describe.skip : describe)('arcade-posthog', () => {
   let arcade: ToolProcess;
   beforeAll(() => {
-    arcade = startTools(
+    arcade = startToolProcess(
       [`${tools}`, '-B', fileURLToPath(besideThis('call_arcade.py'))],
       createToolEnvironment(services, directory),
     );

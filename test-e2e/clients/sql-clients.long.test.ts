@@ -8,7 +8,7 @@ import { eventually } from '@millrace/testing';
 import { post } from '../support/post.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 import { installNpmPackages, installPythonTool, orSkip } from '../testing/install-tools.ts';
-import { createToolEnvironment, startTools, type ToolProcess } from './tool-process.ts';
+import { createToolEnvironment, startToolProcess, type ToolProcess } from './tool-process.ts';
 
 /** Runs programs that were written for PostHog and send SQL. Each test asserts the numbers that a program has read. */
 const run = promisify(execFile);
@@ -60,10 +60,13 @@ afterAll(async () => {
 });
 
 (modules === null ? test.skip : test)("PostHog's agent toolkit runs SQL", async () => {
-  const toolkit: ToolProcess = startTools([process.execPath, fileURLToPath(besideThis('call-agent-toolkit.mjs'))], {
-    ...createToolEnvironment(services, directory),
-    TOOLKIT: join(`${modules}`, '@posthog/agent-toolkit/dist/index.mjs'),
-  });
+  const toolkit: ToolProcess = startToolProcess(
+    [process.execPath, fileURLToPath(besideThis('call-agent-toolkit.mjs'))],
+    {
+      ...createToolEnvironment(services, directory),
+      TOOLKIT: join(`${modules}`, '@posthog/agent-toolkit/dist/index.mjs'),
+    },
+  );
   try {
     await toolkit.call('switch-project', { projectId: services.tenant.projectId });
     const source = { kind: 'HogQLQuery', query };
@@ -89,7 +92,7 @@ afterAll(async () => {
 });
 
 (tools === null ? test.skip : test)('arcade-posthog runs SQL', async () => {
-  const arcade = startTools(
+  const arcade = startToolProcess(
     [`${tools}`, '-B', fileURLToPath(besideThis('call_arcade.py'))],
     createToolEnvironment(services, directory),
   );

@@ -9,7 +9,7 @@ export interface ToolProcess {
 }
 
 /** Starts a program that reads one call per line and writes one result per line. */
-export function startTools(command: readonly string[], env: Record<string, string>): ToolProcess {
+export function startToolProcess(command: readonly string[], env: Record<string, string>): ToolProcess {
   const [program = '', ...words] = command;
   const child = spawn(program, words, { env, stdio: ['pipe', 'pipe', 'pipe'] });
   let complaints = '';

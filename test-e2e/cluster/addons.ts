@@ -6,9 +6,9 @@ import { findOrCreateCacheDirectory } from '@millrace/stack/fetched-programs';
 import type { ServerProcess } from '@millrace/stack/servers/server-process';
 import type { RunningApiServer } from './api-server/run-api-server.ts';
 import type { KubernetesTools } from './api-server/start-api-server.ts';
-import { type PartOptions, startPart } from './control-plane.ts';
+import { type PartOptions, startControlPlaneProgram } from './control-plane.ts';
 import { dnsAddress, hostAddress } from './node/cluster-network.ts';
-import { buildGoProgram, computeModuleKey, fetchGoSources, moduleDirectory } from './parts/go-program.ts';
+import { buildGoProgram, computeModuleKey, fetchGoSources, getModuleDirectory } from './parts/go-program.ts';
 
 /** Returns the path of CoreDNS. */
 export const buildCoreDns = () => buildGoProgram({ module: 'coredns', path: 'millrace/coredns' });
@@ -33,7 +33,7 @@ export async function startDns(kubeconfig: string, options: PartOptions): Promis
 `,
   );
   const command = await buildCoreDns();
-  return startPart('coredns', { command, flags: ['-conf', corefile] }, options);
+  return startControlPlaneProgram('coredns', { command, flags: ['-conf', corefile] }, options);
 }
 
 /** Returns the path of metrics-server. */
@@ -56,7 +56,7 @@ export async function startMetricsServer(
     ...['--kubelet-insecure-tls', '--kubelet-preferred-address-types=InternalIP', '--kubelet-use-node-status-port'],
     ...['--metric-resolution=10s', '--kubelet-request-timeout=5s'],
   ];
-  const server = startPart('metrics-server', { command: await buildMetricsServer(), flags }, options);
+  const server = startControlPlaneProgram('metrics-server', { command: await buildMetricsServer(), flags }, options);
   const api = { name: 'metrics-server', namespace: 'kube-system', group: 'metrics.k8s.io', port };
   await announceApi(api, tools, options.directory);
   return server;
@@ -78,7 +78,7 @@ export async function fetchKedaParts(): Promise<KedaParts> {
   const kinds = await findOrCreateCacheDirectory(
     `cluster/keda-kinds-${computeModuleKey('keda')}`,
     async (directory) => {
-      const sources = await fetchGoSources(source, { cwd: moduleDirectory('keda') });
+      const sources = await fetchGoSources(source, { cwd: getModuleDirectory('keda') });
       cpSync(join(sources, 'config/crd/bases'), directory, { recursive: true });
     },
   );
@@ -129,8 +129,8 @@ export async function startKeda(
     ...['lister', 'authentication', 'authorization'].map((purpose) => `--${purpose}-kubeconfig=${kubeconfig}`),
   ];
   return [
-    startPart('keda-operator', { command: operator, flags: operatorFlags }, { ...options, env }),
-    startPart('keda-adapter', { command: adapter, flags: adapterFlags }, { ...options, env }),
+    startControlPlaneProgram('keda-operator', { command: operator, flags: operatorFlags }, { ...options, env }),
+    startControlPlaneProgram('keda-adapter', { command: adapter, flags: adapterFlags }, { ...options, env }),
   ];
 }
 

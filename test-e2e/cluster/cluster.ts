@@ -73,7 +73,7 @@ export async function startCluster({ directory, cgroup, nodes }: ClusterOptions)
 }
 
 /** Downloads all parts of a cluster to the user's cache, because the namespaces do not have network access. */
-export async function fetchParts(progress: Progress): Promise<void> {
+export async function fetchClusterParts(progress: Progress): Promise<void> {
   await progress.step("etcd, containerd, runc, CNI plugins and iptables from Debian's packages", async () => {
     await fetchEtcdFiles();
     await fetchNodeFiles();

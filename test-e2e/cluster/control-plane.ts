@@ -11,7 +11,7 @@ export async function startControllers(server: RunningApiServer, options: PartOp
   const { kubeconfig, certificates } = server;
   // Turn off leader election, because each program has only one instance.
   const shared = [`--kubeconfig=${kubeconfig}`, '--leader-elect=false'];
-  const manager = startPart(
+  const manager = startControlPlaneProgram(
     'kube-controller-manager',
     {
       command: await buildKubernetesProgram('kube-controller-manager'),
@@ -28,7 +28,7 @@ export async function startControllers(server: RunningApiServer, options: PartOp
     },
     options,
   );
-  const scheduler = startPart(
+  const scheduler = startControlPlaneProgram(
     'kube-scheduler',
     { command: await buildKubernetesProgram('kube-scheduler'), flags: shared },
     options,
@@ -53,7 +53,7 @@ export async function startKubeProxy(kubeconfig: string, options: PartOptions): 
     }),
   );
   const command = await buildKubernetesProgram('kube-proxy');
-  return startPart('kube-proxy', { command, flags: [`--config=${config}`] }, options);
+  return startControlPlaneProgram('kube-proxy', { command, flags: [`--config=${config}`] }, options);
 }
 
 export interface PartOptions {
@@ -64,7 +64,7 @@ export interface PartOptions {
 }
 
 /** Starts a control plane program. The program retries until it can reach the API server. */
-export function startPart(
+export function startControlPlaneProgram(
   name: string,
   { command, flags }: { command: string; flags: readonly string[] },
   { directory, reaper, env }: PartOptions,

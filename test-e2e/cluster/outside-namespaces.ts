@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Progress } from '@millrace/stack/command';
-import { fetchParts } from './cluster.ts';
+import { fetchClusterParts } from './cluster.ts';
 import type { ClusterCommandOptions } from './command-options.ts';
 import { explainMissingCluster, runInNamespaces } from './namespaces.ts';
 import { removeCgroup } from './node/cgroups.ts';
@@ -23,7 +23,7 @@ export async function runOutsideNamespaces(options: ClusterCommandOptions, isSki
   // Allow servers without root privileges to enter this directory.
   chmodSync(directory, 0o711);
   try {
-    await fetchParts(progress);
+    await fetchClusterParts(progress);
     const image = options.image ?? (await packImage(directory));
     const older = JSON.stringify(await packOlderReleases(options.from, directory));
     const words = Object.entries({ ...options, image, older, inside: directory }).flatMap(([name, value]) => [

@@ -1,5 +1,5 @@
 import { eventually } from '@millrace/testing';
-import { awaitDrained } from '../support/log-progress.ts';
+import { waitUntilDrained } from '../support/log-progress.ts';
 import { createPlantedMarks } from './planted-marks.ts';
 import { sendToApi } from './send-to-api.ts';
 import { sendToIngest } from './send-to-ingest.ts';
@@ -37,7 +37,7 @@ test('logs contain no sent data, even when database errors quote rejected values
   } finally {
     await services.database.query(quotingTriggersGone);
   }
-  await awaitDrained(services);
+  await waitUntilDrained(services);
   expect(services.logs()).toContain('"status":500');
   expectNoMarks();
 });
@@ -51,7 +51,7 @@ test.each(['postgres', 'kafka', 'redis', 'mail'] as const)(
       await services.proxies[server].pass();
       await services.untilReady();
     }
-    await awaitDrained(services);
+    await waitUntilDrained(services);
     expectNoMarks();
   },
   400_000,

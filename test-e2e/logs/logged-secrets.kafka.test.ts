@@ -1,5 +1,5 @@
 import { eventually } from '@millrace/testing';
-import { awaitDrained } from '../support/log-progress.ts';
+import { waitUntilDrained } from '../support/log-progress.ts';
 import { createPlantedMarks } from './planted-marks.ts';
 import { sendToApi } from './send-to-api.ts';
 import { sendToIngest } from './send-to-ingest.ts';
@@ -24,7 +24,7 @@ function expectNoMarks(): void {
 test('logs contain no sent data while all servers are available', async () => {
   await sendToIngest(services, marks);
   await sendToApi(services, marks);
-  await awaitDrained(services);
+  await waitUntilDrained(services);
   await services.deadLettersReach(3);
   expectNoMarks();
 });

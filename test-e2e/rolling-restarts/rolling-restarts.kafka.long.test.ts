@@ -1,5 +1,5 @@
 import { type ServiceProcess, testSeed } from '@millrace/testing';
-import { awaitDrained } from '../support/log-progress.ts';
+import { waitUntilDrained } from '../support/log-progress.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 import { startRestartClients } from './restart-clients.ts';
 import { startTcpBalancer, type TcpBalancer } from './tcp-balancer.ts';
@@ -60,7 +60,7 @@ test(`${restarts} rolling restarts under load fail no request and store every ev
   // Each gateway received connections, so even clients that keep their connection moved to another gateway.
   expect(balancer.connections.size).toBe(restarts + 2);
 
-  await awaitDrained(services);
+  await waitUntilDrained(services);
   const { rows } = await services.database.query<{ uuid: string; count: number }>(
     'SELECT uuid, count(*)::int AS count FROM event GROUP BY uuid',
   );

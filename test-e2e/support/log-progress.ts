@@ -18,7 +18,7 @@ async function appendedRecords(services: RunningServices): Promise<number> {
 }
 
 /** Waits until all records appended so far are processed. */
-export async function awaitDrained(services: RunningServices): Promise<void> {
+export async function waitUntilDrained(services: RunningServices): Promise<void> {
   const appended = await appendedRecords(services);
   await eventually(
     async () => {

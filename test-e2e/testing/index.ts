@@ -23,10 +23,10 @@ export {
   writeSlowly,
 } from './hostile-servers/hostile-server.ts';
 export {
-  afterHeaders,
   brokenTls,
   type HttpMisbehavior,
   httpMisbehaviors,
+  runAfterHeaders as afterHeaders,
 } from './hostile-servers/http-misbehaviors.ts';
 export { clickHouseOrSkip, installClickHouse } from './install-tools.ts';
 export { type KafkaFaultProxy, startKafkaFaultProxy } from './kafka-proxy/kafka-fault-proxy.ts';

@@ -1,4 +1,4 @@
-import { judgeConnections } from './judge-connections.ts';
+import { checkConnections } from './judge-connections.ts';
 import type { ConnectionEvent, KnownPolicy, SeenPod } from './watch-connections.ts';
 
 const component = (name: string) => ({ 'app.kubernetes.io/component': name });
@@ -48,7 +48,7 @@ const policies: KnownPolicy[] = [
 const connect = (from: string, to: string, port = 8000, protocol: 'TCP' | 'UDP' = 'TCP'): ConnectionEvent => ({
   ...{ at: 1000, from, to, port, protocol },
 });
-const judge = (...connections: ConnectionEvent[]) => judgeConnections({ connections, pods, policies });
+const judge = (...connections: ConnectionEvent[]) => checkConnections({ connections, pods, policies });
 const nothing = { allowed: [], refused: [], fromNode: [] };
 
 test.each<[string, ConnectionEvent, Partial<ReturnType<typeof judge>>]>([
@@ -125,7 +125,7 @@ test('lists repeated connections once', () => {
 test('attributes a reused address to the pod that had it at the time', () => {
   const given = [...pods, pod('shop', '10.244.2.2', { createdAt: 5000 })];
   const connections = [connect('10.244.2.2', '10.244.1.2'), { ...connect('10.244.2.2', '10.244.1.2'), at: 6000 }];
-  expect(judgeConnections({ connections, pods: given, policies })).toEqual({
+  expect(checkConnections({ connections, pods: given, policies })).toEqual({
     ...nothing,
     allowed: ['prod/api → prod/gateway:8000/TCP'],
     refused: ['prod/shop-0 → prod/gateway:8000/TCP'],
@@ -139,6 +139,6 @@ test('applies a policy only while it exists', () => {
   }));
   const during = connect('10.244.2.2', '198.18.0.1', 22);
   const at = (time: number) =>
-    judgeConnections({ connections: [{ ...during, at: time }], pods, policies: hook }).refused;
+    checkConnections({ connections: [{ ...during, at: time }], pods, policies: hook }).refused;
   expect([at(400), at(1000), at(2000)].map(({ length }) => length)).toEqual([0, 1, 0]);
 });

@@ -26,7 +26,7 @@ interface End {
  * Checks each connection against the policies that existed at its time. If a connection was denied once, it counts as
  * denied.
  */
-export function judgeConnections({ connections, pods, policies }: Traffic): Judgement {
+export function checkConnections({ connections, pods, policies }: Traffic): Judgement {
   const endAt = ends(pods);
   const found = { allowed: new Set<string>(), refused: new Set<string>(), fromNode: new Set<string>() };
   for (const { from, to, port, protocol, at } of connections) {

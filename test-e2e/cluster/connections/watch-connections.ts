@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureKubectlAndHelm } from '@millrace/stack/fetched-programs';
 import type { ServerProcess } from '@millrace/stack/servers/server-process';
-import { type PartOptions, startPart } from '../control-plane.ts';
+import { type PartOptions, startControlPlaneProgram } from '../control-plane.ts';
 import type { NetworkPolicy, PodParty } from '../network-policies.ts';
 
 /** All records since the start, including deleted pods and policies. */
@@ -37,13 +37,13 @@ export async function watchConnections(kubeconfig: string, options: PartOptions)
   const watch = (name: string, kind: string) => {
     const words = ['get', kind, '--all-namespaces', '--watch', '--output-watch-events', '-o', watchEventLine];
     const flags = ['-c', stamped, 'bash', kubectl, '--kubeconfig', kubeconfig, ...words];
-    return startPart(name, { command: 'bash', flags }, options);
+    return startControlPlaneProgram(name, { command: 'bash', flags }, options);
   };
   const flags = ['-E', '-e', 'NEW', '-o', 'timestamp', '--buffer-size', String(bufferBytes)];
   const lines = (name: string) => readFileSync(join(options.directory, `${name}.log`), 'utf8').split('\n');
   return {
     parts: [
-      startPart('conntrack', { command: 'conntrack', flags }, options),
+      startControlPlaneProgram('conntrack', { command: 'conntrack', flags }, options),
       watch('pod-watch', 'pods'),
       watch('policy-watch', 'networkpolicies'),
     ],

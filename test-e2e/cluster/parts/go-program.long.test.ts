@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readEnvironment } from '@millrace/runtime';
 import { hasProgram } from '@millrace/stack/run-program';
-import { fetchGoSources, moduleDirectory } from './go-program.ts';
+import { fetchGoSources, getModuleDirectory } from './go-program.ts';
 
 let cache: string;
 beforeEach(() => {
@@ -14,7 +14,7 @@ afterEach(() => rmSync(cache, { recursive: true }));
 // Skip programs that this machine cannot build. A skipped test fails the build in CI.
 ((await hasProgram('go')) ? test : test.skip)('sources that Go has never fetched are fetched', async () => {
   const env = { ...readEnvironment(), GOMODCACHE: cache, GOFLAGS: '-modcacherw' };
-  const folder = await fetchGoSources('github.com/kedacore/keda/v2', { cwd: moduleDirectory('keda'), env });
+  const folder = await fetchGoSources('github.com/kedacore/keda/v2', { cwd: getModuleDirectory('keda'), env });
   expect(folder.startsWith(cache)).toBe(true);
   expect(existsSync(join(folder, 'config/crd/bases/keda.sh_scaledobjects.yaml'))).toBe(true);
 });

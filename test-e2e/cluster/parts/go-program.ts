@@ -27,7 +27,7 @@ export interface GoProgram {
  */
 export async function buildGoProgram(program: GoProgram): Promise<string> {
   const { module, path, name = basename(path), variables = {} } = program;
-  const source = moduleDirectory(module);
+  const source = getModuleDirectory(module);
   const directory = await findOrCreateCacheDirectory(
     `cluster/${name}-${computeModuleKey(module)}`,
     async (temporary) => {
@@ -52,7 +52,7 @@ export async function buildGoProgram(program: GoProgram): Promise<string> {
 
 const lock = join(tmpdir(), 'millrace-go-build.lock');
 
-export function moduleDirectory(name: GoProgram['module']): string {
+export function getModuleDirectory(name: GoProgram['module']): string {
   return fileURLToPath(new URL(`../go/${name}/`, import.meta.url));
 }
 
@@ -74,7 +74,7 @@ export async function fetchGoSources(
 
 /** Returns a key that changes whenever a file in the module changes. */
 export function computeModuleKey(name: GoProgram['module']): string {
-  const directory = moduleDirectory(name);
+  const directory = getModuleDirectory(name);
   const hash = createHash('sha256');
   for (const file of readdirSync(directory).sort()) hash.update(file).update(readFileSync(join(directory, file)));
   return hash.digest('hex').slice(0, 12);
@@ -102,7 +102,7 @@ export function buildKubernetesProgram(name: KubernetesProgram): Promise<string>
 
 /** Returns the module's Kubernetes version, such as `v1.34.4`. */
 export function readKubernetesVersion(): string {
-  const text = readFileSync(join(moduleDirectory('kubernetes'), 'go.mod'), 'utf8');
+  const text = readFileSync(join(getModuleDirectory('kubernetes'), 'go.mod'), 'utf8');
   const version = /^require k8s\.io\/kubernetes (v\S+)/m.exec(text)?.[1];
   if (version === undefined) throw new Error('go.mod requires no k8s.io/kubernetes');
   return version;

@@ -1,4 +1,4 @@
-import { type Judgement, judgeConnections } from '../connections/judge-connections.ts';
+import { checkConnections, type Judgement } from '../connections/judge-connections.ts';
 import type { Traffic } from '../connections/watch-connections.ts';
 import type { NetworkPolicy, PolicyRule } from '../network-policies.ts';
 import { imageRepository } from './install.ts';
@@ -57,7 +57,7 @@ function without(isForgotten: (rule: PolicyRule) => boolean, traffic: Traffic): 
   const policies = traffic.policies.map(({ spec, ...policy }) => {
     return { ...policy, spec: { ...spec, ingress: rest(spec.ingress), egress: rest(spec.egress) } };
   });
-  return judgeConnections({ ...traffic, policies });
+  return checkConnections({ ...traffic, policies });
 }
 
 /**
@@ -65,7 +65,7 @@ function without(isForgotten: (rule: PolicyRule) => boolean, traffic: Traffic): 
  * @throws Error with the connections that no policy allows, or if an expected connection is missing
  */
 function verdict({ release, print }: StoryContext, traffic: Traffic): string {
-  const { allowed, refused, fromNode } = judgeConnections(traffic);
+  const { allowed, refused, fromNode } = checkConnections(traffic);
   for (const name of allowed) print(`  ${name}`);
   const { namespace } = release;
   const strangers = refused.filter((name) => name.startsWith(`${namespace}/stranger → ${namespace}/gateway:`));

@@ -11,7 +11,7 @@ export interface Installation {
   seconds: { ready: number; keys: number; visible: number };
 }
 
-/** Installs Millrace with the commands from the chart's output, until the first event is visible. */
+/** Installs Millrace with the commands from the chart's output, and waits until the first event is visible. */
 export async function installMillrace(release: Release, stores: StoryStores): Promise<Installation> {
   await createNamespace(release, stores);
   const seconds = { ready: 0, keys: 0, visible: 0 };

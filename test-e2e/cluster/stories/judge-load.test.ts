@@ -1,6 +1,6 @@
 import { createTestDatabase, createTestTenant, type TestDatabase } from '@millrace/testing';
 import pg from 'pg';
-import { type ClientLoad, judgeLoad } from './judge-load.ts';
+import { type ClientLoad, compareEvents } from './judge-load.ts';
 
 let testDatabase: TestDatabase;
 let database: pg.Pool;
@@ -52,7 +52,7 @@ it('counts stored, lost and duplicated events', async () => {
   await store(first, { distinctId: 'phase-1' });
   await store(second, { distinctId: 'phase-1' });
   await store(second, { distinctId: 'phase-1', timestamp: '2026-01-02' });
-  expect(await judgeLoad(loadOf(first, second, third), database, { name: 'phase', patienceMs: 100 })).toEqual({
+  expect(await compareEvents(loadOf(first, second, third), database, { name: 'phase', patienceMs: 100 })).toEqual({
     acknowledged: 3,
     refused: 4,
     stored: 2,
@@ -66,7 +66,7 @@ it('counts events that took effect before an earlier event', async () => {
   await store(first, { distinctId: 'phase-1', number: 1, createdAt: '2026-01-01T00:00:02Z' });
   await store(second, { distinctId: 'phase-1', number: 2, createdAt: '2026-01-01T00:00:01Z' });
   await store(third, { distinctId: 'phase-2', number: 1, createdAt: '2026-01-01T00:00:00Z' });
-  const judge = (name: string) => judgeLoad(loadOf(first), database, { name, patienceMs: 100 });
+  const judge = (name: string) => compareEvents(loadOf(first), database, { name, patienceMs: 100 });
   expect((await judge('phase')).misordered).toBe(1);
   expect((await judge('other')).misordered).toBe(0);
 });

@@ -46,7 +46,7 @@ export interface LoadVerdict {
 }
 
 /** Compares the events. Must be called after the load has stopped. @param name prefix of the load's distinct IDs */
-export async function judgeLoad(
+export async function compareEvents(
   { sent, acknowledged, refused }: ClientLoad,
   database: Pool,
   { name, patienceMs }: { name: string; patienceMs: number },

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '@millrace/testing';
 import type pg from 'pg';
 import type { Cluster } from '../cluster.ts';
-import { judgeLoad, type LoadVerdict } from './judge-load.ts';
+import { compareEvents, type LoadVerdict } from './judge-load.ts';
 import type { Release } from './release.ts';
 import { type SdkLoad, startSdkLoad } from './sdk-load.ts';
 import type { StoryStores } from './story-stores.ts';
@@ -72,7 +72,7 @@ export async function measureStory(
   } finally {
     await load.stop();
   }
-  const verdict = await judgeLoad(load, database, { name, patienceMs });
+  const verdict = await compareEvents(load, database, { name, patienceMs });
   const { longestGapMs, refusals } = load;
   return { name, seconds: load.seconds(), longestGapMs, refusals, remark, ...verdict };
 }

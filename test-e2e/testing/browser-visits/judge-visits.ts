@@ -25,7 +25,7 @@ interface Loss {
  * Compares captured events with stored events. A library may report more dropped events than are missing, because the
  * events of a request without a response may have been stored before the library dropped them.
  */
-export async function judgeVisits({ captured, sent }: ShopVisits, database: Pool): Promise<VisitsVerdict> {
+export async function compareVisits({ captured, sent }: ShopVisits, database: Pool): Promise<VisitsVerdict> {
   const stored = await countBy(database, 'SELECT uuid::text AS key, count(*)::int AS count FROM event GROUP BY uuid');
   const reported = await countBy(
     database,

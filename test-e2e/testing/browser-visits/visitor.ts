@@ -11,7 +11,7 @@ export type Entrance = keyof typeof weights;
 export const entrances = Object.keys(weights) as Entrance[];
 
 const maxTabs = 3;
-/** More events than the library keeps while it cannot send. */
+/** Number of events that a page captures at once, which is more than the library keeps while it cannot send. */
 const stormEvents = 700;
 
 interface VisitorOptions {

@@ -16,7 +16,7 @@ export interface HttpMisbehavior {
 }
 
 /** Returns a script that reads the headers of each request on a connection, and then runs the given script. */
-export function afterHeaders(script: SocketScript): SocketScript {
+export function runAfterHeaders(script: SocketScript): SocketScript {
   return (socket) => {
     let received = '';
     socket.on('data', (chunk) => {
@@ -112,7 +112,7 @@ const rows: [string, string, SocketScript, string, string][] = [
 export const httpMisbehaviors: HttpMisbehavior[] = rows.map(([id, title, script, status, body]) => ({
   id,
   title,
-  script: afterHeaders(script),
+  script: runAfterHeaders(script),
   status,
   body,
 }));

@@ -55,7 +55,7 @@ export function createRecordingClient({
     },
     config: { bootstrap },
     featureFlags,
-    // False would mean that the client has not started. An undefined value means that it has.
+    // Undefined, because false would mean that the client has not started.
     __loaded: undefined,
     init: recorded('init', () => {}),
     set_config: recorded('set_config', () => {}),
