@@ -1,6 +1,4 @@
-/**
- * Reads the process environment. This is the only place that does so. Everything else receives a frozen config object.
- */
+/** Reads the process environment. All other code receives a frozen config object. */
 export function readEnvironment(): Record<string, string | undefined> {
   return process.env;
 }

@@ -10,10 +10,7 @@ import {
   type RegistryContentType,
 } from 'prom-client';
 
-/**
- * The name of a metric. The prefix distinguishes it from metrics of other programs, and from `process_…` and
- * `nodejs_…`.
- */
+/** The name of a metric. The prefix distinguishes it from `process_…`, `nodejs_…` and other programs' metrics. */
 export type MetricName = `millrace_${string}`;
 
 /** The metrics of one service, which are passed as an argument. Label values must be from a limited set. */
@@ -82,9 +79,7 @@ export function createObserver<L extends string>(metrics: Metrics, histogram: Hi
     });
 }
 
-/**
- * Combines the metrics of several registries in one process. Each name occurs once, with the series of all registries.
- */
+/** Combines the metrics of several registries. Each name occurs once, with the series of all registries. */
 export async function joinMetrics(parts: readonly Metrics[]): Promise<string> {
   const texts = await Promise.all(parts.map(({ registry }) => registry.metrics()));
   const families = new Map<string, { head: string; series: string[] }>();

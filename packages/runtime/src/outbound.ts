@@ -102,10 +102,7 @@ const reasons = {
 } as const;
 type Failure = keyof typeof reasons;
 
-/**
- * Returns the rest of a sentence that says why a request failed: `The server ${describeOutboundFailure(code)}
- * (${code}).`
- */
+/** Returns the end of the sentence `The server ${describeOutboundFailure(code)} (${code}).` */
 export function describeOutboundFailure(code: string): string {
   if (Object.hasOwn(reasons, code)) return reasons[code as Failure];
   return code.startsWith('HPE_') ? reasons.EBADSTATUS : 'could not be reached';

@@ -124,9 +124,7 @@ function* candidateDays(rule: RecurrenceRule, startDay: Day, afterDay: Day): Gen
   }
 }
 
-/**
- * The number of periods after which the calendar repeats. A rule that has no match in that many periods never matches.
- */
+/** The number of periods after which the calendar repeats. A rule without a match in that time never matches. */
 const cycle: Record<Frequency, number> = { daily: 7, weekly: 1, monthly: 4800, yearly: 400 };
 
 /**

@@ -47,9 +47,7 @@ export function parseOptions<const T extends NonNullable<ParseArgsConfig['option
   }
 }
 
-/**
- * Returns the directory for the data of this clone: MILLRACE_DATA_DIR, or `.millrace`. Creates it if it does not exist.
- */
+/** Returns the data directory of this clone: MILLRACE_DATA_DIR, or `.millrace`. Creates it if it does not exist. */
 export function dataDirectory(root: string): string {
   const directory = resolve(process.env.MILLRACE_DATA_DIR || join(root, '.millrace'));
   try {

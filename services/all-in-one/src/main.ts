@@ -1,6 +1,4 @@
-/**
- * Runs all services in one process, for `npm start` and small installations. If one service fails, the process exits.
- */
+/** Runs all services in one process, for `npm start` and small installations. Exits if one service fails. */
 
 import { setFlagsFromString } from 'node:v8';
 import { deliveryWorker } from '@millrace/delivery-worker/start';

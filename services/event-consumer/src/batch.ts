@@ -28,9 +28,7 @@ export interface BatchReport {
   deadLettered: DeadLetterReason[];
 }
 
-/**
- * Returned if the stored offset is not the offset from which the batch continues. In that case, nothing was written.
- */
+/** Returned if the batch does not continue from the stored offset. In that case, nothing was written. */
 export interface StaleBatch {
   outcome: 'stale';
   nextOffset: bigint;

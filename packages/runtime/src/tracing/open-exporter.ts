@@ -1,6 +1,4 @@
-/**
- * Exports spans to the collector. Its libraries are large, so this file is imported only if a collector is configured.
- */
+/** Exports spans to the collector. Its libraries are large, so import this file only if a collector is configured. */
 
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -56,9 +54,7 @@ export function openExporter(service: string, endpoint: string, reportLost: Repo
   };
 }
 
-/**
- * The maximum number of spans in the queue. Further spans are dropped, so that a slow collector does not use up memory.
- */
+/** The maximum number of queued spans. Further spans are dropped, so that a slow collector uses little memory. */
 const limits = { maxQueueSize: 2048, maxExportBatchSize: 256, scheduledDelayMillis: 2000, exportTimeoutMillis: 5000 };
 
 /**

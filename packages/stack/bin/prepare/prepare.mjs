@@ -279,9 +279,7 @@ export function runQuietly(command, commandArguments, { cwd, env, logFile, onLin
   });
 }
 
-/**
- * Creates an error that the user can fix, shown without a stack trace. It corresponds to `SetupProblem` in TypeScript.
- */
+/** Creates an error that the user can fix, without a stack trace. Corresponds to `SetupProblem` in TypeScript. */
 export function setupProblem(message) {
   return Object.assign(new Error(message), { name: 'SetupProblem' });
 }

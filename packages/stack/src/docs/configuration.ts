@@ -19,9 +19,7 @@ export interface ConfigSchema {
   required?: string[];
 }
 
-/**
- * Returns the settings of each service, in the order of `services`, and those of the program that runs all services.
- */
+/** Returns the settings of each service, in the order of `services`, and those of the all-in-one program. */
 export async function configSchemas(root: string): Promise<Record<string, ConfigSchema>> {
   const entries: [string, ConfigSchema][] = [];
   for (const service of [...services, allInOne]) {

@@ -248,9 +248,7 @@ export async function openDebianArchive({ architecture }: Platform): Promise<Deb
   };
 }
 
-/**
- * Reads a file of an unpacked package. Before Debian 13, packages of the C library use `/lib` instead of `/usr/lib`.
- */
+/** Reads a file of an unpacked package. Before Debian 13, C library packages use `/lib` instead of `/usr/lib`. */
 export async function readUnpackedFile(folder: string, path: string): Promise<Buffer | null> {
   const found = [path, path.replace(/^usr\//, '')].map((one) => join(folder, one)).find(existsSync);
   return found ? readFile(found) : null;

@@ -146,10 +146,7 @@ interface Layer extends Blob {
 const digestOf = (content: Uint8Array | string): string =>
   `sha256:${createHash('sha256').update(content).digest('hex')}`;
 
-/**
- * Packs a tree into a compressed tar file. The same tree results in the same bytes on every machine and Node.js
- * version.
- */
+/** Packs a tree into a compressed tar file, with the same bytes on every machine and Node.js version. */
 export async function writeLayer(tree: Tree): Promise<Layer> {
   const tar = await tarOf(
     sortEntries(tree).map(([path, entry]) => ({ ...headerOf(entry), name: path, content: contentOf(entry) })),

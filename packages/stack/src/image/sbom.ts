@@ -94,9 +94,7 @@ export async function bundledPackages(root: string, bundled: readonly string[]):
   return [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
 }
 
-/**
- * Finds the root directory of a package. Other `package.json` files in its subdirectories only describe how to load it.
- */
+/** Finds a package's root directory. `package.json` files in its subdirectories only describe how to load it. */
 function packageFolder(root: string, path: string): string[] {
   const [, within, name] = path.match(/^(.*node_modules\/)((?:@[^/]+\/)?[^/]+)\//) ?? [];
   return within && name ? [join(root, within, name)] : [];

@@ -5,10 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { findHiddenVariables } from '../test/needs-by-name.ts';
 import { workerFixtures } from './worker-fixtures.cjs';
 
-/**
- * The servers that are unavailable. Each is named by the variable that would contain its address
- * (src/test/run-tests.ts).
- */
+/** The unavailable servers, by the variable that would contain each one's address (src/test/run-tests.ts). */
 const missing = (process.env.MILLRACE_MISSING ?? '').split(',').filter(Boolean);
 
 /** jest-runner replaces `process.exit` for each file with a function that first prints a stack trace. */

@@ -66,10 +66,7 @@ function running(container: StartedTestContainer, address: string): RunningServe
   };
 }
 
-/**
- * Returns whether a Docker daemon responds within 1.5 s. The daemon may not be running even if the command is
- * installed.
- */
+/** Returns whether a Docker daemon responds within 1.5 s. Often, only the command is installed. */
 export function isDockerRunning(): Promise<boolean> {
   return new Promise((resolve) => {
     const target = daemonAddress(process.env.DOCKER_HOST);

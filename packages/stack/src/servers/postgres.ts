@@ -227,10 +227,7 @@ async function unpack(directory: string, installed: string): Promise<void> {
   }
 }
 
-/**
- * Makes the files readable for all users, because the server may run as a different user than the user who unpacked
- * them.
- */
+/** Makes the files readable for all users, because the server may run as a different user than this process. */
 async function makeReadable(directory: string): Promise<void> {
   await chmod(directory, 0o755);
   const { status, output } = await runProgram('chmod', ['-R', 'u+rwX,go+rX', directory]);

@@ -54,10 +54,7 @@ function apiOf({ apiUrl, personalApiKey }: Reached) {
   };
 }
 
-/**
- * Creates the project. Then selects the project for the user's own events again, so that the console opens that
- * project.
- */
+/** Creates the project. Then selects the user's own project again, so that the console opens that one. */
 async function makeProject(api: Api, { organizationId, environmentId }: Reached): Promise<ExampleShop> {
   const path = `/api/organizations/${organizationId}/projects/`;
   const made = await api.send<{ id: number; api_token: string }>('POST', path, { name: 'Example shop' });

@@ -31,9 +31,7 @@ export function publicApiUrl(env: Record<string, string | undefined>, port: numb
   return ['127.0.0.1', '::1', 'localhost'].includes(env.API_HOST || loopback) ? `http://localhost:${port}` : undefined;
 }
 
-/**
- * Returns the settings for the servers as environment variables, as the services and the `millrace` command read them.
- */
+/** Returns the server settings as environment variables, as the services and the `millrace` command read them. */
 export function storageSettings(
   env: Record<string, string | undefined>,
   { databaseUrl, kafkaBrokers, redisUrl, secretsKey }: ServiceSettings,

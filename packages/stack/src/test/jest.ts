@@ -150,10 +150,7 @@ function sumOfCounts(counts: readonly Counts[]): Counts {
   };
 }
 
-/**
- * Combines the counts of a run with those of its failed files, which ran again. For these files, the second result
- * counts.
- */
+/** Combines a run's counts with those of its failed files, which ran again and whose second result counts. */
 export function withRerun(first: TestCounts, again: TestCounts): TestCounts {
   const before = sumOfCounts(first.failedFiles);
   const stillFailed = new Set(again.failedFiles.map(({ path }) => path));

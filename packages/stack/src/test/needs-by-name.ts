@@ -32,10 +32,7 @@ export function findTestServerVariables(testFiles: readonly string[]): Set<TestS
   return new Set([...base, ...suffixes.flatMap((suffix) => bySuffix[suffix] ?? [])]);
 }
 
-/**
- * Returns the variables that are hidden from a test file. A test without the necessary suffix therefore fails
- * everywhere.
- */
+/** Returns the variables that are hidden from a test file, so that a test without the necessary suffix fails. */
 export function findHiddenVariables(testFile: string): TestServerVariable[] {
   const needs = findTestServerVariables([testFile]);
   return [...new Set(Object.values(bySuffix).flat())].filter((need) => !needs.has(need));

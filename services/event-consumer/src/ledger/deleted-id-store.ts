@@ -5,7 +5,7 @@ import { LedgerConflict } from '../failures.ts';
 import type { DeletedId } from '../model/ledger.ts';
 import type { DistinctIdKey, StoredMapping } from './store.ts';
 
-/** Returns the projects for which deleted distinct IDs are stored, which nearly always are none. Takes no locks. */
+/** Returns the projects for which deleted distinct IDs are stored. Usually, no project has any. Takes no locks. */
 export async function findProjectsWithDeletions(tx: Transaction, projectIds: number[]): Promise<Set<number>> {
   if (projectIds.length === 0) return new Set();
   const rows = await tx.query<{ project_id: number }>(

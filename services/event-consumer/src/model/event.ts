@@ -55,7 +55,7 @@ export interface IncomingEvent {
   timestampMs: number;
   capturedAtMs: number;
   isHistorical: boolean;
-  /** True if the operator, not the sender, turned person processing off. The settings in `project` then say so too. */
+  /** True if the operator, not the sender, turned person processing off, which `project` then also contains. */
   isPersonForcedOff?: true;
 }
 
