@@ -7,8 +7,8 @@ import { replaceCookielessIds } from './cookieless/replace-visitors.ts';
 import type { CookielessSalts } from './cookieless/salts.ts';
 import type { DeadLetterLog } from './dead-letters.ts';
 import { decideEvents } from './decide.ts';
-import type { Definitions } from './definitions/definitions.ts';
-import type { FlagCalls } from './definitions/flag-calls.ts';
+import type { DefinitionRecorder } from './definitions/definitions.ts';
+import type { FlagCallRecorder } from './definitions/flag-calls.ts';
 import type { EventPartitions } from './events/partitions.ts';
 import {
   findFreshEvents,
@@ -41,8 +41,8 @@ export interface ProcessBatchDeps {
   turns: Turns<Ledger>;
   knownIds: KnownIds;
   throttle: WarningThrottle;
-  definitions: Pick<Definitions, 'note'>;
-  flagCalls: Pick<FlagCalls, 'note'>;
+  definitions: Pick<DefinitionRecorder, 'note'>;
+  flagCalls: Pick<FlagCallRecorder, 'note'>;
   startStepTimer: () => RecordStep;
   now: () => number;
 }

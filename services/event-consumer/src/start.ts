@@ -30,8 +30,8 @@ import {
 } from './consume-topic.ts';
 import { createCookielessSalts } from './cookieless/salts.ts';
 import { createDeadLetterLog } from './dead-letters.ts';
-import { createDefinitions } from './definitions/definitions.ts';
-import { createFlagCalls } from './definitions/flag-calls.ts';
+import { createDefinitionRecorder } from './definitions/definitions.ts';
+import { createFlagCallRecorder } from './definitions/flag-calls.ts';
 import { createEventPartitions } from './events/partitions.ts';
 import { describeFailure } from './failures.ts';
 import { drainFormerLog, reportFormerLogs } from './former-log.ts';
@@ -79,8 +79,8 @@ async function begin(config: ConsumerConfig, host: ServiceHost, lifecycle: Lifec
   lifecycle.own('event log', { stop: () => log.close() });
   if (isFallbackEnabled(config)) startFallbackDrain(lifecycle, { config, kafka: log, logger, metrics, onFatal });
   // Stopped after the readers, so that the definitions in their last batches are written.
-  const definitions = lifecycle.own('definitions', createDefinitions({ database, logger, now: Date.now }));
-  const flagCalls = lifecycle.own('calls of flags', createFlagCalls({ database, logger, now: Date.now }));
+  const definitions = lifecycle.own('definitions', createDefinitionRecorder({ database, logger, now: Date.now }));
+  const flagCalls = lifecycle.own('calls of flags', createFlagCallRecorder({ database, logger, now: Date.now }));
   const readerDeps: TopicReaderDeps = {
     ...config,
     database,

@@ -8,11 +8,11 @@ import {
   logBatch,
   type TestProject,
 } from '../testing/consumer-fixture.ts';
-import { createDefinitions, type Definitions } from './definitions.ts';
+import { createDefinitionRecorder, type DefinitionRecorder } from './definitions.ts';
 
 let fixture: ConsumerFixture;
 let project: TestProject;
-let definitions: Definitions;
+let definitions: DefinitionRecorder;
 let nowMs = Date.parse('2026-11-21T10:30:00Z');
 let topic: string;
 let offset: number;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 beforeEach(async () => {
   project = await fixture.createProject();
-  definitions = createDefinitions({
+  definitions = createDefinitionRecorder({
     database: fixture.database,
     logger: fixture.logger,
     now: () => nowMs,
@@ -115,7 +115,7 @@ test('writes a name once an hour, and its last-seen time never decreases', async
   // Another process, whose clock is behind, sees the event.
   at('2026-11-21T10:59:00.000Z');
   await definitions.stop();
-  definitions = createDefinitions({
+  definitions = createDefinitionRecorder({
     database: fixture.database,
     logger: fixture.logger,
     now: () => nowMs,
@@ -203,7 +203,7 @@ test('records no names that are too long, and none from events with too many pro
 test('writes a definition that could not be written again with the next event', async () => {
   let isDown = true;
   await definitions.stop();
-  definitions = createDefinitions({
+  definitions = createDefinitionRecorder({
     database: {
       transaction: (work) => (isDown ? Promise.reject(new Error('away')) : fixture.database.transaction(work)),
     },

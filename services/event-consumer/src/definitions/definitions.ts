@@ -18,7 +18,7 @@ import {
   upsertPropertyDefinitions,
 } from './store.ts';
 
-export interface Definitions extends Stoppable {
+export interface DefinitionRecorder extends Stoppable {
   /** Samples the rows of a committed batch, with its ledger. This takes little time, and writes nothing immediately. */
   note(rows: readonly EventRow[], ledger: Ledger): void;
   /** Clears the cache. Called when stored definitions may have been lost, so that the next events write them again. */
@@ -35,7 +35,7 @@ const maxPending = 20_000;
  * hour, outside of the batches' transactions. A crash can lose the names of the last few seconds, which later events
  * add again.
  */
-export function createDefinitions({
+export function createDefinitionRecorder({
   database,
   logger,
   now,
@@ -46,7 +46,7 @@ export function createDefinitions({
   now: () => number;
   /** The interval of writes in milliseconds, or 0 to write only when `flush` is called. */
   flushIntervalMs?: number;
-}): Definitions {
+}): DefinitionRecorder {
   const noted = createNotedNames();
   const sampleLimit = createSampleLimit();
   const events = new Map<string, EventDefinition>();

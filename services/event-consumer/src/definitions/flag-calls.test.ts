@@ -9,11 +9,11 @@ import {
   logBatch,
   type TestProject,
 } from '../testing/consumer-fixture.ts';
-import { createFlagCalls, type FlagCalls } from './flag-calls.ts';
+import { createFlagCallRecorder, type FlagCallRecorder } from './flag-calls.ts';
 
 let fixture: ConsumerFixture;
 let project: TestProject;
-let flagCalls: FlagCalls;
+let flagCalls: FlagCallRecorder;
 let nowMs: number;
 beforeAll(async () => {
   fixture = await createConsumerFixture();
@@ -23,7 +23,7 @@ beforeEach(async () => {
   project = await fixture.createProject();
   nowMs = Date.parse('2026-11-22T10:15:00Z');
   const logger = createLogger('test', 'error');
-  flagCalls = createFlagCalls({ database: fixture.database, logger, now: () => nowMs, flushIntervalMs: 0 });
+  flagCalls = createFlagCallRecorder({ database: fixture.database, logger, now: () => nowMs, flushIntervalMs: 0 });
   for (const [key, deleted] of [
     ['beta', false],
     ['checkout', false],

@@ -12,7 +12,7 @@ import { type FlagCall, recordFlagCalls } from './store.ts';
 
 type CallingRow = Pick<EventRow, 'projectId' | 'event' | 'timestampMs' | 'properties'>;
 
-export interface FlagCalls extends Stoppable {
+export interface FlagCallRecorder extends Stoppable {
   /** Records the flags that were called, according to the rows of a committed batch. Does not write immediately. */
   note(rows: readonly CallingRow[]): void;
   /** Clears the cache. Called when stored times may have been lost, so that the next calls write them again. */
@@ -33,7 +33,7 @@ const maxKeyLength = 400;
  * hour, outside of the batches' transactions. A crash can lose the calls of the last few seconds. The next call of a
  * flag records its time again.
  */
-export function createFlagCalls({
+export function createFlagCallRecorder({
   database,
   logger,
   now,
@@ -44,7 +44,7 @@ export function createFlagCalls({
   now: () => number;
   /** The interval of writes in milliseconds, or 0 to write only on `flush`. */
   flushIntervalMs?: number;
-}): FlagCalls {
+}): FlagCallRecorder {
   /** Maps the hash of a flag's key to the hour in which the flag was last recorded. */
   const noted = new LRUCache<number, number>({ max: maxRemembered });
   const pending = new Map<string, FlagCall>();
