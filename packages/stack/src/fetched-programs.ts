@@ -16,7 +16,7 @@ import { runProgram } from './run-program.ts';
  * directory that every user can read, because root's servers run as another user. Tests use the directory of their run
  * (MILLRACE_CACHE_DIR).
  */
-export function cacheDirectory(): string {
+export function findCacheDirectory(): string {
   const { MILLRACE_CACHE_DIR: ofRun } = process.env;
   if (ofRun) return ofRun;
   const isRoot = process.getuid?.() === 0;
@@ -65,7 +65,7 @@ const inProgress = new Map<string, Promise<string>>();
  * @param make fills a temporary directory, which is renamed once it is complete
  */
 export function findOrCreateCacheDirectory(name: string, make: (directory: string) => Promise<void>): Promise<string> {
-  const directory = join(cacheDirectory(), name);
+  const directory = join(findCacheDirectory(), name);
   if (existsSync(directory)) return Promise.resolve(directory);
   let made = inProgress.get(directory);
   if (made === undefined) {
@@ -199,7 +199,7 @@ export const findValkeyProblem = (): Promise<string | null> => whyNoWheel(valkey
 const directoryOf = ({ name, version }: Wheel) => `${name}-${version}`;
 
 function cachedProgram(wheel: Wheel): string | null {
-  const program = join(cacheDirectory(), directoryOf(wheel), wheel.program);
+  const program = join(findCacheDirectory(), directoryOf(wheel), wheel.program);
   return existsSync(program) ? program : null;
 }
 

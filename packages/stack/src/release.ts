@@ -12,7 +12,7 @@ import { parse } from 'yaml';
 import { buildLibrary, libraries } from './build/libraries/libraries.ts';
 import { type Command, type Progress, parseOptions, SetupProblem } from './command.ts';
 import { parsePlatforms } from './image/base.ts';
-import { buildImageTrees, imageLabels, packImages, sbomPath, usualRepository } from './image/image.ts';
+import { buildImageTrees, packImages, readImageLabels, sbomPath, usualRepository } from './image/image.ts';
 import { addFolder, type Tree } from './image/layers.ts';
 import { writeLayer } from './image/oci-image.ts';
 import { runProgram } from './run-program.ts';
@@ -97,7 +97,7 @@ async function notesOf(root: string, version: string): Promise<string> {
 /** Writes one archive for all platforms, and one bill of materials per platform. */
 async function packImage(root: string, platforms: string, made: Made): Promise<void> {
   const { version, output, progress } = made;
-  const labels = await imageLabels(root);
+  const labels = await readImageLabels(root);
   const trees = await buildImageTrees(root, { platforms: parsePlatforms(platforms), labels, progress });
   const content = { trees, labels, repository: usualRepository };
   await progress.step('Packing the image', () => packImages(filesOf(made).image, content));

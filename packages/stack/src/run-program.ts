@@ -58,7 +58,7 @@ export interface SystemUser {
  * not root.
  * @throws SetupProblem if this process is root but cannot switch to another user
  */
-export function unprivilegedUser(): SystemUser | undefined {
+export function findUnprivilegedUser(): SystemUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
   for (const name of ['postgres', 'nobody']) {
     const user = lookUp(name);

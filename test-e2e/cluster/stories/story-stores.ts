@@ -1,7 +1,7 @@
 // Starts the stories' stores. Their certificates can be replaced by expired ones.
 import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { unprivilegedUser } from '@millrace/stack/run-program';
+import { findUnprivilegedUser } from '@millrace/stack/run-program';
 import { startKafka } from '@millrace/stack/servers/kafka';
 import { startPostgres } from '@millrace/stack/servers/postgres';
 import { startRedis } from '@millrace/stack/servers/redis';
@@ -98,7 +98,7 @@ async function createExpiringCertificate(directory: string, host: string): Promi
     const both = ['server.key', 'server.crt'].map((name) => readFileSync(place(name), 'utf8'));
     writeFileSync(place('server.pem'), both.join(''), { mode: 0o600 });
     // PostgreSQL checks the permissions of its key file.
-    const user = unprivilegedUser();
+    const user = findUnprivilegedUser();
     if (user) for (const name of ['server.key', 'server.crt']) chownSync(place(name), user.uid, user.gid);
     chmodSync(place('server.key'), 0o600);
   }

@@ -126,7 +126,7 @@ const carried: Record<string, string> = {
 export const unbundledPatterns = Object.keys(carried).flatMap((name) => [name, `${name}/*`, `${name}-*`]);
 
 /** Returns the installed directory of each copied package, by name. */
-export function unbundledPackages(root: string): Map<string, string> {
+export function listUnbundledPackages(root: string): Map<string, string> {
   return new Map(
     Object.entries(carried).map(([name, dependent]) => [
       name,
@@ -138,7 +138,7 @@ export function unbundledPackages(root: string): Map<string, string> {
 /**
  * Returns the names and versions of a package's platform-specific builds, of which the package loads one at run time.
  */
-export async function platformBuilds(source: string): Promise<Record<string, string>> {
+export async function readPlatformBuilds(source: string): Promise<Record<string, string>> {
   const { optionalDependencies = {} } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as {
     optionalDependencies?: Record<string, string>;
   };
@@ -147,10 +147,10 @@ export async function platformBuilds(source: string): Promise<Record<string, str
 
 /** Copies the unbundled packages and their builds for this machine to `<outDirectory>/node_modules`. */
 export async function copyUnbundledPackages(root: string, outDirectory: string): Promise<void> {
-  for (const [name, source] of unbundledPackages(root)) {
+  for (const [name, source] of listUnbundledPackages(root)) {
     const target = join(outDirectory, 'node_modules', name);
     await cp(source, target, { recursive: true, dereference: true });
-    for (const platformBuild of Object.keys(await platformBuilds(source))) {
+    for (const platformBuild of Object.keys(await readPlatformBuilds(source))) {
       const from = join(dirname(dirname(source)), platformBuild);
       if (!existsSync(from)) continue;
       await cp(from, join(outDirectory, 'node_modules', platformBuild), { recursive: true, dereference: true });

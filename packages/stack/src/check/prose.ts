@@ -1,5 +1,5 @@
 import jsTokens from 'js-tokens';
-import { readRepositoryTexts, sourceFiles } from '../docs/documents.ts';
+import { readRepositoryTexts, readSourceFiles } from '../docs/documents.ts';
 
 /** Phrases that readers had to read twice, each with advice on what to write instead. */
 const habits: readonly { pattern: RegExp; advice: string }[] = [
@@ -41,7 +41,7 @@ const areas: readonly { folders: string[]; endings: string[]; read: (source: str
 export async function findProseProblems(root: string): Promise<string[]> {
   const files = await Promise.all(
     areas.map(async ({ folders, endings, read }) =>
-      (await sourceFiles(root, folders, endings)).map((file) => ({ ...file, read })),
+      (await readSourceFiles(root, folders, endings)).map((file) => ({ ...file, read })),
     ),
   );
   const { pages } = await readRepositoryTexts(root);

@@ -1,6 +1,6 @@
 // Retired names that only a glossary explained. A check prevents their use.
 
-import { sourceFiles } from '../docs/documents.ts';
+import { readSourceFiles } from '../docs/documents.ts';
 
 const retiredNames: Readonly<Record<string, string>> = {
   addShown: 'addVisibilityCondition',
@@ -33,7 +33,7 @@ const retiredNames: Readonly<Record<string, string>> = {
 const pattern = new RegExp(`\\b(?:${Object.keys(retiredNames).join('|')})\\b`);
 
 export async function findRetiredNames(root: string): Promise<string[]> {
-  const files = await sourceFiles(root, ['packages', 'services', 'test-e2e'], ['.ts', '.tsx']);
+  const files = await readSourceFiles(root, ['packages', 'services', 'test-e2e'], ['.ts', '.tsx']);
   return files
     .filter(({ path }) => !path.startsWith('packages/stack/src/check/'))
     .flatMap(({ path, text }) =>

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { toEnvironmentVariable } from '@millrace/runtime';
 import { allInOne, services } from '../build/programs.ts';
-import { markdownTable } from './documents.ts';
+import { formatMarkdownTable } from './documents.ts';
 
 export interface Setting {
   type?: string;
@@ -20,7 +20,7 @@ export interface ConfigSchema {
 }
 
 /** Returns the settings of each service, in the order of `services`, and those of the all-in-one program. */
-export async function configSchemas(root: string): Promise<Record<string, ConfigSchema>> {
+export async function readConfigSchemas(root: string): Promise<Record<string, ConfigSchema>> {
   const entries: [string, ConfigSchema][] = [];
   for (const service of [...services, allInOne]) {
     entries.push([service, findSchema(await importSource(root, `services/${service}/src/config.ts`))]);
@@ -49,10 +49,12 @@ export async function importSource(root: string, path: string): Promise<Record<s
  */
 export async function generateConfigurationPage(root: string): Promise<string> {
   const sections: string[] = [];
-  for (const [service, schema] of Object.entries(await configSchemas(root))) {
+  for (const [service, schema] of Object.entries(await readConfigSchemas(root))) {
     const rows = Object.entries(schema.properties).map(([field, setting]) => row(field, setting, schema));
     const more = service === allInOne ? `${ofAllInOne}\n` : '';
-    sections.push(`## ${service}\n\n${more}${markdownTable(['Variable', 'Default', 'Allowed', 'Meaning'], rows)}\n`);
+    sections.push(
+      `## ${service}\n\n${more}${formatMarkdownTable(['Variable', 'Default', 'Allowed', 'Meaning'], rows)}\n`,
+    );
   }
   return `${introduction}\n${sections.join('\n')}`;
 }
@@ -75,11 +77,11 @@ for example \`DELIVERY_WORKER_DATABASE_POOL_SIZE\`.
 function row(field: string, setting: Setting, { required = [] }: ConfigSchema): string[] {
   if (!setting.description) throw new Error(`The setting ${field} has no description.`);
   const name = `\`${toEnvironmentVariable(field)}\``;
-  return [name, defaultOf(setting, required.includes(field)), allowed(setting), asSentences(setting.description)];
+  return [name, defaultOf(setting, required.includes(field)), allowed(setting), toSentences(setting.description)];
 }
 
 /** Error messages contain descriptions in parentheses, so they start in lower case and have no final period. */
-export function asSentences(description: string): string {
+export function toSentences(description: string): string {
   return `${description.charAt(0).toUpperCase()}${description.slice(1)}.`;
 }
 

@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from '../command.ts';
 import { generateConfigurationPage, importSource } from './configuration.ts';
-import { markdownTable } from './documents.ts';
+import { formatMarkdownTable } from './documents.ts';
 import { generateFunctionsPage } from './functions-page.ts';
 import { generateMetricsPage } from './metrics-page.ts';
 import { generateRoutesPage } from './routes-page.ts';
@@ -74,7 +74,7 @@ async function fieldsOfEnvironments(root: string): Promise<string> {
   });
   const states = ['acts', 'stored only', 'off', 'read only'];
   const sorted = states.flatMap((state) => rows.filter(([, does]) => does === state));
-  return `## Every field\n\n${markdownTable(['Field', 'State', 'What it does'], sorted)}\n`;
+  return `## Every field\n\n${formatMarkdownTable(['Field', 'State', 'What it does'], sorted)}\n`;
 }
 
 /** Lists the parameters and fields that the API accepts for compatibility but ignores. */
@@ -93,7 +93,7 @@ async function namesWithoutEffect(root: string): Promise<string> {
     ].join('<br>'),
     reason,
   ]);
-  return `## Accepted without effect\n\n${markdownTable(['Routes', 'Names', 'Reason'], rows)}\n`;
+  return `## Accepted without effect\n\n${formatMarkdownTable(['Routes', 'Names', 'Reason'], rows)}\n`;
 }
 
 /**
@@ -126,7 +126,7 @@ async function ruleCaseTables(root: string): Promise<string> {
   for (const file of files.filter((name) => name !== 'all-cases.ts')) {
     const lists = Object.values(await importSource(root, `${folder}/${file}`)).filter((value) => Array.isArray(value));
     const rows = rowsOf(lists.flat() as RuleCase[]);
-    sections.push(`### ${titleOf(file)}\n\n${markdownTable(['Case', 'Rule'], rows)}\n`);
+    sections.push(`### ${titleOf(file)}\n\n${formatMarkdownTable(['Case', 'Rule'], rows)}\n`);
   }
   const source = `The cases are in \`${folder}\`, with one file per heading. Cases without a number are not listed here.`;
   return `## Ingestion\n\n${source}\n\n${sections.join('\n')}\n${await elsewhere(root)}`;
@@ -157,5 +157,5 @@ async function elsewhere(root: string): Promise<string> {
     decidedElsewhere: { no: number[]; because: string }[];
   };
   const rows = decidedElsewhere.map(({ no, because }) => [no.map(caseNumber).join(', '), because]);
-  return `### Decided elsewhere\n\n${markdownTable(['Case', 'Decided by'], rows)}\n`;
+  return `### Decided elsewhere\n\n${formatMarkdownTable(['Case', 'Decided by'], rows)}\n`;
 }

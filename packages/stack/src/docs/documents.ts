@@ -64,9 +64,9 @@ const ownFolder = 'packages/stack/src/docs/';
 export async function readRepositoryTexts(root: string): Promise<RepositoryTexts> {
   const [pagesAtTheTop, docs, settingsAtTheTop, sources] = await Promise.all([
     filesAtTheTop(root, ['.md']),
-    sourceFiles(root, ['docs', 'deploy', 'examples'], ['.md']),
+    readSourceFiles(root, ['docs', 'deploy', 'examples'], ['.md']),
     filesAtTheTop(root, endings),
-    sourceFiles(root, folders, endings),
+    readSourceFiles(root, folders, endings),
   ]);
   return {
     pages: [...pagesAtTheTop, ...docs],
@@ -88,13 +88,13 @@ export interface SourceFile {
 const ignoredFolders = new Set(['node_modules', 'dist', 'generated', '.millrace', '.git', 'coverage']);
 
 /** Returns the files in these folders whose names have one of the endings, sorted by path. */
-export async function sourceFiles(root: string, folders: string[], endings: string[]): Promise<SourceFile[]> {
+export async function readSourceFiles(root: string, folders: string[], endings: string[]): Promise<SourceFile[]> {
   const files: SourceFile[] = [];
   for (const folder of folders) {
     for (const entry of await readdir(join(root, folder), { withFileTypes: true })) {
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
       if (entry.isDirectory()) {
-        if (!ignoredFolders.has(entry.name)) files.push(...(await sourceFiles(root, [path], endings)));
+        if (!ignoredFolders.has(entry.name)) files.push(...(await readSourceFiles(root, [path], endings)));
       } else if (endings.some((ending) => entry.name.endsWith(ending))) {
         files.push({ path, text: await readFile(join(root, path), 'utf8') });
       }
@@ -118,7 +118,7 @@ function anchorOf(heading: string): string {
 }
 
 /** Formats a Markdown table, and escapes vertical bars in cells. */
-export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function formatMarkdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }

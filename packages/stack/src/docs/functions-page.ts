@@ -1,5 +1,5 @@
 import { importSource } from './configuration.ts';
-import { markdownTable } from './documents.ts';
+import { formatMarkdownTable } from './documents.ts';
 
 interface TableFunction {
   name: string;
@@ -43,11 +43,11 @@ export async function generateFunctionsPage(root: string): Promise<string> {
     .map(([name, bounds]) => [`\`${name}\``, countText(bounds)]);
   return [
     introduction,
-    `## Aggregations\n\nEach also exists with the suffix \`If\` and a condition as the last argument, such as \`sumIf(properties.total, event = 'order')\`.\n\n${markdownTable(head, sorted(rowsOf(aggregates)))}\n`,
-    `These are other names of aggregations:\n\n${markdownTable(['Name', 'Function'], sorted(aliases))}\n`,
-    `## Window functions\n\nThey need \`OVER\`.\n\n${markdownTable(head, sorted(rowsOf(windows)))}\n`,
-    `## Functions of values\n\n${markdownTable(head, sorted(rowsOf(scalars)))}\n`,
-    `## Functions that depend on constants or on the project\n\n${markdownTable(['Function', 'Number of arguments'], sorted(more))}\n`,
+    `## Aggregations\n\nEach also exists with the suffix \`If\` and a condition as the last argument, such as \`sumIf(properties.total, event = 'order')\`.\n\n${formatMarkdownTable(head, sorted(rowsOf(aggregates)))}\n`,
+    `These are other names of aggregations:\n\n${formatMarkdownTable(['Name', 'Function'], sorted(aliases))}\n`,
+    `## Window functions\n\nThey need \`OVER\`.\n\n${formatMarkdownTable(head, sorted(rowsOf(windows)))}\n`,
+    `## Functions of values\n\n${formatMarkdownTable(head, sorted(rowsOf(scalars)))}\n`,
+    `## Functions that depend on constants or on the project\n\n${formatMarkdownTable(['Function', 'Number of arguments'], sorted(more))}\n`,
   ].join('\n');
 }
 

@@ -1,8 +1,8 @@
-import { markdownTable, sourceFiles } from './documents.ts';
+import { formatMarkdownTable, readSourceFiles } from './documents.ts';
 
 /** Lists every metric with its type, labels and help text, based on the calls that register metrics. */
 export async function generateMetricsPage(root: string): Promise<string> {
-  const files = await sourceFiles(root, ['services', 'packages'], ['.ts']);
+  const files = await readSourceFiles(root, ['services', 'packages'], ['.ts']);
   const byOwner = new Map<string, Registration[]>();
   for (const { path, text } of files) {
     // Different services use different subdirectories of packages/runtime, so each subdirectory has its own section.
@@ -46,7 +46,7 @@ function section(owner: string, registrations: Registration[]): string {
       labels.map((label) => `\`${label}\``).join(', '),
       help.replace(/\.$/, ''),
     ]);
-  return `## ${owner}\n\n${markdownTable(['Metric', 'Type', 'Labels', 'Meaning'], rows)}\n`;
+  return `## ${owner}\n\n${formatMarkdownTable(['Metric', 'Type', 'Labels', 'Meaning'], rows)}\n`;
 }
 
 interface Registration {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { sourceFiles } from './documents.ts';
+import { readSourceFiles } from './documents.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../../..');
 const read = (path: string) => readFile(join(root, path), 'utf8');
@@ -31,7 +31,7 @@ describe('error codes', () => {
   let documented: Set<string>;
 
   beforeAll(async () => {
-    const files = (await sourceFiles(root, folders, ['.ts'])).filter(
+    const files = (await readSourceFiles(root, folders, ['.ts'])).filter(
       ({ path }) => !/\.test\.ts$|\/testing\/|\/tests\//.test(path),
     );
     source = files.map(({ text }) => text).join('\n');

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { importSource } from './configuration.ts';
-import { markdownTable } from './documents.ts';
+import { formatMarkdownTable } from './documents.ts';
 
 const folder = 'services/management-api/src';
 const listFile = `${folder}/app/routes.ts`;
@@ -38,7 +38,7 @@ export async function generateRoutesPage(root: string): Promise<string> {
     return [[`\`${key}\``, `\`${file.slice(folder.length + 1)}\``]];
   });
   rows.sort(([, a = ''], [, b = '']) => (a < b ? -1 : Number(a > b)));
-  return `${introduction}\n${markdownTable(['Route', 'File'], rows)}\n`;
+  return `${introduction}\n${formatMarkdownTable(['Route', 'File'], rows)}\n`;
 }
 
 const introduction = `# Routes

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { SetupProblem } from '../command.ts';
-import { cacheDirectory, type NpmPackage } from '../fetched-programs.ts';
+import { findCacheDirectory, type NpmPackage } from '../fetched-programs.ts';
 import { runProgram } from '../run-program.ts';
 
 // Pins an image's content: `base.lock.json` for Node.js and Debian files, and `pnpm-lock.yaml` for npm packages.
@@ -175,7 +175,7 @@ async function fetchFiles(packages: readonly DebianPackage[], platform: Platform
   }
 }
 
-const cachePath = (hash: string) => join(cacheDirectory(), 'debian', hash);
+const cachePath = (hash: string) => join(findCacheDirectory(), 'debian', hash);
 
 async function saveInCache(content: Buffer): Promise<void> {
   const target = cachePath(sha256(content));

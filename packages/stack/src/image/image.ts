@@ -16,7 +16,7 @@ import {
 } from './base.ts';
 import { nodeLayer, packagesLayer, programsLayer, systemLayer, type Tree, writeTree } from './layers.ts';
 import { type Labels, platformImage, writeArchive, writeLayer } from './oci-image.ts';
-import { bundledPackages, createSbom, thirdPartyLicenses } from './sbom.ts';
+import { createSbom, formatThirdPartyLicenses, listBundledPackages } from './sbom.ts';
 
 export const usualRepository = 'docker.io/millrace/millrace';
 
@@ -44,7 +44,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
     progress.print(`  Node ${amd64.node.version}: ${baseLockFile}`);
     return 0;
   }
-  const labels = await imageLabels(root);
+  const labels = await readImageLabels(root);
   const platforms = options.platform ? parsePlatforms(options.platform) : [detectPlatform()];
   const trees = await buildImageTrees(root, { platforms, labels, progress });
   if (options.folders) {
@@ -92,7 +92,7 @@ async function writeFolders(folder: string, trees: readonly ImageTree[]): Promis
  * the same image. Without git history, `SOURCE_DATE_EPOCH` and `REVISION` are used.
  * @throws SetupProblem if `SOURCE_DATE_EPOCH` is not a number
  */
-export async function imageLabels(root: string): Promise<Labels> {
+export async function readImageLabels(root: string): Promise<Labels> {
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
   const { status, output } = await runProgram('git', ['log', '-1', '--format=%H %ct'], { cwd: root });
   const [commit = '', committedAt = ''] = status === 0 ? output.trim().split(' ') : [];
@@ -129,11 +129,11 @@ export async function buildImageTrees(
     const [lock, lockfile, packages] = await Promise.all([
       readBaseLock(root),
       readLockfile(root),
-      bundledPackages(root, bundled),
+      listBundledPackages(root, bundled),
     ]);
     const documents = {
       'app/LICENSE': await readFile(join(root, 'LICENSE'), 'utf8'),
-      'app/THIRD-PARTY-LICENSES.txt': thirdPartyLicenses(packages),
+      'app/THIRD-PARTY-LICENSES.txt': formatThirdPartyLicenses(packages),
     };
     const lockedPackages = packages.map((one) => ({ ...one, ...lockfile.find(one.name, one.version) }));
     const treesFor = async (platform: Platform): Promise<ImageTree> => {

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, readlink, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { listFilesBelow } from '../../bin/prepare/files-below.mjs';
-import { platformBuilds, unbundledPackages } from '../build/build.ts';
+import { listUnbundledPackages, readPlatformBuilds } from '../build/build.ts';
 import { ensureNpmPackage } from '../fetched-programs.ts';
 import { type Base, type BaseLock, type Lockfile, type Platform, readDebianFiles } from './base.ts';
 
@@ -66,9 +66,9 @@ export async function nodeLayer({ node }: Base): Promise<Tree> {
 /** Creates the layer of packages that cannot be bundled, with their builds for this platform. */
 export async function packagesLayer(root: string, lockfile: Lockfile, platform: Platform): Promise<Tree> {
   const tree: Tree = new Map();
-  for (const [name, source] of unbundledPackages(root)) {
+  for (const [name, source] of listUnbundledPackages(root)) {
     await addFolder(tree, `app/node_modules/${name}`, { folder: source });
-    for (const build of lockfile.forPlatform(await platformBuilds(source), platform)) {
+    for (const build of lockfile.forPlatform(await readPlatformBuilds(source), platform)) {
       await addFolder(tree, `app/node_modules/${build.name}`, { folder: await ensureNpmPackage(build) });
     }
   }

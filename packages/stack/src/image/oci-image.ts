@@ -5,7 +5,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Gzip } from 'fflate';
 import { type Header, pack } from 'tar-stream';
-import { cacheDirectory } from '../fetched-programs.ts';
+import { findCacheDirectory } from '../fetched-programs.ts';
 import type { Platform } from './base.ts';
 import { type Entry, nonroot, sortEntries, type Tree } from './layers.ts';
 
@@ -61,7 +61,7 @@ export function platformImage(platform: Platform, { layers, labels, runs = progr
     architecture: platform.architecture,
     os: 'linux',
     created: labels.created,
-    config: { ...runs, Labels: imageLabels(labels) },
+    config: { ...runs, Labels: readImageLabels(labels) },
     rootfs: { type: 'layers', diff_ids: layers.map(({ layer }) => layer.diffId) },
     history: layers.map(({ title }) => ({ created: labels.created, created_by: title })),
   });
@@ -70,12 +70,12 @@ export function platformImage(platform: Platform, { layers, labels, runs = progr
     mediaType: types.manifest,
     config: descriptor(types.config, config),
     layers: layers.map(({ layer }) => descriptor(types.layer, layer)),
-    annotations: imageLabels(labels),
+    annotations: readImageLabels(labels),
   });
   return { platform, manifest, config, layers: layers.map(({ layer }) => layer) };
 }
 
-function imageLabels({ version, created, revision }: Labels): Record<string, string> {
+function readImageLabels({ version, created, revision }: Labels): Record<string, string> {
   return {
     'org.opencontainers.image.title': 'Millrace',
     'org.opencontainers.image.description': 'Self-hosted product analytics backend: all services and the command line',
@@ -183,7 +183,7 @@ const contentOf = (entry: Entry): Buffer => (entry.kind === 'file' ? entry.conte
  * Compressing the layer of Node.js takes five seconds, so results are cached.
  */
 async function compressed(tar: Buffer, diffId: string): Promise<Buffer> {
-  const cached = join(cacheDirectory(), 'layers', diffId.replace(':', '-'));
+  const cached = join(findCacheDirectory(), 'layers', diffId.replace(':', '-'));
   if (existsSync(cached)) return readFile(cached);
   const content = compress(tar);
   await mkdir(join(cached, '..'), { recursive: true });

@@ -1,7 +1,7 @@
 // Lists an image's contents: a bill of materials, and the licenses of its packages.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { unbundledPackages } from '../build/build.ts';
+import { listUnbundledPackages } from '../build/build.ts';
 import type { NpmPackage } from '../fetched-programs.ts';
 import type { Base, Platform } from './base.ts';
 import type { Labels } from './oci-image.ts';
@@ -84,10 +84,10 @@ interface BundledPackage {
  * Lists the third-party packages in the programs.
  * @param bundled source files that are part of the programs, as paths relative to the root
  */
-export async function bundledPackages(root: string, bundled: readonly string[]): Promise<BundledPackage[]> {
+export async function listBundledPackages(root: string, bundled: readonly string[]): Promise<BundledPackage[]> {
   const folders = new Set([
     ...bundled.flatMap((path) => packageFolder(root, path)),
-    ...unbundledPackages(root).values(),
+    ...listUnbundledPackages(root).values(),
   ]);
   const packages = await Promise.all([...folders].map(readPackage));
   const byName = new Map(packages.map((one) => [`${one.name}@${one.version}`, one]));
@@ -116,7 +116,7 @@ async function readPackage(folder: string): Promise<BundledPackage> {
 }
 
 /** Returns the license texts that must be distributed with the bundled code. */
-export function thirdPartyLicenses(packages: readonly BundledPackage[]): string {
+export function formatThirdPartyLicenses(packages: readonly BundledPackage[]): string {
   const parts = packages.map(({ name, version, license, licenseTexts }) =>
     [`## ${name} ${version} (${license || 'no license stated'})`, ...licenseTexts.map((text) => text.trim())].join(
       '\n\n',

@@ -1,4 +1,4 @@
-import { daemonAddress } from './containers.ts';
+import { findDaemonAddress } from './containers.ts';
 
 test.each([
   [undefined, { socketPath: '/var/run/docker.sock' }],
@@ -6,6 +6,6 @@ test.each([
   ['unix:///run/user/1000/docker.sock', { socketPath: '/run/user/1000/docker.sock' }],
   ['tcp://127.0.0.1:2375', { host: '127.0.0.1', port: 2375 }],
   ['ssh://somebody@somewhere', null],
-])('daemonAddress returns %p for DOCKER_HOST: %p', (dockerHost, address) => {
-  expect(daemonAddress(dockerHost)).toEqual(address);
+])('findDaemonAddress returns %p for DOCKER_HOST: %p', (dockerHost, address) => {
+  expect(findDaemonAddress(dockerHost)).toEqual(address);
 });

@@ -69,7 +69,7 @@ function running(container: StartedTestContainer, address: string): RunningServe
 /** Returns whether a Docker daemon responds within 1.5 s. Often, only the command is installed. */
 export function isDockerRunning(): Promise<boolean> {
   return new Promise((resolve) => {
-    const target = daemonAddress(process.env.DOCKER_HOST);
+    const target = findDaemonAddress(process.env.DOCKER_HOST);
     if (!target) {
       resolve(false);
       return;
@@ -88,7 +88,7 @@ export function isDockerRunning(): Promise<boolean> {
  * Returns the address of the daemon, or null if only the Docker client supports it (ssh, named pipes). Exported for its
  * test.
  */
-export function daemonAddress(
+export function findDaemonAddress(
   dockerHost: string | undefined,
 ): { socketPath: string } | { host: string; port: number } | null {
   if (!dockerHost) return { socketPath: '/var/run/docker.sock' };

@@ -7,7 +7,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { Kafka, logLevel } from 'kafkajs';
 import { SetupProblem } from '../command.ts';
-import { cacheDirectory, fetchJava, findCachedJava, findOrCreateCacheDirectory } from '../fetched-programs.ts';
+import { fetchJava, findCacheDirectory, findCachedJava, findOrCreateCacheDirectory } from '../fetched-programs.ts';
 import { canWriteIn, runProgram } from '../run-program.ts';
 import {
   findFreePort,
@@ -175,7 +175,7 @@ const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 `;
 
 const directoryName = `kafka-${kafkaVersion}`;
-const directory = () => join(cacheDirectory(), directoryName);
+const directory = () => join(findCacheDirectory(), directoryName);
 
 export function hasKafkaJars(): boolean {
   return existsSync(join(directory(), 'lib'));

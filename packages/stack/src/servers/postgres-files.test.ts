@@ -1,12 +1,12 @@
 import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { unprivilegedUser } from '../run-program.ts';
-import { postgresFiles, removePostgresFiles } from './postgres.ts';
+import { findUnprivilegedUser } from '../run-program.ts';
+import { findPostgresFiles, removePostgresFiles } from './postgres.ts';
 
 /** A directory that only its owner can enter, like a clone in root's home directory. */
 let closed: string;
-const user = unprivilegedUser();
+const user = findUnprivilegedUser();
 
 beforeEach(() => {
   closed = mkdtempSync(join(tmpdir(), 'millrace-files-'));
@@ -16,10 +16,10 @@ afterEach(() => rmSync(closed, { recursive: true, force: true }));
 if (user) {
   test('stores data in /var/lib if PostgreSQL’s user cannot enter the directory, and finds the data again', () => {
     const directory = join(closed, 'postgres');
-    const files = postgresFiles(directory, user);
+    const files = findPostgresFiles(directory, user);
     expect(files.data).toMatch(/^\/var\/lib\/millrace\//);
     expect(statSync(files.data)).toMatchObject({ uid: user.uid, mode: 0o40700 });
-    expect(postgresFiles(directory, user).data).toBe(files.data);
+    expect(findPostgresFiles(directory, user).data).toBe(files.data);
     removePostgresFiles(directory);
     expect(existsSync(files.data)).toBe(false);
   });
@@ -30,11 +30,11 @@ if (user) {
       string,
       string,
     ];
-    const { data } = postgresFiles(first, user);
+    const { data } = findPostgresFiles(first, user);
     renameSync(first, second);
-    expect(postgresFiles(second, user).data).toBe(data);
+    expect(findPostgresFiles(second, user).data).toBe(data);
     cpSync(second, third, { recursive: true });
-    expect(postgresFiles(third, user).data).not.toBe(data);
+    expect(findPostgresFiles(third, user).data).not.toBe(data);
     removePostgresFiles(third);
     expect(existsSync(data)).toBe(true);
     removePostgresFiles(second);
@@ -44,16 +44,16 @@ if (user) {
   test('existing PostgreSQL data keeps its owner', () => {
     chmodSync(closed, 0o755);
     const directory = join(closed, 'postgres');
-    const { data, user: first } = postgresFiles(directory, user);
+    const { data, user: first } = findPostgresFiles(directory, user);
     expect([data, first]).toEqual([join(directory, 'data'), user]);
     chownSync(data, 12_345, 12_345);
-    expect(postgresFiles(directory, user).user).toMatchObject({ uid: 12_345, gid: 12_345 });
+    expect(findPostgresFiles(directory, user).user).toMatchObject({ uid: 12_345, gid: 12_345 });
   });
 } else {
   test('keeps the data in the requested directory when started by a regular user', () => {
     const directory = join(closed, 'postgres');
-    const files = postgresFiles(directory, undefined);
+    const files = findPostgresFiles(directory, undefined);
     expect(files).toEqual({ data: join(directory, 'data'), user: undefined });
-    expect(postgresFiles(directory, undefined)).toEqual(files);
+    expect(findPostgresFiles(directory, undefined)).toEqual(files);
   });
 }

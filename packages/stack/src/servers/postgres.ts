@@ -19,8 +19,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import pg from 'pg';
 import { SetupProblem } from '../command.ts';
-import { cacheDirectory } from '../fetched-programs.ts';
-import { canWriteIn, runProgram, type SystemUser, unprivilegedUser } from '../run-program.ts';
+import { findCacheDirectory } from '../fetched-programs.ts';
+import { canWriteIn, findUnprivilegedUser, runProgram, type SystemUser } from '../run-program.ts';
 import {
   endProcess,
   findFreePort,
@@ -45,9 +45,9 @@ export interface PostgresOptions {
 
 /** Starts PostgreSQL from its npm package, with a generated password for this directory. */
 export async function startPostgres(options: PostgresOptions): Promise<RunningServer> {
-  const user = unprivilegedUser();
-  const programs = await postgresPrograms(user);
-  const files = postgresFiles(options.directory, user);
+  const user = findUnprivilegedUser();
+  const programs = await ensurePostgresPrograms(user);
+  const files = findPostgresFiles(options.directory, user);
   await stopLeftOver(options.directory, files);
   const password = readPassword(options.directory);
   if (!existsSync(join(files.data, 'PG_VERSION'))) {
@@ -174,9 +174,9 @@ export interface PostgresPrograms {
  * script to create symbolic links, and the user who runs PostgreSQL may not be able to read the clone.
  * @throws SetupProblem if there is no package for this platform, or if its programs do not run on this machine
  */
-export async function postgresPrograms(user: SystemUser | undefined): Promise<PostgresPrograms> {
+export async function ensurePostgresPrograms(user: SystemUser | undefined): Promise<PostgresPrograms> {
   const { directory, version } = await findPackage();
-  const installed = join(cacheDirectory(), `postgresql-${version}`);
+  const installed = join(findCacheDirectory(), `postgresql-${version}`);
   const programs = { initdb: join(installed, 'bin/initdb'), postgres: join(installed, 'bin/postgres') };
   if (await runs(programs.postgres, user)) return programs;
   await unpack(directory, installed);
@@ -256,10 +256,10 @@ const outside = '/var/lib/millrace';
  * Returns the location of a database cluster's files, which usually is `directory`. If the user who runs PostgreSQL
  * cannot enter `directory` (as for a clone in root's home), the files are below /var/lib/millrace, and a note in
  * `directory` contains their path.
- * @param user see `unprivilegedUser`
+ * @param user see `findUnprivilegedUser`
  * @throws SetupProblem if the files belong to another user
  */
-export function postgresFiles(directory: string, user: SystemUser | undefined): PostgresFiles {
+export function findPostgresFiles(directory: string, user: SystemUser | undefined): PostgresFiles {
   mkdirSync(directory, { recursive: true });
   const inside = join(directory, 'data');
   if (user) {

@@ -21,7 +21,7 @@ export interface Connection extends Demo {
  * Manages `connection.json`, which exists while the system is ready. The file contains keys, so only its owner can read
  * it.
  */
-export function connectionFile(directory: string) {
+export function createConnectionFile(directory: string) {
   const file = join(directory, 'connection.json');
   return {
     path: file,

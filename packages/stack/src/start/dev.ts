@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { type Command, dataDirectory, SetupProblem } from '../command.ts';
-import { connectionFile } from './connection-file.ts';
+import { createConnectionFile } from './connection-file.ts';
 import { findFreeServicePorts, readPorts } from './ports.ts';
-import { serviceEnvironment, serviceUrl, toServiceSettings } from './service-environment.ts';
+import { buildServiceEnvironment, buildServiceUrl, toServiceSettings } from './service-environment.ts';
 
 const services: Record<string, { directory: string; address: 'ingest' | 'api' | 'health' }> = {
   gateway: { directory: 'ingest-gateway', address: 'ingest' },
@@ -27,15 +27,17 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   if (service === undefined || others.length > 0) {
     throw new SetupProblem(`Usage: npm run dev -- <service>. The services are ${Object.keys(services).join(', ')}.`);
   }
-  const connection = connectionFile(dataDirectory(root)).read();
+  const connection = createConnectionFile(dataDirectory(root)).read();
   if (connection === null) throw new SetupProblem('Run `npm start` in another terminal first.');
   const ports = await findFreeServicePorts(readPorts(process.env));
-  const env = serviceEnvironment(
+  const env = buildServiceEnvironment(
     { ...process.env, INGEST_URL: process.env.INGEST_URL || connection.ingestUrl },
     toServiceSettings(connection.settings),
     ports,
   );
-  progress.print(`  ${service.directory} will listen on ${serviceUrl(env, service.address, ports[service.address])}`);
+  progress.print(
+    `  ${service.directory} will listen on ${buildServiceUrl(env, service.address, ports[service.address])}`,
+  );
   progress.print('  Saving a source file restarts it. Press Ctrl-C to stop it.');
   const tsx = createRequire(join(root, 'package.json')).resolve('tsx/cli');
   const child = spawn(

@@ -17,11 +17,11 @@ import { ensureExampleShop } from './example-shop.ts';
 import { readPorts } from './ports.ts';
 import { ensureSecretsKey } from './secrets-key.ts';
 import {
-  publicApiUrl,
+  buildPublicApiUrl,
+  buildServiceEnvironment,
+  buildServiceUrl,
   type ServiceSettings,
-  serviceEnvironment,
-  serviceUrl,
-  storageSettings,
+  toStorageSettings,
 } from './service-environment.ts';
 import type { StopRequest } from './stop-request.ts';
 import { type SupervisedServices, superviseServices } from './supervise.ts';
@@ -76,8 +76,8 @@ export async function runSystem(options: SystemOptions): Promise<RunningSystem> 
         return services;
       }),
     ]);
-    const ingestUrl = serviceUrl(process.env, 'ingest', ports.ingest);
-    const apiUrl = serviceUrl(process.env, 'api', ports.api);
+    const ingestUrl = buildServiceUrl(process.env, 'ingest', ports.ingest);
+    const apiUrl = buildServiceUrl(process.env, 'api', ports.api);
     const shop = await startShop(ingestUrl, demo.projectApiKey);
     parts.push({ name: 'the demo shop', stop: shop.stop });
     const connection = {
@@ -85,14 +85,14 @@ export async function runSystem(options: SystemOptions): Promise<RunningSystem> 
       ingestUrl,
       apiUrl,
       shopUrl: shop.url,
-      settings: storageSettings(process.env, settings),
+      settings: toStorageSettings(process.env, settings),
     };
     if (!stopRequest.isMade()) await progress.step('Demo flags', () => ensureDemoFlags(connection));
     const examplePath = stopRequest.isMade()
       ? null
       : await progress.step('Example shop', () => ensureExampleShop(connection, directory));
     const isServed = process.env.CONSOLE !== 'off';
-    const consoleAddress = publicApiUrl(process.env, ports.api)?.replace(/\/+$/, '') ?? apiUrl;
+    const consoleAddress = buildPublicApiUrl(process.env, ports.api)?.replace(/\/+$/, '') ?? apiUrl;
     return {
       connection,
       consoleUrl: isServed ? `${consoleAddress}/console/enter#${consoleSecret}` : null,
@@ -162,8 +162,8 @@ function startServices(settings: ServiceSettings, options: SystemOptions): Promi
       file: join(directory, 'build', `${allInOne}.mjs`),
       logFile,
       preferredPorts: readPorts(process.env),
-      env: (ports) => serviceEnvironment(process.env, settings, ports),
-      healthUrl: ({ health }) => serviceUrl(process.env, 'health', health),
+      env: (ports) => buildServiceEnvironment(process.env, settings, ports),
+      healthUrl: ({ health }) => buildServiceUrl(process.env, 'health', health),
       reaper,
       tell: progress.print,
       giveUp: stopRequest.fail,

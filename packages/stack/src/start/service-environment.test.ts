@@ -1,4 +1,4 @@
-import { serviceEnvironment, serviceUrl } from './service-environment.ts';
+import { buildServiceEnvironment, buildServiceUrl } from './service-environment.ts';
 
 const settings = { databaseUrl: 'postgresql://x', secretsKey: 'key of the data directory' };
 const ports = { ingest: 8000, api: 8010, health: 8001 };
@@ -9,7 +9,7 @@ test("the services ignore Kafka brokers, Redis and databases set in the user's e
     REDIS_URL: 'redis://elsewhere',
     DATABASE_URL: 'postgresql://elsewhere',
   };
-  expect(serviceEnvironment(env, settings, ports)).toMatchObject({
+  expect(buildServiceEnvironment(env, settings, ports)).toMatchObject({
     EVENT_LOG: 'postgres',
     DATABASE_URL: 'postgresql://x',
     KAFKA_BROKERS: undefined,
@@ -25,7 +25,7 @@ test("the services ignore Kafka brokers, Redis and databases set in the user's e
 });
 
 test("the services inherit all other settings from the user's environment", () => {
-  const env = serviceEnvironment(
+  const env = buildServiceEnvironment(
     { MAX_BODY_BYTES: '5' },
     { ...settings, kafkaBrokers: 'b:1', redisUrl: 'redis://r' },
     ports,
@@ -39,7 +39,7 @@ test.each([
   [{ API_HOST: '0.0.0.0' }, undefined],
   [{ API_HOST: '0.0.0.0', PUBLIC_API_URL: 'https://a.example' }, 'https://a.example'],
 ])('for %p, the public URL is %s', (env, url) => {
-  expect(serviceEnvironment(env, settings, ports).PUBLIC_API_URL).toBe(url);
+  expect(buildServiceEnvironment(env, settings, ports).PUBLIC_API_URL).toBe(url);
 });
 
 test.each([
@@ -48,5 +48,5 @@ test.each([
   [{ INGEST_HOST: '::1' }, 'http://[::1]:8000'],
   [{ INGEST_HOST: '10.1.2.3' }, 'http://10.1.2.3:8000'],
 ])('for %p, the service URL is %s', (env, url) => {
-  expect(serviceUrl(env, 'ingest', 8000)).toBe(url);
+  expect(buildServiceUrl(env, 'ingest', 8000)).toBe(url);
 });

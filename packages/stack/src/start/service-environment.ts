@@ -15,7 +15,11 @@ const loopback = '127.0.0.1';
 const hostVariable = { ingest: 'INGEST_HOST', api: 'API_HOST', health: 'HEALTH_HOST' };
 
 /** Returns the local URL of a service that listens on `…_HOST` and `port`. */
-export function serviceUrl(env: Record<string, string | undefined>, name: keyof ServicePorts, port: number): string {
+export function buildServiceUrl(
+  env: Record<string, string | undefined>,
+  name: keyof ServicePorts,
+  port: number,
+): string {
   const host = env[hostVariable[name]] || loopback;
   const isEverywhere = host === '0.0.0.0' || host === '::';
   return `http://${isEverywhere ? loopback : host.includes(':') ? `[${host}]` : host}:${port}`;
@@ -26,13 +30,13 @@ export function serviceUrl(env: Record<string, string | undefined>, name: keyof 
  * a passkey cannot belong to an IP address. Returns undefined if the API also listens on other addresses, because only
  * the operator knows its public URL.
  */
-export function publicApiUrl(env: Record<string, string | undefined>, port: number): string | undefined {
+export function buildPublicApiUrl(env: Record<string, string | undefined>, port: number): string | undefined {
   if (env.PUBLIC_API_URL) return env.PUBLIC_API_URL;
   return ['127.0.0.1', '::1', 'localhost'].includes(env.API_HOST || loopback) ? `http://localhost:${port}` : undefined;
 }
 
 /** Returns the server settings as environment variables, as the services and the `millrace` command read them. */
-export function storageSettings(
+export function toStorageSettings(
   env: Record<string, string | undefined>,
   { databaseUrl, kafkaBrokers, redisUrl, secretsKey }: ServiceSettings,
 ): Record<string, string> {
@@ -46,7 +50,7 @@ export function storageSettings(
   };
 }
 
-/** Reverses `storageSettings`. */
+/** Reverses `toStorageSettings`. */
 export const toServiceSettings = (settings: Record<string, string>): ServiceSettings => ({
   databaseUrl: settings.DATABASE_URL ?? '',
   secretsKey: settings.SECRETS_KEY ?? '',
@@ -59,7 +63,7 @@ export const toServiceSettings = (settings: Record<string, string>): ServiceSett
  * addresses and ports of the servers. By default, services listen only on loopback, because the terminal shows the demo
  * key.
  */
-export function serviceEnvironment(
+export function buildServiceEnvironment(
   env: Record<string, string | undefined>,
   settings: ServiceSettings,
   { ingest, api, health }: ServicePorts,
@@ -72,18 +76,18 @@ export function serviceEnvironment(
     NODE_OPTIONS: undefined,
     KAFKA_BROKERS: undefined,
     REDIS_URL: undefined,
-    ...storageSettings(env, settings),
+    ...toStorageSettings(env, settings),
     // On a developer's machine, webhook and warehouse destinations are likely to be on the same machine.
     ALLOW_PRIVATE_DESTINATIONS: env.ALLOW_PRIVATE_DESTINATIONS || 'true',
     // Stop without a delay, because no load balancer has to notice the shutdown.
     STOP_DELAY_MS: env.STOP_DELAY_MS || '0',
     // Live events and `millrace tail` require this setting, whose cost does not matter on a developer's machine.
     PUBLISH_PROCESSED: env.PUBLISH_PROCESSED || 'on',
-    PUBLIC_API_URL: publicApiUrl(env, api),
+    PUBLIC_API_URL: buildPublicApiUrl(env, api),
     // The API requests flag definitions from this URL and sends test events to it.
-    INGEST_URL: env.INGEST_URL || serviceUrl(env, 'ingest', ingest),
+    INGEST_URL: env.INGEST_URL || buildServiceUrl(env, 'ingest', ingest),
     // The console shows this URL for sending events. Its port differs from the console's port.
-    PUBLIC_INGEST_URL: env.PUBLIC_INGEST_URL || serviceUrl(env, 'ingest', ingest),
+    PUBLIC_INGEST_URL: env.PUBLIC_INGEST_URL || buildServiceUrl(env, 'ingest', ingest),
     INGEST_PORT: String(ingest),
     API_PORT: String(api),
     HEALTH_PORT: String(health),

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, dataDirectory, SetupProblem } from '../command.ts';
 import { createReaper } from '../servers/server-process.ts';
-import { connectionFile } from './connection-file.ts';
+import { createConnectionFile } from './connection-file.ts';
 import { exampleShopFile } from './example-shop.ts';
 import { lockInstance } from './instance-lock.ts';
 import { runSystem } from './run-system.ts';
@@ -19,7 +19,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   const isFresh = programArguments.includes('--fresh');
   const directory = dataDirectory(root);
   const release = lockInstance(directory);
-  const connection = connectionFile(directory);
+  const connection = createConnectionFile(directory);
   // An existing file was left by a system that was killed.
   connection.remove();
   if (isFresh) setDataAside(directory, progress.print);

@@ -6,7 +6,7 @@ import { dirname, join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { SetupProblem } from '../command.ts';
-import { cacheDirectory, ensureNpmPackage } from '../fetched-programs.ts';
+import { ensureNpmPackage, findCacheDirectory } from '../fetched-programs.ts';
 import { detectPlatform, readBaseLock } from '../image/base.ts';
 import type { TestServerSet } from './test-servers.ts';
 
@@ -98,7 +98,7 @@ function environmentOf({ suite, isAtLength }: JestRun): Record<string, string | 
     ...process.env,
     // Disables the AWS SDK's warning about Node.js 20, which Millrace supports.
     AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
-    MILLRACE_CACHE_DIR: cacheDirectory(),
+    MILLRACE_CACHE_DIR: findCacheDirectory(),
     // .jest.config.mjs reads this variable.
     MILLRACE_TEST_SUITE: suite,
     MILLRACE_TESTS_AT_LENGTH: String(isAtLength),

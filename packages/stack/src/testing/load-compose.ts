@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { cacheDirectory } from '../fetched-programs.ts';
+import { findCacheDirectory } from '../fetched-programs.ts';
 import { hasProgram, runProgram } from '../run-program.ts';
 
 /**
@@ -37,7 +37,7 @@ export async function findComposeLoaderProblem(): Promise<string> {
  */
 export async function loadCompose(file: string): Promise<ComposeProject> {
   const source = fileURLToPath(new URL('./compose-loader/', import.meta.url));
-  const program = join(cacheDirectory(), 'compose-loader');
+  const program = join(findCacheDirectory(), 'compose-loader');
   await succeed('go', ['build', '-C', source, '-mod=readonly', '-o', program, '.']);
   return JSON.parse(await succeed(program, [file])) as ComposeProject;
 }
