@@ -353,7 +353,7 @@ describe('when statements take too long', () => {
     expect(fixture.deadLetters).toEqual([]);
   });
 
-  test('moves no record to the dead letters if the server is too slow for everything', async () => {
+  test('moves no record to the dead letters if every statement takes too long', async () => {
     const { handle } = createHandlerFixture(fixture, fixture.createDeps(), async () => {
       throw Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
     });

@@ -146,7 +146,7 @@ export interface UnprocessableRecord {
   message: string | null;
 }
 
-/** Information in a record about its owner. */
+/** The fields of a record that tell which project sent it. */
 export interface RecordOwner {
   token: string;
   /** The environment that the gateway determined, or undefined if it could not. */

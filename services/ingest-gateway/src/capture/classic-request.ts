@@ -61,8 +61,8 @@ export function parseRequest(json: Buffer, hints: RequestHints): ParsedRequest {
 }
 
 /**
- * Reads a request with the scanner. Returns null for a request that the scanner does not support. Such a request is
- * then parsed.
+ * Reads a request with the scanner. Returns null if the scanner does not support the request, which must then be
+ * parsed.
  */
 function readScan(json: Buffer, hints: RequestHints): ParsedRequest | null {
   const found = scan(json);
