@@ -1,8 +1,8 @@
-/** Validates input of this package's functions, and creates its common errors. */
+/** Validates input to this package's functions, and creates common errors. */
 
 import { AppError, isPlainName } from '@millrace/runtime';
 
-/** Creates the error for an invalid field. Codes and texts follow docs/api/README.md#errors. */
+/** Creates the error for an invalid field. Codes and messages follow docs/api/README.md#errors. */
 export function invalidField(attr: string, code: string, message: string): AppError {
   return new AppError('invalid', message, { attr, code });
 }
@@ -56,7 +56,7 @@ export function parseEmailAddress(written: string): string | null {
   return email.normalize('NFKC') === email ? email.toLowerCase() : null;
 }
 
-/** Validates an email address and returns it in the form of `parseEmailAddress`. @throws AppError `invalid`. */
+/** Validates an email address and returns it as `parseEmailAddress` does. @throws AppError `invalid`. */
 export function checkEmail(attr: string, value: string): string {
   const email = parseEmailAddress(checkText(attr, value, { maxLength: longestEmail }));
   if (email !== null && emailPattern.test(email)) return email;
@@ -65,7 +65,7 @@ export function checkEmail(attr: string, value: string): string {
 
 const longestEmail = 254;
 
-/** Returns whether an account can have this address. */
+/** Returns true if an account can have this address. */
 export function isEmail(text: string): boolean {
   return [...text].length <= longestEmail && emailPattern.test(text);
 }
@@ -74,7 +74,7 @@ export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 
-/** Returns whether a number is in the range of row IDs. Outside this range, PostgreSQL would report an error. */
+/** Returns true if a number is a possible row ID. PostgreSQL would report an error for other numbers. */
 export function isRowId(value: number): boolean {
   return Number.isInteger(value) && value > 0 && value <= 2_147_483_647;
 }
@@ -101,7 +101,7 @@ export function notFound(
   return new AppError('not_found', `${what} not found.`, { cause, details: { resource: what } });
 }
 
-/** Functions that create the error for a violated database constraint, by constraint name. */
+/** For each database constraint, the function that creates the error for a violation. */
 type ConstraintErrors = Record<string, (cause: unknown) => AppError>;
 
 /**

@@ -10,10 +10,10 @@ export interface FlagDefinition {
   deleted?: boolean;
   /** Conditions (`groups`), variants, payloads, holdout and enrollment. */
   filters: unknown;
-  /** The rollout in older versions of flags, which is used only if `filters` has no `groups`. */
+  /** The rollout of older flags, which is used only if `filters` has no `groups`. */
   rollout_percentage?: number | null;
   ensure_experience_continuity?: boolean | null;
-  /** Which ID is hashed. `device_id` means the device ID, and any other value means the distinct ID. */
+  /** Which ID is hashed: `device_id` means the device ID, and any other value means the distinct ID. */
   bucketing_identifier?: string | null;
   /** Which callers receive the flag: `client` or `server`. Any other value means both. */
   evaluation_runtime?: string | null;
@@ -23,17 +23,17 @@ export interface FlagDefinition {
 export interface CohortDefinition {
   id: number;
   isStatic: boolean;
-  /** A tree in the form `{type: 'AND' | 'OR', values: [...]}`. It is ignored for static cohorts. */
+  /** A tree in the form `{type: 'AND' | 'OR', values: [...]}`, which is ignored for static cohorts. */
   tree: unknown;
 }
 
 export interface ProjectDefinitions {
   flags: FlagDefinition[];
-  /** All cohorts of the project that are not deleted. */
+  /** The project's cohorts that are not deleted. */
   cohorts: CohortDefinition[];
   /** Group type names by index, from 0 to 4. */
   groupTypes: Record<string, string>;
-  /** IANA name of the project time zone, for dates without an offset. */
+  /** The IANA name of the project time zone, which applies to dates without an offset. */
   timeZone: string;
   matchingVersion: 1 | 2;
 }

@@ -1,5 +1,3 @@
-// Splits long work into steps, so that the process can do other work in between.
-
 import { setImmediate as afterOthers } from 'node:timers/promises';
 
 /** Work that can pause after every step, so that the process can do other work in between. */
@@ -13,7 +11,7 @@ export function runSteps<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** Other work in the process waits for at most this long, plus the duration of one step. */
+/** The maximum time that other work waits, in addition to the duration of one step. */
 const sliceMs = 10;
 /**
  * Maximum duration of a task's first slice. It is shorter than the other slices, because several tasks may start before

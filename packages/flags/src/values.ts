@@ -1,4 +1,4 @@
-// Converts property values to the texts, numbers, booleans and versions that filters compare.
+// Converts property values to the strings, numbers, booleans and versions that filters compare.
 
 import { isObject } from '@millrace/contracts';
 
@@ -16,7 +16,7 @@ function compactJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(compactJson).join(',')}]`;
   if (!isObject(value)) return typeof value === 'string' ? JSON.stringify(value) : String(value);
   const keys = Object.keys(value);
-  // JavaScript's default order is much faster and only differs for characters above 0xd7ff.
+  // JavaScript's default order is much faster, and differs only for characters above 0xd7ff.
   const members = keys.every((key) => /^[\0-\ud7ff]*$/.test(key)) ? keys.sort() : keys.sort(byCodePoint);
   return `{${members.map((key) => `${JSON.stringify(key)}:${compactJson(value[key])}`).join(',')}}`;
 }
@@ -36,7 +36,7 @@ function byCodePoint(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Moves surrogates, which encode code points above 0xffff, after all other units. */
+/** Sorts surrogates, which encode code points above 0xffff, after all other code units. */
 function rank(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit > 0xdfff ? unit - 0x800 : unit + 0x2000;
@@ -61,19 +61,19 @@ export function toComparableNumber(value: unknown): number | null {
   return null;
 }
 
-/** Returns whether a value is `true`, the text "true" in any case, or a list that contains only such values. */
+/** Returns true for `true`, the string "true" in any case, and a list that contains only such values. */
 export function isTruthy(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isTruthy);
   return value === true || (typeof value === 'string' && value.toLowerCase() === 'true');
 }
 
-/** Returns whether a value is a boolean, the text of one in any case, or a list of only such values. */
+/** Returns true for a boolean, a boolean's string in any case, and a list that contains only such values. */
 export function isBooleanLike(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isBooleanLike);
   return typeof value === 'boolean' || (typeof value === 'string' && /^(?:true|false)$/i.test(value));
 }
 
-/** A version as defined by semver.org. In the sort order, build metadata breaks ties. */
+/** A version as defined by semver.org. For sorting, build metadata breaks ties. */
 export interface SemanticVersion {
   major: bigint;
   minor: bigint;
@@ -121,7 +121,7 @@ function parseSuffix(suffix: string): Pick<SemanticVersion, 'preRelease' | 'buil
   return { preRelease, build };
 }
 
-/** Compares versions for sorting, by the precedence of semver.org and then by build metadata. */
+/** Compares versions for sorting, by semver.org's precedence and then by build metadata. */
 export function compareVersions(a: SemanticVersion, b: SemanticVersion): number {
   return compareReleases(a, b) || comparePreReleases(a.preRelease, b.preRelease) || compareParts(a.build, b.build);
 }
@@ -134,7 +134,7 @@ export function compareReleases(a: SemanticVersion, b: SemanticVersion): number 
   return 0;
 }
 
-/** A version without a pre-release follows all its pre-releases. */
+/** A version without a pre-release sorts after all its pre-releases. */
 function comparePreReleases(a: string[], b: string[]): number {
   if (a.length === 0 || b.length === 0) return b.length - a.length;
   return compareParts(a, b);
@@ -148,7 +148,7 @@ function compareParts(a: string[], b: string[]): number {
   return a.length - b.length;
 }
 
-/** Numeric parts precede text and are compared as numbers. */
+/** Numeric parts sort before text and are compared as numbers. */
 function comparePart(a: string, b: string): number {
   const [aIsNumber, bIsNumber] = [/^\d+$/.test(a), /^\d+$/.test(b)];
   if (aIsNumber && bIsNumber) {

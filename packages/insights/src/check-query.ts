@@ -22,7 +22,6 @@ interface Deps {
 
 interface Stored {
   projectId: number;
-  /** The current time, in milliseconds since 1970. */
   now: number;
 }
 
@@ -37,7 +36,7 @@ export async function checkQuery(
   { projectId, now, query: sent }: Stored & { query: unknown },
 ): Promise<void> {
   if (isRecord(sent) && sent.kind === 'HogQLQuery') {
-    // Unknown fields of SQL queries are rejected, because they can change the result.
+    // Unknown fields of SQL queries are rejected, because they could change the result.
     const settings = await readProjectSettings(sql, projectId);
     return requireSql({ sql, parser }, sqlRequest(parseQuery(sent) as SqlQuery, { projectId, settings, now }));
   }
@@ -81,7 +80,7 @@ export async function checkFilters(deps: Deps, { filters, ...stored }: Stored & 
     await checkInsight(deps, { ...stored, query });
   } catch (error) {
     if (!isAppError(error, 'invalid')) throw error;
-    // The message names fields of the query. Name the corresponding fields of the filters instead.
+    // The message names query fields. Replace these names with the corresponding filter fields.
     const detail = error.message.replace(/^dateRange\./, '').replace(/^breakdownFilter/, 'breakdown_filter');
     throw createQueryError('', detail);
   }

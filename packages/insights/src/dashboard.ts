@@ -1,4 +1,4 @@
-// The display order of a dashboard's tiles, and their queries.
+// Sorts a dashboard's tiles for display, and builds their queries.
 
 import { overrideFilters, overrideVariables } from './override.ts';
 import { isRecord } from './query-parts.ts';
@@ -9,7 +9,7 @@ interface Placed {
   layouts: Record<string, unknown>;
 }
 
-/** Returns the tiles that are not deleted, in display order: from top to bottom, and tiles without a position last. */
+/** Returns the tiles that are not deleted, from top to bottom. Tiles without a position come last. */
 export function sortByLayout<Tile extends Placed>(tiles: readonly Tile[]): Tile[] {
   const placeOf = ({ layouts: { sm }, id }: Tile) => {
     const place = isRecord(sm) ? sm : {};
@@ -23,7 +23,7 @@ function compareLists(one: number[], other: number[]): number {
   return at < 0 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
 }
 
-/** Returns a tile's query. The tile's own filters replace those of the dashboard. */
+/** Returns a tile's query. The tile's own filters replace the dashboard's filters. */
 export function buildTileQuery(
   query: unknown,
   { own, ofDashboard, variables }: { own: Record<string, unknown> | null; ofDashboard: unknown; variables: unknown },

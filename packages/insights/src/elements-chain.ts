@@ -1,15 +1,15 @@
 // Regular expressions for the stored elements of an autocaptured event: `tag.class:name="value"…;…`, starting with the
 // innermost element.
 
-/** Matches what precedes the text of any element. */
+/** Matches the text that precedes any element's text. */
 export const anyTextPattern = '[:"]text="';
-/** Matches if an element has exactly this text. */
+/** Builds a pattern that matches if an element has exactly this text. */
 export const buildElementTextPattern = (text: string) => `${anyTextPattern}${quoted(escapedInChain(text))}"`;
-/** Matches if the text of an element contains this text, ignoring case. */
+/** Builds a pattern that matches if an element's text contains this text, ignoring case. */
 export const buildElementTextPartPattern = (text: string) =>
   `(?i)${anyTextPattern}([^"\\\\]|\\\\.)*${quoted(escapedInChain(text))}`;
 export const buildTagPattern = (tag: string) => `(?:^|;)${quoted(tag)}(?:[.:;]|$)`;
-/** Finds the first link. The group contains the URL with escaped quotes. */
+/** Matches the first link. The capture group contains the URL with escaped quotes. */
 export const hrefPattern = '[:"](?:attr__)?href="((?:[^"\\\\]|\\\\.)*)"';
 
 const quoted = (text: string) => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');

@@ -1,4 +1,4 @@
-// Parses and checks event filters that are not part of a query, such as those of batch exports and lists of persons.
+// Parses and checks event filters that are not part of a query, such as those of batch exports and person lists.
 
 import type { Sql } from '@millrace/db';
 import type { Condition } from './event-store/selection.ts';

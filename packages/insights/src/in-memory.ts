@@ -1,4 +1,4 @@
-// Evaluates conditions for a single event in memory, with the same result as SQL.
+// Evaluates conditions for a single event in memory, with the same results as in SQL.
 
 import { compileTest, PropertyValue, parseVersion, toComparableText } from '@millrace/flags';
 import { createTimeZone, type TimeZone } from '@millrace/schedule';
@@ -70,7 +70,7 @@ function matchesSetValue(test: Test): (value: unknown) => boolean {
       return (value) => isFound(textOf(value).toLowerCase());
     }
     case 'matching': {
-      // In patterns of filters, a dot matches any character.
+      // In filter patterns, a dot matches any character.
       const [flags = ''] = /^\(\?i\)/.exec(test.pattern) ?? [];
       const isFound = flagTest('regex', `${flags}(?s)${test.pattern.slice(flags.length)}`);
       return (value) => isFound(textOf(value));
@@ -103,11 +103,11 @@ function matchesSetValue(test: Test): (value: unknown) => boolean {
   }
 }
 
-/** Formats a value in the same way as the engines. */
+/** Formats a value as the engines do. */
 const textOf = (value: unknown) =>
   typeof value === 'number' ? String(value).replace('e+', 'e') : toComparableText(value);
 
-/** Creates a test that uses a flag operator, whose time is proportional to the length of the text. */
+/** Creates a test that uses a flag operator, whose running time is proportional to the length of the text. */
 function flagTest(operator: 'icontains' | 'regex', expected: string): (text: string) => boolean {
   const { test } = compileTest(operator, expected, { matchingVersion: 2, zone: createTimeZone('UTC') });
   return (text) => test.matches(new PropertyValue(text), 0);
@@ -134,7 +134,7 @@ function equalsAny(values: readonly string[]): (value: unknown) => boolean {
   };
 }
 
-/** Numbers are seconds or milliseconds since 1970. */
+/** Converts a value to milliseconds since the epoch. Numbers are seconds or milliseconds since the epoch. */
 function timeOf(value: unknown, zone: TimeZone): number | null {
   if (typeof value === 'number') {
     if (Math.abs(value) < 1e11) return Math.trunc(value * 1000);

@@ -1,17 +1,17 @@
-// Applies the filters of a dashboard to a query.
+// Applies a dashboard's filters to a query.
 
 import { createQueryError, isRecord } from './query-parts.ts';
 import { mergeVariables } from './sql-variables.ts';
 
 const wrappers = new Set(['InsightVizNode', 'DataTableNode', 'DataVisualizationNode']);
 
-/** Returns the source of a query, without its visualization wrappers. Returns null if the value is not a query. */
+/** Returns a query's source without its visualization wrappers. Returns null if the value is not a query. */
 export function findSource(query: unknown): Record<string, unknown> | null {
   if (!isRecord(query)) return null;
   return wrappers.has(String(query.kind)) ? findSource(query.source) : query;
 }
 
-/** Changes the source of a query and keeps its visualization wrappers. */
+/** Changes a query's source and keeps its visualization wrappers. */
 export function changeSource(
   query: unknown,
   change: (source: Record<string, unknown>) => Record<string, unknown>,

@@ -1,4 +1,4 @@
-// Parses queries sent by clients. An error contains the path of the part that is unknown, invalid or cannot be stored.
+// Parses client queries. An error contains the path of the part that is unknown, invalid or cannot be stored.
 
 import type { TObject } from 'typebox';
 import { Errors } from 'typebox/value';
@@ -34,7 +34,7 @@ function readQuery(sent: unknown, strictness: Strictness): Query {
   const query = withoutNulls(source);
   if (!isRecord(query)) throw createQueryError('', 'Expected an object with a `kind`.');
   const kind = String(query.kind);
-  // Keep the original values of an SQL query, because they can be null.
+  // Keep an SQL query's original values, because they can be null.
   if (kind === 'HogQLQuery' && isRecord(source) && isRecord(source.values)) query.values = source.values;
   refuseUnstorable(query, []);
   if (!Object.hasOwn(queryKinds, kind)) {
@@ -71,7 +71,7 @@ function refuseUnstorable(value: unknown, path: string[]): void {
 
 const unstorable = /\0|\p{Surrogate}/u;
 
-/** Removes null fields of objects. Keeps null elements of lists. */
+/** Removes null fields from objects. Keeps null elements in lists. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isRecord(value)) return value;
@@ -112,7 +112,7 @@ function requireKnown(
     return keyword === 'boolean' || keyword === 'additionalProperties' || String(requiredProperties) === 'kind';
   };
   const errors = [...Errors(schema, value)].filter((error) => refusesUnknown || !isOfUnknown(error));
-  // Report a wrong node kind first, because it may cause the other errors.
+  // Report an invalid node kind first, because it may cause the other errors.
   const error = errors.find(({ keyword }) => keyword === 'const') ?? errors[0];
   if (error === undefined) return;
   throw createQueryError([...path, ...placeOf(error)].join('.'), sentenceOf(error));

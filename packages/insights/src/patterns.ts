@@ -1,6 +1,6 @@
 // Validates regular expressions. The valid ones are a subset of RE2 that all engines interpret in the same way.
 
-/** Longer patterns are more likely to be programs than filters. */
+/** Maximum pattern length. Longer patterns are more likely to be programs than filters. */
 const maxLength = 200;
 /**
  * Compiling a pattern expands its repetitions, and nested repetitions multiply. PostgreSQL allows at most 255 in a
@@ -9,7 +9,7 @@ const maxLength = 200;
 const maxRepetitions = 1000;
 const maxRepetition = 255;
 const noNul = 'A regular expression cannot contain null characters.';
-/** Escapes that PostgreSQL, RE2 and JavaScript all support. `\b` and `\B` are only allowed outside of brackets. */
+/** Escapes that PostgreSQL, RE2 and JavaScript all support. `\b` and `\B` are only allowed outside brackets. */
 const commonEscape = /^\\(?:[dDwWsSbBfnrtv]|x[0-9A-Fa-f]{2}|[^A-Za-z0-9])$/;
 
 /**
@@ -22,7 +22,7 @@ export function findPatternProblem(text: string): string | null {
   if (text.length > maxLength) return `A regular expression can have at most ${maxLength} characters.`;
   if (text.includes('\0')) return noNul;
   const source = text.replace(/^\(\?i\)/, '');
-  // Remove literals, escapes and bracket expressions, which contain no operators.
+  // Remove literals, escapes and bracket expressions, which do not contain operators.
   const bare = source.replace(/\\[\s\S]/g, '').replace(/\[\^?\]?[^\]]*\]/g, 'x');
   if (/\\[1-9]/.test(source.replaceAll('\\\\', ''))) return 'Backreferences are not supported in regular expressions.';
   for (const [one] of source.matchAll(/\\(?:x[0-9A-Fa-f]{0,2}|[\s\S])/g)) {
@@ -54,11 +54,11 @@ export function findPatternProblem(text: string): string | null {
   }
 }
 
-/** Converts a valid pattern to PostgreSQL's syntax, in which `\b`, `\B` and `\z` have other names. */
+/** Converts a valid pattern to PostgreSQL's syntax, which uses different escapes for `\b`, `\B` and `\z`. */
 export function toPostgresPattern(text: string): string {
   const words: Record<string, string> = { '\\b': '\\y', '\\B': '\\Y', '\\z': '\\Z' };
   const [flags = ''] = /^\(\?i\)/.exec(text) ?? [];
   const source = text.slice(flags.length).replace(/\\[\s\S]/g, (escaped) => words[escaped] ?? escaped);
-  // The group prevents PostgreSQL from interpreting the start as an option (`***=`).
+  // The group prevents PostgreSQL from interpreting the start of the pattern as an option (`***=`).
   return `${flags}(?:${source})`;
 }

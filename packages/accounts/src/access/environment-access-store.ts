@@ -1,4 +1,4 @@
-/** SQL for the caller's access to environments, shared by all queries that check it. */
+/** SQL for the caller's access to environments, which all access checks share. */
 
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db/sql';
@@ -45,13 +45,13 @@ export const environmentsOfCaller = `environment e
     JOIN organization o ON o.id = p.organization_id
     JOIN membership m ON m.organization_id = o.id AND m.user_id = $1`;
 
-/** An environment and the caller's level in that environment. The level is null if the caller has no access. */
+/** An environment and the caller's level in it. The level is null if the caller has no access. */
 export interface FoundEnvironment {
   environmentId: number;
   projectId: number;
   organizationId: string;
   level: number | null;
-  /** Whether the environment has enabled access rules for kinds of records or for single records. */
+  /** Whether the environment has access rules for record kinds or for single records. */
   hasRecordRules: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Looks up personal API keys: whether a key is valid, who owns it, and its restrictions. */
+/** Looks up personal API keys: whether a key is valid, its owner, and its restrictions. */
 
 import type { Sql } from '@millrace/db/sql';
 
@@ -16,7 +16,7 @@ const membershipsIn = (
                                              m.joined_at, m.id)
                      FROM ${from}), '[]')`;
 
-/** SQL expression for the memberships of user `u` as `Membership[]`. The current organization comes first. */
+/** SQL expression that returns user `u`'s memberships as `Membership[]`, with the current organization first. */
 export const membershipsOfUser = membershipsIn('membership m WHERE m.user_id = u.id');
 
 /**
@@ -64,7 +64,7 @@ export async function findLiveKey(sql: Sql, secureValue: string): Promise<Person
   return rows[0];
 }
 
-/** Current restrictions of a key. A stream that the key opened checks these restrictions repeatedly. */
+/** A key's current restrictions, which a stream that the key opened checks repeatedly. */
 interface KeyInUse {
   user_id: number;
   scopes: string[];
@@ -73,7 +73,7 @@ interface KeyInUse {
   last_rolled_at: Date | null;
 }
 
-/** Finds a valid key by its ID. Streams use this function to repeat their access check without the key value. */
+/** Finds a valid key by its ID, so that streams can repeat their access check without the key value. */
 export async function findKeyInUse(sql: Sql, keyId: string): Promise<KeyInUse | undefined> {
   const rows = await sql.query<KeyInUse & Record<string, unknown>>(
     `SELECT k.user_id, k.scopes, k.scoped_teams, k.scoped_organizations, k.last_rolled_at
@@ -84,7 +84,7 @@ export async function findKeyInUse(sql: Sql, keyId: string): Promise<KeyInUse | 
   return rows[0];
 }
 
-/** Records that a key was used. Writes at most once an hour for each key, even for concurrent requests. */
+/** Records that a key was used. Writes at most once per hour and key, even for concurrent requests. */
 export async function recordKeyUse(sql: Sql, keyId: string): Promise<void> {
   await sql.query(
     `UPDATE personal_api_key SET last_used_at = now()

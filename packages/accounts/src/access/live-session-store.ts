@@ -37,7 +37,10 @@ interface SessionRow {
   is_last_seen_stale: boolean;
   memberships: Membership[];
   current_environment_id: number | null;
-  /** The step that the user must still complete: enter a second factor, or set one up. Null if no step is required. */
+  /**
+   * The step that the user must still complete: enter a second factor, or set up a second factor. Null if none is
+   * required.
+   */
   wants: 'second factor' | 'second factor set up' | null;
 }
 

@@ -1,4 +1,4 @@
-// SQL that adds records to the activity log, which shows who changed what.
+// SQL that adds entries to the activity log, which shows who changed what.
 
 import type { Columns, Sql } from '@millrace/db';
 import type { FieldChange } from './changed-fields.ts';

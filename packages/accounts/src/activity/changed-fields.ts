@@ -2,9 +2,9 @@ import { isObject } from '@millrace/contracts';
 
 /** A changed field in an activity record (docs/api/activity.md). */
 export interface FieldChange {
-  /** Scope of the activity, which the API repeats for each field. */
+  /** The activity's scope, which the API repeats for each field. */
   type: string;
-  /** `created` means that the field had no value before. `deleted` means that the field has no value now. */
+  /** `created` means that the field had no value before, and `deleted` that it has no value now. */
   action: 'created' | 'changed' | 'deleted';
   field: string;
   before: unknown;

@@ -5,7 +5,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { insertActivity } from './activity-store.ts';
 import { changedFields, type FieldChange } from './changed-fields.ts';
 
-/** The kind of record that an activity is about. Existing clients call an environment `Team`. */
+/** The kind of record that an activity is about. Existing clients refer to an environment as `Team`. */
 export type ActivityScope =
   | 'Organization'
   | 'OrganizationDomain'
@@ -39,9 +39,9 @@ export type ActivityScope =
 export type Actor = { userId: number } | { command: string } | { scimDomain: string } | null;
 
 export interface Activity {
-  /** The organization whose activity log contains the record, or null for changes to a user or the installation. */
+  /** The organization whose activity log contains the entry, or null for changes to a user or the installation. */
   organizationId: string | null;
-  /** The environment, if the change affects only one. */
+  /** The environment, if the change affects only one environment. */
   environmentId?: number;
   scope: ActivityScope;
   itemId: string | number;
@@ -55,7 +55,7 @@ export interface Activity {
     | 'logged_out'
     | 'second_factor_refused';
   actor: Actor;
-  /** Display name of the record, such as its title. Never a key. */
+  /** The record's display name, such as its title. Never a key. */
   name: string | null;
   /** The record before and after an update, with all fields or only those that can change. */
   change?: {
@@ -64,7 +64,7 @@ export interface Activity {
     /** The fields whose values are not recorded. */
     secret?: readonly string[];
   };
-  /** The changed fields. Replaces `change` if a comparison of the values would reveal a secret or miss the change. */
+  /** The changed fields, used instead of `change` if comparing the values would reveal a secret or miss the change. */
   changes?: FieldChange[];
 }
 
@@ -107,7 +107,7 @@ export function getActorUserId(actor: Actor): number | null {
   return actor && 'userId' in actor ? actor.userId : null;
 }
 
-/** Commands and identity providers are not users, so the record names them as the trigger. */
+/** Commands and identity providers are not users, so the entry names them as the trigger. */
 function triggerOf(actor: Actor) {
   if (actor && 'command' in actor) return { job_type: 'command_line', job_id: actor.command, payload: {} } as const;
   return actor && 'scimDomain' in actor ? { job_type: 'scim', job_id: actor.scimDomain, payload: {} } : null;

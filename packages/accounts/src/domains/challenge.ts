@@ -1,8 +1,8 @@
-/** Checks the TXT record with which an organization proves that it owns a domain. */
+/** Checks the TXT record that proves an organization's control over a domain. */
 
 import { Resolver } from 'node:dns/promises';
 
-/** Subdomain of the TXT record. A separate subdomain prevents conflicts with the domain's other TXT records. */
+/** The subdomain for the TXT record, which prevents conflicts with the domain's other TXT records. */
 const challengeLabel = '_millrace-challenge';
 
 interface DnsSettings {
@@ -10,7 +10,7 @@ interface DnsSettings {
    * IP addresses of name servers, such as `192.0.2.1` or `192.0.2.1:53`. If empty, the system's name servers are used.
    */
   servers: readonly string[];
-  /** The timeout per server in milliseconds. Each server gets two attempts. */
+  /** The time limit per DNS server in milliseconds. Each server gets two attempts. */
   timeoutMs: number;
 }
 

@@ -1,4 +1,4 @@
-/** Finds owners of an organization with an address in given domains. */
+/** Finds an organization's owners with an address in these domains. */
 
 import { domainToUnicode } from 'node:url';
 import { membershipLevels } from '@millrace/contracts';

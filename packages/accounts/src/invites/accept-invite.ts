@@ -1,4 +1,4 @@
-/** Accepts invites of existing users, and signs up new users with an invite. */
+/** Accepts invites for existing users, and signs up new users with an invite. */
 
 import { isMembershipLevel } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
@@ -53,7 +53,7 @@ export async function acceptInvite(
     throw new AppError('invalid', 'This invite has expired. Please ask your admin for a new one.', { code: 'expired' });
   }
   await lockOrganization(tx, unlockedInvite.organization_id);
-  // While the lock is held, no other request can accept or replace the invite.
+  // While the lock is held, other requests can neither accept nor replace the invite.
   const invite = await findInvite(tx, inviteId);
   const accepting = await chooseUser(invite);
   const added = await join(tx, invite, { userId: accepting.id, actor });
@@ -80,7 +80,7 @@ async function join(
 ): Promise<Membership> {
   const { level } = invite;
   if (!isMembershipLevel(level)) throw new Error('An invite has an unknown level.');
-  // While the organization is locked, no other request can add the user between the check and the write.
+  // While the organization is locked, other requests cannot add the user between the check and the write.
   if (await findMember(tx, { organizationId: invite.organization_id, userId })) {
     throw new AppError('invalid', 'You already are a member of this organization.', { code: 'user_already_member' });
   }
@@ -108,7 +108,7 @@ export async function restrictUnverifiedAccount(
 
 interface SignUp {
   now: Date;
-  /** First and last name of the new user. By default, the names in the invite. */
+  /** The new user's first and last name. Defaults to the names in the invite. */
   firstName?: string | undefined;
   lastName?: string | undefined;
   /** Whether the address is known to belong to the person. */

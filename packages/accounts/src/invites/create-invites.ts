@@ -1,4 +1,4 @@
-/** Creates invites, which must not grant more than the inviter and the key in use have. */
+/** Creates invites, which must not grant more access than the inviter and their key have. */
 
 import { randomUUID } from 'node:crypto';
 import { allScopes, includesScope, isObject, membershipLevels } from '@millrace/contracts';
@@ -25,7 +25,7 @@ export async function createInvites(
 ): Promise<{ organization: LockedOrganization; created: CreatedInvite[] }> {
   const { organizationId, userId } = inviter;
   const organization = await lockOrganization(tx, organizationId);
-  // Check this while the lock is held, because the inviter may just have been removed or demoted.
+  // Check while the lock is held, because the inviter may just have been removed or demoted.
   const own = await findMember(tx, inviter);
   if (!own) throw notFound('Organization');
   if (!organization.members_can_invite && own.level < membershipLevels.administrator)
@@ -35,7 +35,7 @@ export async function createInvites(
     const result = await createInvite(tx, { ...inviter, level: own.level }, { invite, now }).catch((error) => {
       throw explain(index, error);
     });
-    // A later invite of the same request replaces this person's earlier one.
+    // A later invite in the same request replaces the person's earlier invite.
     madeFor.delete(result.emailKey);
     madeFor.set(result.emailKey, result);
   }
@@ -53,7 +53,7 @@ export async function createInvites(
   return { organization, created };
 }
 
-/** The user who invites, and the limits on what they may grant. */
+/** The user who sends an invite, and the limits on what they can grant. */
 export interface Inviter {
   organizationId: string;
   userId: number;
@@ -68,14 +68,14 @@ export interface Inviter {
 export interface NewInvite {
   targetEmail: string;
   firstName?: string | undefined;
-  /** Membership level that the invite grants. The default is 1. */
+  /** The membership level that the invite grants. The default is 1. */
   level?: number | undefined;
   message?: string | null | undefined;
   /** Access to private projects, which `parseProjectGrants` has already validated. */
   privateProjectAccess?: unknown;
   /** Whether to send the invite by email. The default is true. */
   sendEmail?: boolean | undefined;
-  /** Whether to keep the access that a pending invite of the same person grants. The default is false. */
+  /** Whether to keep the access that the person's pending invite grants. The default is false. */
   combinePendingInvites?: boolean | undefined;
 }
 
@@ -115,10 +115,10 @@ async function createInvite(
     });
   }
   const granted = await replacePending(tx, organizationId, { emailKey, requested, invite, now });
-  // Keep what another inviter granted only if this inviter could grant it too.
+  // Keep access that another inviter granted only if this inviter could grant it too.
   if (granted !== requested) await requirePowers(tx, inviter, granted);
   const { hash, ...secrets } = newInviteSecrets();
-  // Use a random ID instead of a time-ordered one, so that IDs cannot be guessed from each other.
+  // Use a random ID instead of a time-ordered ID, so that IDs cannot be guessed from other IDs.
   const id = randomUUID();
   await insertInvite(tx, {
     id,
@@ -137,7 +137,7 @@ async function createInvite(
   return { id, secrets, targetEmail, emailKey };
 }
 
-/** Validates the message of an invite. Rejects links, because the inviter can send the message to any address. */
+/** Validates an invite's message. Rejects links, because the inviter can send the message to any address. */
 function checkMessage(message: string | null): string | null {
   if (message === null || !hasLink(message)) return message;
   throw invalidField('message', 'invalid_input', 'A message cannot contain links ("://").');
@@ -151,7 +151,7 @@ async function requirePowers(tx: Transaction, inviter: Inviter, { level, grants 
   requireFullReach(inviter.key, Math.max(level, ...(grants ?? []).map((grant) => grant.level)));
 }
 
-/** Deletes the person's pending invite. If requested and not expired, its access is added to the new invite. */
+/** Deletes the person's pending invite. If requested, adds its access to the new invite unless it has expired. */
 async function replacePending(
   tx: Transaction,
   organizationId: string,
@@ -170,7 +170,7 @@ function withLowerCaseDomain(address: string): string {
   return address.slice(0, at) + address.slice(at).toLowerCase();
 }
 
-/** The restrictions of the key that creates an invite. The first key of the invited user inherits them. */
+/** The restrictions of the key that creates an invite, which the invited user's first key inherits. */
 interface InvitingKey {
   scopes: readonly string[];
   /** Whether the key is limited to some organizations. Keys that are limited to environments cannot create invites. */
@@ -219,7 +219,7 @@ function parseGrant(item: unknown): ProjectGrant {
   return { id, level };
 }
 
-/** Merges two lists of grants by environment. An environment in both lists gets the higher level. */
+/** Merges two lists of grants. An environment in both lists gets the higher level. */
 function combineGrants(grants: readonly ProjectGrant[], others: readonly ProjectGrant[]): ProjectGrant[] {
   const levels = new Map<number, number>();
   for (const { id, level } of [...grants, ...others]) levels.set(id, Math.max(level, levels.get(id) ?? 0));

@@ -26,7 +26,7 @@ export async function selectInvite(sql: Sql, id: string): Promise<Invite | undef
   return rows[0];
 }
 
-/** Lists the invites of an organization, newest first, including expired ones. */
+/** Lists an organization's invites, newest first, including expired ones. */
 export async function selectInvites(sql: Sql, organizationId: string): Promise<Invite[]> {
   return sql.query<Invite>(
     'SELECT * FROM organization_invite WHERE organization_id = $1 ORDER BY created_at DESC, id DESC',
@@ -46,7 +46,7 @@ export async function deleteInvite(sql: Sql, id: string, organizationId: string 
   return rows[0];
 }
 
-/** Gives the user access to the private environments that the invite names, if they still exist. */
+/** Gives the user access to the private environments that the invite lists, if they still exist. */
 export async function grantInvitedAccess(tx: Transaction, invite: Invite, membershipId: string): Promise<void> {
   await tx.query(
     `INSERT INTO access_rule (environment_id, resource, membership_id, level, created_by_id)
@@ -84,12 +84,12 @@ export interface NewInviteRow {
   level: number;
   createdById: number;
   message: string | null;
-  /** The environments to which the invite grants access, with the level in each. */
+  /** The environments to which the invite grants access, with the level in each environment. */
   grants: { id: number; level: number }[] | null;
   sendEmail: boolean;
   combinePendingInvites: boolean;
   tokenHash: string;
-  /** Restrictions of the key that creates the invite. The invited user's first key inherits them. */
+  /** Restrictions of the key that creates the invite, which the invited user's first key inherits. */
   key: { scopes: readonly string[]; isLimited: boolean; expiresAt: Date | null };
 }
 
@@ -130,7 +130,7 @@ export async function recordEmailingAttempt(sql: Sql, id: string, error: string 
   ]);
 }
 
-/** Returns the inviter's own level in each environment of the organization that the inviter can see. */
+/** Returns the inviter's own level in each of the organization's environments that the inviter can see. */
 export async function findGrantableLevels(
   sql: Sql,
   { userId, organizationId }: { userId: number; organizationId: string },

@@ -6,7 +6,7 @@ import { type Actor, recordActivity } from '../activity/record-activity.ts';
 import { isUuid, notFound } from '../input.ts';
 import { deleteInvite, type Invite, selectInvites } from './invite-store.ts';
 
-/** Lists the pending invites of an organization, newest first, including expired ones. */
+/** Lists an organization's pending invites, newest first, including expired ones. */
 export async function listInvites(sql: Sql, filter: { organizationId: string }): Promise<Invite[]> {
   return selectInvites(sql, filter.organizationId);
 }
@@ -37,7 +37,7 @@ const validityMs = 3 * 24 * 60 * 60 * 1000;
 
 interface Validity {
   created_at: Date;
-  /** The time when the key that created the invite expires, or null if it never does. */
+  /** When the key that created the invite expires, or null if the key does not expire. */
   key_expires_at: Date | null;
 }
 
@@ -68,7 +68,7 @@ export function newInviteSecrets(): { mailed: string; shown: string; hash: strin
   return { mailed, shown: publicDigest, hash: digest(publicDigest).toString('hex') };
 }
 
-/** Returns which of an invite's two secrets was given, or null if the given text is neither. */
+/** Returns which of an invite's two secrets matches the given text, or null if neither matches. */
 export function findInviteSecretKind(invite: { token_hash: string }, secret: string): InviteSecretKind | null {
   const stored = Buffer.from(invite.token_hash, 'hex');
   const givenDigest = digest(secret);

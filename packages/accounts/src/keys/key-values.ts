@@ -1,4 +1,4 @@
-/** Creates the values of keys, and the forms in which they are stored and shown. */
+/** Creates key values, and the forms in which keys are stored and shown. */
 
 import { createHash, randomBytes } from 'node:crypto';
 
@@ -9,7 +9,7 @@ export function newProjectToken(): string {
   return `phc_${randomBase62(32)}`;
 }
 
-/** Creates a personal API key: `phx_` and 48 random characters (docs/api/personal-api-keys.md). This key is secret. */
+/** Creates a personal API key, which is secret: `phx_` and 48 random characters (docs/api/personal-api-keys.md). */
 export function newPersonalApiKeyValue(): string {
   return `phx_${randomBase62(35)}`;
 }
@@ -30,7 +30,7 @@ export function hashPersonalApiKey(value: string): string {
   return createHash('sha256').update(value, 'utf8').digest('hex');
 }
 
-/** Returns the part of a key that users may see later: `phx_...abcd`. */
+/** Returns the part of a key that users can see later: `phx_...abcd`. */
 export function maskPersonalApiKey(value: string): string {
   return `${value.slice(0, 4)}...${value.slice(-4)}`;
 }

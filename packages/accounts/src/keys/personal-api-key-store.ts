@@ -1,4 +1,4 @@
-// SQL that reads and writes the personal API keys of users.
+// SQL that reads and writes users' personal API keys.
 
 import type { Sql } from '@millrace/db';
 
@@ -17,7 +17,7 @@ export interface PersonalApiKey extends Record<string, unknown> {
   expires_at: Date | null;
 }
 
-/** Identifies a key. If `userId` is given, the key must belong to that user. */
+/** Identifies a key. If `userId` is set, the key must belong to that user. */
 export interface PersonalApiKeyChoice {
   id: string;
   userId?: number;
@@ -78,7 +78,7 @@ export interface KeyColumns {
   last_rolled_at?: Date;
 }
 
-/** Updates only the given columns of a key. */
+/** Updates only the specified columns of a key. */
 export async function updateKey(sql: Sql, choice: PersonalApiKeyChoice, columns: KeyColumns) {
   const entries = Object.entries(columns);
   if (entries.length === 0) return findKey(sql, choice);

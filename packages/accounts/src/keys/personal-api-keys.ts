@@ -25,17 +25,17 @@ export const maxPersonalApiKeys = 10;
 
 export interface NewPersonalApiKey {
   userId: number;
-  /** Label of the key, with 1 to 40 characters. */
+  /** The key's label, with 1 to 40 characters. */
   label: string;
-  /** Scopes of the key, at least one. `*` grants everything. */
+  /** The key's scopes, at least one. `*` grants all scopes. */
   scopes: readonly string[];
-  /** The IDs of the environments to which the key is limited, or empty for no limit. */
+  /** The IDs of the environments to which the key is limited, or an empty list for no limit. */
   scopedTeams?: readonly number[];
-  /** The IDs of the organizations to which the key is limited, or empty for no limit. */
+  /** The IDs of the organizations to which the key is limited, or an empty list for no limit. */
   scopedOrganizations?: readonly string[];
-  /** The expiry time, which must be after `now`. By default, the key never expires. */
+  /** The expiry time, which must be after `now`. By default, the key does not expire. */
   expiresAt?: Date | null;
-  /** The current time, with which `expiresAt` is compared. By default, the system time. */
+  /** The current time, with which `expiresAt` is compared. Defaults to the system time. */
   now?: Date;
   actor: Actor;
 }
@@ -44,7 +44,7 @@ export type KeyChange = PersonalApiKeyChoice & { actor: Actor };
 
 export interface PersonalApiKeyWithValue {
   key: PersonalApiKey;
-  /** The key value (`phx_…`). It is not stored, so show it to the user once. */
+  /** The key value (`phx_…`), which is not stored and must therefore be shown to the user now. */
   value: string;
 }
 
@@ -100,7 +100,7 @@ export async function getPersonalApiKey(sql: Sql, choice: PersonalApiKeyChoice):
   return present(await findKey(sql, choice));
 }
 
-/** Fields of a key to change. Undefined fields stay unchanged. */
+/** The key fields to change. Undefined fields remain unchanged. */
 export type PersonalApiKeyChanges = Partial<Omit<NewPersonalApiKey, 'userId' | 'now' | 'actor'>>;
 
 /**
@@ -220,7 +220,7 @@ async function checkScopedOrganizations(sql: Sql, userId: number, organizationId
   }
 }
 
-/** Records a change to a key. The record contains its label and restrictions, but never its value. */
+/** Records a change to a key. The entry contains the key's label and restrictions, but never its value. */
 async function recordKeyActivity(
   tx: Sql,
   actor: Actor,

@@ -1,4 +1,4 @@
-// Creates and hashes the random secrets of sessions and links.
+// Creates and hashes random secrets for sessions and links.
 
 import { createHash, randomBytes } from 'node:crypto';
 

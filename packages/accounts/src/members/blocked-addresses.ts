@@ -1,4 +1,4 @@
-/** Stores the addresses of removed members, who must not join an organization automatically again. */
+/** Stores the addresses of removed members, who must not rejoin an organization automatically. */
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { type Actor, recordActivity } from '../activity/record-activity.ts';
@@ -26,7 +26,7 @@ export async function isAddressBlocked(sql: Sql, organizationId: string, email: 
   return rows.length > 0;
 }
 
-/** Unblocks an address. @returns whether the address was blocked. */
+/** Unblocks an address. @returns whether the address was blocked */
 export async function unblockAddress(
   tx: Transaction,
   { organizationId, email, actor }: { organizationId: string; email: string; actor: Actor },
@@ -59,7 +59,7 @@ async function record(
   });
 }
 
-/** Returns a page of an organization's blocked addresses, and their total number. */
+/** Returns a page of an organization's blocked addresses, and the total count. */
 export async function listBlockedAddresses(
   sql: Sql,
   organizationId: string,

@@ -1,4 +1,4 @@
-// Rules about which members of an organization a member may change, promote or remove.
+// Rules about which members of an organization a member can change, promote or remove.
 
 import { membershipLevels } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';

@@ -1,4 +1,4 @@
-// SQL that reads and writes the members of organizations, and deletes invites that are no longer allowed.
+// SQL that reads and writes organization members, and deletes invites that are no longer allowed.
 
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
@@ -28,7 +28,7 @@ export async function insertMembership(
 
 const members = 'SELECT m.*, u.email FROM membership m JOIN "user" u ON u.id = m.user_id WHERE m.organization_id = $1';
 
-/** Lists the members of an organization with their addresses, latest first. */
+/** Lists an organization's members with their addresses, latest first. */
 export async function selectMemberships(sql: Sql, organizationId: string): Promise<MemberWithEmail[]> {
   return sql.query<MemberWithEmail>(`${members} ORDER BY m.joined_at DESC, m.id DESC`, [organizationId]);
 }
@@ -41,7 +41,7 @@ export async function findMember(
   return rows[0];
 }
 
-/** Returns whether an organization has a member with this address in lower case. */
+/** Returns true if an organization has a member with this lower-case address. */
 export async function isMember(sql: Sql, organizationId: string, emailKey: string): Promise<boolean> {
   return (await sql.query(`${members} AND lower(u.email) = $2`, [organizationId, emailKey])).length > 0;
 }

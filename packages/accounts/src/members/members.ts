@@ -1,4 +1,4 @@
-/** Adds and removes members of an organization, and changes their level. */
+/** Adds and removes an organization's members, and changes their levels. */
 
 import { isMembershipLevel, type MembershipLevel, membershipLevels } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
@@ -58,7 +58,7 @@ export async function addMember(sql: Sql, input: NewMember): Promise<Membership>
   return added;
 }
 
-/** Lists the members of an organization with their addresses, latest first (docs/api/README.md#pages). */
+/** Lists an organization's members with their addresses, latest first (docs/api/README.md#pages). */
 export async function listMembers(sql: Sql, filter: { organizationId: string }): Promise<MemberWithEmail[]> {
   return selectMemberships(sql, filter.organizationId);
 }
@@ -145,7 +145,7 @@ function toActing({ user_id: userId, level }: MemberWithEmail): RankedMember {
   return { userId, level };
 }
 
-/** Rejects the removal of the last owner, because only the operator could administer the organization afterwards. */
+/** Prevents the removal of the last owner, because only the operator could then administer the organization. */
 async function keepAnOwner(tx: Transaction, member: MemberWithEmail): Promise<void> {
   if (member.level !== membershipLevels.owner) return;
   if ((await countOwners(tx, member.organization_id, membershipLevels.owner)) > 1) return;

@@ -96,7 +96,7 @@ export async function updateOrganization(
   return rows[0] as Organization;
 }
 
-/** Deletes an organization and its dependent rows. The data of its events is deleted later (`environment_cleanup`). */
+/** Deletes an organization and its dependent rows. Its event data is deleted later (`environment_cleanup`). */
 export async function deleteOrganization(tx: Transaction, id: string): Promise<void> {
   await tx.query('DELETE FROM organization WHERE id = $1', [id]);
 }

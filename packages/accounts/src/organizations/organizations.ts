@@ -35,7 +35,7 @@ type SettingChanges = { [Name in keyof OrganizationSettings]?: OrganizationSetti
 export interface NewOrganization {
   /** Name of the organization, with 1 to 64 characters. */
   name: string;
-  /** The features of the plan (see `listProductFeatures`). By default, the plan has no paid features. */
+  /** The plan's features (see `listProductFeatures`). By default, the plan has no paid features. */
   features?: readonly ProductFeature[];
   /** Settings that differ from the defaults. */
   settings?: SettingChanges;
@@ -92,7 +92,7 @@ export async function getOrganization(sql: Sql, organizationId: string): Promise
 
 export interface NewPlan {
   plan: PlanName;
-  /** Limits of the plan as whole numbers from 0. Undefined leaves a limit unchanged. Null means unlimited. */
+  /** The plan's limits as integers from 0. Undefined leaves a limit unchanged. Null means unlimited. */
   limits?: Partial<PlanLimits>;
   actor: Actor;
 }
@@ -136,7 +136,7 @@ function given<Fields extends object>(fields: Fields): { [Name in keyof Fields]?
 
 interface OrganizationChange {
   organizationId: string;
-  /** The settings to change. Undefined fields stay unchanged. */
+  /** The settings to change. Undefined fields remain unchanged. */
   changes: SettingChanges & {
     /** Name of the organization, with 1 to 64 characters. */
     name?: string | undefined;
@@ -144,7 +144,7 @@ interface OrganizationChange {
   actor: Actor;
 }
 
-/** Changes settings of an organization. @throws AppError `invalid` naming `name`, or `not_found`. */
+/** Changes an organization's settings. @throws AppError `invalid` naming `name`, or `not_found`. */
 export async function changeOrganization(
   tx: Transaction,
   { organizationId, changes, actor }: OrganizationChange,
@@ -195,7 +195,7 @@ export async function removeOrganization(
 const maxLength = 48;
 const letters = 'abcdefghijklmnopqrstuvwxyz';
 
-/** Number of random suffixes to try before the creation fails. */
+/** Number of random suffixes to try before creation fails. */
 const attempts = 10;
 
 /**

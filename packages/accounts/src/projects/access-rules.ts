@@ -20,7 +20,7 @@ export type AccessLevel = (typeof accessLevels)[number];
 export const recordAccessLevels = ['none', 'viewer', 'editor', 'manager'] as const;
 export type RecordAccessLevel = (typeof recordAccessLevels)[number];
 
-/** Target of a rule: a member, a role, or everyone if both are null. */
+/** A rule's target: a member, a role, or everyone if both are null. */
 export interface AccessRuleSubject {
   membershipId: string | null;
   roleId: string | null;
@@ -28,7 +28,7 @@ export interface AccessRuleSubject {
 
 export interface RecordRule extends AccessRuleSubject {
   environmentId: number;
-  /** The kind of record, e.g. `dashboard`. */
+  /** The kind of record, for example `dashboard`. */
   resource: string;
   /** The ID of a single record, or null for all records of the kind. */
   resourceId: string | null;
@@ -78,7 +78,9 @@ function fieldOf(
   return { before: { [field]: before }, after: { [field]: after } };
 }
 
-/** Maximum number of record rules per environment. Each access check reads all rules that apply to the caller. */
+/**
+ * Maximum number of record rules per environment, because each access check reads all rules that apply to the caller.
+ */
 const maxRecordRules = 1000;
 
 /**

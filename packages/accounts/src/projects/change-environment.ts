@@ -17,7 +17,7 @@ export interface EnvironmentChange {
   /** Settings by column name. Undefined leaves a setting unchanged. Null clears a nullable setting. */
   settings: Record<string, unknown>;
   actor: Actor;
-  /** The actor's level in the environment. Undefined for an operator, who can change every setting. */
+  /** The actor's level in the environment. Undefined for an operator, who can change all settings. */
   level?: number | undefined;
 }
 
@@ -51,7 +51,7 @@ export async function changeEnvironment(
   return { before, after };
 }
 
-/** Removes a masked webhook URL, because clients send the mask back together with other settings. */
+/** Removes a masked webhook URL, because clients send back the mask together with other settings. */
 function withoutMask(changes: Record<string, unknown>, before: StoredEnvironment): Record<string, unknown> {
   const { slack_incoming_webhook: webhook, ...others } = changes;
   const isShown = before.slack_incoming_webhook !== null && webhook === maskAddress(before.slack_incoming_webhook);
@@ -84,11 +84,11 @@ function checkChanges(changes: Record<string, unknown>): Record<string, unknown>
 
 interface ProjectChange {
   projectId: number;
-  /** The environment to which `@current` refers. Defaults to the first environment. */
+  /** The environment that `@current` refers to. Defaults to the first environment. */
   environmentId?: number;
-  /** Settings of the environment by column name. `name` renames both the project and the environment. */
+  /** The environment's settings by column name. `name` renames both the project and the environment. */
   settings: Record<string, unknown>;
-  /** Description of the project. Undefined leaves the description unchanged. */
+  /** The project's description. Undefined leaves the description unchanged. */
   productDescription?: string | null | undefined;
   actor: Actor;
   level?: number | undefined;
@@ -103,7 +103,7 @@ export async function changeProject(
   tx: Transaction,
   { projectId, environmentId, settings, productDescription, actor, level }: ProjectChange,
 ): Promise<void> {
-  // All code that locks a project and its environment locks the project first.
+  // All code that locks a project and its environment must lock the project first.
   const before = isRowId(projectId) ? await lockProject(tx, projectId) : undefined;
   const environments = before ? await listEnvironmentKeys(tx, projectId) : [];
   const addressed = environments.find(({ id }) => environmentId === undefined || id === environmentId);
@@ -145,7 +145,7 @@ export async function resetProjectToken(
   });
 }
 
-/** Records changes to an environment in the activity log. The entry shows the name of the environment. */
+/** Records changes to an environment in the activity log. The entry shows the environment's name. */
 export async function recordEnvironmentChange(
   tx: Transaction,
   { id, project_id, name }: Pick<StoredEnvironment, 'id' | 'project_id' | 'name'>,

@@ -1,4 +1,4 @@
-/** Creates projects and environments within the limits of the plan, with default filters. */
+/** Creates projects and environments within the plan's limits, with default filters. */
 
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from '@millrace/db';
@@ -13,9 +13,9 @@ import { checkNewSettings, checkProjectDescription, type NewSettings } from './s
 
 export interface NewProject {
   organizationId: string;
-  /** Settings of the first environment by column name. `name` also becomes the name of the project. */
+  /** The first environment's settings by column name. `name` also becomes the project's name. */
   settings?: Record<string, unknown>;
-  /** Description of the project, with at most 1000 characters. */
+  /** The project's description, with at most 1000 characters. */
   productDescription?: string | null | undefined;
   actor: Actor;
 }
@@ -59,7 +59,7 @@ export async function createProject(
 
 interface NewEnvironment {
   projectId: number;
-  /** Settings of the environment by column name. */
+  /** The environment's settings by column name. */
   settings?: Record<string, unknown>;
   actor: Actor;
 }

@@ -1,5 +1,3 @@
-/** Reads and writes environments. */
-
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { settingFields } from './setting-fields.ts';
 
@@ -11,7 +9,7 @@ export interface StoredEnvironment
       'id' | 'uuid' | 'project_id' | 'name' | 'api_token' | 'timezone' | 'created_at' | 'slack_incoming_webhook'
     > {}
 
-/** Locks an environment until the transaction ends, so that concurrent changes to it run one after the other. */
+/** Locks an environment until the transaction ends, so that concurrent changes run one after the other. */
 export async function lockEnvironment(tx: Transaction, id: number): Promise<StoredEnvironment | undefined> {
   const rows = await tx.query<StoredEnvironment>('SELECT * FROM environment WHERE id = $1 FOR NO KEY UPDATE', [id]);
   return rows[0];
@@ -61,19 +59,19 @@ export async function insertEnvironment(
   return created;
 }
 
-/** Deletes an environment and its dependent rows. The data of its events is deleted later (`environment_cleanup`). */
+/** Deletes an environment and its dependent rows. Its event data is deleted later (`environment_cleanup`). */
 export async function deleteEnvironment(tx: Transaction, id: number): Promise<void> {
   await tx.query('DELETE FROM environment WHERE id = $1', [id]);
 }
 
-/** Lists the environments of these projects, sorted by ID. */
+/** Lists these projects' environments, sorted by ID. */
 export async function selectEnvironments(sql: Sql, projectIds: number[]): Promise<StoredEnvironment[]> {
   return sql.query<StoredEnvironment>('SELECT * FROM environment WHERE project_id = ANY ($1::int[]) ORDER BY id', [
     projectIds,
   ]);
 }
 
-/** Returns the email domains of the organization's active members, starting with that of the first member. */
+/** Returns the email domains of the organization's active members, starting with the first member's domain. */
 export async function findMemberDomains(tx: Transaction, organizationId: string): Promise<string[]> {
   const rows = await tx.query<{ domain: string }>(
     `SELECT lower(split_part(u.email, '@', 2)) AS domain

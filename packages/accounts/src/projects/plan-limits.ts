@@ -1,9 +1,9 @@
-// Checks the number of projects and environments against the plan of the organization.
+// Checks the number of projects and environments against the organization's plan.
 
 import { findPlanFeature, type PlanFeature } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 
-/** The number of projects in an organization or of environments in a project, and how many of them are demo data. */
+/** The number of projects in an organization or environments in a project, and how many of them are demo data. */
 export interface PlanCount {
   all: number;
   demo: number;

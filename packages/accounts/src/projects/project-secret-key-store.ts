@@ -1,4 +1,4 @@
-// SQL that reads and writes the secret keys of environments, of which only the hash and mask are stored.
+// SQL that reads and writes environments' secret keys, of which only the hash and mask are stored.
 
 import type { Sql, Transaction } from '@millrace/db';
 
@@ -12,7 +12,7 @@ export interface ProjectSecretKey {
 
 const shown = 'slot, mask_value, created_at';
 
-/** Returns up to two keys: the primary one, and the backup if it is still valid. */
+/** Returns up to two keys: the primary key, and the backup key if it is still valid. */
 export async function selectSecretKeys(sql: Sql, environmentId: number): Promise<ProjectSecretKey[]> {
   return sql.query<ProjectSecretKey>(
     `SELECT ${shown} FROM project_secret_key WHERE project_id = $1 ORDER BY slot = 'backup'`,

@@ -1,4 +1,4 @@
-// Creates, replaces and revokes the secret keys with which servers evaluate feature flags of an environment.
+// Creates, replaces and revokes the secret keys with which servers evaluate an environment's feature flags.
 
 import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
@@ -25,11 +25,11 @@ interface SecretKeyChange {
 
 export interface RolledSecretKey {
   keys: ProjectSecretKey[];
-  /** The new key (`phs_…`). It is not stored, so show it to the user once. */
+  /** The new key (`phs_…`), which is not stored and must therefore be shown to the user now. */
   value: string;
 }
 
-/** Field names in the activity log. The API uses the same names. */
+/** Field names in the activity log, which match the API's field names. */
 const fieldOfSlot = { primary: 'secret_api_token', backup: 'secret_api_token_backup' } as const;
 
 /**
@@ -114,7 +114,7 @@ async function lock(tx: Transaction, environmentId: number): Promise<StoredEnvir
   return environment;
 }
 
-/** Records a change of secret keys. The record contains no part of a key. */
+/** Records a change to secret keys. The entry does not contain any part of a key. */
 async function record(
   tx: Transaction,
   { environment, actor }: SecretKeyChange & { environment: StoredEnvironment },

@@ -25,19 +25,19 @@ export async function findProject(sql: Sql, id: number): Promise<StoredProject |
   return rows[0];
 }
 
-/** Returns the organization of a project, or undefined if the project does not exist. */
+/** Returns a project's organization, or undefined if the project does not exist. */
 export async function findOrganizationOfProject(sql: Sql, id: number): Promise<string | undefined> {
   const rows = await sql.query<{ organization_id: string }>('SELECT organization_id FROM project WHERE id = $1', [id]);
   return rows[0]?.organization_id;
 }
 
-/** Returns the project of an environment, or undefined when the environment does not exist. */
+/** Returns an environment's project, or undefined if the environment does not exist. */
 export async function findProjectOfEnvironment(sql: Sql, id: number): Promise<number | undefined> {
   const rows = await sql.query<{ project_id: number }>('SELECT project_id FROM environment WHERE id = $1', [id]);
   return rows[0]?.project_id;
 }
 
-/** Returns the organization of an environment, or undefined when the environment does not exist. */
+/** Returns an environment's organization, or undefined if the environment does not exist. */
 export async function findOrganizationOfEnvironment(sql: Sql, id: number): Promise<string | undefined> {
   const rows = await sql.query<{ organization_id: string }>(
     'SELECT p.organization_id FROM environment e JOIN project p ON p.id = e.project_id WHERE e.id = $1',
@@ -76,7 +76,7 @@ export async function updateProject(
   return rows[0] ?? {};
 }
 
-/** Lists the IDs and keys of a project's environments, starting with the first one. */
+/** Lists the IDs and keys of a project's environments, starting with the first environment. */
 export async function listEnvironmentKeys(
   tx: Transaction,
   projectId: number,
@@ -92,7 +92,7 @@ export async function deleteProject(tx: Transaction, id: number): Promise<void> 
   await tx.query('DELETE FROM project WHERE id = $1', [id]);
 }
 
-/** Counts the projects of an organization. A project counts as demo data if all its environments are demo data. */
+/** Counts an organization's projects. A project counts as demo data if all its environments are demo data. */
 export async function countProjects(tx: Transaction, organizationId: string): Promise<PlanCount> {
   const [row] = await tx.query<{ all: number; demo: number }>(
     `SELECT count(*)::int AS all, count(*) FILTER (WHERE is_demo)::int AS demo

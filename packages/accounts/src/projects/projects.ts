@@ -26,7 +26,7 @@ export async function listProjects(
   return projects.map((project) => ({ ...project, environments: byProject.get(project.id) ?? [] }));
 }
 
-/** Lists the environments of a project, sorted by ID. The first environment has the project's ID. */
+/** Lists a project's environments, sorted by ID. The first environment has the project's ID. */
 export async function listEnvironments(sql: Sql, { projectId }: { projectId: number }): Promise<StoredEnvironment[]> {
   return selectEnvironments(sql, isRowId(projectId) ? [projectId] : []);
 }

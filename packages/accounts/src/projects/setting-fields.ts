@@ -26,13 +26,13 @@ export interface SettingField {
    * to clients, because Millrace does not implement the feature.
    */
   does: 'acts' | 'stored only' | 'off';
-  /** The effect of the setting as Markdown sentences, for docs/settings.md and the console. */
+  /** The setting's effect as Markdown sentences, for docs/settings.md and the console. */
   effect: string;
-  /** Whether only administrators of the project can change the setting, because it determines where data is sent. */
+  /** Whether only project administrators can change the setting, because it determines where data is sent. */
   isForAdministrators?: true;
-  /** Whether the setting is part of the environment API but not of the project API. */
+  /** Whether the setting is part of the environment API but not the project API. */
   isEnvironmentOnly?: true;
-  /** Depth to which an object in a request is merged with the stored object. Deeper values are replaced. */
+  /** The depth to which an object in a request is merged with the stored object. Deeper values are replaced. */
   mergeDepth?: number;
   /**
    * Checks rules that the schema cannot express (docs/api/projects.md#settings).
@@ -40,7 +40,7 @@ export interface SettingField {
    * @throws AppError `invalid`
    */
   check?: (value: unknown) => unknown;
-  /** A value other than the default, used by tests. */
+  /** A value that differs from the default, for tests. */
   example: unknown;
 }
 

@@ -1,4 +1,4 @@
-/** Validates settings of an environment, and merges them with the stored ones. */
+/** Validates an environment's settings, and merges them with the stored settings. */
 
 import { isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
@@ -18,7 +18,7 @@ export function checkSettings(given: Record<string, unknown>): Record<string, un
   return settings;
 }
 
-/** The settings of a new environment in their stored form. */
+/** A new environment's settings as they are stored. */
 export interface NewSettings extends Record<string, unknown> {
   name: string;
 }

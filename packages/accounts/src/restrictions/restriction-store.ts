@@ -6,13 +6,13 @@ export interface Restriction extends Record<string, unknown> {
   id: string;
   kind: string;
   token: string;
-  /** Distinct ID to which the restriction applies, or an empty string for all events of the key. */
+  /** The distinct ID to which the restriction applies, or an empty string for all events with the key. */
   distinct_id: string;
   note: string;
   created_at: Date;
 }
 
-/** Inserts a restriction, or updates the note of an existing one if a note is given. */
+/** Inserts a restriction. If the restriction exists, updates its note if a note is given. */
 export async function upsertRestriction(
   sql: Sql,
   row: Pick<Restriction, 'id' | 'kind' | 'token' | 'distinct_id'> & { note: string | null },

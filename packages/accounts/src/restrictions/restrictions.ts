@@ -1,4 +1,4 @@
-// Ingestion restrictions. Operators use them to change how events of a project API key or of a distinct ID are handled.
+// Ingestion restrictions, with which operators change how events with a project API key or distinct ID are handled.
 
 import { isRestrictionKind, type RestrictionKind, restrictionKinds } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -8,11 +8,11 @@ import { deleteRestriction, type Restriction, selectRestrictions, upsertRestrict
 
 export interface NewRestriction {
   kind: RestrictionKind;
-  /** Project API key. A project with this key does not have to exist. */
+  /** The project API key, which does not have to exist. */
   token: string;
-  /** The distinct ID to which the restriction applies, or null for all events of the key. */
+  /** The distinct ID to which the restriction applies, or null for all events with the key. */
   distinctId: string | null;
-  /** Reason for the restriction, for other operators. At most 400 characters. */
+  /** The reason for the restriction, for other operators. At most 400 characters. */
   note?: string;
 }
 
@@ -31,7 +31,6 @@ export async function addRestriction(sql: Sql, input: NewRestriction): Promise<R
   return upsertRestriction(sql, { id: uuidv7(), kind, token, distinct_id, note: described });
 }
 
-/** Lists restrictions, oldest first. */
 export async function listRestrictions(sql: Sql): Promise<Restriction[]> {
   return selectRestrictions(sql);
 }
@@ -47,7 +46,7 @@ export async function removeRestriction(sql: Sql, id: string): Promise<Restricti
   return removed;
 }
 
-/** Validates a distinct ID. Keeps surrounding whitespace, because the gateway compares it too. */
+/** Validates a distinct ID. Keeps surrounding whitespace, because the gateway compares the whitespace too. */
 function checkDistinctId(distinctId: string): string {
   checkText('distinct_id', distinctId, { maxLength: 400 });
   return distinctId;

@@ -1,4 +1,6 @@
-/** Manages roles: groups of an organization's members that access rules can refer to (docs/api/access.md#roles). */
+/**
+ * Manages roles, which are groups of an organization's members that access rules can name (docs/api/access.md#roles).
+ */
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
@@ -14,7 +16,7 @@ interface RoleOf {
   actor: Actor;
 }
 
-/** Maximum number of roles per organization. Every request of a member reads the member's roles. */
+/** Maximum number of roles per organization, because every request from a member reads the member's roles. */
 const maxRoles = 200;
 const longestName = 200;
 
@@ -161,7 +163,7 @@ async function record(
   await recordActivity(sql, { organizationId, scope: 'Role', itemId, name, ...done });
 }
 
-/** Records that a member was added to or removed from a role. The record shows the member's address. */
+/** Records that a member was added to or removed from a role. The entry shows the member's address. */
 async function recordMember(
   tx: Transaction,
   role: Role,

@@ -25,27 +25,27 @@ import { claimAccount } from '../single-sign-on/provider-sign-in.ts';
 import { findUser, selectUserOrganizations, type User, updateUser } from '../users/user-store.ts';
 import { changeEmail, createUser } from '../users/users.ts';
 
-/** The verified domain of an identity provider that has authenticated. */
+/** An authenticated identity provider's verified domain. */
 export interface ScimDomain {
   id: string;
   organizationId: string;
-  /** Domain name in lower case and ASCII. */
+  /** The domain name in lower-case ASCII. */
   name: string;
   /** Whether the user who created the token is still an owner of the organization. */
   mayChangeOwners: boolean;
 }
 
 export interface ScimUserFields {
-  /** Email address of the user. SCIM calls it the user name. */
+  /** The user's email address, which SCIM calls the user name. */
   userName: string;
   firstName: string;
   lastName: string;
-  /** The ID that the provider itself uses for the user. */
+  /** The provider's own ID for the user. */
   externalId: string | null;
   isActive: boolean;
 }
 
-/** A user of the domain: a member of the organization, or a user whom the provider has deactivated. */
+/** A user of the domain: an organization member, or a user whom the provider has deactivated. */
 export interface ScimUser extends Record<string, unknown> {
   userId: number;
   uuid: string;
@@ -61,7 +61,7 @@ export interface ScimUser extends Record<string, unknown> {
 
 const longestName = 150;
 
-/** Validates the new address of a user. @throws AppError `invalid` naming `userName`. */
+/** Validates a user's new address. @throws AppError `invalid` naming `userName`. */
 function checkAddress({ name }: ScimDomain, userName: string): string {
   const email = checkEmail('userName', userName);
   if (parseEmailDomain(email) === name) return email;
@@ -92,7 +92,7 @@ export async function provisionUser(
   const isClaimed = found !== undefined && !found.is_email_verified;
   if (isClaimed) await claimAccount(tx, found);
   await noteUser(tx, domain, { userId: user.id, externalId: fields.externalId });
-  // Keep an existing name if the provider sends none.
+  // Keep an existing name if the provider does not send a name.
   if (found && fields.firstName + fields.lastName !== '') await writeNames(tx, domain, found, fields);
   if (fields.isActive) await letJoin(tx, domain, { user, now: fields.now });
   return { uuid: user.uuid, isClaimed };
@@ -126,7 +126,7 @@ async function writeNames(
   await recordOwnActivity(tx, user, { activity: 'updated', actor: { scimDomain: name }, change: { before, after } });
 }
 
-/** Adds the user as a member, or with the level of a pending invite. @throws AppError `forbidden`. */
+/** Adds the user as a member, or with a pending invite's level. @throws AppError `forbidden`. */
 async function letJoin(
   tx: Transaction,
   { organizationId, name }: ScimDomain,
@@ -189,7 +189,7 @@ async function changeAddress(
   }
 }
 
-/** Removes a user from the organization and from the provider's users. @throws AppError like `changeProvisionedUser` */
+/** Removes a user from the organization and the provider's users. @throws AppError like `changeProvisionedUser` */
 export async function removeProvisionedUser(tx: Transaction, domain: ScimDomain, uuid: string): Promise<void> {
   await lockOrganization(tx, domain.organizationId);
   const user = await findScimUser(tx, domain, uuid);
@@ -249,12 +249,12 @@ async function isKnown(tx: Transaction, { id, organizationId }: ScimDomain, user
 
 export interface ScimUserFilter {
   uuid?: string;
-  /** Email address of the user, in lower case. */
+  /** The user's email address in lower case. */
   email?: string;
   externalId?: string;
 }
 
-/** Returns a page of the domain's users, earliest first, and their total number. */
+/** Returns a page of the domain's users, earliest first, and the total count. */
 export async function listScimUsers(
   sql: Sql,
   { id, organizationId, name }: ScimDomain,
@@ -346,7 +346,7 @@ export async function requireRoleWithinDomain(tx: Transaction, { name }: ScimDom
   );
 }
 
-/** Returns those of the given users who are active members of the organization and have an address in the domain. */
+/** Returns those of the users who are active members of the organization and have an address in the domain. */
 async function selectActive(
   sql: Sql,
   { organizationId, name }: ScimDomain,

@@ -23,7 +23,7 @@ export async function createKnownDevice(tx: Transaction, userId: number): Promis
   return secret;
 }
 
-/** Restarts the 30 days of a known device. Does not extend the time for which the device can skip the second factor. */
+/** Restarts a known device's 30 days. Does not extend the time for which the device can skip the second factor. */
 export async function renewKnownDevice(tx: Transaction, secret: string): Promise<void> {
   await extendDevice(tx, hashSecret(secret), deviceDays);
 }

@@ -1,4 +1,4 @@
-/** Short-lived links that work once: to sign in, to become the first owner, and to set a new password. */
+/** Short-lived links that can be used once: to sign in, to become the first owner, and to set a new password. */
 
 import type { Sql, Transaction } from '@millrace/db';
 import { hashSecret, newSecret } from '../keys/secrets.ts';

@@ -1,5 +1,3 @@
-/** Reads and writes passkeys (docs/api/passkeys.md). */
-
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { revokeTrustedDevices } from './second-factors.ts';
 

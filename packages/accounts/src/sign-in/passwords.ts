@@ -27,7 +27,7 @@ export interface PasswordOptions {
    * 17 takes 128 MiB and about 0.3 s.
    */
   cost?: number;
-  /** Maximum number of concurrent hashes. Each hash occupies its memory and one of libuv's four threads. */
+  /** Maximum number of concurrent hashes. Each hash uses memory and one of libuv's four threads. */
   atOnce?: number;
   /** Maximum number of waiting requests. Further requests are rejected. */
   waiting?: number;
@@ -61,7 +61,7 @@ export function createPasswords({ cost = 17, atOnce = 2, waiting = 20 }: Passwor
   };
 }
 
-/** Creates a limit on the number of running and waiting tasks. Further tasks are rejected. */
+/** Limits the number of running and waiting tasks. Further tasks are rejected. */
 function createPlaces(inTurn: <T>(work: () => Promise<T>) => Promise<T>, places: number) {
   let taken = 0;
   return async <T>(work: () => Promise<T>): Promise<T> => {

@@ -2,7 +2,7 @@
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 
-/** Kinds of providers. The names are also the values of `sso_enforcement` of a domain. */
+/** Kinds of providers. The names are also the values of a domain's `sso_enforcement`. */
 export const providerKinds = ['google-oauth2', 'github', 'gitlab', 'saml', 'oidc'] as const;
 export type ProviderKind = (typeof providerKinds)[number];
 
@@ -15,7 +15,7 @@ export interface AddressDomain
     'organization_domain',
     'id' | 'organization_id' | 'domain' | 'sso_enforcement' | 'sso_proved' | 'sso_owner_exception'
   > {
-  /** Whether users with an address in the domain become members of the organization when they sign in. */
+  /** Whether users with an address in the domain become organization members when they sign in. */
   provisions: boolean;
   features: unknown;
   /** Whether all required fields of the domain's own provider are set. */
@@ -76,7 +76,7 @@ export async function recordProviderProof(tx: Transaction, domainId: string, kin
 
 export type ProviderIdentity = Columns<'provider_identity', 'provider' | 'issuer' | 'subject'>;
 
-/** Finds the user linked to an identity at a provider, and updates the time of its last use. */
+/** Finds the user linked to a provider's identity, and updates the time of the identity's last use. */
 export async function findUserByIdentity(
   sql: Sql,
   { provider, issuer, subject }: ProviderIdentity,
@@ -107,7 +107,7 @@ export async function insertIdentity(
   return rows.length > 0;
 }
 
-/** Returns whether a user has signed in through a provider. */
+/** Returns true if a user has signed in through a provider. */
 export async function hasIdentity(sql: Sql, userId: number): Promise<boolean> {
   const rows = await sql.query('SELECT FROM provider_identity WHERE user_id = $1 LIMIT 1', [userId]);
   return rows.length > 0;

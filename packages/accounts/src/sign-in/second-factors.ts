@@ -13,11 +13,11 @@ export interface SecondFactors {
   /** Whether passkeys are required after a password. */
   passkeysCount: boolean;
   backupCodes: number;
-  /** Whether an organization of the user requires a second factor (`enforce_2fa`). */
+  /** Whether one of the user's organizations requires a second factor (`enforce_2fa`). */
   isDemanded: boolean;
 }
 
-/** Returns whether the user needs a second factor in addition to a password. */
+/** Returns true if the user needs a second factor in addition to a password. */
 export function requiresSecondFactor({ hasTotp, passkeys, passkeysCount }: SecondFactors): boolean {
   return hasTotp || (passkeysCount && passkeys > 0);
 }
@@ -41,7 +41,7 @@ export async function findSecondFactors(sql: Sql, userId: number): Promise<Secon
  */
 export const totpEncryptionContext = (userId: number) => `totp:${userId}`;
 
-/** Returns the encrypted secret of a user's authenticator app. */
+/** Returns the encrypted secret for a user's authenticator app. */
 export async function findTotpSecret(sql: Sql, userId: number): Promise<string | undefined> {
   const rows = await sql.query<{ secret: string }>('SELECT secret FROM user_totp WHERE user_id = $1', [userId]);
   return rows[0]?.secret;

@@ -9,7 +9,7 @@ import type { ProviderKind } from './provider-store.ts';
 import { deleteSignInSteps } from './sign-in-steps.ts';
 import { deleteOldSessions, deleteSessions, deleteUserSession, insertSession, renewSession } from './sign-in-store.ts';
 
-/** Maximum lifetime of a session in days, even if the session is in use. */
+/** Maximum session lifetime in days, even if the session is in use. */
 export const sessionDays = 14;
 /** Maximum number of sessions per user. When the limit is exceeded, the oldest session ends. */
 const maxSessions = 50;
@@ -24,10 +24,10 @@ export type SecondFactor = 'totp' | 'backup_code' | 'passkey' | 'device' | 'link
 export interface NewSession {
   userId: number;
   method: 'password' | 'passkey' | 'link' | 'invite' | ProviderKind;
-  /** Second factor used at sign-in, or null if none was used. */
+  /** The second factor used at sign-in, or null if no second factor was used. */
   secondFactor: SecondFactor | null;
   address: string;
-  /** User agent of the browser. Truncated if it is long. */
+  /** The browser's user agent, truncated if it is long. */
   browser: string;
 }
 
@@ -64,7 +64,7 @@ export async function renewSessionSecret(sql: Sql, sessionId: string): Promise<s
   return secret;
 }
 
-/** Records that a second factor was used in a session, for example because the user set it up in that session. */
+/** Records that a second factor was used in a session, for example because the user set it up in this session. */
 export async function recordSecondFactor(
   tx: Transaction,
   sessionId: string,
@@ -73,13 +73,13 @@ export async function recordSecondFactor(
   await tx.query('UPDATE session SET second_factor = $2 WHERE id = $1', [sessionId, secondFactor]);
 }
 
-/** Signs a user out by ending the session of the cookie, if it exists. */
+/** Signs a user out by ending the cookie's session if it exists. */
 export async function signOut(tx: Transaction, secret: string): Promise<void> {
   const user = await deleteUserSession(tx, hashSecret(secret));
   if (user !== undefined) await recordOwnActivity(tx, user, { activity: 'logged_out', changes: [] });
 }
 
-/** Ends the session of the cookie, if it exists. */
+/** Ends the cookie's session if it exists. */
 export async function endSession(sql: Sql, secret: string): Promise<void> {
   await deleteSessions(sql, { tokenHash: hashSecret(secret) });
 }

@@ -1,4 +1,4 @@
-/** Stores incomplete steps of a sign-in, such as the state between its two factors. Each step can be used once. */
+/** Stores unfinished sign-in steps, such as the state between two factors. Each step can be used once. */
 
 import type { Sql } from '@millrace/db';
 import { hashSecret, newSecret } from '../keys/secrets.ts';
@@ -102,7 +102,7 @@ export async function consumeSignInStep(
   return rows[0];
 }
 
-/** Deletes all of a user's incomplete steps, or only those of one kind. */
+/** Deletes all of a user's unfinished steps, or only those of one kind. */
 export async function deleteSignInSteps(sql: Sql, userId: number, kind?: SignInStepKind): Promise<void> {
   await sql.query('DELETE FROM sign_in_step WHERE user_id = $1 AND ($2::text IS NULL OR kind = $2)', [
     userId,
@@ -112,7 +112,7 @@ export async function deleteSignInSteps(sql: Sql, userId: number, kind?: SignInS
 
 type StepRow = SignInStep & Record<string, unknown>;
 
-/** Hashes a secret together with the kind of its step, so that the secret is valid only for steps of this kind. */
+/** Hashes a secret together with its step's kind, so that the secret is valid only for steps of this kind. */
 function hashOf(kind: SignInStepKind, secret: string): string {
   return hashSecret(`${kind}:${secret}`);
 }

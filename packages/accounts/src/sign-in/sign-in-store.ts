@@ -23,7 +23,7 @@ export async function findSignInUser(
   return rows[0];
 }
 
-/** Returns whether the account has ever been used to sign in. */
+/** Returns true if the account has ever been used to sign in. */
 export async function hasSignedIn(sql: Sql, userId: number): Promise<boolean> {
   const rows = await sql.query('SELECT FROM "user" WHERE id = $1 AND last_login IS NOT NULL', [userId]);
   return rows.length > 0;
@@ -37,7 +37,7 @@ export async function writePasswordHash(tx: Transaction, userId: number, hash: s
   );
 }
 
-/** Replaces a password hash that was computed at another cost, unless the password has changed in the meantime. */
+/** Replaces a password hash that was computed at a different cost, unless the password has changed in the meantime. */
 export async function replacePasswordHash(
   sql: Sql,
   userId: number,
@@ -76,7 +76,7 @@ export async function deleteOldSessions(tx: Transaction, userId: number, most: n
   );
 }
 
-/** Lists the valid sessions of a user, most recently used first. */
+/** Lists a user's valid sessions, most recently used first. */
 export async function selectSessions(sql: Sql, userId: number): Promise<SessionRow[]> {
   return sql.query<SessionRow & Record<string, unknown>>(
     `SELECT s.id, s.method, s.address, s.browser, s.created_at, s.signed_in_at, s.last_seen_at, s.expires_at

@@ -1,4 +1,4 @@
-/** Determines which provider the users of a domain must use (docs/api/single-sign-on.md). */
+/** Determines which provider a domain's users must use (docs/api/single-sign-on.md). */
 
 import { domainToASCII } from 'node:url';
 import { hasPlanFeature } from '@millrace/contracts';
@@ -27,10 +27,10 @@ export type EnforcingDomain = Pick<
   AddressDomain,
   'sso_enforcement' | 'sso_proved' | 'features' | 'has_saml' | 'has_oidc'
 >;
-/** Identity providers of the installation, which every domain can use. */
+/** The installation's identity providers, which every domain can use. */
 export type Installed = Pick<ReadonlySet<ProviderKind>, 'has'>;
 
-/** Whether `sso_enforcement` of a domain takes effect, and the reason if it does not. */
+/** Whether a domain's `sso_enforcement` takes effect, and the reason if it does not. */
 export type Enforcement =
   | { state: 'off' }
   | { state: 'no effect'; reason: 'unknown_provider' | 'feature_not_available' | 'provider_not_configured' }

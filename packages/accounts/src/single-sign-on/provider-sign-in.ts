@@ -40,16 +40,16 @@ import { getEnforcedProvider, type Installed, isDomainProvider, parseEmailDomain
  */
 export interface ProviderProfile {
   kind: ProviderKind;
-  /** ID of the domain that the provider belongs to, or null for a provider of the installation. */
+  /** The ID of the domain that the provider belongs to, or null for a provider of the installation. */
   domainId: string | null;
-  /** The issuer of an OpenID provider, the entity ID of a SAML provider, or the URL of a GitHub server. */
+  /** An OpenID provider's issuer, a SAML provider's entity ID, or a GitHub server's URL. */
   issuer: string;
   /**
    * Identifier that the provider itself uses for the person (`isProviderSubject`). The identifier stays the same when the
    * address changes.
    */
   subject: string;
-  /** Email address in lower case, or null if the provider reported none or one that an account cannot have. */
+  /** The email address in lower case, or null if the provider reported none or one that an account cannot have. */
   email: string | null;
   isEmailVerified: boolean;
   firstName: string;
@@ -81,7 +81,7 @@ export type ProviderSignIn =
       domain: AddressDomain | undefined;
       /** Changes about which the user is notified by email. */
       changed: ('linked' | 'claimed')[];
-      /** The previous address of the account, if the provider changed it. */
+      /** The account's previous address, if the provider changed it. */
       emailBefore: string | null;
       /**
        * Whether this sign-in activated the domain's SSO enforcement, which requires that an administrator signs in
@@ -188,7 +188,7 @@ async function refusalOf(
 ): Promise<'other_domain' | { enforced: ProviderKind } | null> {
   const { email, domainId } = profile;
   const reported = email === null ? place : await findAddressDomain(tx, parseEmailDomain(email));
-  // The provider of a domain is trusted only for addresses in that domain.
+  // A domain's provider is trusted only for addresses in that domain.
   if (domainId !== null && (place?.id !== domainId || reported?.id !== domainId)) return 'other_domain';
   for (const domain of [place, reported]) {
     const enforced = domain ? getEnforcedProvider(domain, installed) : null;

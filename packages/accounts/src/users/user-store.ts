@@ -1,5 +1,3 @@
-// SQL that reads and writes users.
-
 import type { Sql, Transaction } from '@millrace/db';
 
 export interface User extends Record<string, unknown> {
@@ -70,7 +68,7 @@ export async function updateUserActive(sql: Sql, id: number, isActive: boolean):
   return rows[0];
 }
 
-/** Sets the environment to which `@current` refers for a user. */
+/** Sets the environment that `@current` refers to for a user. */
 export async function setCurrentEnvironment(
   sql: Sql,
   userId: number,
@@ -102,7 +100,7 @@ export async function confirmEmail(tx: Transaction, userId: number): Promise<voi
   await tx.query('UPDATE "user" SET is_email_verified = true WHERE id = $1', [userId]);
 }
 
-/** Updates only the given fields, so that concurrent changes to other fields are kept. */
+/** Updates only the specified fields, so that concurrent changes to other fields are kept. */
 export async function updateUser(tx: Transaction, userId: number, fields: UserFields): Promise<void> {
   await tx.query(
     `UPDATE "user"

@@ -1,5 +1,3 @@
-// Creates, finds, changes and removes users.
-
 import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';

@@ -46,7 +46,7 @@ export function* evaluateMembership(
   return outcomes.map((outcome) => (typeof outcome === 'boolean' ? outcome : outcome === 'timeout' ? false : null));
 }
 
-/** Returns which of the given cohorts a person currently belongs to. A deleted person belongs to no cohort. */
+/** Returns which of the cohorts a person currently belongs to. A deleted person does not belong to any cohort. */
 export async function findCohortsOfPerson(
   sql: Sql,
   projectId: number,
@@ -143,10 +143,10 @@ export function createPageSizer() {
   };
 }
 
-/** A person with the outcomes of the audience. */
+/** A person with the audience's outcomes. */
 interface MatchedPerson {
   uuid: string;
-  /** A distinct ID of the person, by which the person can be found even after a merge into another person. */
+  /** One of the person's distinct IDs, by which the person can be found even after a merge. */
   distinctId: string;
   matches: (boolean | null)[];
 }

@@ -12,17 +12,17 @@ import { countPersonsByValues, type PersonCount, type PersonValues } from './sto
 export interface MembersToCount {
   projectId: number;
   cohortIds: readonly number[];
-  /** Stops the statement when it is aborted. */
+  /** Stops the statement when aborted. */
   signal: AbortSignal;
-  /** Time limit of the statements. */
+  /** The statements' time limit in milliseconds. */
   maxMs: number;
 }
 
-/** PostgreSQL's function `grouping` accepts at most 31 columns. */
+/** PostgreSQL's `grouping` function accepts at most 31 columns. */
 const maxColumns = 31;
-/** If a sample of this many persons has more combinations of values, evaluating the persons one by one is faster. */
+/** If a sample of this many persons has more combinations of values, evaluating persons individually is faster. */
 const sample = { persons: 10_000, combinations: 1000 };
-/** Maximum size of all combinations in memory. */
+/** Maximum memory for all combinations, in bytes. */
 const maxBytes = 16 * 1024 * 1024;
 
 /**

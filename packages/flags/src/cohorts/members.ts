@@ -8,7 +8,7 @@ import { findPersons, insertCohortMembers, type NamedPerson, type StaticCohort }
  * so the transaction must take only milliseconds.
  */
 const portion = 1000;
-/** Maximum number of lookups of a person who is being merged into another person. */
+/** Maximum number of lookups for a person who is being merged into another person. */
 const maxRounds = 3;
 
 export interface MembersToAdd {
@@ -26,7 +26,7 @@ export async function addPersonsToCohort(
   cohort: StaticCohort,
   { by, values }: MembersToAdd,
 ): Promise<number> {
-  // Email addresses have no index, so this scans all persons once.
+  // Email addresses have no index, so scan all persons once.
   if (by === 'email') {
     const persons = await transaction((tx) => findPersons(tx, cohort.projectId, { by, values }));
     return addPersonsToCohort({ transaction }, cohort, { by: 'distinct_id', values: idsOf(persons) });

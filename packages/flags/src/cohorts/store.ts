@@ -31,7 +31,7 @@ export async function insertCohortMembers(
   return found;
 }
 
-/** A person with one of the person's distinct IDs, which identifies the person even after a later merge. */
+/** A person with one of their distinct IDs, which identifies the person even after a later merge. */
 export interface NamedPerson {
   uuid: string;
   distinctId: string;
@@ -59,7 +59,7 @@ export async function findPersons(
   return tx.query<NamedPerson & Record<string, unknown>>(texts[by], [projectId, values]);
 }
 
-/** Counts the members of a static cohort. */
+/** Counts a static cohort's members. */
 export async function countStaticCohortMembers(
   tx: Transaction,
   { projectId, cohortId }: StaticCohort,
@@ -71,12 +71,12 @@ export async function countStaticCohortMembers(
   return rows[0]?.count ?? 0;
 }
 
-/** The part of a person that filters and rollouts can depend on. */
+/** The parts of a person on which filters and rollouts can depend. */
 export interface EvaluatedPerson {
   main_distinct_id: string;
   properties: Record<string, unknown>;
   static_cohort_ids: number[];
-  /** For each flag that has a stored hash key for the person, the ID to hash. The object keys are flag keys. */
+  /** The ID to hash for each flag that has a stored hash key for the person. The object keys are flag keys. */
   hash_keys: Record<string, string>;
 }
 
@@ -84,7 +84,7 @@ export interface StoredPerson extends EvaluatedPerson {
   uuid: string;
 }
 
-/** Subqueries for data about the person `p` in other tables. `$1` is the project ID. */
+/** Subqueries for data about person `p` in other tables. `$1` is the project ID. */
 const knownOfPerson = `ARRAY(SELECT m.cohort_id FROM cohort_member m
                    WHERE m.project_id = $1 AND m.person_uuid = p.uuid) AS static_cohort_ids,
             (SELECT coalesce(jsonb_object_agg(h.flag_key, h.hash_key), '{}') FROM feature_flag_hash_key h
@@ -99,7 +99,7 @@ export async function readStoredPerson(sql: Sql, projectId: number, uuid: string
   return row;
 }
 
-/** Approximate memory limit of a page. A page contains fewer persons if they are large. */
+/** Approximate memory limit for a page, in bytes. A page contains fewer persons if they are large. */
 const maxBytes = 2 * 1024 * 1024;
 
 /**
@@ -129,15 +129,15 @@ export async function readPersonPage(
 
 /** The values by which persons are compared. */
 export interface PersonValues {
-  /** Names of the compared properties. */
+  /** The names of the compared properties. */
   properties: readonly string[];
   /** Static cohorts in which membership is compared. */
   staticCohorts: readonly number[];
 }
 
-/** A number of persons that have the same values. */
+/** The number of persons that have the same values. */
 export interface PersonCount {
-  /** Index of the compared values in the request. */
+  /** The index of the compared values in the request. */
   values: number;
   /** A person that has only these values. */
   person: EvaluatedPerson;

@@ -1,4 +1,4 @@
-// Prepares cohort definitions for evaluation, including cohorts that refer to other cohorts.
+// Prepares cohort definitions for evaluation, including cohorts that reference other cohorts.
 
 import { isObject } from '@millrace/contracts';
 import type { CohortDefinition } from '../definitions.ts';
@@ -7,12 +7,12 @@ import type { Steps } from '../steps.ts';
 import { compileCohortFilter, compilePropertyFilter } from './compile-filter.ts';
 import type { CohortNode, CohortProblem, CompiledCohort } from './compiled.ts';
 
-/** Maximum depth of a tree, which protects against stack overflow. Real trees are much less deep. */
+/** Maximum depth of a filter tree, which protects against stack overflow. Real trees are much shallower. */
 const deepestTree = 100;
-/** Maximum number of cohorts in a chain in which each cohort refers to the next one. */
+/** Maximum number of cohorts in a chain in which each cohort references the next cohort. */
 const longestChain = 500;
 
-/** Compiles all of a project's cohorts. A cohort's problem also applies to all cohorts that refer to it. */
+/** Compiles all of a project's cohorts. A cohort's problem also applies to all cohorts that reference it. */
 export function* compileCohorts(
   definitions: CohortDefinition[],
   options: TestOptions,
@@ -38,7 +38,7 @@ export function* compileCohorts(
     path.add(id);
     const problem = cohort.problem ?? firstProblem(referencesIn(cohort.node), path);
     path.delete(id);
-    // In a cycle, the first problem found depends on where the search starts, so store only that of the start.
+    // In a cycle, the first problem found depends on the start of the search, so store only the start's problem.
     if (problem === null || path.size === 0) settled.set(id, problem);
     return problem;
   }

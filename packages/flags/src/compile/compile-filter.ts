@@ -1,4 +1,4 @@
-// Prepares one filter of a flag's or cohort's condition for evaluation.
+// Prepares one filter from a flag's or cohort's condition for evaluation.
 
 import { isObject, parseRecordId } from '@millrace/contracts';
 import { readCohortFilterId } from '../filters/named-cohort.ts';
@@ -58,7 +58,7 @@ export function parseGroupTypeIndex(value: unknown): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
 }
 
-/** Returns the elements that are objects. Filters, conditions or variants of other types are ignored. */
+/** Returns the elements that are objects. Ignores filters, conditions and variants of other types. */
 export function selectObjects(list: unknown): Record<string, unknown>[] {
   return Array.isArray(list) ? list.filter(isObject) : [];
 }

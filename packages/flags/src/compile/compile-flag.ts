@@ -46,7 +46,7 @@ export function compileFlag(flag: FlagDefinition, options: TestOptions): Compile
   };
 }
 
-/** Flags of older versions have a single list of filters, and a separate column for the rollout. */
+/** Older flags have a single list of filters, and a separate column for the rollout. */
 function conditionsOf(filters: Record<string, unknown>, rollout: unknown): Record<string, unknown>[] {
   if (Object.hasOwn(filters, 'groups')) return selectObjects(filters.groups);
   return [{ properties: filters.properties ?? [], rollout_percentage: rollout }];
@@ -73,7 +73,7 @@ function holdoutOf(holdout: unknown): CompiledFlag['holdout'] {
   return { variant: `holdout-${id}`, percentage: Math.min(Math.max(percentage, 0), 100) };
 }
 
-/** Adds the shares one by one, as the SDKs do, because the rounding of doubles affects the result at the boundaries. */
+/** Add the shares one by one, as the SDKs do, because rounding affects the result at the boundaries. */
 function variantsOf(multivariate: unknown): { key: string; upTo: number }[] {
   let upTo = 0;
   const variants = isObject(multivariate) ? selectObjects(multivariate.variants) : [];
@@ -136,7 +136,7 @@ function compileCondition(
   }
 }
 
-/** A filter that cannot be read matches nothing. Ignoring it would make the condition match everyone. */
+/** A malformed filter matches nothing. If it were ignored, the condition would match everyone. */
 function filtersOf({ properties }: Record<string, unknown>): Record<string, unknown>[] {
   if (properties === undefined || properties === null) return [];
   const filters = selectObjects(properties);

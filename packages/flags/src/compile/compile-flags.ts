@@ -1,4 +1,5 @@
-// Prepares a project's flags and cohorts for evaluation, and sorts the flags so that each one follows its dependencies.
+// Prepares a project's flags and cohorts for evaluation, and sorts the flags so that each flag follows its
+// dependencies.
 
 import { createTimeZone } from '@millrace/schedule';
 import type { ProjectDefinitions } from '../definitions.ts';
@@ -66,7 +67,7 @@ function dependencyOrder(flags: CompiledFlag[], inactive: ReadonlySet<number>): 
   for (const flag of flags) visit(flag);
   return ordered;
 
-  /** A recursive function could exhaust the stack, because a chain may contain all of the project's flags. */
+  /** Do not use recursion, which could exhaust the stack because a chain may contain all of the project's flags. */
   function visit(start: CompiledFlag): void {
     const path = [{ flag: start, next: 0, broken: null as CompiledFlag['brokenDependency'] }];
     if (visits.has(start.id)) return;

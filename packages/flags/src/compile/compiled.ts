@@ -15,7 +15,7 @@ export interface CompiledFlag {
   id: number;
   key: string;
   version: number;
-  /** The callers that receive the flag. `all` means both clients and servers. */
+  /** The callers that receive the flag. `all` means clients and servers. */
   runtime: 'all' | 'client' | 'server';
   contexts: readonly string[];
   enrollment: Enrollment | null;
@@ -23,7 +23,7 @@ export interface CompiledFlag {
   conditions: readonly CompiledCondition[];
   /** The variants, each with the upper end of its hash range, from 0 to 1. */
   variants: readonly { key: string; upTo: number }[];
-  /** Payloads as JSON text, by variant key or `true`. */
+  /** Payloads as JSON strings, by variant key or `true`. */
   payloads: ReadonlyMap<string, string>;
   /** Group type whose key is hashed. Null if the person's ID is hashed. */
   aggregation: number | null;
@@ -34,9 +34,9 @@ export interface CompiledFlag {
   keepsExperience: boolean;
   /** Whether the evaluation ends at the first condition whose filters match but whose rollout excludes the person. */
   exitsEarly: boolean;
-  /** IDs of the flags that this flag's filters refer to. */
+  /** IDs of the flags that this flag's filters reference. */
   dependencies: readonly number[];
-  /** Why the flag cannot be evaluated because of one of its dependencies. Null if all can be evaluated. */
+  /** Why one of the dependencies prevents the flag's evaluation, or null if all dependencies can be evaluated. */
   brokenDependency: 'missing' | 'cycle' | null;
   needs: FlagNeeds;
 }
@@ -55,9 +55,9 @@ export interface CompiledCondition {
   filters: readonly CompiledFilter[];
   /** Cohort filters, which are tested last because they are the most expensive. */
   cohortFilters: readonly CohortFilter[];
-  /** Percentage of the IDs that are included, from 0 to 100. With 100, everyone is included and no ID is hashed. */
+  /** Percentage of IDs that are included, from 0 to 100. At 100, everyone is included and no ID is hashed. */
   rolloutPercentage: number;
-  /** The variant for everyone who matches the condition. Null if the variant is chosen by hash. */
+  /** The variant for everyone who matches the condition, or null if the variant is chosen by hash. */
   variant: string | null;
 }
 
@@ -66,7 +66,7 @@ export type CompiledFilter = PropertyFilter | FlagFilter | { kind: 'never' };
 export interface PropertyFilter {
   kind: 'property';
   key: string;
-  /** Group type of the property. Null for a person property. */
+  /** The property's group type, or null for a person property. */
   groupType: number | null;
   compiled: CompiledTest;
 }
@@ -90,7 +90,7 @@ export interface CompiledCohort {
   id: number;
   isStatic: boolean;
   node: CohortNode;
-  /** Why membership cannot be determined. Null for a valid cohort. */
+  /** Why membership cannot be determined, or null for a valid cohort. */
   problem: CohortProblem | null;
 }
 
@@ -102,14 +102,14 @@ export type CohortNode =
   | { kind: 'cohort'; cohortId: number; negated: boolean }
   | { kind: 'never' };
 
-/** The data to load and the patterns to compile before a flag is evaluated. */
+/** The data to load and the patterns to compile before evaluating a flag. */
 export interface FlagNeeds {
   personProperties: readonly string[];
   groupProperties: readonly { groupType: number; keys: readonly string[] }[];
   staticCohorts: readonly number[];
-  /** True if a stored hash key can change the outcome. */
+  /** Whether a stored hash key can change the outcome. */
   hashKeyOverride: boolean;
-  /** Patterns that must be compiled before the evaluation. */
+  /** Patterns to compile before the evaluation. */
   patterns: readonly SharedPattern[];
 }
 

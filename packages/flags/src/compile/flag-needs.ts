@@ -11,7 +11,7 @@ import {
   shareIfEmpty,
 } from './compiled.ts';
 
-/** The needs of all flags that depend only on the ID. */
+/** The needs of flags that depend only on the ID. */
 export const nothingNeeded: FlagNeeds = Object.freeze({
   personProperties: [],
   groupProperties: [],
@@ -80,7 +80,7 @@ function collectNeeds(cohorts: ReadonlyMap<number, CompiledCohort>) {
   }
 }
 
-/** Returns whether all persons who match get the same value, so that the hashed ID does not matter. */
+/** Returns true if all matching persons get the same value, so that the hashed ID does not matter. */
 function isSameForAll({ conditions, variants }: CompiledFlag): boolean {
   return variants.length === 0 && conditions.every(({ rolloutPercentage }) => rolloutPercentage === 100);
 }

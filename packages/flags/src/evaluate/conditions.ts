@@ -35,7 +35,7 @@ export type ConditionsOutcome =
  */
 const nearness = { no_group_type: 1, no_condition_match: 2, out_of_rollout_bound: 3 };
 
-/** Evaluates the condition sets in order, up to the first one that matches, which decides the result. */
+/** Evaluates the condition sets in order until one matches, which decides the result. */
 export function evaluateConditions(flag: CompiledFlag, evaluation: Evaluation): ConditionsOutcome {
   let nearest: keyof typeof nearness = 'no_group_type';
   let nearestIndex: number | null = null;
@@ -104,7 +104,7 @@ export function evaluateCondition(
   return { kind: 'match', variant: variantOf(flag, condition, id) };
 }
 
-/** Tests filters until one of them does not match or cannot be determined. */
+/** Tests filters until one does not match or cannot be determined. */
 function testFilters({ filters, cohortFilters }: CompiledCondition, evaluation: Evaluation): Outcome {
   for (const filter of filters) {
     const outcome = testFilter(filter, evaluation);
@@ -152,7 +152,7 @@ function testFlag({ flagId, expected }: FlagFilter, evaluation: Evaluation): Out
   return typeof expected === 'boolean' ? (value !== false) === expected : value === expected;
 }
 
-/** Number of steps for finding and testing a value, in addition to its length. */
+/** Number of steps for finding and testing a value, in addition to the value's length. */
 const stepsOfTest = 8;
 
 function testProperty({ key, groupType, compiled }: PropertyFilter, evaluation: Evaluation): Outcome {
@@ -223,7 +223,7 @@ function testNode(node: CohortNode, evaluation: Evaluation): Outcome {
   }
 }
 
-/** Tests nodes until one of them decides: a node that fails for `every`, or a node that matches for `some`. */
+/** Tests nodes until one decides the outcome: a failing node for `every`, or a matching node for `some`. */
 function testNodes({ kind, nodes }: Extract<CohortNode, { nodes: unknown }>, evaluation: Evaluation): Outcome {
   const deciding = kind === 'some';
   let unknown: Outcome = !deciding;

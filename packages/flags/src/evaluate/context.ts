@@ -1,17 +1,17 @@
-/** All input of an evaluation: the request, and the stored data that was loaded for it. */
+/** An evaluation's complete input: the request, and the stored data that was loaded for it. */
 export interface EvaluationContext {
   distinctId: string;
-  /** The ID that the person had before login, as sent in `$anon_distinct_id`. */
+  /** The person's ID before login, which the client sends in `$anon_distinct_id`. */
   anonymousDistinctId?: string;
   deviceId?: string;
-  /** Group keys by the name of the group type, as the client sent them. Valid keys are strings and numbers. */
+  /** Group keys by group type name, as the client sent them. Valid keys are strings and numbers. */
   groups: Record<string, unknown>;
-  /** Person properties from the request, which override stored ones. */
+  /** Person properties from the request, which override stored properties. */
   personProperties: Record<string, unknown>;
-  /** Group properties from the request, by the name of the group type. */
+  /** Group properties from the request, by group type name. */
   groupProperties: Record<string, unknown>;
   stored: StoredData;
-  /** The current time in milliseconds since 1970, for relative dates. */
+  /** The current time in milliseconds since the epoch, for relative dates. */
   now: number;
 }
 
@@ -20,9 +20,9 @@ export interface EvaluationContext {
  * the data fail.
  */
 export interface StoredData {
-  /** Stored person properties. Empty for an unknown person. */
+  /** Stored person properties, or an empty object for an unknown person. */
   personProperties: Record<string, unknown> | 'unavailable';
-  /** Stored group properties, by the index of the group type. */
+  /** Stored group properties by group type index. */
   groupProperties: ReadonlyMap<number, Record<string, unknown>> | 'unavailable';
   /** IDs of the static cohorts that the person belongs to. */
   staticCohorts: ReadonlySet<number> | 'unavailable';
@@ -30,7 +30,7 @@ export interface StoredData {
   hashKeyOverrides: ReadonlyMap<string, string> | 'unavailable';
 }
 
-/** The stored data of an unknown person. */
+/** The stored data for an unknown person. */
 export const nothingStored: StoredData = {
   personProperties: {},
   groupProperties: new Map(),

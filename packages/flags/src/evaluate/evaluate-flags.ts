@@ -1,4 +1,4 @@
-// Evaluates feature flags: determines the value of each flag for one person, in a limited number of steps.
+// Evaluates feature flags: determines each flag's value for one person, in a limited number of steps.
 
 import type { CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
 import { runSteps, type Steps } from '../steps.ts';
@@ -12,11 +12,11 @@ import { missing, unavailable } from './property-values.ts';
 export interface EvaluatedFlags {
   /** One result per selected flag. */
   results: FlagResult[];
-  /** True if a flag could not be evaluated. Clients then keep the flag's previous value. */
+  /** Whether a flag could not be evaluated, in which case clients keep the flag's previous value. */
   hasErrors: boolean;
 }
 
-/** An evaluation that can pause and continue. Each call sets the maximum number of steps since the evaluation began. */
+/** An evaluation that can pause and resume. Each call sets the maximum number of steps since the evaluation began. */
 export interface FlagEvaluation {
   /** Continues until a flag needs more steps than allowed, and pauses before that flag. */
   upTo(maxSteps: number): Steps<EvaluatedFlags & { isComplete: boolean }>;

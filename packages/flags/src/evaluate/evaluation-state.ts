@@ -8,18 +8,18 @@ import { createPropertyValues, type PropertyValues } from './property-values.ts'
 /** Whether a filter or cohort matches, or why this cannot be determined. */
 export type Outcome = boolean | FlagFailure;
 
-/** State of one evaluation, shared by all its flags. */
+/** The state of one evaluation, which all its flags share. */
 export interface Evaluation {
   flags: CompiledFlags;
   context: EvaluationContext;
   values: PropertyValues;
-  /** Results of the flags evaluated so far, by ID. */
+  /** Results of the flags evaluated so far, by flag ID. */
   results: Map<number, FlagResult>;
   /** Cohort memberships determined so far, by cohort ID. */
   membership: Map<number, Outcome>;
-  /** Number of steps taken so far (see `spendSteps`). */
+  /** The number of steps taken so far (see `spendSteps`). */
   steps: number;
-  /** Step limit of the current flag or cohort. */
+  /** The step limit of the current flag or cohort. */
   maxSteps: number;
 }
 
@@ -39,7 +39,7 @@ export function createEvaluationState(
   };
 }
 
-/** Negates an outcome, unless it could not be determined. */
+/** Negates an outcome, unless the outcome could not be determined. */
 export function negateOutcome(outcome: Outcome): Outcome {
   return typeof outcome === 'boolean' ? !outcome : outcome;
 }
@@ -50,13 +50,13 @@ export function negateOutcome(outcome: Outcome): Outcome {
  * time, so that the same request always has the same result. 80,000 steps take about a millisecond.
  */
 export const stepLimits = {
-  /** An evaluation within this limit costs little more than receiving the request. */
+  /** The number of steps up to which an evaluation costs little more than receiving the request. */
   cheap: 80_000,
-  /** Every flag may take at least this many steps, which are enough to evaluate a rollout. */
+  /** The number of steps that every flag may take, which is enough to evaluate a rollout. */
   least: 100,
-  /** Limit for a single flag or cohort. These steps take about 40 ms. Other requests can run after them. */
+  /** The limit for a single flag or cohort. These steps take about 40 ms, after which other requests can run. */
   each: 3_200_000,
-  /** Limit for all flags of a request. These steps take about 100 ms. */
+  /** The limit for all flags in a request. These steps take about 100 ms. */
   whole: 8_000_000,
 };
 

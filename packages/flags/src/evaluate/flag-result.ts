@@ -1,21 +1,21 @@
-/** Result of evaluating a flag, with its reason. */
+/** The result of evaluating a flag, with its reason. */
 export interface FlagResult {
   key: string;
   id: number;
   version: number;
   enabled: boolean;
-  /** Key of the chosen variant. Null if the flag has no variants or no variant was chosen. */
+  /** The chosen variant's key, or null if the flag has no variants or no variant was chosen. */
   variant: string | null;
-  /** The payload as JSON text. Null for a value without a payload. */
+  /** The payload as a JSON string, or null for a value without a payload. */
   payload: string | null;
   reason: FlagReason;
-  /** Set when the flag could not be evaluated. Clients then keep its previous value. */
+  /** Set if the flag could not be evaluated, in which case clients keep its previous value. */
   failure: FlagFailure | null;
 }
 
 export interface FlagReason {
   code: ReasonCode | FlagFailure;
-  /** Index of the condition set that decided the result, from 0. */
+  /** The index of the condition set that decided the result, starting at 0. */
   conditionIndex: number | null;
   /** The reason in words. */
   description: string;
@@ -39,7 +39,7 @@ export type FlagFailure =
   /** The evaluation exceeded its step limit. */
   | 'timeout';
 
-/** The value that an application receives: the key of a variant, or whether the flag is on. */
+/** The value that an application receives: a variant key, or whether the flag is on. */
 export type FlagValue = boolean | string;
 
 export function toFlagValue({ enabled, variant }: Pick<FlagResult, 'enabled' | 'variant'>): FlagValue {

@@ -1,17 +1,17 @@
-// Determines which stored data a request's evaluation needs.
+// Determines the stored data that a request's evaluation needs.
 
 import { isObject } from '@millrace/contracts';
 import type { CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
 import type { EvaluationContext } from './context.ts';
 import { findCurrentProperty, readGroupKey } from './property-values.ts';
 
-/** Data to load before an evaluation. All lists are empty if the request contains enough data. */
+/** The data to load before an evaluation. All lists are empty if the request contains enough data. */
 export interface NeededData {
   /** Names of the required stored properties. */
   personProperties: readonly string[];
-  /** Groups whose stored properties are required, with the names of the properties. */
+  /** The groups whose stored properties are required, with the property names. */
   groups: { groupType: number; key: string; properties: readonly string[] }[];
-  /** Static cohorts in which the person's membership is required. */
+  /** The static cohorts in which the person's membership is required. */
   staticCohorts: number[];
   hashKeyOverrides: boolean;
 }
@@ -58,12 +58,12 @@ export function findNeededData(
 
 interface NeededGroup {
   key: string;
-  /** Properties of the group as sent in the request. */
+  /** The group's properties as the client sent them. */
   sent: Record<string, unknown>;
   properties: Set<string>;
 }
 
-/** Returns the request's group of this type, or null if the request has no such group. */
+/** Returns the request's group of this type, or null if the request does not contain one. */
 function requestedGroup(
   { groupTypes }: CompiledFlags,
   { groups, groupProperties }: Pick<EvaluationContext, 'groups' | 'groupProperties'>,

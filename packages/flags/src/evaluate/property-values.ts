@@ -6,14 +6,14 @@ import { PropertyValue } from '../filters/value-operators.ts';
 import { toComparableText } from '../values.ts';
 import type { EvaluationContext } from './context.ts';
 
-/** Means that the property does not exist. A property that is JSON null does exist. */
+/** The value of a property that does not exist. A property that is JSON null does exist. */
 export const missing: unique symbol = Symbol('missing');
-/** Means that the property may be stored, but the stored data could not be loaded. */
+/** The value of a property that may be stored, but whose stored data could not be loaded. */
 export const unavailable: unique symbol = Symbol('unavailable');
 
 export type Found = PropertyValue | typeof missing | typeof unavailable;
 
-/** Returns values of person and group properties during an evaluation. */
+/** Returns the values of person and group properties during an evaluation. */
 export interface PropertyValues {
   /**
    * Returns the value of a person property. The sources, in order of precedence: the request, the distinct ID for the
@@ -26,7 +26,7 @@ export interface PropertyValues {
    * `$group_key`, the request, and the stored properties.
    */
   group(groupType: number, key: string): Found;
-  /** Returns the key of the group in the request as text, or null if the request has no group of this type. */
+  /** Returns the key of the request's group of this type as a string, or null if the request does not contain one. */
   groupKey(groupType: number): string | null;
 }
 
@@ -89,7 +89,7 @@ const fromSession =
   '$raw_user_agent utm_source utm_medium utm_campaign utm_content utm_term gclid gad_source gclsrc dclid gbraid wbraid ' +
   'fbclid msclkid twclid li_fat_id mc_cid igshid ttclid rdt_cid epik qclid sccid irclid _kx';
 
-/** For a missing initial property, the current one. For example, `$browser` replaces `$initial_browser`. */
+/** Current properties that replace a missing initial property. For example, `$browser` replaces `$initial_browser`. */
 const currentByInitial = new Map(
   fromSession.split(' ').map((current) => [`$initial_${current.replace(/^\$/, '')}`, current]),
 );

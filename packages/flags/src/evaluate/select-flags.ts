@@ -1,16 +1,16 @@
-// Chooses which flags a request evaluates.
+// Chooses the flags that a request evaluates.
 
 import type { CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
 
-/** Restricts which flags a request evaluates. By default, a request evaluates all flags. */
+/** Restricts the flags that a request evaluates. Defaults to all flags. */
 export interface FlagSelection {
-  /** Runtime of the caller. `unknown` callers receive only flags for both runtimes. */
+  /** The caller's runtime. `unknown` callers receive only flags for both runtimes. */
   runtime?: 'all' | 'client' | 'server' | 'unknown';
-  /** Contexts of the caller. A flag with contexts is included only if it has at least one of these. */
+  /** The caller's contexts. A flag with contexts is included only if it has at least one of them. */
   contexts?: readonly string[];
-  /** Keys of the requested flags. Their dependencies are included automatically. Unknown keys are ignored. */
+  /** Keys of the requested flags. Dependencies are included automatically. Unknown keys are ignored. */
   keys?: readonly string[];
-  /** Includes only flags whose keys start with this text. */
+  /** Includes only flags whose keys start with this prefix. */
   keyPrefix?: string;
 }
 
@@ -32,7 +32,7 @@ function isOffered(
   return fitsRuntime && fitsContext && flag.key.startsWith(keyPrefix);
 }
 
-/** Counts the flags that are excluded only because the caller's runtime is unknown, and not for any other reason. */
+/** Counts the flags that are excluded only because the caller's runtime is unknown. */
 export function countFlagsWithheldForRuntime(flags: CompiledFlags, selection: FlagSelection): number {
   if (selection.runtime !== 'unknown') return 0;
   const contexts = new Set(selection.contexts);

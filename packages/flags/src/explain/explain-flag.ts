@@ -20,18 +20,18 @@ export interface FlagExplanation {
   /** The kind of ID that is hashed for rollouts. The explanation does not contain the ID itself. */
   hashed: 'distinct_id' | 'device_id' | 'group';
   holdout: { percentage: number; hash: number | null; isHeldOut: boolean } | null;
-  /** The properties that may contain the person's choice about an early access flag. Null for other flags. */
+  /** The properties that may contain the person's choice about an early access flag, or null for other flags. */
   enrollment: PropertySource[] | null;
-  /** The explanations of all conditions, including those after the deciding condition. */
+  /** The explanations of all conditions, including conditions after the deciding condition. */
   conditions: ConditionExplanation[];
-  /** The hash that determines the variant. Null for a flag without variants, or without an ID to hash. */
+  /** The hash that determines the variant, or null for a flag without variants or without an ID to hash. */
   variantHash: number | null;
 }
 
 export interface ConditionExplanation {
   outcome: ConditionOutcome['kind'];
   filters: FilterExplanation[];
-  /** The hash is null if the request contains no ID to hash. */
+  /** The hash is null if the request does not contain an ID to hash. */
   rollout: { percentage: number; hash: number | null };
 }
 
@@ -41,7 +41,7 @@ export type FilterExplanation = { outcome: Outcome } & (
   | { about: 'nothing' }
 );
 
-/** An explanation tests all filters, so its limit is higher than that of an evaluation. */
+/** An explanation tests all filters, so its limit is higher than an evaluation's. */
 const maxSteps = 4 * stepLimits.whole;
 
 /**

@@ -1,4 +1,4 @@
-// Finds flags that SDKs evaluate differently from the server, and returns warnings for users who edit such flags.
+// Finds flags that SDKs evaluate differently from the server, and returns warnings for users who edit these flags.
 
 import { isObject } from '@millrace/contracts';
 import type { FlagDefinition } from '../definitions.ts';

@@ -30,7 +30,10 @@ export function isFilterDate(value: unknown): boolean {
   return createDateTest(value, createTimeZone('UTC'), () => true) !== null;
 }
 
-/** Converts a property to milliseconds since 1970. Numbers and numeric strings (even "2024") are seconds since 1970. */
+/**
+ * Converts a property to milliseconds since the epoch. Numbers and numeric strings (even "2024") are seconds since the
+ * epoch.
+ */
 function momentOf({ value, number }: PropertyValue, zone: TimeZone): number | null {
   if (typeof value !== 'string' && typeof value !== 'number') return null;
   if (number !== null) return number * 1000;
@@ -137,7 +140,7 @@ function monthsBefore(wall: number, steps: number, monthsEach: number): number {
   let remaining = steps;
   while (remaining > 0) {
     const day = date.getUTCDate();
-    // Every month has the 28th day, so all remaining months can be a single step.
+    // Every month has a 28th day, so all remaining months can be subtracted in a single step.
     const now = day <= 28 ? remaining : 1;
     date.setUTCDate(1);
     date.setUTCMonth(date.getUTCMonth() - now * monthsEach);

@@ -1,6 +1,6 @@
 import { parseRecordId } from '@millrace/contracts';
 
-/** Types of property filters about cohort membership. */
+/** The types of property filters that test cohort membership. */
 export const cohortFilterTypes: ReadonlySet<unknown> = new Set(['cohort', 'static-cohort', 'precalculated-cohort']);
 
 /**

@@ -127,7 +127,7 @@ export function compileTest(operator: unknown, expected: unknown, options: TestO
 
 type Comparison = (value: number, expected: number) => boolean;
 
-/** Returns null for a value that is not a number. */
+/** Creates a test that compares numbers. Returns null if the filter's value is not a number. */
 function compareNumbers(expected: unknown, holds: Comparison): ValueTest | null {
   const bound = toComparableNumber(expected);
   if (bound === null) return null;
@@ -148,7 +148,7 @@ function betweenTests(expected: unknown): { isBetween: ValueTest; isNotBetween: 
   };
 }
 
-/** Returns whether a number is in the range. Returns null for null, which is neither inside nor outside. */
+/** Returns whether a number is within the range. Returns null for null, which is neither inside nor outside. */
 function isWithin(number: number | null, low: number, high: number): boolean | null {
   return number === null ? null : low <= number && number <= high;
 }

@@ -3,7 +3,7 @@
 import { RE2JS } from 're2js';
 import type { Steps } from '../steps.ts';
 
-/** Maximum number of instructions of a compiled pattern. A larger pattern is too slow for texts of any length. */
+/** Maximum number of instructions in a compiled pattern. A larger pattern is too slow for texts of any length. */
 const largestPattern = 2000;
 const longestPattern = 1000;
 /**
@@ -11,7 +11,7 @@ const longestPattern = 1000;
  */
 const largestExpansion = 20_000;
 
-/** The problem of each pattern. Null for a valid pattern. */
+/** The problem of each pattern, or null for a valid pattern. */
 export type ValidatedPatterns = ReadonlyMap<string, string | null>;
 
 /**
@@ -53,7 +53,7 @@ function compilePattern(pattern: string): RE2JS | string {
   }
 }
 
-/** Returns the maximum number of repetitions of a part of the pattern. Only repetitions of groups can be nested. */
+/** Returns the maximum number of times that a part of the pattern is repeated. Only group repetitions can be nested. */
 function maxRepetitions(pattern: string): number {
   let ofGroups = 1;
   let ofOthers = 1;
@@ -81,7 +81,7 @@ export class SharedPattern {
     return this.#compiled !== undefined;
   }
 
-  /** Returns the compiled pattern, or null if it is invalid. The first call takes up to 50 ms. */
+  /** Returns the compiled pattern, or null if the pattern is invalid. The first call takes up to 50 ms. */
   compiled(): RE2JS | null {
     if (this.#compiled === undefined) {
       const compiled = compilePattern(this.#text);
@@ -91,13 +91,13 @@ export class SharedPattern {
   }
 }
 
-/** The references are weak, so that a pattern is freed together with the last filter that uses it. */
+/** The references are weak, so that a pattern is freed together with the last filter that uses the pattern. */
 const inUse = new Map<string, WeakRef<SharedPattern>>();
 const collected = new FinalizationRegistry((text: string) => {
   if (inUse.get(text)?.deref() === undefined) inUse.delete(text);
 });
 
-/** Returns the same object for equal texts, even in different flags and projects. */
+/** Returns the same object for equal patterns, even in different flags and projects. */
 export function getSharedPattern(text: string): SharedPattern {
   const known = inUse.get(text)?.deref();
   if (known !== undefined) return known;

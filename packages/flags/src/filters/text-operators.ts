@@ -51,7 +51,7 @@ function needleOf(expected: unknown): string | null {
   return text.length > longestNeedle ? null : text;
 }
 
-/** If the product of both lengths is at most this, the JavaScript engine's own search is faster for all texts. */
+/** The product of both lengths up to which the JavaScript engine's own search is faster for all texts. */
 const maxCompared = 10_000;
 
 /**
@@ -158,7 +158,7 @@ const maxSteps = 3_000_000;
  */
 export function createPatternTests(expected: unknown): { isFound: ValueTest; isNotFound: ValueTest } {
   const pattern = getSharedPattern(toComparableText(expected));
-  /** The result is 0 if the text is too long to search. */
+  /** Returns 0 if the text is too long to search. */
   const stepsFor = (length: number) => {
     const steps = length * (pattern.compiled()?.programSize() ?? 0);
     return length > longestText || steps > maxSteps ? 0 : steps;

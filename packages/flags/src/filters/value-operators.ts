@@ -6,11 +6,11 @@ import type { SharedPattern } from './patterns.ts';
 
 /** Tests a property's value. The result depends only on the arguments. */
 export interface ValueTest {
-  /** Returns whether the value passes the test. @param now milliseconds since 1970, for relative dates */
+  /** Returns whether the value passes the test. @param now milliseconds since the epoch, for relative dates */
   matches(value: PropertyValue, now: number): boolean;
-  /** Returns the number of steps for a text of this length, in addition to the steps for computing the text's forms. */
+  /** Returns the number of steps for a text of this length, excluding the steps for computing the text's forms. */
   stepsFor(length: number): number;
-  /** The pattern to compile before the first test. Compiling it is a separate step, because it takes long. */
+  /** The pattern to compile before the first test, in a separate step because compilation is slow. */
   pattern?: SharedPattern;
 }
 
@@ -22,7 +22,7 @@ export interface CompiledTest {
 }
 
 export interface TestOptions {
-  /** Version 1 compares texts like "true" as booleans (see `createExactTest`). Version 2 does not. */
+  /** Version 1 compares strings such as "true" as booleans (see `createExactTest`). Version 2 does not. */
   matchingVersion: 1 | 2;
   /** The project time zone. */
   zone: TimeZone;
@@ -33,7 +33,7 @@ export const countComparisonSteps = (characters: number): number => characters /
 
 const noSteps = (): number => 0;
 
-/** Creates a test whose cost does not depend on the length of the text. */
+/** Creates a test whose cost does not depend on the text's length. */
 export function createFixedCostTest(matches: ValueTest['matches']): ValueTest {
   return { matches, stepsFor: noSteps };
 }
@@ -45,9 +45,9 @@ export const never: CompiledTest = { test: createFixedCostTest(() => false), whe
 export class PropertyValue {
   /** The value as sent or stored. */
   readonly value: unknown;
-  /** Length of a text. Zero for numbers, booleans and null, which are always short. */
+  /** The length of a string. Zero for numbers, booleans and null, which are always short. */
   readonly length: number;
-  /** True if the steps for computing the forms have already been counted. */
+  /** Whether the steps for computing the forms have already been counted. */
   isCounted = false;
   private textMade: string | undefined;
   private searchedMade: string | undefined;
@@ -67,13 +67,13 @@ export class PropertyValue {
     return this.textMade;
   }
 
-  /** The text for substring searches. Only the characters A to Z are converted to lower case. */
+  /** The string for substring searches, in which only the letters A to Z are converted to lower case. */
   get searched(): string {
     this.searchedMade ??= toAsciiLowerCase(this.text);
     return this.searchedMade;
   }
 
-  /** The text for comparing complete texts, in lower case. */
+  /** The string for comparing complete strings, in lower case. */
   get folded(): string {
     this.foldedMade ??= this.text.toLowerCase();
     return this.foldedMade;

@@ -10,7 +10,7 @@ import {
 } from '../values.ts';
 import type { ValueTest } from './value-operators.ts';
 
-/** A condition on a version, as plain data, because it is applied both to values in memory and to database columns. */
+/** A condition on a version, as plain data that applies to values in memory and to database columns. */
 export type VersionRule =
   | { compared: '=' | '<>' | '>' | '>=' | '<' | '<='; bound: SemanticVersion }
   /**
@@ -31,7 +31,10 @@ const comparisons = {
 
 export type VersionOperator = keyof typeof comparisons | 'semver_tilde' | 'semver_caret' | 'semver_wildcard';
 
-/** Returns null for a value that is not a version, and for other operators. In both cases, nothing matches. */
+/**
+ * Returns the rule for an operator and value. Returns null for other operators and for a value that is not a version,
+ * which match nothing.
+ */
 export function createVersionRule(operator: string, expected: unknown): VersionRule | null {
   if (operator === 'semver_wildcard') return wildcardRule(expected);
   const from = parseVersion(expected);

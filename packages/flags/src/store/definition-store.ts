@@ -1,8 +1,8 @@
-// SQL that reads the flag definitions of an environment.
+// SQL that reads an environment's flag definitions.
 
 import type { Sql } from '@millrace/db/sql';
 
-/** A definition as JSON text. The reader parses a few rows at a time. */
+/** A definition as a JSON string. The reader parses a few rows at a time. */
 export interface DefinitionRow {
   kind: 'project' | 'flag' | 'cohort' | 'group_type';
   json: string;
@@ -40,7 +40,7 @@ export async function findDefinitionRows(sql: Sql, environmentId: number): Promi
   );
 }
 
-/** Reads the version of an environment's definitions, which is `0` if there have never been any. */
+/** Reads the version of an environment's definitions, which is `0` if no definitions have ever existed. */
 export async function findDefinitionsVersion(sql: Sql, environmentId: number): Promise<string> {
   const [row] = await sql.query<{ version: string }>(
     'SELECT version::text FROM flag_definitions_version WHERE project_id = $1::int',
@@ -52,11 +52,11 @@ export async function findDefinitionsVersion(sql: Sql, environmentId: number): P
 interface RemoteConfig {
   id: number;
   createdById: number | null;
-  /** The payload as plain or encrypted JSON text. Null if the flag has no payload. */
+  /** The payload as a plain or encrypted JSON string, or null if the flag has no payload. */
   payload: string | null;
 }
 
-/** Finds a remote config flag by key or ID. Returns null if the flag does not exist. */
+/** Returns a remote config flag by key or ID, or null if the flag does not exist. */
 export async function findRemoteConfig(sql: Sql, environmentId: number, keyOrId: string): Promise<RemoteConfig | null> {
   const [row] = await sql.query<RemoteConfig & Record<string, unknown>>(
     `SELECT f.id, f.created_by_id AS "createdById", f.filters->'payloads'->>'true' AS payload

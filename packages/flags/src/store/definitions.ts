@@ -1,4 +1,4 @@
-// Loads the flag definitions of environments, compiles them and keeps them in memory.
+// Loads environments' flag definitions, compiles them and keeps them in memory.
 
 import { isObject, redactedPayload } from '@millrace/contracts';
 import type { Sql } from '@millrace/db/sql';
@@ -71,15 +71,15 @@ export interface StoredDefinitions extends ProjectDefinitions {
   environmentId: number;
   /** The version, which increases with every change. */
   version: string;
-  /** All flags except deleted ones, sorted by key. */
+  /** All flags that are not deleted, sorted by key. */
   flags: StoredFlag[];
-  /** Length of all definitions as JSON text. */
+  /** The length of all definitions as JSON text. */
   textLength: number;
-  /** Number of regular expressions, which take far more memory than their text. */
+  /** The number of regular expressions, which use far more memory than their source text. */
   patterns: number;
 }
 
-/** Version of the rules by which `exact` compares booleans. SDKs with local evaluation receive this number. */
+/** The version of the rules by which `exact` compares booleans. SDKs with local evaluation receive this number. */
 const matchingVersion = 1;
 
 const patternOperator = /"(?:not_)?regex"/g;

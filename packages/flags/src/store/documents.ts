@@ -1,4 +1,4 @@
-// Builds the document with which SDKs evaluate flags locally.
+// Builds the document from which SDKs evaluate flags locally.
 
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -13,7 +13,7 @@ import {
 } from './definitions.ts';
 import { createVersionedCache, type VersionedCache } from './versioned-memory.ts';
 
-/** The document for local evaluation, ready to be sent. */
+/** The document for local evaluation, ready to send. */
 export interface FlagDocument {
   /** The ETag without quotes. Equal documents have the same ETag in all processes. */
   etag: string;
@@ -49,7 +49,7 @@ async function makeDocument(text: string): Promise<FlagDocument> {
   };
 }
 
-/** Key prefix of the flags that surveys create. */
+/** Key prefix of flags that surveys create. */
 const surveyPrefix = 'survey-targeting-';
 
 /**
@@ -104,13 +104,13 @@ function cohortsInDocument(flags: readonly StoredFlag[], { cohorts }: StoredDefi
 
 type Fields = Record<string, unknown>;
 
-/** Converts a flag's filters to the format for SDKs: conditions in `groups`, and dependencies by key. */
+/** Converts a flag's filters to the SDK format: conditions in `groups`, and dependencies by key. */
 function filtersForSdks(
   { filters, rollout_percentage }: StoredFlag,
   targetOf: (id: string) => DependencyTarget | undefined,
 ): Fields {
   const stored = (filters ?? {}) as Fields;
-  // Flags of older versions have a single list of filters, and a separate column for the rollout.
+  // Older flags have a single list of filters, and a separate column for the rollout.
   const groups = Object.hasOwn(stored, 'groups')
     ? stored.groups
     : [{ properties: stored.properties ?? [], rollout_percentage }];
@@ -144,7 +144,7 @@ const longestChain = 100;
 /** A flag that another flag depends on. */
 interface DependencyTarget {
   key: string;
-  /** Keys in the order of evaluation, with the target last. Empty if SDKs must query the server. */
+  /** Keys in evaluation order, with the target last. Empty if SDKs must query the server. */
   chain: string[];
 }
 
@@ -154,7 +154,7 @@ interface Flag {
   filters: unknown;
 }
 
-/** Returns a function that finds the target of a dependency by its ID. It returns undefined for an unknown ID. */
+/** Creates a function that returns a dependency's target by ID, or undefined for an unknown ID. */
 function createDependencyChains(flags: readonly Flag[]): (targetId: string) => DependencyTarget | undefined {
   const byId = new Map(flags.map((flag) => [String(flag.id), flag]));
   const targets = new Map<string, DependencyTarget>();
@@ -167,7 +167,7 @@ function createDependencyChains(flags: readonly Flag[]): (targetId: string) => D
   };
 }
 
-/** Returns a flag's evaluation chain. It is empty for a cycle, a missing flag, or a chain that is too long. */
+/** Returns a flag's evaluation chain, which is empty for a cycle, a missing flag, or a chain that is too long. */
 function chainOf(target: Flag, byId: ReadonlyMap<string, Flag>): string[] {
   const chain: string[] = [];
   const visited = new Map<string, 'open' | 'done'>();
@@ -205,7 +205,7 @@ function filtersIn(stored: unknown): Fields[] {
   return found;
 }
 
-/** Returns the IDs of the cohorts that filters refer to. */
+/** Returns the IDs of the cohorts that filters reference. */
 function cohortIdsIn(stored: unknown): number[] {
   return filtersIn(stored).flatMap((filter) => readCohortFilterId(filter) ?? []);
 }

@@ -1,4 +1,4 @@
-// SQL that reads and writes the data of persons and groups that flag evaluation needs.
+// SQL that reads and writes the person and group data that flag evaluation needs.
 
 import type { Sql } from '@millrace/db/sql';
 
@@ -27,7 +27,7 @@ const personText = `
    CROSS JOIN ${named('p.properties', '$3')}
    WHERE d.project_id = $1::int AND d.distinct_id = $2`;
 
-/** Reads the named properties of a person. Returns an empty object for an unknown person. */
+/** Returns the named properties of a person, or an empty object for an unknown person. */
 export async function findPersonProperties(
   sql: Sql,
   { environmentId, distinctId }: FlagUser,
@@ -53,7 +53,7 @@ const groupsText = `
    CROSS JOIN ${named('g.group_properties', '$4')}
    WHERE g.project_id = $1::int`;
 
-/** Reads the named properties of groups. Omits unknown groups. */
+/** Returns the named properties of groups. Omits unknown groups. */
 export async function findGroupProperties(
   sql: Sql,
   environmentId: number,
@@ -67,7 +67,7 @@ export async function findGroupProperties(
   ]);
 }
 
-/** Returns which of the given static cohorts the person belongs to. */
+/** Returns those of the static cohorts that the person belongs to. */
 export async function findStaticCohorts(
   sql: Sql,
   { environmentId, distinctId }: FlagUser,
@@ -83,7 +83,7 @@ export async function findStaticCohorts(
   return rows.map(({ cohort_id }) => cohort_id);
 }
 
-/** A person with a hash key. The key is null if the person has no stored key. */
+/** A person with a hash key, which is null if the person has no stored key. */
 export interface HashKeyRow {
   distinctId: string;
   personUuid: string;
@@ -91,7 +91,7 @@ export interface HashKeyRow {
   hashKey: string | null;
 }
 
-/** Reads the hash keys of the persons with the given distinct IDs. Returns at least one row per person. */
+/** Reads the hash keys of the persons with these distinct IDs. Returns at least one row per person. */
 export async function findHashKeys(
   sql: Sql,
   environmentId: number,

@@ -1,4 +1,4 @@
-// Loads the stored data of the person and groups in a flag request.
+// Loads the stored data for the person and groups in a flag request.
 
 import type { Sql } from '@millrace/db/sql';
 import type { CompiledFlags } from '../compile/compiled.ts';
@@ -17,7 +17,7 @@ export interface StoredDataRequest extends Pick<EvaluationContext, 'distinctId' 
   environmentId: number;
   flags: CompiledFlags;
   needed: NeededData;
-  /** Called for each query that fails. The query's data is then `unavailable`. */
+  /** Called for each failed query, whose data is then `unavailable`. */
   onFailure(error: unknown): void;
 }
 
@@ -92,7 +92,7 @@ async function findHashKeyOverrides(sql: Sql, request: HashKeyRequest): Promise<
   return overrides;
 }
 
-/** If two persons have a row for the same flag, uses the row of the person to whom the distinct ID belongs. */
+/** If two persons have a row for the same flag, the row of the person with the distinct ID takes precedence. */
 function add(
   overrides: Map<string, string>,
   rows: readonly Omit<HashKeyRow, 'distinctId'>[],

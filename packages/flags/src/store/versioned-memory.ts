@@ -1,4 +1,4 @@
-// A cache of values derived from flag definitions. It follows changes, and keeps working during database outages.
+// A cache of values derived from flag definitions. It follows changes, and works during database outages.
 
 import { type ProjectChanges, unsubscribedMaxAgeMs } from '@millrace/db/sql';
 import { LRUCache } from 'lru-cache';
@@ -8,7 +8,7 @@ export interface Versioned<Value> {
   /** The version of the definitions. */
   version: string;
   value: Value;
-  /** Approximate size in memory. */
+  /** Approximate memory size in bytes. */
   bytes: number;
 }
 
@@ -24,7 +24,7 @@ export interface VersionedCache<Value> {
 
 export interface VersionedCacheOptions<Value> {
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
-  /** Maximum size of the cache. The least recently used values are evicted. */
+  /** Maximum cache size in bytes. The least recently used values are evicted. */
   maxBytes: number;
   load(environmentId: number): Promise<Versioned<Value>>;
   findVersion(environmentId: number): Promise<string>;
@@ -37,7 +37,7 @@ interface Remembered<Value> extends Versioned<Value> {
   checkedAtMs: number;
   /** When the last check failed. */
   failedAtMs: number;
-  /** True if a change was announced after the value was loaded. */
+  /** Whether a change was announced after the value was loaded. */
   isOutdated: boolean;
 }
 
@@ -46,9 +46,9 @@ interface Remembered<Value> extends Versioned<Value> {
  * can be lost.
  */
 const trustedForMs = 60_000;
-/** Maximum time that a caller with a cached value waits for a newer value. */
+/** Maximum time in milliseconds that a caller with a cached value waits for a newer value. */
 const patienceMs = 200;
-/** Minimum pause between queries during a database outage. */
+/** Minimum delay in milliseconds between queries during a database outage. */
 const restAfterFailureMs = 1000;
 
 /**
@@ -78,7 +78,7 @@ export function createVersionedCache<Value>(options: VersionedCacheOptions<Value
     const ageMs = performance.now() - remembered.checkedAtMs;
     const usedForMs = changes.isSubscribed() ? trustedForMs : unsubscribedMaxAgeMs;
     if (isCurrent(remembered) && ageMs < usedForMs) {
-      // The check runs in the background, so that requests do not wait for it while traffic is steady.
+      // Check in the background, so that requests do not wait for the check while traffic is steady.
       if (ageMs > usedForMs / 2 && isDue(remembered)) lookUpOnce(environmentId).catch(() => {});
       return remembered.value;
     }
@@ -118,7 +118,7 @@ export function createVersionedCache<Value>(options: VersionedCacheOptions<Value
       const loaded = await load(environmentId);
       const isOutdated = !isStillCurrent();
       const entry = { ...loaded, checkedAtMs: startedAtMs, failedAtMs: Number.NEGATIVE_INFINITY, isOutdated };
-      // If the database fails now, a value that may be outdated is still better than no value.
+      // If the database fails now, a possibly outdated value is still better than no value.
       if (!isOutdated || memory.peek(environmentId) === undefined) memory.set(environmentId, entry);
       onLookup('loaded');
       return loaded.value;
@@ -133,7 +133,7 @@ export function createVersionedCache<Value>(options: VersionedCacheOptions<Value
   return { get, usedBytes: () => memory.calculatedSize };
 }
 
-/** Waits for a new value, but returns the known value if the database takes too long. */
+/** Waits for a new value, but returns the cached value if the database takes too long. */
 function withPatience<Value>(pending: Promise<Value>, known: Value): Promise<Value> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => resolve(known), patienceMs);
@@ -144,7 +144,7 @@ function withPatience<Value>(pending: Promise<Value>, known: Value): Promise<Val
 function createMemory<Value>(maxBytes: number): LRUCache<number, Remembered<Value>> {
   return new LRUCache({
     maxSize: maxBytes,
-    // A value that is larger than the limit is stored alone. Otherwise, every request would create it again.
+    // A value above the size limit is cached alone. Otherwise, every request would create the value again.
     sizeCalculation: ({ bytes }) => Math.min(Math.max(1, Math.ceil(bytes)), maxBytes),
   });
 }

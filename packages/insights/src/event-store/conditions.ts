@@ -1,4 +1,4 @@
-// Builds the FROM and WHERE clauses that select the events of a query and join their persons and groups.
+// Builds the FROM and WHERE clauses that select a query's events and join their persons and groups.
 
 import type { Dialect } from './dialect.ts';
 import type { FirstTime, FunnelStep } from './queries.ts';
@@ -47,7 +47,7 @@ export function buildFromClause(
   );
 }
 
-/** Returns the property itself, or the properties that its expression reads. */
+/** Returns the property itself, or the properties that the property's expression reads. */
 const readBy = (property: Property): readonly Property[] =>
   property.of === 'column' && property.key === 'expression' ? property.expression.reads : [property];
 
@@ -68,7 +68,7 @@ function looksForPerson(condition: Condition): boolean {
   return 'inStaticCohort' in condition || 'anyDistinctId' in condition;
 }
 
-/** Builds the WHERE condition of a selection, for the FROM clause of `buildFromClause`. */
+/** Builds the WHERE condition for a selection, for the FROM clause of `buildFromClause`. */
 export function buildSelectionCondition(dialect: Dialect, { from, to, where, ...names }: Selection): Fragment {
   return sql`${buildEventNamesCondition(names)} AND e.timestamp >= ${sql.time(from)} AND e.timestamp < ${sql.time(to)}
              AND ${buildCondition(dialect, where, names.projectId)}`;
@@ -89,7 +89,7 @@ export function buildInCondition(column: Fragment, texts: readonly string[]): Fr
   )})`;
 }
 
-/** Selects all persons of a project that match a condition, as rows of `actor`, without events. */
+/** Selects a project's persons that match a condition, as rows of `actor`, without reading events. */
 export function buildPersonsSql(
   dialect: Dialect,
   { projectId, where }: { projectId: number; where: Condition },
@@ -166,7 +166,7 @@ export function buildFirstTimesTable(
                GROUP BY 1)`;
 }
 
-/** Builds the columns `b0`, `b1`, … of breakdown values and the list of their names. Each entry follows a comma. */
+/** Builds the breakdown value columns `b0`, `b1`, … and the list of their names. Each entry follows a comma. */
 export function buildBreakdownColumns(dialect: Dialect, breakdowns: readonly Breakdown[]) {
   const names = breakdowns.map((_, at) => sql.numbered('b', at));
   const listed = (pieces: Fragment[]) =>

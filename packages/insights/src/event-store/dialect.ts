@@ -1,4 +1,4 @@
-// The SQL that differs between PostgreSQL and ClickHouse, as an interface that each of them implements.
+// The SQL that differs between PostgreSQL and ClickHouse, as an interface that both engines implement.
 
 import type { SemanticVersion } from '@millrace/flags';
 import type { EventKey, LifecycleStoreQuery } from './queries.ts';
@@ -12,7 +12,7 @@ import type { FunnelPage, WalkedFunnel } from './walked-funnel.ts';
  */
 export interface Dialect {
   name: EngineName;
-  /** FROM clause of stored events as `e`, without duplicates. */
+  /** FROM clause for stored events as `e`, without duplicates. */
   events: Fragment;
   /** Query for the time of the first event in a time range, or for the start of that event's day. */
   firstDay(range: { projectId: number; from: number; to: number }): Fragment;
@@ -34,7 +34,7 @@ export interface Dialect {
    * `group_properties` and `created_at`.
    */
   groupRecord(projectId: number, index: number, key?: Fragment): Fragment;
-  /** FROM clause with all persons of a project, for conditions that otherwise test an event's person. */
+  /** FROM clause for all of a project's persons, for conditions that otherwise test an event's person. */
   everyone(projectId: number): Fragment;
   /** Condition that the event's current person is in a static cohort. Requires `personJoin`. */
   inStaticCohort(projectId: number, cohortId: number): Fragment;
@@ -43,9 +43,11 @@ export interface Dialect {
    * property is not set.
    */
   text(property: Property): Fragment;
-  /** A property as a number. The stored value may be numeric text. The number is null if the value is not numeric. */
+  /** A property as a number. The stored value may be a numeric string. Null if the value is not numeric. */
   number(property: Property): Fragment;
-  /** A property as a time: ISO 8601 text, or seconds or milliseconds since 1970. All other values become null. */
+  /**
+   * A property as a time: an ISO 8601 string, or seconds or milliseconds since the epoch. Null for all other values.
+   */
   time(property: Property, zone: string): Fragment;
   /**
    * Sort key of a version, equal to the result of `buildVersionKey`. The key is null if the property is not a version.
@@ -68,13 +70,13 @@ export interface Dialect {
    * requires `personRecord` with its key.
    */
   label(breakdown: Breakdown): Fragment;
-  /** A time in milliseconds since 1970. */
+  /** A time in milliseconds since the epoch. */
   millis(time: Fragment): Fragment;
-  /** Sort key of an event as text: its time, followed by its ID. The key has `positionKeyLength` characters. */
+  /** An event's sort key as text: the time, followed by the ID. The key has `positionKeyLength` characters. */
   positionKey: Fragment;
   /** Index of the interval that contains a time, or -1 for a time before the first interval. */
   bucket(time: Fragment, edges: readonly number[]): Fragment;
-  /** True if counting rows that are grouped by actor is faster than `count(DISTINCT)`. */
+  /** Whether counting rows grouped by actor is faster than `count(DISTINCT)`. */
   groupsBeforeCounting: boolean;
   /**
    * True if a sorted read with a limit follows an index (by time, or by distinct ID and time) and stops when it has
@@ -82,7 +84,7 @@ export interface Dialect {
    */
   followsIndexes: boolean;
   percentile(share: number, number: Fragment): Fragment;
-  /** Aggregates two numeric columns into two lists, as JSON text. Both lists have the order of the rows. */
+  /** Aggregates two numeric columns into two JSON lists. Both lists are in row order. */
   lists(one: Fragment, other: Fragment): Fragment;
   /**
    * Aggregates an actor's events, in the order of `at` and `uuid`, into JSON text: a list of times, steps and lists of
@@ -90,31 +92,33 @@ export interface Dialect {
    * the engine reads single events faster.
    */
   path: null | ((values: readonly Fragment[], hasTimes: Fragment) => Fragment);
-  /** SQL that walks through a funnel. Returns null if the engine cannot walk through it, so that the API must do so. */
+  /** SQL that computes a funnel, or null if the engine cannot compute this funnel, so that the API must do so. */
   funnel(plan: WalkedFunnel): FunnelSql | null;
-  /** Counts the actors of a lifecycle in another way. Returns null if the usual statement is better on this engine. */
+  /** An engine-specific statement that counts a lifecycle's actors, or null if the usual statement is faster. */
   lifecycle(query: LifecycleStoreQuery): Fragment | null;
   /** Aggregates rows into one number. Each row sets one of the bits 0 to 51. */
   bits(place: Fragment, happened: Fragment): Fragment;
-  /** Settings for a subquery whose aggregates are never null. They follow its GROUP BY. */
+  /** Settings for a subquery whose aggregates are never null. The settings follow the GROUP BY clause. */
   settingsOfGroups: Fragment;
-  /** Returns the positions of the bits that are set in a number. Null if the engine does not have such a function. */
+  /** Returns the positions of a number's set bits. Null if the engine does not have such a function. */
   bitPlaces: null | ((number: Fragment) => Fragment);
-  /** Condition that two integers have a bit in common. */
+  /** Condition that two integers have at least one set bit in common. */
   haveCommonBit(one: Fragment, other: Fragment): Fragment;
-  /** Builds a table `w` with the index `point` from 0, and one integer column per list: `s0`, `s1`, … */
+  /** Builds a table `w` with the index `point`, starting at 0, and one integer column per list: `s0`, `s1`, … */
   points(lists: readonly (readonly number[])[]): Fragment;
-  /** A uuid as text, for sorting. */
+  /** A UUID as text, for sorting. */
   uuidText(uuid: Fragment): Fragment;
-  /** Makes a value nullable, so that `lag` and `lead` return null before the first row and after the last row. */
+  /**
+   * Makes a value nullable, so that `lag` returns null before the first row and `lead` returns null after the last row.
+   */
   nullable(value: Fragment): Fragment;
-  /** WHERE clause that selects the events with the given keys. */
+  /** WHERE clause that selects the events with these keys. */
   whereKeys(projectId: number, keys: readonly EventKey[]): Fragment;
-  /** The text of a JSON document. */
+  /** A JSON document as text. */
   document(json: Fragment): Fragment;
   /** Size of a text or JSON document in bytes. */
   bytes(document: Fragment): Fragment;
-  /** Number of characters of a text. */
+  /** Number of characters in a text. */
   characters(text: Fragment): Fragment;
   /** Sorts texts by code point. */
   inByteOrder(text: Fragment): Fragment;
@@ -133,13 +137,13 @@ export interface FunnelSql {
    * limit.
    */
   totals: Fragment;
-  /** Selects actors with the number of each actor's events. */
+  /** Selects actors, with each actor's number of events. */
   actors(page: FunnelPage): Fragment;
 }
 
 /** Length of an event's sort key: 14 digits and a UUID. */
 export const positionKeyLength = 50;
-/** Added to milliseconds since 1970, so that every time has the same number of digits. */
+/** Offset added to milliseconds since the epoch, so that every time has the same number of digits. */
 export const positionKeyOffset = 10_000_000_000_000;
 
 /** Maximum length of breakdown values. Longer values are truncated. */
@@ -150,7 +154,7 @@ export const numberPattern = '^\\s*[-+]?\\d{1,30}(\\.\\d{1,30})?([eE][-+]?\\d{1,
 
 const date = '\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])';
 const clock = '[T ]([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d{1,9})?)?';
-/** Matches an ISO 8601 date or time without an offset. Also matches a date that does not exist, such as February 30. */
+/** Matches an ISO 8601 date or time without an offset. Also matches dates that do not exist, such as February 30. */
 export const localTimePattern = `^${date}(${clock})?$`;
 /** Matches an ISO 8601 time with an offset. */
 export const zonedTimePattern = `^${date}${clock}\\s*([Zz]|[-+]\\d\\d(:?\\d\\d)?)$`;
@@ -217,7 +221,7 @@ export function buildBooleanText(value: Fragment): Fragment {
  */
 const canonicalNumber = /^-?(0|[1-9]\d{0,29})(\.\d{1,30})?(e[-+]\d{1,2})?$/;
 
-/** Returns the values that are numbers, and the values that are JSON lists or objects. */
+/** Splits the values into numbers, and JSON lists or objects. Omits all other values. */
 export function splitNumbersAndLists(values: readonly string[]): { numbers: string[]; lists: string[] } {
   return {
     numbers: values.filter((value) => canonicalNumber.test(value)),

@@ -14,7 +14,6 @@ export interface Engine {
   read(query: Fragment, run: Budget, each: (row: unknown[]) => void): Promise<void>;
 }
 
-/** Returns all rows of a query. */
 export async function readRows<T>(
   engine: Engine,
   { text, run, read }: { text: Fragment; run: Budget; read: (row: unknown[]) => T },
@@ -24,5 +23,5 @@ export async function readRows<T>(
   return rows;
 }
 
-/** Returns a row's value as text, or null if the value is missing. */
+/** Returns a row's value as a string, or null if the value is missing. */
 export const textOrNull = (value: unknown) => (value === null || value === undefined ? null : String(value));

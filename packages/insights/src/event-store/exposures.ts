@@ -1,4 +1,4 @@
-// SQL for the results of an experiment: which variant each person saw, and whether the person converted afterwards.
+// SQL for experiment results: which variant each person saw, and whether the person converted afterwards.
 
 import { buildFromClause, buildSelectionCondition } from './conditions.ts';
 import type { Dialect } from './dialect.ts';

@@ -77,7 +77,7 @@ export function buildFunnelPathsSql(dialect: Dialect, query: FunnelStoreQuery): 
    GROUP BY path`;
 }
 
-/** Builds a column that is 1 if the event matches one of the given steps. */
+/** Builds a column that is 1 if the event matches one of these steps. */
 function marked(taken: readonly Fragment[], name: Fragment): Fragment {
   return taken.length === 0
     ? sql`0 AS ${name}`

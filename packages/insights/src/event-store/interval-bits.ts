@@ -4,14 +4,14 @@
 import type { Dialect } from './dialect.ts';
 import { type Fragment, sql } from './sql.ts';
 
-/** Number of intervals that fit into one number. A double has 52 bits, and each interval needs one. */
+/** Number of intervals that fit into one number, because each interval needs one of a double's 52 bits. */
 export const bitsPerNumber = 52;
 
-/** Returns the indexes of the numbers that are needed for this many intervals. At least one number is needed. */
+/** Returns the indexes of the numbers that this many intervals need, which is at least one number. */
 export const bitNumberIndexes = (intervals: number) =>
   Array.from({ length: Math.max(1, Math.ceil(intervals / bitsPerNumber)) }, (_, at) => at);
 
-/** Builds one aggregate per number. Its bits are the intervals (`bucket`) of all rows that fulfill the condition. */
+/** Builds one aggregate per number, whose bits are the intervals (`bucket`) of all rows that meet the condition. */
 export function buildIntervalBits(
   dialect: Dialect,
   { intervals, name, happened }: { intervals: number; name: 't' | 'r'; happened: Fragment },

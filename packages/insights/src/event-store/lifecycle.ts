@@ -1,11 +1,11 @@
-// SQL that classifies the actors of each interval as new, returning, resurrecting or dormant.
+// SQL that classifies each interval's actors as new, returning, resurrecting or dormant.
 
 import { buildFromClause, buildSelectionCondition } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
 import type { LifecycleStatus, LifecycleStoreQuery } from './queries.ts';
 import { type Fragment, sql } from './sql.ts';
 
-/** Returns rows of interval, status and number of actors. */
+/** Builds SQL that returns rows of interval, status and number of actors. */
 export function buildLifecycleSql(dialect: Dialect, query: LifecycleStoreQuery): Fragment {
   const special = dialect.lifecycle(query);
   if (special !== null) return special;

@@ -50,7 +50,7 @@ function latestText(dialect: Dialect, projectId: number, distinctIds: readonly s
                                    ORDER BY e.timestamp DESC LIMIT 1) AS e`;
 }
 
-/** The last event of the list is the one that makes the list exceed `maxBytes`. */
+/** Reads events up to and including the event that makes the list exceed `maxBytes`. */
 async function readList(
   engine: Engine,
   { maxBytes, ...query }: EventListQuery & { maxBytes: number },
@@ -72,9 +72,9 @@ async function readList(
   return { events, hasMore: shown.length < found.length };
 }
 
-/** A search that has found events stops after about this time. */
+/** The approximate time after which a search that has found events stops. */
 const foundMs = 2000;
-/** Time ranges that probably take less than this are always searched. */
+/** The expected duration below which a time range is always searched. */
 const shortMs = 1000;
 
 /**
@@ -100,7 +100,7 @@ async function findKeys(
   const beganAt = performance.now();
   try {
     for await (const span of spansOf(engine, query, run)) {
-      // The next range is twice as long. Skip it if the search would probably not end in time.
+      // The next range is twice as long. Skip it if the search would probably not finish in time.
       const nextMs = 2 * lastMs;
       const isLate = keys.length > offset && nextMs > shortMs && performance.now() + nextMs > beganAt + foundMs;
       if (stoppedAt !== null && (isLate || nextMs > run.maxMs)) throw new OverBudget('time');
@@ -118,7 +118,7 @@ async function findKeys(
   return { keys: keys.slice(offset), stoppedAt: null };
 }
 
-/** Converts a row of uuid, timestamp, event name and distinct ID. */
+/** Converts a row of UUID, timestamp, event name and distinct ID. */
 export const toEventKey = ([uuid, timestamp, event, distinctId]: unknown[]): EventKey => ({
   uuid: String(uuid),
   timestamp: Number(timestamp),
@@ -162,7 +162,7 @@ async function readEvents(engine: Engine, { projectId, keys }: EventsOfKeys, run
   return keys.flatMap(({ uuid }) => byId.get(uuid) ?? []);
 }
 
-/** Selects rows of uuid, timestamp, event name and distinct ID. */
+/** Selects rows of UUID, timestamp, event name and distinct ID. */
 function keysText(dialect: Dialect, query: EventListQuery): Fragment {
   const { projectId, where, isOldestFirst, limit, offset = 0, uuid, distinctIds } = query;
   const time = timeOf(query);
@@ -189,7 +189,7 @@ function keysText(dialect: Dialect, query: EventListQuery): Fragment {
               CROSS JOIN LATERAL (SELECT e.uuid, ${time}, e.event, e.distinct_id ${events} LIMIT ${sql.int(limit + offset)}) AS e ${order} ${page}`;
 }
 
-/** Builds the conditions on the time range and the position. */
+/** Builds the conditions for the time range and the position. */
 function inTime(dialect: Dialect, { behind, from, to, isOldestFirst, by }: EventListQuery): Fragment[] {
   const time = timeOf({ by });
   const range = [
@@ -199,7 +199,7 @@ function inTime(dialect: Dialect, { behind, from, to, isOldestFirst, by }: Event
   if (behind === null) return range;
   const [id, last] = [dialect.uuidText(sql`e.uuid`), dialect.uuidText(sql`${sql.uuid(behind.uuid)}`)];
   const at = sql.time(behind.time);
-  // The second condition implies the first one, which lets the engine skip events before the position.
+  // The first condition is redundant, but lets the engine skip events before the position.
   const isBehind = isOldestFirst
     ? sql`${time} >= ${at} AND (${time}, ${id}) > (${at}, ${last})`
     : sql`${time} <= ${at} AND (${time}, ${id}) < (${at}, ${last})`;
@@ -208,10 +208,10 @@ function inTime(dialect: Dialect, { behind, from, to, isOldestFirst, by }: Event
 
 const timeOf = ({ by }: Pick<EventListQuery, 'by'>) => (by === 'timestamp' ? sql`e.timestamp` : sql`e.created_at`);
 
-/** Selects rows of uuid, distinct ID and the event's approximate size in a response. */
+/** Selects rows of UUID, distinct ID and the event's approximate size in a response. */
 function sizesText(dialect: Dialect, projectId: number, keys: readonly EventKey[]): Fragment {
   const [properties, person] = [dialect.bytes(sql`e.properties`), dialect.bytes(sql`e.person_properties`)];
-  // A response contains the elements twice: as text and in parsed form.
+  // A response contains the elements twice: as text and parsed.
   const elements = sql`5 * ${dialect.bytes(sql`e.elements_chain`)}`;
   return sql`SELECT e.uuid, e.distinct_id, ${properties} + ${person} + ${elements} + 500 AS bytes ${ofKeys(dialect, projectId, keys)}`;
 }

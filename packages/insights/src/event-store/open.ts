@@ -40,9 +40,9 @@ const longestOnClickHouseMs = 15_000;
 
 export interface OpenEventStore {
   events: EventStore;
-  /** The connection to ClickHouse. Null if PostgreSQL is the event store. */
+  /** The ClickHouse connection, or null if PostgreSQL is the event store. */
   clickhouse: ClickHouseClient | null;
-  /** Time limit of a query. */
+  /** Query time limit. */
   maxMs: number;
   stop(): Promise<void>;
 }

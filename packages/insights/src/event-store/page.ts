@@ -1,4 +1,4 @@
-// SQL for a page of events, or of event counts by column.
+// SQL for a page of events, or for event counts by column.
 
 import { buildFromClause, buildSelectionCondition } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
@@ -23,7 +23,6 @@ export function buildPageSql(dialect: Dialect, query: EventPageQuery, persons: F
               ORDER BY ${list([...orders, dialect.uuidText(sql`e.uuid`)])} ${page}`;
 }
 
-/** Builds the FROM and WHERE clauses. */
 function eventsOf(
   dialect: Dialect,
   { select }: EventPageQuery,
@@ -45,7 +44,7 @@ function propertiesOf(column: PageColumn): readonly Property[] {
   return 'json' in column ? [column.json] : column.expression.reads;
 }
 
-/** Returns whether a column is an aggregate, so that each row represents a group of events. */
+/** Returns true if a column is an aggregate, so that each row represents a group of events. */
 export const isAggregated = (column: PageColumn): boolean =>
   column === 'count' || (typeof column === 'object' && 'expression' in column && column.expression.isAggregate);
 
@@ -77,7 +76,7 @@ function groupsText(dialect: Dialect, { columns, order }: EventPageQuery, events
   return sql`${rows} GROUP BY ${list(grouped.map(named))} ORDER BY ${list(orders)}`;
 }
 
-/** Returns a text that identifies a column: equal columns have equal texts. */
+/** Returns a string that identifies a column: equal columns have equal strings. */
 export const columnKey = (column: PageColumn): string =>
   typeof column === 'object' && 'expression' in column ? `expression ${column.expression.key}` : JSON.stringify(column);
 

@@ -34,7 +34,7 @@ import type { FunnelPage, FunnelTotals, WalkedFunnel } from './walked-funnel.ts'
 export interface EventStore {
   /** Counts or other measures by breakdown value, over time or in total. */
   series(query: SeriesQuery, run: Budget): Promise<SeriesRow[]>;
-  /** Computes a funnel's numbers. Returns null if the engine cannot walk through this funnel and the caller must. */
+  /** Computes a funnel's numbers. Returns null if the engine cannot compute this funnel, so that the caller must. */
   funnelTotals(plan: WalkedFunnel, run: Budget): Promise<FunnelTotals | null>;
   /** Lists the actors at a point of a funnel. Returns null in the same cases as `funnelTotals`. */
   funnelActors(plan: WalkedFunnel, page: FunnelPage, run: Budget): Promise<ActorRow[] | null>;
@@ -52,9 +52,9 @@ export interface EventStore {
   /** Counts the actors that started in an interval, and how many of them returned in later intervals. */
   retention(query: RetentionStoreQuery, run: Budget): Promise<RetentionRow[]>;
   lifecycle(query: LifecycleStoreQuery, run: Budget): Promise<LifecycleRow[]>;
-  /** Counts visitors, views and sessions of a website, over time or by breakdown value. */
+  /** Counts a website's visitors, views and sessions, over time or by breakdown value. */
   web(query: WebStoreQuery, run: Budget): Promise<WebRow[]>;
-  /** Lists the actors behind a number in the result of another query. */
+  /** Lists the actors that a number in another query's result counts. */
   actors(query: ActorsStoreQuery, run: Budget): Promise<ActorRow[]>;
   /** Reads rows of event columns. */
   page(query: EventPageQuery, run: Budget): Promise<unknown[][]>;
@@ -67,9 +67,9 @@ export interface EventStore {
   keys(query: EventListQuery, run: Budget): Promise<FoundKeys>;
   /** Returns the approximate sizes of events in a response, in any order. Omits missing events. */
   sizes(query: EventsOfKeys, run: Budget): Promise<EventSize[]>;
-  /** Reads the events with the given keys, in the order of the keys. Omits missing events. */
+  /** Reads the events with these keys, in key order. Omits missing events. */
   read(query: EventsOfKeys, run: Budget): Promise<ListedEvent[]>;
-  /** Returns the values of a property in the latest events, the most frequent first. */
+  /** Returns a property's values in the latest events, most frequent first. */
   values(query: PropertyValuesQuery, run: Budget): Promise<string[]>;
   /** Counts, by day, which persons saw which variant of a flag, and whether they converted afterwards. */
   exposures(query: ExposuresQuery, run: Budget): Promise<ExposureRow[]>;
@@ -83,11 +83,11 @@ export interface EventStore {
 
 export interface LatestEvent {
   distinctId: string;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the epoch. */
   time: number;
 }
 
-/** A statement that other code prints and the event store runs. */
+/** A statement that other code builds and the event store runs. */
 export interface Statement {
   projectId: number;
   print(engine: EngineName): Fragment;
@@ -98,24 +98,24 @@ export interface Statement {
   page?: PageStatement;
 }
 
-/** Statements for a page of events: one finds the keys of the events, and one reads these events in order. */
+/** Statements for a page of events: one finds the events' keys, and one reads the events in order. */
 export interface PageStatement {
   keys(engine: EngineName): Fragment;
   print(engine: EngineName, keys: readonly EventKey[]): Fragment;
 }
 
-/** Limits the cost of a query. All functions of the store throw OverBudget if a query exceeds a limit. */
+/** Limits a query's cost. All store functions throw OverBudget if a query exceeds a limit. */
 export interface Budget {
-  /** Aborts when the result is no longer needed. The engine then stops the query. */
+  /** Aborts when the result is no longer needed, which makes the engine stop the query. */
   signal: AbortSignal;
   maxMs: number;
-  /** Maximum size of the rows that are read. */
+  /** Maximum size of the rows to read, in bytes. */
   maxBytes: number;
-  /** True for SQL that a user wrote. PostgreSQL runs such SQL with a role that can read few tables. */
+  /** Whether a user wrote the SQL. PostgreSQL runs such SQL with a role that can read few tables. */
   isUserSql?: boolean;
 }
 
-/** Creates a budget for consecutive queries. Each query may take the time that the previous ones left. */
+/** Creates a budget for consecutive queries, in which each query may use the time that previous queries left. */
 export function withSharedDeadline({ maxMs, ...budget }: Budget): Budget {
   const deadline = performance.now() + maxMs;
   return {
@@ -126,7 +126,7 @@ export function withSharedDeadline({ maxMs, ...budget }: Budget): Budget {
   };
 }
 
-/** Thrown when a query has exceeded its budget and the engine has stopped it. */
+/** Thrown if a query has exceeded its budget and the engine has stopped it. */
 export class OverBudget extends Error {
   readonly limit: 'time' | 'memory' | 'bytes';
 

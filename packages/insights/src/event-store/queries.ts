@@ -7,14 +7,14 @@ export type Aggregation = 'sum' | 'avg' | 'min' | 'max' | { percentile: number }
 
 export type Measure =
   | { of: 'events' }
-  /** Number of distinct actors. With `once`, each actor counts only in its first interval. */
+  /** Number of distinct actors. If `once` is true, each actor counts only in its first interval. */
   | { of: 'actors'; actorType: ActorType; once: boolean; first: FirstTime | null }
   | { of: 'property'; property: Property; times: number; aggregate: Aggregation }
   /** Durations in seconds of the sessions that contain a selected event, aggregated over sessions. */
   | { of: 'sessions'; times: number; aggregate: Aggregation }
   /** Number of events per actor, aggregated over actors. */
   | { of: 'counts'; actorType: ActorType; aggregate: Aggregation }
-  /** The number that an aggregate returns. It can be null. */
+  /** The number that an aggregate returns, which can be null. */
   | { of: 'expression'; expression: EventExpression };
 
 /** Counts only each actor's first event with one of these names, and only if the query selects that event. */
@@ -25,24 +25,25 @@ export interface FirstTime extends EventNames {
 
 export interface SeriesQuery {
   select: Selection;
-  /** Starts of the intervals. Empty to compute a single number for the entire range. */
+  /** Starts of the intervals, or an empty list to compute a single number for the entire range. */
   edges: readonly number[];
-  /** Each point covers the intervals from `first` up to but not including `end`. Null for one interval per point. */
+  /**
+   * Each point covers the intervals from `first` up to but not including `end`. Null if each point covers one interval.
+   */
   windows: readonly { first: number; end: number }[] | null;
   measure: Measure;
   breakdowns: readonly Breakdown[];
-  /** Maximum number of breakdown values. The values with the largest numbers remain, and all others are combined. */
+  /** Maximum number of breakdown values. Values beyond those with the largest numbers are combined. */
   limit: number;
-  /** True to sort events without a value last. */
+  /** Whether to sort events without a value last. */
   nullsLast: boolean;
 }
 
 export interface SeriesRow {
-  /** Index of the row's interval. */
   bucket: number;
   /** One value per breakdown. A missing value is null. */
   values: (string | null)[];
-  /** True if the row combines all values beyond the limit. */
+  /** Whether the row combines all values beyond the limit. */
   isOther: boolean;
   number: number;
 }
@@ -95,7 +96,7 @@ export interface RetentionStoreQuery {
   rows: number;
   target: FunnelStep;
   returning: FunnelStep;
-  /** Minimum number of returning events that an actor needs in an interval to count there. */
+  /** Minimum number of returning events that an actor needs in an interval to count as returned. */
   least: number;
   /** If set, each actor starts with its first target event of all time. */
   first: FirstTime | null;
@@ -109,7 +110,7 @@ export interface RetentionStoreQuery {
    * calendar intervals.
    */
   windowMs: number | null;
-  /** Number of intervals or windows that each later column covers. Null if each column covers one. */
+  /** Number of intervals or windows that each later column covers, or null if each column covers one. */
   brackets: readonly number[] | null;
   /** A numeric property to sum. The first column sums target events, and later columns sum returning events. */
   aggregated: Property | null;
@@ -119,7 +120,7 @@ export interface RetentionRow {
   values: (string | null)[];
   /** Index of the interval in which the actors started. */
   row: number;
-  /** Index of the column. Column 0 contains the interval of the start. */
+  /** Index of the column. Column 0 is for the interval of the start. */
   later: number;
   count: number;
   /** Sum of the aggregated property values. */
@@ -131,7 +132,7 @@ export interface RetentionRow {
 export interface LifecycleStoreQuery {
   select: Selection;
   actorType: ActorType;
-  /** Starts of the intervals, including one interval before and one after those in the result. */
+  /** Starts of the intervals, including one interval before and one after the intervals in the result. */
   edges: readonly number[];
 }
 
@@ -148,7 +149,6 @@ export const pageViews = ['$pageview', '$screen'] as const;
 
 /** Selects sessions that started in the time range, and their selected page views. */
 export interface WebStoreQuery {
-  /** Selects page views. */
   select: Selection;
   /**
    * Condition on a session's first page view (`entry`) and last page view (`exit`), even if the query does not select
@@ -156,7 +156,9 @@ export interface WebStoreQuery {
    */
   entry: Condition;
   exit: Condition;
-  /** Starts of the intervals in which sessions start. Empty to compute a single number for the entire range. */
+  /**
+   * Starts of the intervals in which sessions start, or an empty list to compute a single number for the entire range.
+   */
   edges: readonly number[];
   breakdown: WebBreakdown | null;
   order: { by: 'visitors' | 'views' | 'bounces'; isDescending: boolean };
@@ -165,17 +167,17 @@ export interface WebStoreQuery {
 }
 
 export interface WebBreakdown {
-  /** The page views of a session from which values are read: all of them, or only the first or last one. */
+  /** The page views in a session from which values are read: all of them, or only the first or last one. */
   of: 'view' | 'entry' | 'exit';
   value: Breakdown;
-  /** True to omit sessions without a value. */
+  /** Whether to omit sessions without a value. */
   hidesNull: boolean;
   /**
    * Whether a value's bounce rate is computed only from sessions that started with the value, instead of from all
    * sessions that contain it.
    */
   ratesEntries: boolean;
-  /** The values to which the result is limited. Null for all values. */
+  /** The values to which the result is limited, or null for all values. */
   only: readonly (string | null)[] | null;
 }
 
@@ -187,17 +189,17 @@ export interface WebRow {
   sessions: number;
   /** Total duration of the sessions in seconds. */
   seconds: number;
-  /** Number of bounces among the `rated` sessions. */
+  /** Number of bounced sessions among the `rated` sessions. */
   bounced: number;
   rated: number;
-  /** Total number of visitors or views in all rows. The order determines which of the two. */
+  /** Total number of visitors or views in all rows, depending on the sort order. */
   total: number;
 }
 
-/** Person properties that can be the display name. The first non-empty one is used. */
+/** Person properties that can be the display name. The first nonempty property is used. */
 export const displayNames = ['email', 'name', 'username'];
 
-/** The actors behind a point of a result, or all persons. */
+/** The actors at a point of a result, or all persons. */
 export type ActorsSource =
   | { behind: 'series'; query: SeriesQuery; actorType: ActorType }
   | { behind: 'retention'; query: RetentionStoreQuery; row: number }
@@ -208,14 +210,14 @@ export interface ActorsStoreQuery {
   source: ActorsSource;
   actorType: ActorType;
   projectId: number;
-  /** Expressions that are computed for each person and returned with the person. */
+  /** Expressions to compute for each person and return with the person. */
   columns: readonly EventExpression[];
   order: readonly ActorsOrder[];
   limit: number;
   offset: number;
 }
 
-/** The order of actors. `created_at` and `name` come from the actor's record. The name of a group is its key. */
+/** The order of actors. `created_at` and `name` come from the actor's record. A group's name is its key. */
 export interface ActorsOrder {
   by: 'events' | 'id' | 'created_at' | 'name' | EventExpression;
   isDescending: boolean;
@@ -245,7 +247,7 @@ export type PageColumn =
 
 export interface EventPageQuery {
   select: Selection;
-  /** Selects only the events of these persons. Null to select the events of all persons. */
+  /** The actors whose events are selected, or null for all persons. */
   of: ActorsSource | null;
   columns: readonly PageColumn[];
   /** Columns to sort by. */
@@ -263,9 +265,9 @@ export interface EventPosition {
 export interface EventListQuery extends EventNames {
   /** The time by which events are selected and sorted: when they happened, or when they were stored. */
   by: 'timestamp' | 'created_at';
-  /** Start of the time range. Null if there is no limit. */
+  /** The start of the time range, or null for no limit. */
   from: number | null;
-  /** End of the time range, exclusive. Null if there is no limit. */
+  /** The end of the time range, exclusive, or null for no limit. */
   to: number | null;
   where: Condition;
   /** If set, the list contains only events with these distinct IDs. */
@@ -309,7 +311,7 @@ export interface EventSize {
 
 export interface EventList {
   events: ListedEvent[];
-  /** True if more events follow. */
+  /** Whether more events follow. */
   hasMore: boolean;
 }
 
@@ -333,9 +335,9 @@ export interface PropertyValuesQuery {
   property: Property;
   /** If set, only values that contain this text are returned, ignoring case. */
   containing: string | null;
-  /** Number of the latest events to search. */
+  /** Number of latest events to search. */
   latest: number;
-  /** Maximum length of a value in characters. Longer values are left out. */
+  /** Maximum length of a value in characters. Longer values are omitted. */
   longest: number;
   limit: number;
 }
@@ -343,9 +345,8 @@ export interface PropertyValuesQuery {
 export interface ExposuresQuery {
   /** Selects the events that record calls of the flag. */
   select: Selection;
-  /** The property with the variant that a flag call returned. */
+  /** The property that contains the variant that a flag call returned. */
   response: Breakdown;
-  /** Starts of the days. */
   edges: readonly number[];
   conversionEvent: string | null;
   /** Maximum number of flag calls to read. */
@@ -354,7 +355,7 @@ export interface ExposuresQuery {
   maxVariants: number;
 }
 
-/** The result for the persons who first saw a variant on a day. */
+/** The result for persons who first saw a variant on a day. */
 export interface ExposureRow {
   variant: string;
   /** Index of the day on which the persons first saw the variant. */
@@ -362,7 +363,7 @@ export interface ExposureRow {
   exposures: number;
   /** Number of persons who first saw the variant on this day. */
   persons: number;
-  /** How many of these persons converted afterwards. */
+  /** Number of these persons who converted afterwards. */
   conversions: number;
   /**
    * Number of flag calls that were read for all variants and days. Greater than `most` if more than `most` calls exist.

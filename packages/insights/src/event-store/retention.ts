@@ -1,4 +1,4 @@
-// SQL that counts the actors that start in an interval and those that return in later intervals.
+// SQL that counts the actors that start in an interval, and the actors that return in later intervals.
 
 import {
   buildBreakdownColumns,
@@ -53,7 +53,7 @@ function buildIntervalBitsSql(dialect: Dialect, query: RetentionStoreQuery): Fra
   const numbers = bitNumberIndexes(edges.length);
   const bits = (name: 't' | 'r', happened: Fragment) =>
     buildIntervalBits(dialect, { intervals: edges.length, name, happened });
-  // One returning event is enough, so events need not be counted per interval.
+  // One returning event is sufficient, so events do not have to be counted per interval.
   const [marked, columns] =
     least > 1
       ? [sql`active`, [...bits('t', sql`begins > 0`), ...bits('r', sql`times >= ${sql.int(least)}`)]]
@@ -84,7 +84,7 @@ function buildIntervalCellsSql(dialect: Dialect, query: RetentionStoreQuery): Fr
     );
     return sql`arrayConcat(${sql.join(lists, ', ')})`;
   };
-  // An actor also counts for all intervals before the one in which it last returned.
+  // An actor also counts for all intervals before the interval in which it last returned.
   const later = cumulative
     ? sql`if(notEmpty(back) AND back[-1] > began, [0, back[-1] - began], [0])`
     : sql`arrayConcat([0], arrayFilter(later -> later > 0 AND later < ${sql.int(columns)}, arrayMap(one -> one - began, back)))`;
@@ -134,7 +134,7 @@ function collectIntervalBits({ edges, columns, cumulative }: RetentionStoreQuery
   };
 }
 
-/** Returns the indexes of the bits that are set. */
+/** Returns the indexes of the set bits. */
 function intervalsIn(numbers: unknown[]): number[] {
   return numbers.flatMap((number, at) =>
     [...Number(number).toString(2)]
@@ -164,7 +164,7 @@ function buildRetentionSql(dialect: Dialect, query: RetentionStoreQuery): Fragme
      WHERE bucket < ${sql.int(query.rows)}`;
 }
 
-/** Selects the actors that started in an interval, with the number of each actor's target events in the interval. */
+/** Selects the actors that started in an interval, with each actor's number of target events in the interval. */
 export function buildRetentionActorsSql(dialect: Dialect, query: RetentionStoreQuery, row: number): Fragment {
   return sql`WITH ${active(dialect, query, dialect.actorId(query.actorType))}
     SELECT actor, sum(began) AS events FROM beginners WHERE bucket = ${sql.int(row)} GROUP BY actor`;

@@ -1,4 +1,4 @@
-// The events that a query reads: their time range, their names, and conditions on properties, persons and cohorts.
+// The events that a query reads: their time range, names, and conditions on properties, persons and cohorts.
 
 import type { Fragment } from './sql.ts';
 
@@ -6,19 +6,19 @@ export type EngineName = 'postgres' | 'clickhouse';
 
 export interface EventNames {
   projectId: number;
-  /** Names of the events. Null selects all events, and an empty list selects none. */
+  /** The event names. Null selects all events, and an empty list selects no events. */
   events: readonly string[] | null;
 }
 
-/** Selects events of a project by name, time and a condition. */
+/** Selects a project's events by name, time and condition. */
 export interface Selection extends EventNames {
   from: number;
-  /** End of the time range, exclusive. */
+  /** The end of the time range, exclusive. */
   to: number;
   where: Condition;
 }
 
-/** The type of actor that a query counts. A person is the current one, after merges. */
+/** The type of actor that a query counts. A person is the current person, after merges. */
 export type ActorType = { of: 'person' } | { of: 'group'; index: number } | { of: 'session' };
 
 /**
@@ -28,13 +28,13 @@ export type ActorType = { of: 'person' } | { of: 'group'; index: number } | { of
 export type Property =
   | { of: 'event' | 'person' | 'stored person' | 'shown person'; key: string }
   | { of: 'group'; index: number; key: string }
-  /** `person_id` is the ID of the current person, and `stored person_id` the ID of the person at ingestion. */
+  /** `person_id` is the current person's ID, and `stored person_id` is the person's ID at ingestion. */
   | { of: 'column'; key: 'distinct_id' | 'event' | 'person_id' | 'stored person_id' | 'elements_chain' }
-  /** The link of the innermost element that has a link, or an empty text. */
+  /** The link of the innermost element that has a link, or an empty string. */
   | { of: 'column'; key: 'first href' }
-  /** The time of the event. As a number, it is in seconds since 1970. */
+  /** The event's time. As a number, it is in seconds since the epoch. */
   | { of: 'column'; key: 'timestamp' }
-  /** The value of an SQL expression as text. The text is empty if the value is null. */
+  /** The value of an SQL expression as text, or an empty string if the value is null. */
   | { of: 'column'; key: 'expression'; expression: EventExpression };
 
 /**
@@ -44,13 +44,15 @@ export interface EventExpression {
   /** Equal expressions have equal keys. */
   key: string;
   isAggregate: boolean;
-  /** Properties of other records that the expression needs in addition to the event. */
+  /** The properties of other records that the expression reads in addition to the event. */
   reads: readonly Property[];
-  /** True if the expression's value is a text in results. */
+  /** Whether results contain the expression's value as text. */
   isShownAsText: boolean;
-  /** Prints the columns of the event that an aggregate reads, with their names. */
+  /** Builds the event columns that an aggregate reads, with their names. */
   columns(engine: EngineName): Fragment[];
-  /** Prints the value itself, a form that both engines sort in the same order, or the form for results. */
+  /**
+   * Builds SQL for the value itself, for a form that both engines sort in the same order, or for the form in results.
+   */
   print(engine: EngineName, form: 'value' | 'order' | 'result'): Fragment;
 }
 
@@ -78,7 +80,7 @@ export type Test =
    */
   | { is: 'version'; than: Comparison | '=' | '<>'; key: string }
   | { is: 'release' }
-  /** Compares times. Texts without an offset are in the time zone. */
+  /** Compares times. Strings without an offset are in the time zone. */
   | { is: 'time'; than: Comparison; value: number; zone: string };
 
 export type Condition =
@@ -86,7 +88,7 @@ export type Condition =
   | { any: readonly Condition[] }
   | { not: Condition }
   | { property: Property; test: Test }
-  /** True if the breakdown has this value. Null is the missing value. */
+  /** True if the breakdown has this value. Null means a missing value. */
   | { breakdown: Breakdown; value: string | null }
   | { inStaticCohort: number }
   /** An expression that is true or false. */
@@ -101,6 +103,6 @@ export interface Breakdown {
   isUrl: boolean;
   /** Whether to show 1 and 0 as true and false, like boolean values. */
   isBoolean: boolean;
-  /** Edges of the numeric bins. If set, the value is the index of the bin. */
+  /** Edges of the numeric bins. If set, the value is the bin's index. */
   bins: readonly number[] | null;
 }

@@ -42,7 +42,7 @@ export function buildSeriesSql(dialect: Dialect, query: SeriesQuery): Fragment {
      ORDER BY is_other, ${rest}, bucket`;
 }
 
-/** Returns whether the counted rows contain each actor once per interval and value. */
+/** Returns true if the counted rows contain each actor once per interval and value. */
 function isGrouped(dialect: Dialect, { measure }: SeriesQuery): boolean {
   return dialect.groupsBeforeCounting || (measure.of === 'actors' && measure.once);
 }
@@ -120,10 +120,10 @@ function matching(dialect: Dialect, query: SeriesQuery): Fragment {
              ${whereMatching(dialect, query, actorType, property === null ? [] : [property])}`;
 }
 
-/** Maximum duration of a session: one day. */
+/** Maximum session duration: one day. */
 export const longestSessionMs = 86_400_000;
 
-/** Computes the durations of the sessions around the time range, from all events of each session. */
+/** Computes the durations of the sessions around the time range, from all events in each session. */
 function sessionLengths(dialect: Dialect, { projectId, from, to }: SeriesQuery['select']): Fragment {
   const id = dialect.actorId({ of: 'session' });
   const time = dialect.millis(sql`e.timestamp`);
@@ -206,7 +206,7 @@ function aggregate(dialect: Dialect, how: Aggregation, x: Fragment): Fragment {
   }
 }
 
-/** Selects all actors of a series, with the number of each actor's events. */
+/** Selects a series's actors, with each actor's number of events. */
 export function buildSeriesActorsSql(dialect: Dialect, query: SeriesQuery, actorType: ActorType): Fragment {
   return sql`SELECT ${dialect.actorId(actorType)} AS actor, count(*) AS events ${whereMatching(dialect, query, actorType, [])}
               GROUP BY 1`;

@@ -1,6 +1,6 @@
 // SQL as a tagged template, with typed values. The same code works for every engine.
 
-/** The type of a value, which determines how the engine binds it. Times are milliseconds since 1970. */
+/** A value's type, which determines how the engine binds the value. Times are milliseconds since the epoch. */
 export type ValueType =
   | 'text'
   | 'texts'
@@ -20,7 +20,7 @@ export interface Value {
   value: unknown;
 }
 
-/** A piece of SQL. Only the function `sql` can create one, so that user input never becomes SQL text. */
+/** A piece of SQL. Only the function `sql` can create fragments, so that user input never becomes SQL text. */
 export class Fragment {
   readonly parts: readonly (string | Value)[];
 
@@ -67,7 +67,7 @@ sql.float = (value: number): Value => ({ type: 'float', value });
 sql.floats = (value: readonly number[]): Value => ({ type: 'floats', value });
 sql.time = (value: number): Value => ({ type: 'time', value });
 sql.times = (value: readonly (number | null)[]): Value => ({ type: 'times', value });
-/** Binds a date in the form `YYYY-MM-DD`. */
+/** Binds a date in the format `YYYY-MM-DD`. */
 sql.date = (value: string): Value => ({ type: 'date', value });
 sql.uuid = (value: string): Value => ({ type: 'uuid', value });
 sql.uuids = (value: readonly string[]): Value => ({ type: 'uuids', value });

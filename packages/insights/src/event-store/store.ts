@@ -1,4 +1,4 @@
-// Implements the event store for any engine: builds the SQL of each query and converts its rows.
+// Implements the event store for any engine: builds each query's SQL and converts its rows.
 
 import { buildFromClause, buildPersonsSql } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
@@ -99,7 +99,7 @@ export function createEventStore(engine: Engine): EventStore {
     },
 
     async earliest({ projectId, events }, run) {
-      // Uses one subquery per event name, so that each subquery needs a single index lookup.
+      // Use one subquery per event name, so that each subquery needs a single index lookup.
       const first = (isIt: Fragment) =>
         sql`(SELECT ${dialect.millis(sql`min(e.timestamp)`)} AS first ${buildFromClause(dialect, { projectId })}
               WHERE e.project_id = ${sql.int(projectId)}${isIt})`;
@@ -117,7 +117,6 @@ function buildActorsPageSql(dialect: Dialect, query: ActorsStoreQuery): Fragment
              ${buildActorsOrder(dialect, query)} LIMIT ${sql.int(query.limit)} OFFSET ${sql.int(query.offset)}`;
 }
 
-/** Converts the rows of `FunnelSql.totals`. */
 function readFunnelTotals({ shows, storeQuery, period }: WalkedFunnel, rows: unknown[][]): FunnelTotals {
   const valuesOf = ([isOther, values]: unknown[]) => (isOther ? null : (values as unknown[]).map(String));
   // Without times, the average is NaN.
@@ -196,7 +195,7 @@ function buildActorsOrder(
   const record = isGroup
     ? dialect.groupRecord(projectId, actorType.index, sql`actor`)
     : dialect.personRecord(projectId, sql`actor`);
-  // IDs are sorted as text in byte order, so that all engines return the same order.
+  // Sort IDs as text in byte order, so that all engines return the same order.
   const id = isGroup ? dialect.inByteOrder(sql`actor`) : dialect.uuidText(sql`actor`);
   const created = isGroup ? sql`${sql.numbered('g', actorType.index)}.created_at` : sql`p.created_at`;
   const names = displayNames.map((key) => sql`nullif(${dialect.text({ of: 'person', key })}, '')`);
@@ -258,7 +257,7 @@ function compareAsTexts(a: number, b: number): number {
   return (a & differing & -differing) === 0 ? -1 : 1;
 }
 
-/** Converts `101` to 5. The first character becomes the lowest bit. */
+/** Converts `101` to 5. The first character is the lowest bit. */
 function parseBits(marks: unknown): number {
   const text = String(marks);
   let bits = 0;

@@ -5,7 +5,7 @@ import type { Dialect } from './dialect.ts';
 import type { PropertyValuesQuery } from './queries.ts';
 import { type Fragment, sql } from './sql.ts';
 
-/** Selects the values of a property, the most frequent first. */
+/** Selects a property's values, most frequent first. */
 export function buildValuesSql(dialect: Dialect, query: PropertyValuesQuery): Fragment {
   const { containing, longest, limit } = query;
   const searched = containing === null ? sql`` : sql` AND ${dialect.contains(sql`name`, containing)}`;
@@ -24,7 +24,7 @@ function latestText(dialect: Dialect, { select, property, latest }: PropertyValu
   if (dialect.followsIndexes)
     return sql`SELECT CASE WHEN is_scalar THEN name END AS name FROM (
         SELECT ${name} AS name, ${dialect.isScalar(property)} AS is_scalar ${events([property])} ${newest}) AS newest`;
-  // The subquery finds the times of the latest events, which is fast because that column is small.
+  // The subquery finds the times of the latest events, which is fast because the time column is small.
   return sql`SELECT ${name} AS name ${events([property])}
          AND e.timestamp >= coalesce((SELECT min(at) FROM (SELECT e.timestamp AS at ${events([])} ${newest}) AS newest), ${sql.time(select.from)})
          AND ${dialect.isScalar(property)}`;

@@ -9,7 +9,7 @@ export interface WalkedFunnel {
   windowMs: number;
   fromStep: number;
   toStep: number;
-  /** Number of bins in the histogram of conversion times. Null to choose it automatically. */
+  /** Number of bins in the histogram of conversion times, or null to choose the number automatically. */
   binCount: number | null;
   attribution: { by: 'first_touch' | 'last_touch' | 'all_events' } | { by: 'step'; step: number };
   /** For each exclusion, the steps between which its event must not happen. */
@@ -18,12 +18,10 @@ export interface WalkedFunnel {
   optional: number[];
   /** Maximum number of breakdown values, and whether to omit the row that combines all other values. */
   breakdown: { limit: number; hidesOther: boolean };
-  /** Starts of the intervals. */
   period: { edges: readonly number[] };
   storeQuery: FunnelStoreQuery;
 }
 
-/** Selects the actors at a point of a funnel. */
 export interface FunnelPoint {
   /**
    * The furthest steps that the actors reached, or a step that they reached (`step`) and one that they did not reach
@@ -31,7 +29,9 @@ export interface FunnelPoint {
    */
   reached: { furthest: readonly number[] } | { step: number; butNot: number | null };
   values: string[] | null;
-  /** In a funnel trend, the interval in which the actors entered, and whether they converted. Otherwise null. */
+  /**
+   * In a funnel trend, the interval in which the actors entered, and whether they converted. Null for other funnels.
+   */
   entrance: { bucket: number; isConverted: boolean } | null;
 }
 
@@ -42,7 +42,7 @@ export interface FunnelPage {
   offset: number;
 }
 
-/** The numbers of a funnel. The breakdown values are null in the row that combines all values beyond the limit. */
+/** A funnel's numbers. The breakdown values are null in the row that combines all values beyond the limit. */
 export type FunnelTotals =
   | { shows: 'steps'; rows: FunnelSteps[] }
   | { shows: 'time_to_convert'; bins: [number, number][]; average: number | null }

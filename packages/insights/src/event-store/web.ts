@@ -20,7 +20,7 @@ export async function readWeb(engine: Engine, query: WebStoreQuery, run: Budget)
   return readRows(engine, { text: webText(engine.dialect, query), run, read });
 }
 
-/** A session is a bounce if it is shorter than this, and has exactly one page view and no autocaptured event. */
+/** The duration below which a session is a bounce if it has exactly one page view and no autocaptured event. */
 export const shortestStayMs = 10_000;
 
 /**
@@ -47,7 +47,7 @@ function webText(dialect: Dialect, query: WebStoreQuery): Fragment {
       FROM numbers ORDER BY ${inOrder(dialect, query)} LIMIT ${sql.int(limit)} OFFSET ${sql.int(offset)}`;
 }
 
-/** Returns whether the query depends on the first or the last page view of a session. */
+/** Returns whether the query depends on a session's first page view and on its last page view. */
 function ends({ breakdown, entry, exit }: WebStoreQuery): { entry: boolean; exit: boolean } {
   const isAll = (one: WebStoreQuery['entry']) => 'all' in one && one.all.length === 0;
   return {
@@ -141,7 +141,7 @@ function visits(dialect: Dialect, query: WebStoreQuery): Fragment {
   const values = { view: sql`b0`, entry: label(sql`entry`), exit: label(sql`leaving`) };
   const lasted = sql`last_ms - first_ms`;
   const isBounce = sql`pages = 1 AND clicks = 0 AND ${lasted} < ${sql.int(shortestStayMs)}`;
-  // If two pages were first viewed in the same millisecond, the session counts as starting with both of them.
+  // If two pages were first viewed in the same millisecond, the session counts as starting with both pages.
   const isRated = breakdown?.ratesEntries ? sql`view_ms = entry_ms` : sql`1 = 1`;
   const tests = [
     sql`views > 0 AND started >= ${sql.time(select.from)} AND started < ${sql.time(select.to)}`,
@@ -168,7 +168,7 @@ function wanted(breakdown: WebBreakdown | null): Fragment {
   return sql`WHERE ${isSet} AND (${sql.join(ways, ' OR ')})`;
 }
 
-/** Sorts the rows. The value breaks ties, so that the order is the same on all engines. */
+/** Sorts the rows. Ties are sorted by value, so that the order is the same on all engines. */
 function inOrder(dialect: Dialect, { order, edges }: WebStoreQuery): Fragment {
   if (edges.length > 0) return sql`bucket`;
   const direction = order.isDescending ? sql`DESC` : sql`ASC`;

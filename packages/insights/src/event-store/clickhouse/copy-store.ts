@@ -12,7 +12,7 @@ const restored = 'clickhouse restored';
 export interface CopyClaim {
   /** The time before which all stored events have been copied. Null if no events have been copied. */
   copiedUntil: Date | null;
-  /** When the claim's lease expires, as text. This text also identifies the claim. */
+  /** When the claim's lease expires, as a string that also identifies the claim. */
   expiresAt: string;
 }
 
@@ -77,7 +77,7 @@ export async function requestCopyAfterRestore(sql: Sql): Promise<void> {
   );
 }
 
-/** After a restore, returns the time from which events must be copied again. Returns null if there was no restore. */
+/** After a restore, returns the time from which events must be copied again. Returns null without a restore. */
 export async function readRestoredCopy(sql: Sql): Promise<Date | null> {
   const [row] = await sql.query<{ copied_until: Date }>('SELECT copied_until FROM event_store_copy WHERE store = $1', [
     restored,
@@ -91,11 +91,11 @@ export async function finishRestoredCopy(sql: Sql, claim: CopyClaim, since: Date
   await sql.query('DELETE FROM event_store_copy WHERE store = $1 AND copied_until >= $2', [restored, since]);
 }
 
-/** The times up to which data has been copied to ClickHouse. */
+/** The times before which data has been copied to ClickHouse. */
 export interface CopiedUntil {
-  /** The time before which all stored events have been copied. Null if this time is unknown. */
+  /** The time before which all stored events have been copied, or null if unknown. */
   events: Date | null;
-  /** The time before which all changes of persons have been copied. Null while queries read persons from PostgreSQL. */
+  /** The time before which all person changes have been copied. Null while queries read persons from PostgreSQL. */
   persons: Date | null;
 }
 
@@ -107,7 +107,7 @@ export async function readCopiedUntil(sql: Sql): Promise<CopiedUntil> {
   return { events: untilOf(following), persons: untilOf(copyingPersons) };
 }
 
-/** Returns the time when the oldest event was stored, or null if there are no events. */
+/** Returns the time at which the oldest event was stored, or null if no events are stored. */
 export async function readOldestStoredAt(sql: Sql): Promise<Date | null> {
   const [row] = await sql.query<{ at: Date | null }>('SELECT min(created_at) AS at FROM event');
   return row?.at ?? null;
@@ -130,7 +130,7 @@ export async function saveRebuiltUntil(sql: Sql, until: Date): Promise<void> {
   await sql.query('UPDATE event_store_copy SET copied_until = $2 WHERE store = $1', [rebuilding, until]);
 }
 
-/** Returns whether a rebuild is running or was interrupted. */
+/** Returns true if a rebuild is running or was interrupted. */
 export async function isRebuilding(sql: Sql): Promise<boolean> {
   return (await sql.query('SELECT 1 FROM event_store_copy WHERE store = $1', [rebuilding])).length > 0;
 }
@@ -154,7 +154,7 @@ export async function finishRebuild(sql: Sql): Promise<void> {
 export interface EventRemoval {
   id: bigint;
   project_id: number;
-  /** The distinct ID whose events are removed. Null to remove the events of all distinct IDs. */
+  /** The distinct ID whose events are removed, or null for all distinct IDs. */
   distinct_id: string | null;
   /**
    * Together with `requested_at`, limits the removal to the events of this deleted person. Null to remove the events of

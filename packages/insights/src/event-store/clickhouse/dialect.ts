@@ -23,7 +23,6 @@ import { buildLifecycleBitsSql } from './lifecycle.ts';
 import { propertyColumns, repairJsonSql } from './tables.ts';
 
 const person = sql`coalesce(o.person_uuid, e.person_id)`;
-/** Returns an event column as text. */
 const column = (property: Extract<Property, { of: 'column' }>) =>
   buildColumnText(property, {
     engine: 'clickhouse',
@@ -71,7 +70,7 @@ export const clickhouseDialect: Dialect = {
       return property.key === 'timestamp' ? seconds : numberOf(column(property));
     }
     const { raw, isNumber, asNumber } = found(property);
-    // Only a JSON string must be unquoted and unescaped before it is converted.
+    // Only a JSON string must be unquoted and unescaped before conversion.
     return sql`multiIf(${isNumber}, ${asNumber}, startsWith(${raw}, '"'), ${numberOf(text(property))}, NULL)`;
   },
   time: (property, zone) => {
@@ -94,7 +93,7 @@ export const clickhouseDialect: Dialect = {
     const parts = (list: Fragment) => sql`if(${list} = '', '', arrayStringConcat(arrayMap(
         part -> if(match(part, '^\\d+$'), concat('0', leftPad(toString(length(part)), 4, '0'), part), concat('1', part)),
         splitByChar('.', ${list})), char(2)))`;
-    // The one-element list names the groups `g`, so that the query contains the pattern only twice.
+    // The one-element list binds the groups to `g`, so that the query contains the pattern only twice.
     return sql`if(match(${value}, ${pattern}), arrayMap(
         g -> concat(leftPad(g[1], 20, '0'), leftPad(if(g[2] = '', '0', g[2]), 20, '0'), leftPad(if(g[3] = '', '0', g[3]), 20, '0'),
                     if(g[4] = '', '~', concat('-', ${parts(sql`g[4]`)})), char(1), ${parts(sql`g[5]`)}),
@@ -199,14 +198,14 @@ export const clickhouseDialect: Dialect = {
   actorKey: (actorType) => sql`cityHash64(${clickhouseDialect.actorId(actorType)})`,
 };
 
-/** Returns the common length of the intervals, or null if their lengths differ. */
+/** Returns the interval length if all intervals have the same length, and null otherwise. */
 function evenLength(edges: readonly number[]): number | null {
   const [first, second] = edges;
   if (first === undefined || second === undefined) return null;
   return edges.every((edge, at) => edge === first + at * (second - first)) ? second - first : null;
 }
 
-/** Builds the condition that an event's time is between the earliest and the latest time in the keys. */
+/** Builds the condition that an event's time is between the earliest and latest time in the keys. */
 function isInTimeOf(keys: readonly EventKey[]): Fragment {
   const times = keys.map(({ timestamp }) => timestamp);
   return sql`e.timestamp >= ${sql.time(Math.min(...times))} AND e.timestamp <= ${sql.time(Math.max(...times))}`;
@@ -239,7 +238,7 @@ function personProperties(keys: readonly string[]): Fragment {
   return sql`, concat('{', arrayStringConcat(arrayFilter(pair -> NOT endsWith(pair, ':'), [${sql.join(pairs, ', ')}]), ','), '}') AS properties${texts}`;
 }
 
-/** Returns the name of the column that contains a property of the person as text. */
+/** Returns the name of the column that contains a person property as text. */
 const personTextColumn = (key: string) => Fragment.of([`text_${Buffer.from(key).toString('hex')}`], []);
 
 function found(property: Exclude<Property, { of: 'column' }>) {
@@ -283,7 +282,7 @@ const usual: ReadonlyMap<string, Fragment> = new Map(
   [...propertyColumns.few, ...propertyColumns.many].map((name) => [name, Fragment.of([`e.usual.\`${name}\``], [])]),
 );
 
-/** Returns a property as text: numbers in their shortest form, lists as JSON. */
+/** Returns a property as text, with numbers in their shortest form and lists as JSON. */
 function text(property: Property): Fragment {
   if (property.of === 'column') return column(property);
   const { document, key } = found(property);
@@ -296,9 +295,9 @@ function label({ property, isUrl, isBoolean, bins }: Breakdown): Fragment {
     const number = clickhouseDialect.number(property);
     return sql`if(isNull(${number}), NULL, toString(arrayCount(edge -> edge <= assumeNotNull(${number}), ${sql.floats(bins)}) - 1))`;
   }
-  // For a property of the person, reading the text from the join means that it is computed once per person.
+  // Reading a person property's text from the join computes the text only once per person.
   const plain = property.of === 'person' ? sql`p.${personTextColumn(property.key)}` : text(property);
-  // A value that equals the label for missing values counts as missing.
+  // A value that equals the label for missing values is treated as missing.
   const whole = sql`nullIf(nullIf(${plain}, ${sql.text(nullLabel)}), '')`;
   const value = isUrl
     ? sql`coalesce(nullIf(replaceRegexpOne(${whole}, '[/?#]+$', ''), ''), if(isNull(${whole}), NULL, '/'))`
@@ -331,7 +330,7 @@ function partsOfEqual(values: readonly string[]): string[] | null {
   if (values.length === 0 || values.length > 20) return null;
   const numbers = new Set(splitNumbersAndLists(values).numbers);
   const parts = values.map((value) => {
-    // Stored JSON may escape other characters and may contain spaces in lists.
+    // Stored JSON may escape additional characters, and lists may contain spaces.
     if (!numbers.has(value)) return /^[\w .:@+-]+$/.test(value) ? value : null;
     // A stored number has no exponent and may end in zeros. JavaScript may round a number with more than 15 characters.
     const shortest = String(Number(value));
@@ -341,10 +340,10 @@ function partsOfEqual(values: readonly string[]): string[] | null {
   return certain.length === parts.length ? certain : null;
 }
 
-/** Formats JSON like ClickHouse does. */
+/** Formats JSON as ClickHouse does. */
 const compact = (json: string) => JSON.stringify(JSON.parse(json));
 
-/** Adapts a pattern to RE2's defaults: `.` matches any character, and `$` only the end of the text. */
+/** Adapts a pattern to RE2's defaults, so that `.` matches any character and `$` only the end of the text. */
 function clickhousePattern(pattern: string): string {
   const [flags = ''] = /^\(\?i\)/.exec(pattern) ?? [];
   return `${flags}(?s)(?:${pattern.slice(flags.length)})`;

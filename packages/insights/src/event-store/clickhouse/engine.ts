@@ -23,7 +23,7 @@ const types: Record<ValueType, string> = {
   uuids: 'Array(UUID)',
 };
 
-/** Settings that make results equal to those of PostgreSQL, and that limit the cost of a query. */
+/** Settings that make results equal to PostgreSQL's, and that limit a query's cost. */
 const settings = {
   // Removes duplicates from an events table that ClickHouse fills from Kafka. Such a table may contain an event twice.
   final: 1,
@@ -43,7 +43,7 @@ const settings = {
   max_bytes_before_external_group_by: '1000000000',
   max_bytes_before_external_sort: '1000000000',
   timeout_overflow_mode: 'throw',
-  // A query that fails while its rows are sent must return an error, not an incomplete list.
+  // If a query fails while its rows are being sent, return an error instead of an incomplete list.
   http_write_exception_in_output_format: 0,
   cancel_http_readonly_queries_on_client_close: 1,
 } as const;

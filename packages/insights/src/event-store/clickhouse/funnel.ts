@@ -20,7 +20,7 @@ import type { FunnelPage, WalkedFunnel } from '../walked-funnel.ts';
  * of the event.
  */
 const markBits = 16;
-/** These bits put simultaneous events into order. */
+/** The number of bits that order simultaneous events. */
 const rankBits = 5;
 
 /**
@@ -95,7 +95,7 @@ function buildTrendsSql(dialect: Dialect, plan: WalkedFunnel): Fragment {
     GROUP BY isOther, shown, bucket`;
 }
 
-/** Selects a page of the actors at a point of the funnel's result, with the number of each actor's events. */
+/** Selects a page of actors at a point of the funnel's result, with each actor's number of events. */
 function buildActorsSql(dialect: Dialect, plan: WalkedFunnel, { point, order, limit, offset }: FunnelPage): Fragment {
   const { entrance, reached, values } = point;
   const atLeast = (step: number) => sql`reached >= ${sql.literal(step)}`;
@@ -134,7 +134,7 @@ interface Walking {
    * uses only the first steps in its interval.
    */
   byInterval?: boolean;
-  /** Whether the actors are listed by their IDs. Otherwise, they are only counted. */
+  /** Whether to list the actors by ID instead of only counting them. */
   isListed?: boolean;
 }
 
@@ -160,7 +160,7 @@ function walked(dialect: Dialect, plan: WalkedFunnel, walking: Walking = {}): Fr
   return sql`SELECT actor, events, value, bucket, reached, ${list(positions)} FROM (SELECT *, ${reached} AS reached FROM (${rows})) WHERE reached > 0`;
 }
 
-/** Builds the columns of step k. */
+/** Builds the columns for step k. */
 function step({ order, windowMs, exclusions, storeQuery }: WalkedFunnel, k: number, steps: number): Fragment {
   const column = (name: 's' | 'p' | 'r' | 'g' | 'c', at = k) => sql.numbered(name, at);
   const isWithin = (time: Fragment) => sql`${time} - s <= ${sql.literal(windowMs)}`;
@@ -210,7 +210,7 @@ function inOrder({ order, storeQuery: { steps } }: WalkedFunnel, parts: Fragment
   const rank = sql`multiIf(m >= ${sql.literal(2 ** steps.length)}, 0, m = 0, 1, bitCount(bitXor(m, m - 1)) + 1)`;
   const ranks = sql`(key, m) -> bitShiftLeft(bitShiftRight(key, ${sql.literal(markBits)}), ${sql.literal(markBits + rankBits)})
     + bitShiftLeft(toUInt64(${rank}), ${sql.literal(markBits)}) + m`;
-  // Events that match no step matter only in a strict funnel.
+  // Events that do not match a step matter only in a strict funnel.
   const relevant = order === 'strict' ? sql`keys` : sql`arrayFilter(key -> ${m} != 0, keys)`;
   return sql`SELECT actor, events, bucket, value, arrayEnumerate(sorted) AS places,
       arrayMap(key -> toInt64(bitShiftRight(key, ${sql.literal(markBits + rankBits)})) + 1, sorted) AS times,

@@ -21,7 +21,7 @@ export function buildLifecycleBitsSql(dialect: Dialect, query: LifecycleStoreQue
     ${buildFromClause(dialect, { projectId: select.projectId, actorTypes: [actorType], conditions: [select.where] })}
     WHERE ${buildSelectionCondition(dialect, select)}`;
   const born = dialect.bucket(sql`fromUnixTimestamp64Milli(created_ms, 'UTC')`, edges);
-  // The joined table is the smaller one, because ClickHouse keeps it in memory.
+  // Join the smaller table, because ClickHouse keeps the joined table in memory.
   const actors = sql`SELECT t0, if(born = bitPositionsToArray(t0)[1], born, -1) AS newcomer
     FROM (${createdActors(actorType, { projectId: select.projectId, born })}) AS created
     ANY INNER JOIN (SELECT actor, ${active} FROM (${events}) GROUP BY actor ${dialect.settingsOfGroups}) AS active ON active.actor = created.actor`;
@@ -36,7 +36,7 @@ export function buildLifecycleBitsSql(dialect: Dialect, query: LifecycleStoreQue
    GROUP BY bucket, status`;
 }
 
-/** Selects the key of each actor with a record, and the interval in which it was created. */
+/** Selects the key of each actor with a record, and the interval in which the record was created. */
 function createdActors(actorType: ActorType, { projectId, born }: { projectId: number; born: Fragment }): Fragment {
   const ofProject = sql`project_id = ${sql.int(projectId)}`;
   return actorType.of === 'group'

@@ -5,14 +5,14 @@
 import type { Sql, Transaction } from '@millrace/db';
 import { copyingPersons as copying } from './copy-store.ts';
 
-/** The key by which persons are ordered and copied. */
+/** The key by which persons are sorted and copied. */
 export interface PersonKey {
   projectId: number;
   uuid: string;
 }
 
 export interface PersonCopyState {
-  /** The last person that the first pass has copied. Null before the first portion. */
+  /** The last person that the first pass has copied, or null before the first portion. */
   filledUntil: PersonKey | null;
   /** The time before which all changes have been copied. Null until the first pass has copied the last person. */
   copiedUntil: Date | null;
@@ -79,7 +79,7 @@ export async function finishPersonChanges(sql: Sql, ids: readonly string[]): Pro
   if (ids.length > 0) await sql.query('DELETE FROM event_store_person_change WHERE id = ANY ($1::bigint[])', [ids]);
 }
 
-/** Returns a version that is higher than all previous ones. A sequence is used, because clocks can be set back. */
+/** Returns a version that is higher than all previous versions. Uses a sequence, because clocks can be set back. */
 export async function nextPersonVersion(sql: Sql): Promise<string> {
   const [row] = await sql.query<{ version: string }>(
     `SELECT nextval(pg_get_serial_sequence('event_store_person_change', 'id'))::text AS version`,
@@ -110,7 +110,7 @@ function triggersOf(table: string, recording: string, ...events: ('INSERT' | 'UP
   }));
 }
 
-/** Returns whether the triggers that record changes of persons exist. */
+/** Returns true if the triggers that record person changes exist. */
 export async function hasPersonTriggers(sql: Sql): Promise<boolean> {
   const rows = await sql.query(
     `SELECT 1 FROM pg_trigger WHERE tgrelid IN ('person'::regclass, 'person_distinct_id'::regclass) AND tgname = ANY ($1::text[])`,

@@ -25,7 +25,7 @@ interface PersonCopyDeps {
   postgres: ReadablePostgres;
 }
 
-/** Copying a portion takes less time than this. */
+/** The lease duration, which exceeds the time for copying a portion. */
 const leaseSeconds = 600;
 const portionSize = 20_000;
 const pauseMs = 500;
@@ -75,7 +75,7 @@ export async function copyPersonPortion(
   }
 }
 
-/** Returns whether all changes since this state have been recorded and the table of copied persons exists. */
+/** Returns true if all changes since this state have been recorded and the table of copied persons exists. */
 async function canContinue({ database, client }: PersonCopyDeps, state: PersonCopyState): Promise<boolean> {
   if (state.filledUntil === null && state.copiedUntil === null) return false;
   return (await hasPersonTriggers(database.sql)) && (await hasPersonCopyTables(client));
@@ -90,9 +90,9 @@ async function startOver({ database, client, postgres }: PersonCopyDeps): Promis
   return state;
 }
 
-/** Makes the delivery worker copy all persons again. Until the copy is complete, queries use PostgreSQL. */
+/** Makes the delivery worker copy all persons again. Queries use PostgreSQL until the copy is complete. */
 export async function restartPersonCopy(sql: Sql): Promise<void> {
-  // Wait until no portion is being copied, because the end of a portion would overwrite this state.
+  // Wait until no portion is being copied, because completing a portion would overwrite this state.
   while ((await claimPersonCopy(sql, leaseSeconds)) === undefined) await sleep(pauseMs);
   await savePersonCopy(sql, { filledUntil: null, copiedUntil: null });
   await releasePersonCopy(sql);

@@ -29,7 +29,7 @@ const createCopy = `CREATE OR REPLACE TABLE person_copy (
     ORDER BY (project_id, uuid)
     SETTINGS ${tableSettings}`;
 
-/** Queries only need the hash of a distinct ID (see `distinct_id_hash` of the events). */
+/** Queries only need a distinct ID's hash (see `distinct_id_hash` of the events). */
 const createMovedIdCopy = `CREATE OR REPLACE TABLE moved_id_copy (
       project_id       Int32,
       distinct_id_hash UInt64,
@@ -76,7 +76,7 @@ async function engineOf(client: ClickHouseClient, table: string): Promise<string
   return row?.engine ?? null;
 }
 
-/** Persons to copy: either persons with recorded changes, or all persons in a range of keys. */
+/** The persons to copy: either persons with recorded changes, or all persons in a key range. */
 type PersonPortion = { ids: readonly string[] } | { after: PersonKey | null; until: PersonKey | null };
 
 /**
@@ -106,7 +106,7 @@ export async function copyPersons(
 
 const noUuid = '00000000-0000-0000-0000-000000000000';
 
-/** Builds a query as text, because ClickHouse does not support parameters here. */
+/** Builds a query as a string, because ClickHouse does not support parameters here. */
 function personsText(portion: PersonPortion): string {
   const columns = 'p.properties::text AS properties, p.is_identified, p.created_ms';
   if ('ids' in portion)

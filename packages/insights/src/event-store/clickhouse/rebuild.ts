@@ -1,4 +1,4 @@
-// Rebuilds the events table next to the current one, and then swaps them.
+// Rebuilds the events table next to the current table, and then swaps the two tables.
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { Sql } from '@millrace/db';
@@ -32,7 +32,10 @@ export interface RebuildOptions {
   onProgress(until: Date, share: number): void;
 }
 
-/** Thrown if PostgreSQL has fewer events than ClickHouse for some months. A rebuild would drop the other events. */
+/**
+ * Thrown if PostgreSQL has fewer events than ClickHouse for some months, because a rebuild would drop the missing
+ * events.
+ */
 export class RebuildLosesEvents extends Error {
   readonly months: { month: string; here: number; there: number }[];
 
@@ -43,7 +46,7 @@ export class RebuildLosesEvents extends Error {
   }
 }
 
-/** The lease is longer than it takes to swap two table names. */
+/** The lease duration exceeds the time for swapping two table names. */
 const exchange = { leaseSeconds: 60, settleSeconds: 0 };
 const pauseMs = 500;
 
@@ -77,7 +80,7 @@ export async function rebuildEvents({ client, postgres, sql, mayLose, onProgress
     await saveRebuiltUntil(sql, from);
     onProgress(from, (from.getTime() - first.getTime()) / (end.getTime() - first.getTime()));
   }
-  // Wait until no portion is being copied. Otherwise, it would count as copied but be in the old table.
+  // Wait until no portion is being copied. Otherwise, the portion would be recorded as copied but be in the old table.
   while ((await claimCopy(sql, exchange)) === undefined) await sleep(pauseMs);
   await swapEventsTables(client);
   await finishRebuild(sql);

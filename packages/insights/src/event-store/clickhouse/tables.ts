@@ -8,11 +8,11 @@ import { sleep } from '@millrace/runtime';
  * The address of PostgreSQL as seen from ClickHouse, with a role that can read the views of the schema `clickhouse`.
  */
 export interface ReadablePostgres {
-  /** `postgresql://role:password@host:port/database`, with the host as seen from the ClickHouse server. */
+  /** `postgresql://role:password@host:port/database`, with the host name that the ClickHouse server uses. */
   url: string;
 }
 
-/** Quotes a text for ClickHouse. */
+/** Quotes a string for ClickHouse. */
 export const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 /**
@@ -165,7 +165,7 @@ export async function createTables(client: ClickHouseClient, postgres: ReadableP
 const createOfPostgres = (postgres: ReadablePostgres, name: string, fields: string) =>
   `CREATE OR REPLACE TABLE "${name}" (${fields}) ENGINE = PostgreSQL(${postgresSource(postgres, quoted(name))}, 'clickhouse')`;
 
-/** The persons in PostgreSQL, which queries read until all have been copied (see person-tables.ts). */
+/** The persons in PostgreSQL, which queries read until all persons have been copied (see person-tables.ts). */
 export const createPersonOfPostgres = (postgres: ReadablePostgres) =>
   createOfPostgres(
     postgres,
@@ -189,11 +189,11 @@ export const createMovedIdOfPostgres = (postgres: ReadablePostgres) =>
  */
 export const copySettings = 'SETTINGS max_partitions_per_insert_block = 0, max_execution_time = 240';
 
-/** Condition that fails on a read replica, which may not have the newest events and persons yet. */
+/** Condition that causes an error on a read replica, which may not have the newest events and persons yet. */
 export const isOnPrimary = `(SELECT (CASE WHEN pg_is_in_recovery()
     THEN 'CLICKHOUSE_POSTGRES_URL is a read replica. Use the primary server' ELSE '1' END)::int) = 1`;
 
-/** A range of the times at which PostgreSQL stored events. */
+/** A range of times at which PostgreSQL stored events. */
 export interface StoredSpan {
   from: Date;
   until: Date;
@@ -201,7 +201,7 @@ export interface StoredSpan {
 
 const timeOf = (parameter: string) => `fromUnixTimestamp64Milli({${parameter}:Int64}, 'UTC')`;
 
-/** Returns the database of the connection, and the engine of its events table, which an operator may have created. */
+/** Returns the connection's database, and the engine of its events table, which an operator may have created. */
 async function describeEvents(client: ClickHouseClient): Promise<{ database: string; engine: EventsTableEngine }> {
   const result = await client.query({
     query: "SELECT database, engine FROM system.tables WHERE database = currentDatabase() AND name = 'events'",
@@ -238,7 +238,7 @@ async function changeEvents(
   const query_id = `Millrace changes ${database}.${table}`;
   for (const startedAt = performance.now(); ; await sleep(50)) {
     try {
-      // Without this setting, the profile of a ClickHouse user could let the new query replace the running one.
+      // Without this setting, a ClickHouse user's profile could let the new query replace the running query.
       const clickhouse_settings = { ...statement.clickhouse_settings, replace_running_query: 0 as const };
       await client.command({ ...statement, clickhouse_settings, query_id });
       return;
@@ -262,7 +262,7 @@ export async function copyEvents(
   { from, until }: StoredSpan,
   into: EventsTable = 'events',
 ): Promise<void> {
-  // This text is a query for PostgreSQL, in which ClickHouse does not support parameters.
+  // This string is a query for PostgreSQL, in which ClickHouse does not support parameters.
   const query = quoted(
     `SELECT project_id, timestamp_ms, uuid, event, distinct_id, person_id, person_created_ms, person_properties::text AS person_properties, person_mode, properties::text AS properties, elements_chain, historical_migration, captured_ms, created_ms FROM clickhouse.event WHERE ${isOnPrimary} AND created_at >= '${from.toISOString()}' AND created_at < '${until.toISOString()}'`,
   );
@@ -296,20 +296,20 @@ export async function deleteEventsSince(
   await changeEvents(client, (engine) => (engine === 'MergeTree' ? { query, query_params } : null), table);
 }
 
-/** Creates an empty table that is like `events`. */
+/** Creates an empty table with the same structure as `events`. */
 export async function createRebuiltEvents(client: ClickHouseClient): Promise<void> {
   const { engine } = await describeEvents(client);
   await client.command({ query: createEventsTableSql('events_rebuilt', engine) });
 }
 
-/** Replaces the events table with the rebuilt one, unless another process is still filling the rebuilt table. */
+/** Replaces the events table with the rebuilt table, unless another process is still filling the rebuilt table. */
 export const swapEventsTables = (client: ClickHouseClient): Promise<void> =>
   changeEvents(client, () => ({ query: 'EXCHANGE TABLES events AND events_rebuilt' }), 'events_rebuilt');
 
-/** Events to delete, or from which to remove personal data. */
+/** The events to delete, or from which to remove personal data. */
 export interface EventsToRemove {
   projectId: number;
-  /** Distinct IDs whose events are removed. Null for all distinct IDs. */
+  /** The distinct IDs whose events are removed, or null for all distinct IDs. */
   distinctIds: readonly string[] | null;
   /**
    * Restricts the removal to a deleted person: to events that were captured or stored before the request, and to events
@@ -357,7 +357,6 @@ export async function removePersonData(client: ClickHouseClient, removed: Events
   }));
 }
 
-/** Counts the events in a time range. */
 export async function countCopiedEvents(
   client: ClickHouseClient,
   { from, to }: { from: Date; to: Date },

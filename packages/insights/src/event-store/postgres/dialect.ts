@@ -1,5 +1,3 @@
-// SQL dialect of PostgreSQL.
-
 import { nullLabel } from '../../breakdown-labels.ts';
 import { hrefPattern } from '../../elements-chain.ts';
 import { toPostgresPattern } from '../../patterns.ts';
@@ -19,7 +17,6 @@ import type { ActorType, Breakdown, Property } from '../selection.ts';
 import { type Fragment, sql } from '../sql.ts';
 
 const person = sql`coalesce(o.person_uuid, e.person_id)`;
-/** Returns an event column as text. */
 const column = (property: Extract<Property, { of: 'column' }>) =>
   buildColumnText(property, {
     engine: 'postgres',
@@ -166,7 +163,7 @@ function leftJoin(
     : sql`LEFT JOIN ${from} ON ${condition}`;
 }
 
-/** Converts a local time. If the local time occurs twice, returns the first of the two instants. */
+/** Converts a local time. If the local time occurs twice, returns the earlier instant. */
 function inZone(time: Fragment, zone: string): Fragment {
   const at = sql`${sql.text(zone)}`;
   const hourBefore = sql`((${time} AT TIME ZONE ${at}) - interval '1 hour')`;
@@ -212,7 +209,7 @@ function text(property: Property): Fragment {
     WHEN 'array' THEN ${compact(asText)} WHEN 'object' THEN ${compact(asText)} END`;
 }
 
-/** Removes the spaces between the parts of JSON text. */
+/** Removes the spaces between tokens of JSON text. */
 const compact = (json: Fragment) => sql`regexp_replace(${json}, '("(?:[^"\\\\]|\\\\.)*")|([,:]) ', '\\1\\2', 'g')`;
 
 function label({ property, isUrl, isBoolean, bins }: Breakdown): Fragment {
@@ -220,7 +217,7 @@ function label({ property, isUrl, isBoolean, bins }: Breakdown): Fragment {
     const number = postgresDialect.number(property);
     return sql`(width_bucket(${number}, ${sql.floats(bins)}) - 1)::text`;
   }
-  // A value that equals the label for missing values counts as missing.
+  // A value that equals the label for missing values is treated as missing.
   const whole = sql`nullif(nullif(${text(property)}, ${sql.text(nullLabel)}), '')`;
   const value = isUrl
     ? sql`coalesce(nullif(rtrim(${whole}, '/?#'), ''), CASE WHEN ${whole} IS NULL THEN NULL ELSE '/' END)`
@@ -230,7 +227,7 @@ function label({ property, isUrl, isBoolean, bins }: Breakdown): Fragment {
   return sql`left(${value}, ${sql.int(maxLabelLength)})`;
 }
 
-/** Converts to a double. Numbers outside this range would make the query fail in PostgreSQL. */
+/** Converts to a double. Numbers outside the range of a double would make the query fail in PostgreSQL. */
 function toFloat(number: Fragment): Fragment {
   return sql`CASE WHEN abs(${number}) BETWEEN 1e-300 AND 1e300 THEN (${number})::float8
                   WHEN abs(${number}) < 1e-300 THEN 0 END`;

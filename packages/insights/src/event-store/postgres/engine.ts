@@ -23,7 +23,6 @@ const types: Record<ValueType, string> = {
   uuids: 'uuid[]',
 };
 
-/** Runs queries in PostgreSQL. */
 export function createPostgresEngine(reader: Pick<ReadPool, 'read'>): Engine {
   return {
     dialect: postgresDialect,

@@ -1,4 +1,4 @@
-// SQL that reads all events of a time range, for batch exports.
+// SQL that reads all events in a time range, for batch exports.
 
 import { buildCondition, buildEventNamesCondition, buildFromClause } from '../conditions.ts';
 import type { EventListQuery } from '../queries.ts';
@@ -7,10 +7,10 @@ import { sql } from '../sql.ts';
 import { postgresDialect } from './dialect.ts';
 import { renderPostgresStatement } from './engine.ts';
 
-/** Selects all events of a time range, the oldest first. */
+/** Selects all events in a time range, oldest first. */
 export interface EventSpan extends EventNames, Pick<EventListQuery, 'where' | 'by'> {
   from: number;
-  /** End of the time range, exclusive. */
+  /** The end of the time range, exclusive. */
   to: number;
 }
 
