@@ -1,7 +1,7 @@
 // Runs event queries in ClickHouse: settings, limits, parameters and error translation.
 
 import { randomUUID } from 'node:crypto';
-import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
+import { type ClickHouseClient, ClickHouseError, type ClickHouseSettings } from '@clickhouse/client';
 import { AppError } from '@millrace/runtime';
 import type { Engine } from '../engine.ts';
 import { OverBudget } from '../port.ts';
@@ -61,6 +61,13 @@ const limits: Record<string, OverBudget['limit']> = {
   '396': 'bytes',
 };
 
+/**
+ * ClickHouse 26 cannot plan some outer joins whose key is a constant in a subquery with a join of its own. The error
+ * comes before it reads any rows, and these settings avoid it. Other versions may not know them.
+ */
+const undeterminedJoin = '403';
+const settingsForConstantKeys = { query_plan_merge_expression_into_join: 0 };
+
 /** Runs queries in ClickHouse. @param client connection of a read-only user */
 export function createClickHouseEngine(client: ClickHouseClient): Engine {
   return {
@@ -78,13 +85,18 @@ export function createClickHouseEngine(client: ClickHouseClient): Engine {
       signal.addEventListener('abort', onAbort, { once: true });
       const timer = setTimeout(() => stop('time'), maxMs);
       try {
-        const result = await client.query({
-          query: text,
-          query_params: Object.fromEntries(values.map(({ value }, at) => [`p${at + 1}`, value])),
-          format: 'JSONCompactEachRow',
-          query_id: randomUUID(),
-          abort_signal: controller.signal,
-          clickhouse_settings: { ...settings, max_execution_time: Math.ceil(maxMs / 1000) },
+        const send = (more: ClickHouseSettings) =>
+          client.query({
+            query: text,
+            query_params: Object.fromEntries(values.map(({ value }, at) => [`p${at + 1}`, value])),
+            format: 'JSONCompactEachRow',
+            query_id: randomUUID(),
+            abort_signal: controller.signal,
+            clickhouse_settings: { ...settings, ...more, max_execution_time: Math.ceil(maxMs / 1000) },
+          });
+        const result = await send({}).catch((error: unknown) => {
+          if (!(error instanceof ClickHouseError) || error.code !== undeterminedJoin) throw error;
+          return send(settingsForConstantKeys);
         });
         let bytes = 0;
         for await (const rows of result.stream<unknown[]>()) {
