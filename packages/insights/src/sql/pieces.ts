@@ -25,7 +25,7 @@ interface Group {
   params: number[] | null;
 }
 
-export interface Cut {
+interface Cut {
   /** The first piece is the query, with names in place of groups. */
   pieces: Piece[];
   /** Groups by the name that stands for them. */

@@ -14,6 +14,7 @@ declare const isTemplate: unique symbol;
  * | `{1:low}`, `{1:high}` | the first argument, where NaN is the lowest or the highest number |
  * | `{1:equal}` | the first argument in a form that equals no element of a list if it is NaN |
  * | `{1:text}` | the first argument as text |
+ * | `{1:sorted}` | in PostgreSQL, the order of the items of the first argument, which is a list |
  * | `{*}` | all arguments |
  * | `{f}` | the filter of an aggregate |
  * | `{z}` | the time zone of the first time |

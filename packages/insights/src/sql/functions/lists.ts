@@ -22,7 +22,7 @@ const rows: Row[] = [
   ],
   [
     'arraySort(array) array',
-    t`ARRAY(SELECT item FROM unnest({1}) AS items (item) ORDER BY item{1:collate} NULLS LAST)`,
+    t`ARRAY(SELECT item FROM unnest({1}) AS items (item) ORDER BY {1:sorted})`,
     t`arraySort({1})`,
   ],
   [
@@ -133,7 +133,7 @@ const rows: Row[] = [
   ],
   [
     'arrayAll(condition, array...) flag!',
-    t`NOT EXISTS (SELECT FROM unnest({l}) WITH ORDINALITY AS {0:row} WHERE NOT ({1}))`,
+    t`(NOT EXISTS (SELECT FROM unnest({l}) WITH ORDINALITY AS {0:row} WHERE NOT ({1})))`,
     t`arrayAll({0} -> {1}, {l})`,
   ],
   [

@@ -7,9 +7,10 @@ import { define, type Row, t } from './define.ts';
 // Negative positions count from the end. Position 0 returns an empty text.
 const from = t`CASE WHEN {2} > 0 THEN substr({1}, {2}::int) WHEN {2} < 0 THEN right({1}, (- {2})::int)
   WHEN {1} IS NOT NULL AND {2} IS NOT NULL THEN '' END`;
-const fromTo = t`CASE WHEN {2} > 0 THEN substr({1}, {2}::int, greatest({3}, 0)::int)
+const fromTo = t`CASE WHEN {3} IS NULL THEN NULL WHEN {2} > 0 THEN substr({1}, {2}::int, greatest({3}, 0)::int)
   WHEN {2} < 0 THEN left(right({1}, (- {2})::int), greatest({3}, 0)::int)
-  WHEN {1} IS NOT NULL AND {2} IS NOT NULL AND {3} IS NOT NULL THEN '' END`;
+  WHEN {1} IS NOT NULL AND {2} IS NOT NULL THEN '' END`;
+const fromToOfClickHouse = t`substringUTF8({1}, if({2} = 0, 1, {2}), if({2} = 0 OR {3} < 0, {3} * 0, {3}))`;
 const split = t`CASE WHEN coalesce({2}, '') = '' THEN ARRAY['']::text[] ELSE string_to_array({2}, {1}) END`;
 
 const rows: Row[] = [
@@ -24,16 +25,8 @@ const rows: Row[] = [
   ['trimLeft(text) text', t`ltrim({1}, ' ')`, t`trimLeft({1})`],
   ['trimRight(text) text', t`rtrim({1}, ' ')`, t`trimRight({1})`],
   ['substring(text, int) text', from, t`substringUTF8({1}, if({2} = 0, 1, {2}), if({2} = 0, 0, 2147483647))`],
-  [
-    'substring(text, int, int) text',
-    fromTo,
-    t`substringUTF8({1}, if({2} = 0, 1, {2}), if({2} = 0, 0, greatest({3}, 0)))`,
-  ],
-  [
-    'substringUTF8(text, int, int) text',
-    fromTo,
-    t`substringUTF8({1}, if({2} = 0, 1, {2}), if({2} = 0, 0, greatest({3}, 0)))`,
-  ],
+  ['substring(text, int, int) text', fromTo, fromToOfClickHouse],
+  ['substringUTF8(text, int, int) text', fromTo, fromToOfClickHouse],
   ['left(text, int) text', t`left({1}, {2}::int)`, t`leftUTF8({1}, {2})`],
   ['right(text, int) text', t`right({1}, {2}::int)`, t`rightUTF8({1}, {2})`],
   ['reverse(text) text', t`reverse({1})`, t`reverseUTF8({1})`],

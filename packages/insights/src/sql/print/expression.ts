@@ -9,7 +9,7 @@ import { columnTypes, mayBeNan } from '../tree.ts';
 import { calendarSum, documentForm, localForm, orderForm, printCast, textForm } from './casts.ts';
 import { clickhouseType, constantText, type Printing, postgresType } from './context.ts';
 import { startOfMinutes, startOfUnit } from './local-time.ts';
-import { tuplePartText, tupleText } from './output.ts';
+import { itemOrder, tuplePartText, tupleText } from './output.ts';
 
 const list = (pieces: readonly Fragment[]) => sql.join(pieces, ', ');
 
@@ -245,6 +245,8 @@ function callText({ of, args, filter, levels = [] }: CallExpression, over: Fragm
         return calendarSum(arg, form, formed(at + 1, undefined), printing);
       case 'json':
         return documentForm(arg, printing);
+      case 'sorted':
+        return itemOrder(sql`item`, arg.type.element ?? arg.type);
       case 'collate':
         return isPostgres && arg.type.element?.kind === 'text' ? sql` COLLATE "pg_c_utf8"` : sql``;
       case 'text': {

@@ -75,3 +75,10 @@ function valueFromText(text: Fragment, type: SqlType): Fragment {
       return sql`${text}::${postgresType(type)}`;
   }
 }
+
+/** Prints how PostgreSQL sorts the elements of a list: tuples by their parts, and null last. */
+export function itemOrder(item: Fragment, { kind, parts = [] }: SqlType): Fragment {
+  if (kind !== 'tuple') return kind === 'text' ? sql`${item} COLLATE "pg_c_utf8" NULLS LAST` : sql`${item} NULLS LAST`;
+  const orders = parts.map((type, at) => itemOrder(valueFromText(sql`((${item}) ->> ${sql.literal(at)})`, type), type));
+  return sql.join(orders, ', ');
+}
