@@ -4,6 +4,9 @@
 import type { Argument, SqlFunction } from '../src/sql/functions/define.ts';
 import { isInternal, scalars } from '../src/sql/functions/index.ts';
 
+/** Values for the placeholders in random queries. */
+export const randomValues = { name: 'Ann', count: 3, share: 0.5, names: ['a', 'order', 'Ann'], none: null };
+
 export type Kind = 'text' | 'int' | 'float' | 'flag' | 'bool' | 'date' | 'time' | 'uuid' | 'text[]' | 'int[]';
 
 const constants: Record<Kind, readonly string[]> = {
@@ -103,7 +106,7 @@ function call(dice: Dice, { name, args }: SqlFunction, depth: number): string {
 }
 
 function argument(dice: Dice, { kind }: Argument, depth: number): string {
-  const { below, pick, chance } = dice;
+  const { below, pick } = dice;
   switch (kind) {
     case 'anything':
     case 'comparable':
@@ -118,7 +121,7 @@ function argument(dice: Dice, { kind }: Argument, depth: number): string {
     case 'float[]':
       return '[0.5, 2.25]';
     case 'document':
-      return chance(0.8) ? pick(dice.columns.document) : `'{"items": [1, "x"], "note": null}'`;
+      return document(dice);
     case 'path':
       return pick(keys);
     case 'separator':
@@ -139,6 +142,12 @@ function argument(dice: Dice, { kind }: Argument, depth: number): string {
   }
 }
 
+const document = ({ pick, chance, columns }: Dice) =>
+  chance(0.8) ? pick(columns.document) : `'{"items": [1, "x"], "note": null}'`;
+
+/** Returns two lists of equal length, as arguments. */
+const twice = (list: string) => `${list}, arrayReverse(${list})`;
+
 /** Builds expressions from operators, and from functions that are not in the table. */
 function special(dice: Dice, kind: Kind, depth: number): string {
   const { below, pick } = dice;
@@ -154,69 +163,131 @@ function special(dice: Dice, kind: Kind, depth: number): string {
     () => `nullIf(${of(kind)}, ${of(kind)})`,
     () => `${pick(['least', 'greatest'])}(${of(kind)}, ${of(kind)})`,
   ];
-  const own: Record<Kind, (() => string)[]> = {
-    text: [
-      () => `toString(${of(sortable())})`,
-      () => `(${of('text')} || ${of('text')})`,
-      () => `${of('text[]')}[${pick(['1', '2', '-1', '9'])}]`,
-      () => `transform(${of('text')}, ['a', 'Ann'], ['x', 'y'], ${of('text')})`,
-      () => `assumeNotNull(${of('text')})`,
-    ],
-    int: [
-      () => `(${of('int')} ${pick(['+', '-'])} ${of('int')})`,
-      () => `(${of('int')} % ${pick(['2', '7', '-3'])})`,
-      () => `intDiv(${of('int')}, ${pick(['2', '7', '-3'])})`,
-      () => `${pick(['dateDiff', 'age'])}(${pick(units)}, ${of(pick(['date', 'time']))}, ${of('time')})`,
-      () => `toInt(${of(pick(['text', 'float', 'flag', 'bool']))})`,
-      () => `arrayCount(x -> x = ${pick(constants.text)}, ${of('text[]')})`,
-      () => `indexOf(${of('text[]')}, ${of('text')})`,
-    ],
-    float: [
-      () => `(${of('float')} ${pick(['+', '-', '*'])} ${of('float')})`,
-      // The engines compare NaN, which is the result of 0 / 0, differently.
-      () => `(${of(pick(['int', 'float']))} / ${pick(['2', '-0.5', 'nullIf(length(event), 5)'])})`,
-      () => `toFloat(${of(pick(['text', 'int', 'flag']))})`,
-      () => `round(${of('float')}, ${below(3)})`,
-    ],
-    flag: [
-      () => comparison(dice, sortable(), depth - 1),
-      () => comparison(dice, sortable(), depth - 1),
-      () => `(${of('flag')} ${pick(['AND', 'OR'])} ${of('flag')})`,
-      () => `NOT (${of('flag')})`,
-      () => `${of(sortable())} IS ${pick(['', 'NOT '])}NULL`,
-      () => `${of('text')} ${pick(['LIKE', 'ILIKE', 'NOT LIKE', 'NOT ILIKE'])} ${pick(["'%a%'", "'_n%'", "'%'"])}`,
-      () => `${of('text')} =~ ${pick(patterns)}`,
-      () => `arrayExists(x -> x ${pick(['=', '!=', '<'])} ${pick(constants.text)}, ${of('text[]')})`,
-      () => `has(${of('text[]')}, ${of('text')})`,
-    ],
-    bool: [() => `toBool(${of(pick(['text', 'int', 'flag']))})`],
-    date: [
-      () => `toDate(${of('time')})`,
-      () => `(${of('date')} ${pick(['+', '-'])} INTERVAL ${below(40)} ${pick(['DAY', 'WEEK', 'MONTH', 'YEAR'])})`,
-      () => `toStartOfWeek(${of('time')}${pick(['', ', 0', ', 1'])})`,
-      () => `toStartOfInterval(${of('time')}, INTERVAL ${pick(['1 WEEK', '2 WEEK', '1 MONTH'])})`,
-    ],
-    time: [
-      () => `toTimeZone(${of('time')}, ${pick(zones)})`,
-      () =>
-        `(${of('time')} ${pick(['+', '-'])} INTERVAL ${below(40)} ${pick(['SECOND', 'MINUTE', 'HOUR', 'DAY', 'WEEK', 'MONTH', 'YEAR'])})`,
-      () => `toDateTime(${of(pick(['text', 'date']))})`,
-      () =>
-        `toStartOfInterval(${of('time')}, INTERVAL ${pick(['5 MINUTE', '15 MINUTE', '6 HOUR', '1 HOUR', '3 DAY'])})`,
-    ],
-    uuid: [() => `toUUID(${of('text')})`],
-    'text[]': [
-      () => `arrayMap(x -> concat(x, ${pick(constants.text)}), ${of('text[]')})`,
-      () => `arrayFilter(x -> x != ${pick(constants.text)}, ${of('text[]')})`,
-      () => `${pick(['arraySort', 'arrayReverse', 'arrayDistinct'])}(${of('text[]')})`,
-      () => `arraySlice(${of('text[]')}, ${pick(['1', '2', '-2'])}, ${1 + below(3)})`,
-      () => `arrayConcat(${of('text[]')}, ${of('text[]')})`,
-    ],
-    'int[]': [() => `arrayMap(x -> x + ${below(5)}, ${of('int[]')})`, () => `arraySort(${of('int[]')})`],
-  };
+  const compared = () => comparison(dice, sortable(), depth - 1);
+  const own = forms[kind]({ dice, of, sortable, comparison: compared, below, pick });
   const isList = kind.endsWith('[]');
-  return pick([...own[kind], ...own[kind], ...(isList ? [] : [...any, ...scalar])])();
+  return pick([...own, ...own, ...(isList ? [] : [...any, ...scalar])])();
 }
+
+interface Form extends Pick<Dice, 'below' | 'pick'> {
+  dice: Dice;
+  /** Returns an expression of a type that is less nested. */
+  of(kind: Kind): string;
+  sortable(): Kind;
+  comparison(): string;
+}
+
+const forms: Record<Kind, (form: Form) => (() => string)[]> = {
+  text: (form) => [
+    () => `toString(${form.of(form.sortable())})`,
+    () => `(${form.of('text')} || ${form.of('text')})`,
+    () => `${form.of('text[]')}[${form.pick(['1', '2', '-1', '9'])}]`,
+    () => `transform(${form.of('text')}, ['a', 'Ann'], ['x', 'y'], ${form.of('text')})`,
+    () => `assumeNotNull(${form.of('text')})`,
+    () => `(${form.of('text')} ?? ${form.of('text')})`,
+    () => `format('{} of {{{}}}', ${form.of('text')}, ${form.of('int')})`,
+    () => `(${form.of('text')}, ${form.of('int')}).1`,
+    () => `JSONExtract(${document(form.dice)}, ${form.pick(keys)}, '${form.pick(['String', 'Nullable(String)'])}')`,
+    () => `CAST(${form.of(form.sortable())} AS String)`,
+    () => `coalesce({name}, ${form.of('text')}, {none})`,
+  ],
+  int: (form) => [
+    () => `(${form.of('int')} ${form.pick(['+', '-'])} ${form.of('int')})`,
+    () => `(${form.of('int')} % ${form.pick(['2', '7', '-3'])})`,
+    () => `intDiv(${form.of('int')}, ${form.pick(['2', '7', '-3'])})`,
+    () =>
+      `${form.pick(['dateDiff', 'age'])}(${form.pick(units)}, ${form.of(form.pick(['date', 'time']))}, ${form.of('time')})`,
+    () => `toInt(${form.of(form.pick(['text', 'float', 'flag', 'bool']))})`,
+    () => `arrayCount(x -> x = ${form.pick(constants.text)}, ${form.of('text[]')})`,
+    () => `indexOf(${form.of('text[]')}, ${form.of('text')})`,
+    () => `(${form.of('flag')} ? ${form.of('int')} : {count})`,
+    () => `(${form.of('int')} % 1000) * ${form.pick(['2', '-3', '{count}'])}`,
+    () => `toIntOrZero(${form.of('text')})`,
+    () => `(${form.of(form.pick(['text', 'float', 'bool', 'time']))})::Int64`,
+    () => `JSONExtract(${document(form.dice)}, ${form.pick(keys)}, 'Int64')`,
+    () => `arrayReduce('${form.pick(['sum', 'min', 'max', 'count'])}', ${form.of('int[]')})`,
+    () => `length(arrayZip(${twice(form.of('int[]'))}))`,
+    () => `arrayCount((x, y) -> x < y, ${twice(form.of('text[]'))})`,
+    () => `toWeek(${form.of('time')}, ${form.pick(['0', '1', '3'])})`,
+  ],
+  float: (form) => [
+    () => `(${form.of('float')} ${form.pick(['+', '-', '*'])} ${form.of('float')})`,
+    // The engines compare NaN, which is the result of 0 / 0, differently.
+    () => `(${form.of(form.pick(['int', 'float']))} / ${form.pick(['2', '-0.5', 'nullIf(length(event), 5)'])})`,
+    () => `toFloat(${form.of(form.pick(['text', 'int', 'flag']))})`,
+    () => `round(${form.of('float')}, ${form.below(3)})`,
+    () => `toFloatOrZero(${form.of('text')})`,
+    () => `CAST(${form.of(form.pick(['text', 'int', 'flag']))} AS Float64)`,
+    () => `JSONExtract(${document(form.dice)}, ${form.pick(keys)}, '${form.pick(['Float64', 'Nullable(Float64)'])}')`,
+  ],
+  flag: (form) => [
+    () => form.comparison(),
+    () => form.comparison(),
+    () => `(${form.of('flag')} ${form.pick(['AND', 'OR'])} ${form.of('flag')})`,
+    () => `NOT (${form.of('flag')})`,
+    () => `${form.of(form.sortable())} IS ${form.pick(['', 'NOT '])}NULL`,
+    () =>
+      `${form.of('text')} ${form.pick(['LIKE', 'ILIKE', 'NOT LIKE', 'NOT ILIKE'])} ${form.pick(["'%a%'", "'_n%'", "'%'"])}`,
+    () => `${form.of('text')} =~ ${form.pick(patterns)}`,
+    () => `arrayExists(x -> x ${form.pick(['=', '!=', '<'])} ${form.pick(constants.text)}, ${form.of('text[]')})`,
+    () => `has(${form.of('text[]')}, ${form.of('text')})`,
+    () => `${form.of('text')} ${form.pick(['=~*', '!~', '!~*'])} ${form.pick(["'ann'", "'[0-9]+'", "'^[A-Z]'"])}`,
+    () => `(${form.of('text')}, ${form.of('int')}) ${form.pick(['=', '!='])} (${form.of('text')}, ${form.of('int')})`,
+    () => `(${form.of('text')}, ${form.of('int')}) ${form.pick(['IN', 'NOT IN'])} (('a', 1), ('Ann', 2))`,
+    () => `${form.of('int')} ${form.pick(['IN', 'NOT IN'])} (1, 2, {count})`,
+    () => `${form.of('text')} ${form.pick(['IN', 'NOT IN'])} {names}`,
+    () => `arrayAll((x, y) -> x ${form.pick(['<=', '!='])} y, ${twice(form.of('text[]'))})`,
+  ],
+  bool: (form) => [
+    () => `toBool(${form.of(form.pick(['text', 'int', 'flag']))})`,
+    () => `(${form.of(form.pick(['text', 'flag']))})::Bool`,
+    () => `JSONExtract(${document(form.dice)}, ${form.pick(keys)}, 'Bool')`,
+  ],
+  date: (form) => [
+    () => `toDate(${form.of('time')})`,
+    () =>
+      `(${form.of('date')} ${form.pick(['+', '-'])} INTERVAL ${form.below(40)} ${form.pick(['DAY', 'WEEK', 'MONTH', 'YEAR'])})`,
+    () => `toStartOfWeek(${form.of('time')}${form.pick(['', ', 0', ', 1'])})`,
+    () => `toStartOfInterval(${form.of('time')}, INTERVAL ${form.pick(['1 WEEK', '2 WEEK', '1 MONTH'])})`,
+    () =>
+      `${form.pick(['add', 'subtract'])}${form.pick(['Days', 'Weeks', 'Months', 'Quarters'])}(${form.of('date')}, ${form.below(9)})`,
+    () =>
+      `dateTrunc(${form.pick(["'week'", "'month'", "'quarter'", "'year'"])}, ${form.of(form.pick(['date', 'time']))})`,
+    () => `CAST(${form.of('time')} AS Date)`,
+    () => `toDate(${form.of('text')})`,
+  ],
+  time: (form) => [
+    () => `toTimeZone(${form.of('time')}, ${form.pick(zones)})`,
+    () =>
+      `(${form.of('time')} ${form.pick(['+', '-'])} INTERVAL ${form.below(40)} ${form.pick(['SECOND', 'MINUTE', 'HOUR', 'DAY', 'WEEK', 'MONTH', 'YEAR'])})`,
+    () => `toDateTime(${form.of(form.pick(['text', 'date']))})`,
+    () =>
+      `toStartOfInterval(${form.of('time')}, INTERVAL ${form.pick(['5 MINUTE', '15 MINUTE', '6 HOUR', '1 HOUR', '3 DAY'])})`,
+    () => `date${form.pick(['Add', 'Sub'])}(${form.pick(units)}, ${form.below(9)}, ${form.of('time')})`,
+    () =>
+      `${form.pick(['add', 'subtract'])}${form.pick(['Hours', 'Days', 'Months', 'Years'])}(${form.of('time')}, ${form.below(9)})`,
+    () => `dateTrunc(${form.pick(["'minute'", "'hour'", "'day'"])}, ${form.of('time')})`,
+    () => `${form.pick(['toStartOfFiveMinutes', 'toStartOfFifteenMinutes', 'timeSlot'])}(${form.of('time')})`,
+    () => `parseDateTime(${form.of('text')}, ${form.pick(["'%Y-%m-%d'", "'%d.%m.%Y %T'"])})`,
+  ],
+  uuid: (form) => [() => `toUUID(${form.of('text')})`],
+  'text[]': (form) => [
+    () => `arrayMap(x -> concat(x, ${form.pick(constants.text)}), ${form.of('text[]')})`,
+    () => `arrayFilter(x -> x != ${form.pick(constants.text)}, ${form.of('text[]')})`,
+    () => `${form.pick(['arraySort', 'arrayReverse', 'arrayDistinct'])}(${form.of('text[]')})`,
+    () => `arraySlice(${form.of('text[]')}, ${form.pick(['1', '2', '-2'])}, ${1 + form.below(3)})`,
+    () => `arrayConcat(${form.of('text[]')}, ${form.of('text[]')})`,
+    () => `${form.of('text[]')}[${form.pick(['1:2', '2:3'])}]`,
+    () => `splitByRegexp(${form.pick(["','", "'[/&]'"])}, ${form.of('text')})`,
+    () => `JSONExtract(${document(form.dice)}, ${form.pick(keys)}, 'Array(String)')`,
+    () => `arrayMap((x, y) -> concat(x, y), ${twice(form.of('text[]'))})`,
+    () => `arrayMap(pair -> concat(pair.1, pair.2), arrayZip(${twice(form.of('text[]'))}))`,
+  ],
+  'int[]': (form) => [
+    () => `arrayMap(x -> x + ${form.below(5)}, ${form.of('int[]')})`,
+    () => `arraySort(${form.of('int[]')})`,
+  ],
+};
 
 function comparison(dice: Dice, kind: Kind, depth: number): string {
   const { pick } = dice;

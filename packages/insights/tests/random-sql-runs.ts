@@ -5,8 +5,14 @@ import { readProjectSettings } from '../src/records-store.ts';
 import { createParser } from '../src/sql/parse.ts';
 import { runSql } from '../src/sql/run.ts';
 import { randomSql } from './random-sql.ts';
+import { randomValues } from './random-sql-expressions.ts';
 import { createSqlWorld } from './sql-world.ts';
 import { ample, type TestStore } from './test-store.ts';
+
+const filters = {
+  dateRange: { date_from: '2026-03-01', date_to: '2026-03-31' },
+  properties: [{ key: 'amount', value: 100, operator: 'lt', type: 'event' }],
+};
 
 interface Runs {
   store: TestStore;
@@ -31,7 +37,11 @@ export async function differentSql({ store, engines, seed, count }: Runs): Promi
       const own = next++;
       const { text, isOrdered } = randomSql(own);
       const run = (events: EventStore) =>
-        runSql({ sql, events, parser }, { projectId, settings, now, text }, ample()).then(
+        runSql(
+          { sql, events, parser },
+          { projectId, settings, now, text, values: randomValues, filters },
+          ample(),
+        ).then(
           ({ results, ...response }) => ({ ...response, results: comparable(results, isOrdered) }),
           (error: unknown) => (isAppError(error, 'invalid') ? { refused: error.message } : { failed: String(error) }),
         );
@@ -46,12 +56,14 @@ export async function differentSql({ store, engines, seed, count }: Runs): Promi
 }
 
 /**
- * Rounds numbers, because the last digits of sums depend on the order of addition. Sorts rows, unless the query
+ * Rounds numbers, also those in texts, because the last digits of sums depend on the order of addition. Sorts rows, unless the query
  * determines their order.
  */
 function comparable(results: unknown[][], isOrdered: boolean): unknown[] {
-  const rounded = (value: unknown): unknown =>
-    Array.isArray(value) ? value.map(rounded) : typeof value === 'number' ? Number(value.toPrecision(9)) : value;
+  const rounded = (value: unknown): unknown => {
+    if (typeof value === 'string' && /^-?\d+\.\d{9,}$/.test(value)) return rounded(Number(value));
+    return Array.isArray(value) ? value.map(rounded) : typeof value === 'number' ? Number(value.toPrecision(9)) : value;
+  };
   const rows = results.map((row) => JSON.stringify(rounded(row)));
   return (isOrdered ? rows : rows.sort()).map((row): unknown => JSON.parse(row));
 }

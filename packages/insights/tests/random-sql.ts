@@ -60,6 +60,8 @@ function statement(from: From): RandomSql {
     () => arrays(from),
     () => arrays(from),
     () => inQuery(from),
+    () => tuples(from),
+    () => clauses(from),
   ])();
 }
 
@@ -132,6 +134,7 @@ const joinWords = ['INNER JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'FULL JOIN'] as cons
 
 function joined(from: From): RandomSql {
   const { pick, chance } = from;
+  if (chance(0.2)) return joinedThreeTimes(from);
   if (chance(0.5)) {
     const [left, right, on] = pick(joins);
     const both: Dice = { ...from, columns: columnsOf({ a: left, b: right }) };
@@ -148,6 +151,19 @@ function joined(from: From): RandomSql {
   return unordered(
     `SELECT a.k, count() AS n, min(a.x) AS l, max(b.x) AS m FROM ${part()} AS a ${pick(joinWords)} ${part()} AS b ${on} GROUP BY a.k`,
   );
+}
+
+function joinedThreeTimes(from: From): RandomSql {
+  const { pick, below } = from;
+  const all: Dice = { ...from, columns: columnsOf({ a: 'events', b: 'persons', c: 'cohort_people' }) };
+  const tables = `FROM events AS a ${pick(joinWords)} persons AS b ON a.person_id = b.id ${pick(['INNER JOIN', 'LEFT JOIN'])} cohort_people AS c ON b.id = c.person_id`;
+  return pick([
+    () => unordered(`SELECT ${scalar(all)} AS k, ${aggregate(all, 1)} AS x ${tables}${where(all)} GROUP BY k`),
+    () =>
+      unordered(
+        `SELECT ${list(2, () => scalar(from))}, few.n FROM ${from.name} CROSS JOIN (SELECT arrayJoin(range(${1 + below(3)})) AS n) AS few LIMIT 5000`,
+      ),
+  ])();
 }
 
 function union(from: From): RandomSql {
@@ -238,4 +254,33 @@ function inQuery(from: From): RandomSql {
       () => `SELECT count() AS n FROM ${from.name} WHERE ${values(one)} ${pick(['IN', 'NOT IN'])} (${subquery(one)})`,
     ])(),
   );
+}
+
+function tuples(from: From): RandomSql {
+  const { pick } = from;
+  const tuple = () => `(${scalar(from, 1)}, ${scalar(from, 1)})`;
+  return pick([
+    () => unordered(`SELECT ${tuple()} AS t, t.1 AS x, count() AS n FROM ${from.name}${where(from)} GROUP BY t`),
+    () => unordered(`SELECT t.2 AS x, max(t.1) AS m FROM (SELECT ${tuple()} AS t FROM ${from.name}) AS s GROUP BY x`),
+    () =>
+      unordered(
+        `SELECT ${scalar(from, 1)} AS k, arrayMap(pair -> pair.1, arraySort(groupArray(tuple(${expression(from, 'text', 1)}, 1)))) AS x FROM ${from.name} GROUP BY k`,
+      ),
+  ])();
+}
+
+/** Clauses that other queries do not have. */
+function clauses(from: From): RandomSql {
+  const { pick } = from;
+  const filters = { events: 'timestamp', sessions: '$start_timestamp', groups: 'created_at' };
+  const filtered = from.name in filters ? '{filters}' : '{none} IS NULL';
+  return pick([
+    () => unordered(`SELECT ${scalar(from, 1)} AS k, ${aggregate(from, 1)} AS x FROM ${from.name} SAMPLE 1 GROUP BY k`),
+    () => ordered(`${plain({ ...from, chance: () => false }, 2)} PREWHERE ${filtered} ${order(from, 2)} LIMIT 20`),
+    () =>
+      unordered(
+        `SELECT ${scalar(from, 1)} AS k, count() AS n FROM ${from.name} WHERE ${filtered} AND ${expression(from, 'flag', 2)} GROUP BY k`,
+      ),
+    () => unordered(`${plain(from, 1)} LIMIT 1000 UNION ALL SELECT NULL AS x1`),
+  ])();
 }
