@@ -4,10 +4,10 @@
  */
 export type JsonObject = Record<string, unknown>;
 
-/** One accepted event. It is decoded and validated, and its times are corrected for the client's clock. */
+/** One accepted event, decoded and validated, with its times corrected for the client's clock. */
 export interface CapturedEvent {
   kind: 'event';
-  /** The UUID that the client sent, or a new v7 UUID, in lower case. It is unique within the project. */
+  /** The client's UUID or a new v7 UUID, in lower case. Unique within the project. */
   uuid: string;
   /** The project API key as sent, trimmed. */
   token: string;
@@ -19,15 +19,17 @@ export interface CapturedEvent {
   environment_id?: number | undefined;
   /** The distinct ID: at most 200 code points, without NUL or lone surrogates. */
   distinct_id: string;
-  /** The name as it was sent, without NUL or lone surrogates. The consumer truncates it to 200 characters. */
+  /**
+   * The event name as the client sent it, without NUL or lone surrogates. The consumer truncates it to 200 characters.
+   */
   event: string;
-  /** The time of the event, corrected for the client's clock, in ISO 8601 in UTC (`2026-11-21T02:30:00.000Z`). */
+  /** The event time, corrected for the client's clock, in ISO 8601 in UTC (`2026-11-21T02:30:00.000Z`). */
   timestamp: string;
-  /** The time when the gateway received the request, in ISO 8601 in UTC. */
+  /** When the gateway received the request, in ISO 8601 in UTC. */
   now: string;
-  /** The time when the client sent the request, according to the client, in ISO 8601 in UTC. Absent if unknown. */
+  /** When the client sent the request, by the client's clock, in ISO 8601 in UTC. Absent if unknown. */
   sent_at?: string;
-  /** The client's IP address, or null if unknown. It is included even if the project does not store addresses. */
+  /** The client's IP address, or null if unknown. Present even if the project does not store addresses. */
   ip: string | null;
   /**
    * True if the client uses no cookies. The consumer then derives the distinct ID from request data. Absent for all
@@ -61,10 +63,10 @@ export interface CapturedEvent {
  */
 export interface CapturedWarning {
   kind: 'warning';
-  /** The UUID of the warning. A warning that is delivered twice is stored once. */
+  /** The warning's UUID, so that a warning that is delivered twice is stored once. */
   uuid: string;
   token: string;
-  /** The same as in `CapturedEvent`. */
+  /** See `environment_id` of `CapturedEvent`. */
   environment_id?: number | undefined;
   type: GatewayWarningType;
   /** The number of events to which this warning applies, at least 1. */
@@ -94,25 +96,25 @@ export const gatewayWarnings = {
   missing_event_name: 'error',
   missing_distinct_id: 'error',
   message_size_too_large: 'error',
-  /** An item of a batch is not an event, or one of its fields has the wrong type. Only this item was dropped. */
+  /** An item of a batch was not an event, or a field had the wrong type. Only this item was dropped. */
   invalid_event: 'error',
   /** An event was nested too deeply to be processed. Only this event was dropped. */
   malformed_event_properties: 'error',
-  /** Only in Capture v1, which is stricter than the other paths. The event was dropped. */
+  /** Only in Capture v1, which is stricter than the other protocols. The event was dropped. */
   event_name_too_long: 'error',
   invalid_distinct_id: 'error',
   distinct_id_too_large: 'error',
   invalid_event_timestamp: 'error',
   invalid_options: 'error',
-  /** The time of a stored event was unreadable or out of range and was replaced. */
+  /** The time of a stored event could not be parsed or was out of range, and was replaced. */
   ignored_invalid_timestamp: 'warning',
-  /** The time of a stored event was too far in the future and was replaced by the time of arrival. */
+  /** The time of a stored event was too far in the future, and was replaced with the arrival time. */
   event_timestamp_in_future: 'warning',
-  /** An ID of a stored event was truncated. IDs with the same beginning now belong to the same person. */
+  /** A stored event's distinct ID was truncated. IDs with the same beginning now belong to the same person. */
   distinct_id_truncated: 'warning',
-  /** A part of a stored event was not valid text or was too large. It was replaced with a note. */
+  /** A part of a stored event was not valid text or was too large, and was replaced with a note. */
   part_left_out: 'warning',
-  /** The plan's monthly event quota is used up. All further events are dropped until the month ends. */
+  /** The plan's monthly event quota is used up. Further events are dropped until the month ends. */
   quota_limited: 'error',
   /** Requests exceeded the plan's rate limit and were rejected. Clients can retry them later. */
   rate_limited: 'warning',

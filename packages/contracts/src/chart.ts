@@ -1,14 +1,14 @@
-// Scales, labels and colors of charts, shared by the console and the images in reports.
+// Chart scales, labels and colors, which the console and report images share.
 
 import type { NumberFormat } from './numbers.ts';
 
-/** Colors of the first ten series. Keep them in sync with `styles/tokens.css` of the console. */
+/** Colors of the first ten series. Keep them in sync with the console's `styles/tokens.css`. */
 export const seriesColors = {
   light: ['#0a6c8c', '#d97b29', '#6a5acd', '#2f8f5b', '#b5205f', '#8a6a14', '#2340d6', '#7c1d12', '#cf4fc9', '#7a9e00'],
   dark: ['#56b9d8', '#f0a45b', '#a99cf5', '#6fd19c', '#f0608f', '#96782a', '#5f7dff', '#e0503a', '#c23fd0', '#b8e34f'],
 } as const;
 
-/** The color of all series after the tenth, and of the series that combines the other values of a breakdown. */
+/** The color of all series after the tenth, and of the series that combines a breakdown's other values. */
 export const otherColor = { light: '#8b969e', dark: '#7d8a92' } as const;
 
 export const maxColors = seriesColors.light.length;
@@ -36,7 +36,7 @@ export function chooseSeriesColor(
 
 const timeSteps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400];
 
-/** Returns the smallest round step with which four steps cover the range. */
+/** Returns the smallest round step for which four steps cover the range. */
 function stepOf(span: number, { kind }: NumberFormat, isWhole: boolean): number {
   const wanted = span / 4;
   const perUnit = kind === 'milliseconds' ? 1000 : 1;
@@ -49,7 +49,7 @@ function stepOf(span: number, { kind }: NumberFormat, isWhole: boolean): number 
   return isWhole ? Math.max(1, step) : step;
 }
 
-/** Returns round ticks for an axis that contains 0 and all values. If the numbers are whole, the ticks are too. */
+/** Returns round ticks for an axis that contains 0 and all values. For whole numbers, the ticks are whole too. */
 export function computeTicks(values: readonly number[], format: NumberFormat): number[] {
   let [least, most, isWhole] = [0, 0, format.kind === 'number' || format.kind === 'short'];
   for (const value of values) {
@@ -67,7 +67,7 @@ export function computeTicks(values: readonly number[], format: NumberFormat): n
 const intervals = ['second', 'minute', 'hour', 'day', 'week', 'month'] as const;
 export type Interval = (typeof intervals)[number];
 
-/** Returns the interval of a query. The default is a day. */
+/** Returns a query's interval, which defaults to a day. */
 export const readInterval = ({ interval }: Readonly<Record<string, unknown>>): Interval =>
   intervals.find((one) => one === interval) ?? 'day';
 
@@ -76,7 +76,7 @@ export const readInterval = ({ interval }: Readonly<Record<string, unknown>>): I
  * milliseconds as if the time were in UTC.
  */
 export const parseSeriesTime = (day: string) =>
-  // `Date.parse` would read `Day 1` as a day in 2001.
+  // `Date.parse` would interpret `Day 1` as a day in 2001.
   /^\d{4}-/.test(day) ? Date.parse(`${day.slice(0, 10)}T${day.slice(11, 19) || '00:00:00'}Z`) : Number.NaN;
 
 /**
@@ -118,7 +118,7 @@ export function findFirstOpenInterval(days: readonly string[], interval: Interva
   return at === -1 ? days.length : at;
 }
 
-/** Splits the points of a line at gaps, where there is no value. Each part is drawn as a separate line. */
+/** Splits a line at gaps, which are points without a value. Each part is drawn as a separate line. */
 export function splitAtGaps(
   valueAt: (at: number) => number | null,
   { from, to }: { from: number; to: number },

@@ -1,4 +1,4 @@
-/** Writes CSV files for the API, the CLI and the console. It also runs in browsers. */
+/** Writes CSV files for the API, the CLI and the console, and also runs in browsers. */
 
 type CsvCell = string | number | boolean | null;
 

@@ -1,10 +1,12 @@
-/** Event names with a special meaning (docs/ingestion-rules.md#effects-of-event-names). All others are ordinary. */
+/**
+ * Event names with a special meaning (docs/ingestion-rules.md#effects-of-event-names). All other names are ordinary.
+ */
 export const eventNames = {
   identify: '$identify',
   createAlias: '$create_alias',
   mergeDangerously: '$merge_dangerously',
   groupIdentify: '$groupidentify',
-  /** A synonym of `$groupidentify` that PostHog's migration guide uses. */
+  /** A synonym for `$groupidentify` in PostHog's migration guide. */
   groupIdentifySynonym: '$group_identify',
   set: '$set',
   pageview: '$pageview',
@@ -15,7 +17,7 @@ export const eventNames = {
   surveySent: 'survey sent',
   surveyShown: 'survey shown',
   surveyDismissed: 'survey dismissed',
-  /** With this event, a client reports that it dropped events. The report becomes an ingestion warning. */
+  /** An event that reports that the client dropped events. The report becomes an ingestion warning. */
   clientWarning: '$$client_ingestion_warning',
   featureFlagCalled: '$feature_flag_called',
 } as const;

@@ -23,7 +23,7 @@ export const exportDestinations = {
     bucket_name: { type: 'string', isRequired: true },
     region: { type: 'string', isRequired: true },
     prefix: { type: 'string', isRequired: true },
-    // Required, because an export without keys of its own would write with the credentials of the installation.
+    // Required, because an export without its own keys would write with the installation's credentials.
     aws_access_key_id: { type: 'string', isRequired: true, isSecret: true },
     aws_secret_access_key: { type: 'string', isRequired: true, isSecret: true },
     compression: { type: 'string', choices: ['gzip'] },
@@ -52,6 +52,6 @@ export function isExportDestinationType(text: string): text is ExportDestination
   return Object.hasOwn(exportDestinations, text);
 }
 
-/** What an export contains: the events stored within the interval, or every person in its current state. */
+/** What an export contains: the events stored within the interval, or every person's current state. */
 export const exportModels = ['events', 'persons'] as const;
 export type ExportModel = (typeof exportModels)[number];

@@ -7,7 +7,7 @@ export function flagPayloadEncryptionContext(environmentId: number): string {
   return `feature flags of ${environmentId}`;
 }
 
-/** Returned in place of an encrypted payload. A client that sends it back leaves the payload unchanged. */
+/** Replaces an encrypted payload in responses. A client that sends it back leaves the payload unchanged. */
 export const redactedPayload = '"********* (encrypted)"';
 
 export function isSealedPayload(text: string): boolean {

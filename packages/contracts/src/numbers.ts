@@ -2,11 +2,11 @@
 // files contain unformatted numbers instead.
 
 export interface NumberFormat {
-  /** What the number means. `percent` is a number from 0 to 100, and `share` is a number from 0 to 1. */
+  /** The meaning of the number. `percent` is a number from 0 to 100, and `share` is a number from 0 to 1. */
   kind: 'number' | 'short' | 'percent' | 'share' | 'seconds' | 'milliseconds' | 'currency';
   prefix?: string;
   postfix?: string;
-  /** The maximum number of decimals. If it is not set, `formatValue` chooses it. */
+  /** The maximum number of decimals. If undefined, `formatValue` chooses the number of decimals. */
   decimals?: number;
   leastDecimals?: number;
   /** Whether an increase is bad, for example for errors or churn. */
@@ -27,7 +27,7 @@ const kinds: Record<string, NumberFormat['kind']> = {
   currency: 'currency',
 };
 
-/** Returns the number format of an insight. @param source the query without display settings */
+/** Returns an insight's number format. @param source the query without display settings */
 export function readNumberFormat(source: Readonly<Record<string, unknown>> | null): NumberFormat {
   if (source?.kind === 'FunnelsQuery') return percentFormat;
   const { trendsFilter: filter } = source ?? {};
@@ -185,7 +185,7 @@ export const seriesValueAt = (
   at: number,
 ): number | null => (entered?.[at] === 0 ? null : (data?.[at] ?? 0));
 
-/** The kinds of math whose numbers can be added up over time. Unique users, averages and formulas cannot. */
+/** The kinds of math whose numbers can be added up over time, unlike unique users, averages and formulas. */
 const sums = new Set([null, undefined, 'total', 'sum']);
 
 /**

@@ -18,13 +18,13 @@ export const planFeatures = [
 ] as const;
 export type PlanFeature = (typeof planFeatures)[number];
 
-/** One element of `available_product_features`, as returned by the API. */
+/** One element of `available_product_features` in the API. */
 export interface ProductFeature {
   key: string;
   name: string;
-  /** The number that the plan allows. If absent or null, the plan sets no limit. */
+  /** The number that the plan allows. If absent or null, the plan does not set a limit. */
   limit?: number | null;
-  /** What is counted, for example `events per month`. Present only with a limit. */
+  /** The counted unit, for example `events per month`. Present only with a limit. */
   unit?: string;
 }
 
@@ -43,7 +43,7 @@ const featureNames: Record<PlanFeature, string> = {
   data_color_themes: 'Data color themes',
 };
 
-/** `free` includes no features, and `full` includes all of them. A self-hosted installation starts with `full`. */
+/** `free` includes no features, and `full` includes all features. A self-hosted installation starts with `full`. */
 export const planNames = ['free', 'full'] as const;
 export type PlanName = (typeof planNames)[number];
 
@@ -84,7 +84,7 @@ export function hasPlanFeature(availableProductFeatures: unknown, key: PlanFeatu
   return findPlanFeature(availableProductFeatures, key) !== null;
 }
 
-/** The limits of a plan for each project API key. Null means unlimited, which is the default. */
+/** A plan's limits per project API key. Null means unlimited, which is the default. */
 export interface PlanLimits {
   /**
    * The number of events stored per calendar month in UTC. Events over the limit are dropped. Historical migrations do
@@ -103,7 +103,7 @@ export interface PlanLimits {
   flagRequestsPerMonth: number | null;
 }
 
-/** How limits are stored in `available_product_features`, next to the features. */
+/** The form in which `available_product_features` stores limits, next to the features. */
 const limitFeatures: Record<keyof PlanLimits, { key: string; name: string; unit: string }> = {
   eventsPerMonth: { key: 'events_per_month', name: 'Events per month', unit: 'events per month' },
   eventsPerSecond: { key: 'events_per_second', name: 'Events per second', unit: 'events per second' },
@@ -127,7 +127,7 @@ export function readPlanLimits(availableProductFeatures: unknown): PlanLimits {
   };
 }
 
-/** Converts limits to elements of `available_product_features`. Leaves out limits that are not set. */
+/** Converts limits to elements of `available_product_features`. Omits limits that are not set. */
 export function toLimitFeatures(limits: PlanLimits): ProductFeature[] {
   const names = Object.keys(limitFeatures) as (keyof PlanLimits)[];
   return names.flatMap((name) => {

@@ -15,7 +15,7 @@ export interface ProcessedEvent {
   project_id: number;
   event: string;
   distinct_id: string;
-  /** The time of the event, corrected for the client's clock. All times are in ISO 8601 in UTC, with milliseconds. */
+  /** The event time, corrected for the client's clock. All times are in ISO 8601 in UTC, with milliseconds. */
   timestamp: string;
   captured_at: string;
   properties: JsonObject;
@@ -26,7 +26,7 @@ export interface ProcessedEvent {
    * current person.
    */
   person_id: string;
-  /** The time when the person was created, or null for an anonymous event, whose person is not in the database. */
+  /** When the person was created, or null for an anonymous event, whose person is not stored. */
   person_created_at: string | null;
   person_properties: JsonObject;
   person_mode: ProcessedPersonMode;

@@ -6,7 +6,7 @@
 export const projectChangeChannel = 'millrace_project_changes';
 
 export interface ProjectChange {
-  /** The environment whose data changed, or null if only keys are affected. */
+  /** The environment whose data changed, or null if the change affects only keys. */
   environmentId: number | null;
   /** The affected project API keys: the old and the new key if a key was replaced. */
   tokens: string[];
@@ -17,7 +17,10 @@ export interface ProjectChange {
   isOfFlags: boolean;
 }
 
-/** Parses a notification. Returns null if it is malformed. Receivers must then assume that anything has changed. */
+/**
+ * Parses a notification. Returns null if it is malformed, in which case receivers must assume that any data has
+ * changed.
+ */
 export function parseProjectChange(payload: string): ProjectChange | null {
   try {
     const { environment_id, tokens, flags } = JSON.parse(payload) as Record<string, unknown>;

@@ -13,7 +13,7 @@ export type RestrictionKind = (typeof restrictionKinds)[number];
 export interface Restriction {
   kind: RestrictionKind;
   token: string;
-  /** The distinct ID, or null for all events of the key. */
+  /** The distinct ID, or null for all events with the key. */
   distinctId: string | null;
 }
 

@@ -41,7 +41,7 @@ function cellOf(value: unknown): Cell {
   return typeof value === 'object' ? JSON.stringify(value) : (value as Cell);
 }
 
-/** Combines the label, the breakdown value if it differs, and the comparison period into the name of a row. */
+/** Combines a row's name from the label, the breakdown value if it differs, and the comparison period. */
 function nameOf({
   label,
   custom_name: custom,

@@ -50,7 +50,7 @@ type ObjectWithoutRoutes = (typeof scopeObjectsWithoutRoutes)[number];
 /** A scope that can be assigned to a key. */
 export type ScopeName = Scope | `${ObjectWithoutRoutes}:read` | `${ObjectWithoutRoutes}:write`;
 
-/** All scopes that routes require. A key with all of them has full access. */
+/** All scopes that routes require. A key with all of these scopes has full access. */
 export const allScopes: readonly Scope[] = scopeObjects.flatMap((object): Scope[] => [
   `${object}:read`,
   `${object}:write`,
@@ -60,7 +60,7 @@ const scopeNames: ReadonlySet<string> = new Set(
   [...scopeObjects, ...scopeObjectsWithoutRoutes].flatMap((object) => [`${object}:read`, `${object}:write`]),
 );
 
-/** `*` grants everything. The API returns it unchanged. */
+/** `*` grants all scopes. The API returns it unchanged. */
 export type GrantedScope = ScopeName | '*';
 
 export function isScopeName(text: string): text is ScopeName {

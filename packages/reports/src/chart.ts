@@ -1,4 +1,4 @@
-// Selects the data of a report's chart from a query result.
+// Selects the data for a report's chart from a query result.
 
 import {
   chooseSeriesColor,
@@ -14,9 +14,9 @@ import { isRecord } from '@millrace/insights';
 import { formatLabel, hasTimes, isPreviousPeriod, readDisplay, readSeries, type SeriesResult } from './figures.ts';
 
 export type Chart =
-  /** A chart of numbers over time. `open` is the index of the first interval that is not over yet. */
+  /** A chart of numbers over time. `open` is the index of the first interval that has not ended yet. */
   | { shape: 'lines' | 'bars'; times: string[]; open: number; format: NumberFormat; series: DrawnSeries[] }
-  /** A chart with one bar per row, for totals of series and steps of a funnel. */
+  /** A chart with one bar per row, for series totals and funnel steps. */
   | { shape: 'rows'; format: NumberFormat; rows: { label: string; value: number }[] }
   /**
    * A retention table with shares from 0 to 1. `open` is the index of the first share whose interval is not over yet.
@@ -25,7 +25,7 @@ export type Chart =
 
 interface DrawnSeries {
   label: string;
-  /** The color of the series. A series of the previous period has the color of the current one. */
+  /** The series' color. A series for the previous period has the same color as the current series. */
   color: SeriesColor;
   isBefore: boolean;
   /** Numbers by interval. Null for an interval without a number. */

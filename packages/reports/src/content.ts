@@ -1,4 +1,4 @@
-// Computes the content of a report: the numbers of an insight or dashboard at the time when the report was due.
+// Computes a report's content: the numbers of an insight or dashboard at the time at which the report was due.
 
 import { computeChange } from '@millrace/contracts/numbers';
 import { type ResultTable, toResultTable } from '@millrace/contracts/result-table';
@@ -19,19 +19,19 @@ import { buildFigures, buildFunnelFigure, type Figure } from './figures.ts';
 import { buildSingleNumberFigures, buildSqlChart } from './sql-chart.ts';
 import { findReportSubject, type ReportSubject, type SubjectInsight } from './store.ts';
 
-/** Content of a report in its stored form, from which emails, messages and pictures are created. */
+/** A report's content as it is stored, from which emails, messages and pictures are created. */
 export interface ReportContent {
   kind: 'insight' | 'dashboard';
-  /** ID of the insight or dashboard. */
+  /** The ID of the insight or dashboard. */
   id: number;
   name: string;
   description: string;
-  /** Time when the report was due, in ISO 8601. The numbers describe the state at this time. */
+  /** When the report was due, in ISO 8601. The numbers describe the state at this time. */
   due_at: string;
   timezone: string;
-  /** Results of the insights, in the order of the dashboard. At most `maxInsights`. */
+  /** The insights' results in dashboard order, at most `maxInsights`. */
   insights: ReportedInsight[];
-  /** Number of insights on the dashboard, or of selected insights. */
+  /** The number of insights on the dashboard, or of selected insights. */
   total: number;
 }
 
@@ -40,19 +40,19 @@ export interface ReportedInsight {
   short_id: string;
   name: string;
   description: string;
-  /** Kind of the insight's query, such as `TrendsQuery` or `FunnelsQuery`. Empty if the insight has no query. */
+  /** The kind of the insight's query, such as `TrendsQuery` or `FunnelsQuery`. Empty if the insight has no query. */
   query_kind: string;
-  /** Start of the range in ISO 8601, in the project time zone. Null if the result has no range. */
+  /** The start of the range in ISO 8601, in the project time zone. Null if the result has no range. */
   date_from: string | null;
   date_to: string | null;
-  /** Key figures, one per series. At most `maxFigures`. */
+  /** Key figures, one per series, at most `maxFigures`. */
   figures: Figure[];
-  /** Rows of the result. At most `maxRows`. */
+  /** The result's rows, at most `maxRows`. */
   table: ResultTable;
-  /** Number of rows and figures that the report omits. */
+  /** The number of rows and figures that the report omits. */
   left_out: { rows: number; figures: number };
   chart: Chart | null;
-  /** Error message if the numbers could not be computed. Otherwise null. */
+  /** The error message if the numbers could not be computed, and null otherwise. */
   error: string | null;
 }
 
@@ -83,10 +83,10 @@ export interface ReportDeps {
 
 export interface ReportRequest {
   projectId: number;
-  /** ID of the insight. If set, `dashboard` is ignored. */
+  /** The insight ID. If set, `dashboard` is ignored. */
   insight: number | null;
   dashboard: number | null;
-  /** IDs of the dashboard's insights to include. An empty list includes all insights. */
+  /** IDs of the dashboard's insights to include, or an empty list for all insights. */
   chosen: readonly number[];
   dueAt: Date;
 }
@@ -107,7 +107,7 @@ export async function createReport(deps: ReportDeps, about: ReportRequest): Prom
   if (subject === null) return null;
   const insights = insightsOf(subject, about.chosen);
   const reported = [];
-  // The queries run one after the other, because reports are not urgent and should occupy only one connection.
+  // Run the queries one after the other, because reports are not urgent and should occupy only one connection.
   for (const insight of insights.slice(0, maxInsights))
     reported.push(await reportOn(deps, insight, { now: about.dueAt.getTime(), timezone: subject.timezone }));
   return {
@@ -205,7 +205,7 @@ function withTimeBefore(query: unknown): unknown {
   });
 }
 
-/** Computes the conversion rate of a funnel, and runs the funnel again for the previous period of the same length. */
+/** Computes a funnel's conversion rate, and runs the funnel again for the previous period of the same length. */
 async function conversion(
   deps: ReportDeps,
   { query, result, now }: { query: unknown; result: QueryResult; now: number },

@@ -1,4 +1,4 @@
-// Computes the key figures of a query result.
+// Computes a query result's key figures.
 
 import { computeOverallValue, type NumberFormat, percentFormat, readNumberFormat } from '@millrace/contracts/numbers';
 import { isRecord, nullLabel, otherLabel } from '@millrace/insights';
@@ -9,19 +9,19 @@ export interface Figure {
   format: NumberFormat;
   /** How the numbers of several intervals were combined into the figure. */
   of: 'total' | 'average';
-  /** Figure of the previous period. Null if periods are not compared. */
+  /** The figure for the previous period, or null if periods are not compared. */
   before: number | null;
 }
 
 export interface SeriesResult {
-  /** Label of the series. Absent in funnel trends. */
+  /** The series label. Absent in funnel trends. */
   label?: string;
   order?: number;
   status?: string;
   breakdown_value?: unknown;
   compare_label?: string;
   data?: number[] | null;
-  /** Number of actors who entered the funnel in each interval. Only for a funnel trend. */
+  /** The number of actors who entered the funnel in each interval, only for a funnel trend. */
   entered?: number[];
   days?: string[];
   count?: number;
@@ -32,12 +32,12 @@ export interface SeriesResult {
 export const readSeries = (results: unknown): SeriesResult[] =>
   Array.isArray(results) ? results.filter(isRecord).map((one) => one as unknown as SeriesResult) : [];
 
-/** Returns whether results consist of series over time. */
+/** Returns true if results consist of series over time. */
 export const hasTimes = (results: unknown) => readSeries(results).some(({ days }) => days !== undefined);
 
 export const isPreviousPeriod = ({ compare_label: period }: SeriesResult) => period === 'previous';
 
-/** Returns the label of a series, with readable text for missing values and for the group of other values. */
+/** Returns a series' label, with readable text for missing values and for the group of other values. */
 export function formatLabel({ label, status, action, breakdown_value: value }: SeriesResult): string {
   if (status !== undefined) return status;
   const own = (action?.custom_name && value === undefined ? action.custom_name : label) ?? '';
@@ -47,7 +47,7 @@ export function formatLabel({ label, status, action, breakdown_value: value }: S
 const keyOf = ({ order, label, status, breakdown_value: value }: SeriesResult) =>
   JSON.stringify([order, label, status, value]);
 
-/** Returns one figure per series of a trend or lifecycle. Returns none for other kinds of queries. */
+/** Returns one figure per series of a trend or lifecycle, and an empty list for other kinds of queries. */
 export function buildFigures(results: unknown, source: Record<string, unknown> | null): Figure[] {
   if (source?.kind !== 'TrendsQuery' && source?.kind !== 'LifecycleQuery') return [];
   const isCumulative = readDisplay(source) === 'ActionsLineGraphCumulative';

@@ -1,9 +1,9 @@
 // Builds the links in reports.
 
 export interface PublicUrls {
-  /** URL of the PostHog application to which links lead. By default, links lead to the console. */
+  /** The base URL of the PostHog application that links open. By default, links open the console. */
   publicAppUrl: string | undefined;
-  /** URL of the API, which also serves the console. */
+  /** The API's URL, which also serves the console. */
   publicApiUrl: string | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface ReportLinks {
   project: string | null;
 }
 
-/** Creates the links of a report. The links are null if neither URL is configured. */
+/** Creates a report's links, which are null if neither URL is configured. */
 export function createReportLinks({ publicAppUrl, publicApiUrl }: PublicUrls, projectId: number): ReportLinks {
   const base = (publicAppUrl ?? publicApiUrl)?.replace(/\/+$/, '');
   if (base === undefined) return { insight: () => null, dashboard: () => null, project: null };
@@ -38,14 +38,14 @@ export function createReportLinks({ publicAppUrl, publicApiUrl }: PublicUrls, pr
   };
 }
 
-/** Returns the public URL of a picture in a stored report. @param at index of the insight in the report */
+/** Returns the public URL of a picture in a stored report. @param at the insight's index in the report */
 export function createPictureLink(publicApiUrl: string | undefined, reportId: string, at: number): string | null {
   return publicApiUrl === undefined
     ? null
     : `${publicApiUrl.replace(/\/+$/, '')}/api/report_pictures/${reportId}/${at}`;
 }
 
-/** Returns the URL for unsubscribing from the emails of a report. @param unsubscribeId ID of the email */
+/** Returns the URL for unsubscribing from a report's emails. @param unsubscribeId the email's ID */
 export function createUnsubscribeLink(publicApiUrl: string | undefined, unsubscribeId: string): string | null {
   return publicApiUrl === undefined ? null : `${publicApiUrl.replace(/\/+$/, '')}/api/unsubscribe/${unsubscribeId}`;
 }

@@ -7,13 +7,13 @@ import type { Figure } from './figures.ts';
 import { drawInsight, toPng } from './picture.ts';
 import { formatFigure, formatFigureChange, formatRange, formatWeekday } from './text.ts';
 
-/** Content of a report, and the texts before and after the numbers. */
+/** A report's content, and the texts before and after the numbers. */
 export interface ReportMessage {
   title: string;
   /** The schedule in words, for example `sent every week`. */
   summary: string;
   nextAt: Date | null;
-  /** Link to the insight or dashboard. Null if no application URL is configured. */
+  /** The link to the insight or dashboard, or null if no application URL is configured. */
   link: string | null;
   linkOf(insight: ReportedInsight): string | null;
   /**
@@ -21,11 +21,11 @@ export interface ReportMessage {
    * report.
    */
   invite: { by: string | null; message: string | null } | null;
-  /** Reason why this report is the last one. Null if more reports will follow. */
+  /** Why this report is the last one, or null if more reports will follow. */
   end: string | null;
-  /** Link for unsubscribing from these emails. Null if it is not available. */
+  /** The link for unsubscribing from these emails, or null if it is not available. */
   unsubscribe: string | null;
-  /** Numbers of the report. Null if the message contains no numbers. */
+  /** The report's numbers, or null if the message contains no numbers. */
   content: ReportContent | null;
 }
 
@@ -117,7 +117,7 @@ export function renderText(message: ReportMessage): string {
   return [...before, title, ...parts, ...(link === null ? [] : [link]), ...behind, ...stop].join('\n\n');
 }
 
-/** Returns whether the report consists only of this insight and has the insight's name as its title. */
+/** Returns true if the report consists only of this insight and has the insight's name as its title. */
 const isWhole = (content: ReportContent | null, { name }: ReportedInsight) =>
   content?.kind === 'insight' && content.name === name;
 
@@ -140,7 +140,7 @@ function omittedLines({ left_out: { figures } }: ReportedInsight): string[] {
   return figures === 0 ? [] : [`… and ${formatValue(figures)} more`];
 }
 
-/** Returns the rows of a result that are not already shown as figures. */
+/** Returns a result's rows that are not already shown as figures. */
 function shownRows({ query_kind: kind, figures, table, left_out: omitted }: ReportedInsight) {
   if (kind === 'TrendsQuery' || kind === 'LifecycleQuery' || table.columns.length === 0) return null;
   if (kind === 'HogQLQuery' && figures.length > 0) return null;
@@ -154,14 +154,14 @@ function shownRows({ query_kind: kind, figures, table, left_out: omitted }: Repo
   };
 }
 
-/** Formats a cell. @param column column name, which indicates what a number measures */
+/** Formats a cell. @param column the column name, which indicates what a number measures */
 function cellText(cell: string | number | boolean | null, column: string): string {
   if (cell === null) return '';
   if (typeof cell === 'number' && column === 'percent of the first') return formatPercent(cell);
   if (typeof cell === 'number' && / ?seconds$/.test(column)) return formatDuration(cell);
   if (typeof cell === 'number') return formatValue(cell);
   const text = String(cell);
-  // A time at midnight stands for the entire day, so omit the time of day.
+  // A time at midnight represents the entire day, so omit the time of day.
   return /^\d{4}-\d\d-\d\dT00:00:00/.test(text) ? text.slice(0, 10) : text.slice(0, 60);
 }
 
@@ -278,7 +278,7 @@ function colorOfChange({ value, before, format }: Figure): string {
 /** Matches the suffix of a formatted number. */
 const unit = / (points|on average)$/;
 
-/** Formats a table. @param colorsOfLast color of the last cell in each row */
+/** Formats a table as HTML. @param colorsOfLast the color of the last cell in each row */
 function tableHtml(
   head: readonly string[],
   rows: readonly (readonly string[])[],

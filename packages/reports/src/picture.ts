@@ -21,7 +21,7 @@ import { formatFigureChange, formatRange } from './text.ts';
 
 const width = 640;
 const padding = 24;
-/** Number of pixels per SVG unit. More than one makes pictures sharp on high-density screens. */
+/** The number of pixels per SVG unit. More than one makes pictures sharp on high-density screens. */
 const scale = 2;
 /** The background is always white, because email clients in dark mode do not invert pictures. */
 const colours = {
@@ -44,17 +44,17 @@ interface Pictured {
   chart: Chart | null;
 }
 
-/** SVG elements and their total height in units. */
+/** SVG elements, and their total height in units. */
 interface Drawing {
   svg: string;
   height: number;
 }
 
-/** Returns whether an insight has something to draw: a chart, or a single figure. */
+/** Returns true if an insight has content to draw: a chart, or a single figure. */
 export const hasPicture = ({ figures, chart }: Pick<Pictured, 'figures' | 'chart'>) =>
   chart !== null || figures.length === 1;
 
-/** Draws the picture of an insight as SVG. @returns null if there is nothing to draw */
+/** Draws an insight's picture as SVG. @returns null if there is nothing to draw */
 export function drawInsight({ name, figures, chart, ...range }: Pictured): string | null {
   if (!hasPicture({ figures, chart })) return null;
   const [figure] = figures;
@@ -172,7 +172,7 @@ function bars(
       else down += value;
       const [top, bottom] = [y(Math.max(from, from + value)), y(Math.min(from, from + value))];
       const box = `x="${round(x(at) - room * 0.35)}" y="${round(top)}" width="${round(room * 0.7)}" height="${round(bottom - top)}"`;
-      // The outline separates the parts of a stack.
+      // The outline separates the parts of a stacked bar.
       drawn.push(
         `<rect ${box} fill="${toneOf(color)}" stroke="${colours.ground}" stroke-width="0.5"${at >= open ? ' fill-opacity="0.45"' : ''}/>`,
       );
@@ -261,7 +261,7 @@ function write(x: number, y: number, text: string, { size, isBold, colour, ancho
   return `<text x="${round(x)}" y="${round(y)}" font-size="${size}"${weight}${place} fill="${colour ?? colours.ink}">${escaped(text)}</text>`;
 }
 
-/** Escapes text. XML does not allow most control characters, even as character references. */
+/** Escapes text. Replaces control characters with spaces, because XML does not allow most of them. */
 function escaped(text: string): string {
   return (
     text
@@ -280,12 +280,12 @@ let drawing: Promise<Uint8Array[]> | undefined;
 /** Converts a picture to PNG. @param svg result of `drawInsight` @returns a PNG with a width of 1,280 pixels */
 export async function toPng(svg: string): Promise<Buffer> {
   drawing ??= prepare().catch((error: unknown) => {
-    // Reset the failed attempt, so that the next picture starts the renderer again.
+    // Discard the failed attempt, so that the next picture starts the renderer again.
     drawing = undefined;
     throw error;
   });
   const fontBuffers = await drawing;
-  // Rendering blocks the process for tens of milliseconds, so let pending requests run first.
+  // Rendering blocks the process for tens of milliseconds, so process pending requests first.
   await setImmediate();
   const picture = new Resvg(svg, {
     fitTo: { mode: 'width', value: width * scale },

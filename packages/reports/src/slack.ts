@@ -4,7 +4,7 @@ import type { ReportedInsight } from './content.ts';
 import { type ReportMessage, renderText } from './mail.ts';
 import { formatFigure, formatFigureChange, formatRange } from './text.ts';
 
-/** Slack's limit for a header, in characters. */
+/** Slack's maximum header length in characters. */
 const longestHeader = 150;
 const longestText = 2900;
 const maxFiguresShown = 6;

@@ -1,4 +1,4 @@
-// Builds the figure and the chart of an SQL insight in a report.
+// Builds the figure and the chart for an SQL insight in a report.
 
 import { maxColors } from '@millrace/contracts/chart';
 import { plainFormat } from '@millrace/contracts/numbers';
@@ -30,7 +30,7 @@ function columnsOf({ types = [] }: QueryResult): Column[] {
 const rowsOf = ({ results }: QueryResult): unknown[][] => (Array.isArray(results) ? results.filter(Array.isArray) : []);
 const numberOf = (value: unknown) => (typeof value === 'number' ? value : null);
 
-/** Returns the first number of the result if the insight shows a single number. Otherwise, returns no figures. */
+/** Returns the result's first number if the insight shows a single number, and an empty list otherwise. */
 export function buildSingleNumberFigures(result: QueryResult, { display, y }: Visualization): Figure[] {
   if (display !== 'BoldNumber') return [];
   const columns = columnsOf(result);
@@ -45,7 +45,7 @@ const barDisplays = new Set(['ActionsBar', 'ActionsStackedBar']);
 const maxTimes = 400;
 const maxBars = 12;
 
-/** Returns the chart that the insight shows. Returns null for tables, and if the column for an axis is missing. */
+/** Returns the insight's chart. Returns null for tables, and if an axis column is missing. */
 export function buildSqlChart(result: QueryResult, { display, ...named }: Visualization): Chart | null {
   const isBars = barDisplays.has(display ?? '');
   if (!isBars && !lineDisplays.has(display ?? '')) return null;
@@ -102,7 +102,7 @@ function overTime(
   };
 }
 
-/** Returns the local time without its offset. Returns only the day for midnight. */
+/** Returns the local time without its offset. For midnight, returns only the day. */
 function wallTime(value: unknown): string {
   const text = typeof value === 'string' ? value.slice(0, 19).replace('T', ' ') : '';
   return text.replace(/ 00:00:00$/, '');

@@ -1,4 +1,4 @@
-/** The kinds of errors, independent of HTTP. Only `packages/http` maps a kind to a status code. */
+/** The kinds of errors, independent of HTTP. Only `packages/http` maps kinds to status codes. */
 export type ErrorKind =
   | 'invalid'
   | 'unauthenticated'
@@ -18,18 +18,18 @@ export type ErrorKind =
 export interface AppErrorOptions {
   /** A stable, machine-readable code, for example `invalid_api_key`. Defaults to the kind. */
   code?: string;
-  /** The name of the invalid field, with its parts joined by two underscores (`batch__3__uuid`). */
+  /** The invalid field's path, joined by two underscores (`batch__3__uuid`). */
   attr?: string | null;
-  /** Facts for the log. They must not contain property values, keys or email addresses. */
+  /** Facts for the log, which must not contain property values, keys or email addresses. */
   details?: Record<string, unknown>;
   /** For `unavailable` and `rate_limited`, the time after which the client can retry. */
   retryAfterSeconds?: number;
-  /** The headers of the HTTP response, for example a cookie that the client needs for its next request. */
+  /** Additional HTTP response headers, for example a cookie that the client needs for its next request. */
   headers?: Record<string, string | string[]>;
   cause?: unknown;
 }
 
-/** The error class for expected failures. The client that made the request sees `message`. */
+/** The error class for expected failures. The client that made the request receives `message`. */
 export class AppError extends Error {
   readonly kind: ErrorKind;
   readonly code: string;

@@ -1,4 +1,4 @@
-/** Settles like `work`, or rejects after `timeoutMs`. `work` continues after a timeout, but its outcome is ignored. */
+/** Settles like `work`, or rejects after `timeoutMs`. After a timeout, `work` continues, but its outcome is ignored. */
 export async function withDeadline<T>(work: Promise<T>, timeoutMs: number, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {
@@ -15,7 +15,7 @@ class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 }
 
-/** Waits for a time. If `signal` is aborted, returns early without an error. */
+/** Waits for a time. Returns early without an error if `signal` aborts. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (ms <= 0 || signal?.aborted) return resolve();

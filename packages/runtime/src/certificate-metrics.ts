@@ -10,7 +10,9 @@ import type { Metrics } from './metrics.ts';
  */
 const certificateSetting = /(?:Ca|Cert)File$/;
 
-/** Exports when the configured certificates expire. The files are read at each scrape, because they can be replaced. */
+/**
+ * Exports the expiry times of configured certificates. Reads the files at each scrape, because they can be replaced.
+ */
 export function exportCertificateExpiry(config: object, metrics: Metrics): void {
   const files = Object.entries(config).filter(
     (entry): entry is [string, string] => certificateSetting.test(entry[0]) && typeof entry[1] === 'string',

@@ -5,7 +5,7 @@ import Value from 'typebox/value';
 import { toEnvironmentVariable } from './environment.ts';
 import { readSecretFiles } from './setting-files.ts';
 
-/** Thrown at startup with all problems at once, so that operators do not have to fix them one restart at a time. */
+/** Thrown at startup with all problems together, so that operators can fix them before the next restart. */
 export class ConfigError extends Error {
   readonly problems: string[];
 
@@ -50,7 +50,7 @@ export function readConfig<P extends TProperties>(
   return Object.freeze(value) as Readonly<Static<TObject<P>>>;
 }
 
-/** The parts of JSON Schema that settings use. */
+/** The JSON Schema keywords that settings use. */
 interface SettingSchema {
   type?: string;
   minimum?: number;
@@ -59,7 +59,7 @@ interface SettingSchema {
   description?: string;
 }
 
-/** Converts text like TypeBox does, except that `1.5`, `true` and `0x10` are not accepted as integers. */
+/** Converts text as TypeBox does, except that `1.5`, `true` and `0x10` are not accepted as integers. */
 function coerce(schema: TSchema, text: string): unknown {
   if ((schema as SettingSchema).type === 'integer') return /^[+-]?\d+$/.test(text) ? Number(text) : text;
   return Value.Convert(schema, text);
@@ -94,7 +94,7 @@ export function integerSetting(defaultValue: number, description: string, bounds
   });
 }
 
-/** The setting for the minimum level of log messages. Spread it into the config schema of a service. */
+/** The setting for the minimum log level. Spread it into a service's config schema. */
 export const logLevelConfigFields = {
   logLevel: Type.Union([Type.Literal('error'), Type.Literal('warn'), Type.Literal('info'), Type.Literal('debug')], {
     default: 'info',

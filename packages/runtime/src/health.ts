@@ -7,21 +7,21 @@ import { type ListenOptions, listen } from './listen.ts';
 import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 
-/** A check for `/_liveness` or `/_readiness`. Returns null if everything is fine, or one sentence for the operator. */
+/** A check for `/_liveness` or `/_readiness`. Returns null if the check passes, or one sentence for the operator. */
 export type HealthCheck = () => string | null;
 
 export interface Health {
   addReadinessCheck(name: string, check: HealthCheck): void;
-  /** Registers a check for liveness. If it fails, the process should be restarted. */
+  /** Registers a liveness check. If it fails, the process should be restarted. */
   addLivenessCheck(name: string, check: HealthCheck): void;
   /** Stops `respond` from serving `/metrics`, because another port serves it. */
   stopServingMetrics(): void;
   metrics(): Promise<HealthResponse>;
-  /** Makes readiness return 503. This is the first step of stopping. */
+  /** Makes readiness return 503, which is the first step of a shutdown. */
   setStopping(): void;
-  /** Returns the current problems: the name of each failed check, and one sentence from it. */
+  /** Returns the current problems: the name of each failed check, and the sentence that the check returned. */
   findProblems(what: 'readiness' | 'liveness'): Record<string, string>;
-  /** Responds to one of the three operational paths, or returns null for another path. */
+  /** Responds to the three operational paths, and returns null for all other paths. */
   respond(path: string): Promise<HealthResponse | null>;
 }
 
@@ -101,7 +101,7 @@ function run(check: HealthCheck): string | null {
   }
 }
 
-/** Starts a small server for services without another HTTP port. It serves only the operational paths. */
+/** Starts a small server for services without another HTTP port, which serves only the operational paths. */
 export async function startHealthServer(
   health: Pick<Health, 'respond'>,
   options: ListenOptions,
@@ -141,7 +141,9 @@ export const metricsConfigFields = {
   metricsHost: Type.String({ default: '0.0.0.0', description: 'address to listen on for METRICS_PORT' }),
 } as const;
 
-/** Moves `/metrics` to a separate port if one is configured, so that a public port does not expose operational data. */
+/**
+ * Serves `/metrics` on a separate port if one is configured, so that a public port does not expose operational data.
+ */
 export async function serveMetricsSeparately(
   { metricsPort: port, metricsHost: host }: { readonly metricsPort?: number; readonly metricsHost: string },
   { lifecycle, health, logger }: { lifecycle: Lifecycle; health: Health; logger: Logger },

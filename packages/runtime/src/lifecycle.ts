@@ -1,8 +1,8 @@
-// Starts the components of a process in order, and stops them in reverse order.
+// Starts a process's components in order, and stops them in reverse order.
 
 import type { Logger } from './logger.ts';
 
-/** A component that can be stopped. `stop` can be called several times, and resolves when everything has stopped. */
+/** A component that can be stopped. `stop` can be called several times, and resolves when the component has stopped. */
 export interface Stoppable {
   stop(): Promise<void>;
 }
@@ -77,7 +77,7 @@ export async function runProcess(
   };
   const fail = (error: Error) => {
     logger.error('fatal error; stopping the service', { error });
-    // If something fails while the service stops after a signal, the exit code is 1 as well.
+    // If an error occurs during the shutdown after a signal, the exit code is also 1.
     exitCode = 1;
     void stop();
   };

@@ -5,11 +5,11 @@ import type { AddressInfo, Server } from 'node:net';
 export interface ListenOptions {
   port: number;
   host: string;
-  /** The environment variable that sets the port. The error message contains it. */
+  /** The environment variable that sets the port, for the error message. */
   setting: string;
 }
 
-/** Starts to listen. @returns the actual port @throws Error with the code EADDRINUSE that names the setting */
+/** Starts listening. @returns the actual port @throws Error with the code EADDRINUSE that names the setting */
 export async function listen(server: Server, { port, host, setting }: ListenOptions): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(error.code === 'EADDRINUSE' ? taken(error) : error));

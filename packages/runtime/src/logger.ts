@@ -1,4 +1,4 @@
-/** Creates the log of a process, and serializes errors. */
+/** Creates a process's logger, and serializes errors. */
 
 import winston from 'winston';
 import { isAppError } from './app-error.ts';
@@ -53,7 +53,7 @@ function describeError(error: Error, depth = 0): Record<string, unknown> {
   };
 }
 
-/** Describes the cause of an error. If the cause is not an error, only its text is logged. */
+/** Describes an error's cause. If the cause is not an error, logs only its text. */
 function describeCause(cause: unknown, depth: number): unknown {
   return cause instanceof Error ? describeError(cause, depth) : String(cause);
 }

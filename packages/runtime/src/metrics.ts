@@ -10,13 +10,13 @@ import {
   type RegistryContentType,
 } from 'prom-client';
 
-/** The name of a metric. The prefix distinguishes it from `process_…`, `nodejs_…` and other programs' metrics. */
+/** A metric name. The prefix distinguishes it from `process_…`, `nodejs_…` and other programs' metrics. */
 export type MetricName = `millrace_${string}`;
 
-/** The metrics of one service, which are passed as an argument. Label values must be from a limited set. */
+/** One service's metrics, which are passed as an argument. Label values must be from a limited set. */
 export interface Metrics {
   registry: Registry<RegistryContentType>;
-  /** Whether histograms with exemplars store the trace of one observation per bucket. */
+  /** Whether histograms with exemplars store one observation's trace per bucket. */
   hasExemplars: boolean;
   counter<L extends string = never>(name: MetricName, help: string, labels?: readonly L[]): Counter<L>;
   gauge<L extends string = never>(name: MetricName, help: string, labels?: readonly L[]): Gauge<L>;
@@ -30,11 +30,11 @@ export interface Metrics {
 }
 
 interface MetricsOptions {
-  /** Whether to include metrics about memory, CPU and the event loop, once per process. Tests turn them off. */
+  /** Whether to include memory, CPU and event loop metrics, once per process. Tests disable these metrics. */
   withProcessMetrics?: boolean;
   /** Whether to serve metrics in the OpenMetrics format, which is the only format that supports exemplars. */
   hasExemplars?: boolean;
-  /** A label for all metrics, so that several services in one process can use the same names. */
+  /** A label for all metrics, so that several services in one process can use the same metric names. */
   service?: string;
 }
 
@@ -61,7 +61,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   };
 }
 
-/** Observes a value, and the trace in which the value occurred, unless `traceId` is null. */
+/** Observes a value, together with its trace unless `traceId` is null. */
 export type Observer<L extends string> = (value: number, labels: Record<L, string>, traceId: string | null) => void;
 
 /**

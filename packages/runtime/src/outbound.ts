@@ -38,7 +38,7 @@ for (const [network, prefix] of [
 ] as const) {
   notPublic.addSubnet(network, prefix, 'ipv6');
 }
-/** The public range of IPv6. All addresses outside this range are local, translated or unassigned. */
+/** The public IPv6 range. All addresses outside this range are local, translated or unassigned. */
 const publicIpv6 = new BlockList();
 publicIpv6.addSubnet('2000::', 3, 'ipv6');
 
@@ -84,7 +84,7 @@ export function createGuardedLookup(mayBePrivate: boolean): LookupFunction {
   };
 }
 
-/** Checks hosts that are IP addresses, for which no lookup takes place. @throws PrivateAddressError */
+/** Checks a host that is an IP address, for which no lookup takes place. @throws PrivateAddressError */
 export function checkLiteralHost(host: string, mayBePrivate: boolean): void {
   const address = host.replace(/^\[(.*)\]$/, '$1');
   if (!mayBePrivate && isIP(address) !== 0 && !isPublicAddress(address)) throw new PrivateAddressError();
@@ -124,7 +124,7 @@ export interface OutboundRequest {
 }
 
 export interface OutboundResponse {
-  /** The status of the response, from 200 to 599. */
+  /** The response status, from 200 to 599. */
   status: number;
   headers: IncomingHttpHeaders;
   body: Buffer;

@@ -7,12 +7,12 @@
 const controlCharacters = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 const lineBreak = /\r\n|[\n\v\f\r\x85\u2028\u2029]/;
 
-/** Returns whether a name is a single line without `://`. Mail programs convert text with `://` to a link. */
+/** Returns true if a name is a single line without `://`, because mail programs convert text with `://` to a link. */
 export function isPlainName(name: string): boolean {
   return toPlainName(name) === name;
 }
 
-/** Converts a name that was not validated to a single line without `://`. */
+/** Converts an unvalidated name to a single line without `://`. */
 export function toPlainName(name: string): string {
   return name.replaceAll(controlCharacters, ' ').replaceAll('://', ' ');
 }
@@ -24,7 +24,7 @@ export function quoteMessage(message: string): string {
     .join('\n');
 }
 
-/** Returns whether a message contains a link. Messages to other people must not contain links. */
+/** Returns true if a message contains a link. Messages to other people must not contain links. */
 export function hasLink(message: string): boolean {
   return message.includes('://');
 }

@@ -1,4 +1,4 @@
-// TLS options that apply changes of certificate files without a restart.
+// TLS options that apply changed certificate files without a restart.
 
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { createFileReader, type PemFile } from './setting-files.ts';
@@ -15,7 +15,7 @@ export interface TlsFiles {
  */
 export interface ReloadingTls {
   rejectUnauthorized: true;
-  /** The current content of the files. It is read for each new connection. */
+  /** The current content of the files, which is read for each new connection. */
   readonly secureContext?: SecureContext;
 }
 
@@ -40,7 +40,7 @@ export function createReloadingTls({ ca, cert, key }: TlsFiles): ReloadingTls {
       context = createSecureContext(texts);
     } catch (error) {
       if (context === undefined) throw error;
-      // Warn only once for each content of the files, because the problem may be permanent.
+      // Warn only once per content of the files, because the problem may be permanent.
       const names = parts.map(({ file }) => file).join(', ');
       process.emitWarning(
         `Cannot use the changed TLS files; keeping their previous contents: ${names} (${String(error)})`,

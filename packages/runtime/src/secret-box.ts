@@ -5,7 +5,7 @@ import { Type } from 'typebox';
 import { ConfigError } from './config.ts';
 import { secretSetting } from './secret-setting.ts';
 
-/** The setting of every service that stores or uses secrets of users (`secretsKey`, read from `SECRETS_KEY`). */
+/** The setting for services that store or use users' secrets (`secretsKey`, read from `SECRETS_KEY`). */
 export const secretsKeyConfigFields = secretSetting(
   'secretsKey',
   Type.Optional(
@@ -18,7 +18,7 @@ export const secretsKeyConfigFields = secretSetting(
   'again before it encrypts a secret, and when a stored secret requires a key that is not loaded',
 );
 
-/** A secret as it is stored in the database. The text includes the ID of its key. */
+/** A secret as it is stored in the database. The text includes its key's ID. */
 export interface SealedSecret {
   sealed: string;
 }
@@ -119,7 +119,7 @@ function keyRing(setting: () => string): (needed?: string) => Keys {
   return (needed) => {
     if (needed !== undefined && keys.byId.has(needed)) return keys;
     const now = setting();
-    // An invalid key list, for example because of a typo during editing, is ignored with a warning.
+    // Ignore an invalid key list, for example with a typo during editing, and log a warning.
     if (now === text) return keys;
     text = now;
     const read = readKeys(now);
@@ -139,7 +139,7 @@ function readKeys(text: string): Keys | null {
   return { newest: all[0], byId: new Map(all.map(({ id, key }) => [id, key])) };
 }
 
-/** Derives an ID from a key without revealing it, so that operators do not have to number their keys. */
+/** Derives an ID from a key without revealing the key, so that operators do not have to number their keys. */
 function keyIdOf(key: Buffer): string {
   return createHash('sha256').update('millrace secrets key\n').update(key).digest('hex').slice(0, 12);
 }

@@ -1,4 +1,4 @@
-// Settings for secrets. Operators can set them directly or in a file.
+// Settings for secrets, which operators can set directly or in a file.
 
 import { type Static, type TOptional, type TSchema, type TString, Type } from 'typebox';
 import { toEnvironmentVariable } from './environment.ts';

@@ -11,7 +11,7 @@ import { createMetrics, type Metrics } from './metrics.ts';
 export interface ServiceHost {
   logger: Logger;
   metrics: Metrics;
-  /** The health checks of the service. They are served by the process, or by the service on its own port. */
+  /** The service's health checks, which the process serves, or the service on its own port. */
   health: Health;
   /** Reports a fatal error, after which the whole process stops and exits with code 1. */
   fail(error: Error): void;
@@ -43,7 +43,7 @@ export interface Service<Config extends ServiceConfig> {
   readConfig(env: Record<string, string | undefined>): Config;
   /** Returns the time limit for stopping, in milliseconds. */
   stopWithinMs(config: Config): number;
-  /** Returns whether histograms of the service store exemplars. */
+  /** Returns true if the service's histograms store exemplars. */
   isTraced?(config: Config): boolean;
   start(config: Config, host: ServiceHost): StartedService;
 }
@@ -60,7 +60,9 @@ export function startComponents(
   return { started: begin(lifecycle), stop: () => lifecycle.stop() };
 }
 
-/** Runs one service as this process. With the setting `healthPort`, a small server serves health checks and `/metrics`. */
+/**
+ * Runs one service as this process. With the setting `healthPort`, a small server serves health checks and `/metrics`.
+ */
 export async function runService<Config extends ServiceConfig>(service: Service<Config>): Promise<void> {
   const { name } = service;
   const config = service.readConfig(readEnvironment());

@@ -1,4 +1,4 @@
-/** Reads the files in settings: certificates, and secrets that may be replaced while the process runs. */
+/** Reads the files that settings specify: certificates, and secrets that may be replaced while the process runs. */
 
 import { readFileSync } from 'node:fs';
 import { toEnvironmentVariable } from './environment.ts';
@@ -53,7 +53,7 @@ function readText(file: string): { text: string } | { problem: string } {
   }
 }
 
-/** The content of a file at the time when it was read. */
+/** A file's content at the time at which it was read. */
 export interface PemFile {
   file: string;
   text: string;

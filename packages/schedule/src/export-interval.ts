@@ -1,12 +1,12 @@
-// Computes the time intervals that the runs of a batch export cover.
+// Computes the time intervals that a batch export's runs cover.
 
 import { createTimeZone } from './time-zone.ts';
 
-/** How often a batch export runs. This is also the length of time that each run covers (docs/api/batch-exports.md). */
+/** How often a batch export runs, which is also the length of time that each run covers (docs/api/batch-exports.md). */
 export const exportIntervals = ['hour', 'day', 'week', 'every 5 minutes', 'every 15 minutes'] as const;
 export type ExportInterval = (typeof exportIntervals)[number];
 
-/** A period of time that includes `start` and excludes `end`. */
+/** A time range that includes `start` and excludes `end`. */
 export interface TimeSpan {
   start: Date;
   end: Date;
@@ -24,11 +24,11 @@ const fixedMs: Partial<Record<ExportInterval, number>> = {
 };
 const daysOf: Partial<Record<ExportInterval, number>> = { day: 1, week: 7 };
 
-/** The settings that decide where the intervals of an export begin and end. */
+/** The settings that determine where an export's intervals begin and end. */
 export interface ExportRhythm {
   interval: ExportInterval;
   timezone: string;
-  /** The day on which weeks begin, from 0 for Sunday to 6 for Saturday. Null means Monday. */
+  /** The first day of the week, from 0 for Sunday to 6 for Saturday. Null means Monday. */
   offset_day: number | null;
   /** The hour at which days and weeks begin, from 0 to 23. Null means midnight. */
   offset_hour: number | null;

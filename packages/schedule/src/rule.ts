@@ -1,4 +1,4 @@
-// Computes when the reports of a subscription are due, from rules such as "every second Monday".
+// Computes when a subscription's reports are due, from rules such as "every second Monday".
 
 import { createTimeZone } from './time-zone.ts';
 
@@ -29,7 +29,7 @@ export interface RecurrenceRule {
 const units: Record<Frequency, string> = { daily: 'day', weekly: 'week', monthly: 'month', yearly: 'year' };
 const ordinals: Record<number, string> = { 1: 'first', 2: 'second', 3: 'third', 4: 'fourth', [-1]: 'last' };
 
-/** Describes a rule with the words that existing clients expect (docs/api/subscriptions.md#delivery-dates). */
+/** Describes a rule in the words that existing clients expect (docs/api/subscriptions.md#delivery-dates). */
 export function describeRule({
   frequency,
   interval,
@@ -88,7 +88,7 @@ export function nextOccurrence(rule: RecurrenceRule, after: Date, zoneName: stri
   const startWallTime = zone.toWallTime(start);
   const startDay = Math.floor(startWallTime / dayMs);
   const timeOfDay = startWallTime - startDay * dayMs;
-  // The start may be the second of two instants with the same local time, which `toInstant` would not return.
+  // The start may be the later of two instants with the same local time, which `toInstant` would not return.
   const instantOf = (day: Day) => (day === startDay ? start : zone.toInstant(day * dayMs + timeOfDay));
   const afterDay = Math.floor(zone.toWallTime(after.getTime()) / dayMs);
 
@@ -108,7 +108,7 @@ function* candidateDays(rule: RecurrenceRule, startDay: Day, afterDay: Day): Gen
   const periods = periodsOf(rule, startDay);
   const first = periods.numberOf(startDay);
   const steps = Math.floor((periods.numberOf(afterDay) - first) / rule.interval) - 1;
-  // A rule with a count must be counted from its start. For other rules, earlier periods can be skipped.
+  // A rule with a count must be counted from its start. For other rules, skip earlier periods.
   let period = rule.count === null ? first + Math.max(0, steps) * rule.interval : first;
   let remaining = rule.count ?? Number.POSITIVE_INFINITY;
   const end = periods.numberOf(lastDay);
@@ -124,7 +124,7 @@ function* candidateDays(rule: RecurrenceRule, startDay: Day, afterDay: Day): Gen
   }
 }
 
-/** The number of periods after which the calendar repeats. A rule without a match in that time never matches. */
+/** The number of periods after which the calendar repeats. A rule without a match in this time never matches. */
 const cycle: Record<Frequency, number> = { daily: 7, weekly: 1, monthly: 4800, yearly: 400 };
 
 /**
@@ -133,11 +133,11 @@ const cycle: Record<Frequency, number> = { daily: 7, weekly: 1, monthly: 4800, y
  */
 interface Periods {
   numberOf(day: Day): number;
-  /** Returns the matching days of one period in order. Some of them may be before the start of the rule. */
+  /** Returns a period's matching days in order. Some days may be before the rule's start. */
   daysOf(period: number): readonly Day[];
 }
 
-/** Divides time into the periods of a rule (RFC 5545 section 3.3.10, docs/api/subscriptions.md#delivery-dates). */
+/** Divides time into a rule's periods (RFC 5545 section 3.3.10, docs/api/subscriptions.md#delivery-dates). */
 function periodsOf(rule: RecurrenceRule, startDay: Day): Periods {
   const byweekday = rule.byweekday?.length ? weekdayIndexes(rule.byweekday) : null;
   const { numberOf, daysOf } = undivided(rule.frequency, startDay, byweekday);
@@ -194,7 +194,7 @@ function undivided(frequency: Frequency, startDay: Day, byweekday: ReadonlySet<n
   }
 }
 
-/** Leaves out a day that its month does not have, so that 31 April does not become 1 May. */
+/** Omits a day that its month does not have, so that 31 April does not become 1 May. */
 function within(day: Day, end: Day): Day[] {
   return day < end ? [day] : [];
 }
@@ -208,13 +208,13 @@ function dayOf(year: number, month: number, dayOfMonth: number): Day {
   return date.getTime() / dayMs;
 }
 
-/** Returns the calendar date of a day number. In the result, January is month 0. */
+/** Converts a day number to a calendar date. In the result, January is month 0. */
 function calendarDate(day: Day): { year: number; month: number; dayOfMonth: number } {
   const date = new Date(day * dayMs);
   return { year: date.getUTCFullYear(), month: date.getUTCMonth(), dayOfMonth: date.getUTCDate() };
 }
 
-/** Returns the weekday of a day, starting with 0 for Monday. 1 January 1970 was a Thursday. */
+/** Returns a day's weekday, starting with 0 for Monday. 1 January 1970 was a Thursday. */
 function weekdayIndex(day: Day): number {
   return (((day + 3) % 7) + 7) % 7;
 }

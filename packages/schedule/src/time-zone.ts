@@ -1,4 +1,4 @@
-// Converts between points in time and local time in a time zone.
+// Converts between instants and local time in a time zone.
 
 const dayMs = 86_400_000;
 
@@ -44,7 +44,7 @@ export function createTimeZone(name: string): TimeZone {
   return {
     toWallTime: (instant) => instant + offsetAt(instant),
     toInstant(wallTime) {
-      // No time zone changes its offset twice within two days.
+      // Time zones never change their offset twice within two days.
       const before = wallTime - offsetAt(wallTime - dayMs);
       const after = wallTime - offsetAt(wallTime + dayMs);
       if (before === after) return before;
@@ -73,7 +73,7 @@ export function listOffsetSpans(name: string, { from, to }: { from: number; to: 
   const offsetAt = (instant: number) => toWallTime(instant) - instant;
   let span: OffsetSpan = { from, to, offset: offsetAt(from) };
   const spans = [span];
-  // No zone changes its offset twice within two days.
+  // Time zones never change their offset twice within two days.
   for (let [low, high] = [from, from]; high < to; low = high) {
     high = Math.min(low + 2 * dayMs, to);
     if (offsetAt(high) === span.offset) continue;

@@ -30,7 +30,7 @@ setFlagsFromString('--heap-growing-percent=100');
 const configs = readAllConfig(readEnvironment());
 const { own } = configs;
 const logger = createLogger('all-in-one', own.logLevel);
-// Services that serve requests stop before those that work in the background, so the two durations are added.
+// Services that serve requests stop before services that work in the background, so the two durations are added.
 const stopWithinMs =
   Math.max(ingestGateway.stopWithinMs(configs.gateway), managementApi.stopWithinMs(configs.api)) +
   Math.max(eventConsumer.stopWithinMs(configs.consumer), deliveryWorker.stopWithinMs(configs.worker));
@@ -61,7 +61,7 @@ await runProcess(logger, stopWithinMs, async (lifecycle, fail) => {
   process.send?.({ type: 'listening', port: server.port, ingestPort, apiPort });
 });
 
-/** Creates the logger, metrics and health checks of each service, and combines them for the process. */
+/** Creates each service's logger, metrics and health checks, and combines them for the process. */
 function createServices(fail: (error: Error) => void) {
   // Exemplars require the OpenMetrics format, and all metrics in a response must have the same format. If one service
   // needs exemplars, all services therefore use OpenMetrics.

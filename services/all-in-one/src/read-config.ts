@@ -65,7 +65,7 @@ function ownedByProcess(env: Environment): string[] {
     .map(({ setting, name }) => `${name} has no effect when one process runs all services. Set ${setting} instead`);
 }
 
-/** Returns the ports that are used several times. 0 is allowed several times, because it stands for any free port. */
+/** Returns the ports that are used more than once, except 0, which stands for any free port. */
 function sharedPorts(ports: Record<string, number | undefined>): string[] {
   const taken = Object.entries(ports).filter(([, port]) => port !== undefined && port > 0);
   return taken.flatMap(([name, port], at) =>

@@ -1,5 +1,3 @@
-// The entry point of the delivery worker process.
-
 import { runService } from '@millrace/runtime';
 import { deliveryWorker } from './start.ts';
 

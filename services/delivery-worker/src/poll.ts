@@ -46,7 +46,7 @@ export function startPolling(
       } catch (error) {
         failures += 1;
         metrics.inc({ task: task.name, result: 'failed' });
-        // An unavailable database is usually temporary and is also reported by other means. Other errors are bugs.
+        // An unavailable database is usually temporary and is also reported elsewhere. Other errors are bugs.
         logger.log(isTransientError(error) ? 'warn' : 'error', 'background task failed', { task: task.name, error });
         if (!stopping.signal.aborted) await sleep(intervalMs * Math.min(2 ** failures, maxPatience));
       }
@@ -95,7 +95,7 @@ export interface SlotUsage {
   counts: number[];
   /** The maximum number of slots for one organization. */
   maxEach: number;
-  /** ID of the organization whose work was started last. Organizations with higher IDs come next. */
+  /** The ID of the organization whose work was started last. Organizations with higher IDs come next. */
   last: string;
 }
 
@@ -103,7 +103,7 @@ export interface SlotUsage {
 export interface FairSlots {
   free(): number;
   usage(): SlotUsage;
-  /** Runs work in a slot. If the work fails, logs the error. */
+  /** Runs work in a slot. Logs the error if the work fails. */
   start(organizationId: string, work: () => Promise<void>): void;
   /** Resolves when a slot is released. */
   released(): Promise<unknown>;

@@ -2,11 +2,11 @@
 
 import { sendOutbound } from '@millrace/runtime/outbound';
 
-/** The outcome of a request: the status of the response, or the code of a failure. */
+/** A request's outcome: the response status, or the code of a failure. */
 export type PostOutcome = { result: 'responded'; status: number } | { result: 'unreachable'; code: string };
 
 interface PostOptions {
-  /** A key that is the same for every attempt, so that the receiver can recognize a retry. */
+  /** The key that all attempts share, so that the receiver can recognize a retry. */
   idempotencyKey: string;
   /**
    * Time limit in milliseconds from the DNS lookup to the response headers. The body is not read, because only the

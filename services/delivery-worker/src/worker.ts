@@ -1,4 +1,4 @@
-// The background tasks of the delivery worker, and how often each of them runs.
+// The delivery worker's background tasks, and their intervals.
 
 import type { LookUpChallenge } from '@millrace/accounts';
 import { type Database, deleteExpiredSalts, type ReadPool } from '@millrace/db';
@@ -28,7 +28,7 @@ import { scheduleDueReports } from './subscriptions/schedule.ts';
 
 export interface WorkerDeps {
   database: Database;
-  /** Connections for statements that read all persons of a project. */
+  /** Connections for statements that read all of a project's persons. */
   reader: Pick<ReadPool, 'read'>;
   mailer: Mailer | null;
   events: EventStore;
@@ -55,17 +55,17 @@ export interface WorkerOptions extends RetentionOptions {
   exportsAtOnce: number;
   /** Number of days for which deliveries and export runs are kept. */
   keepOutcomesDays: number;
-  /** Number of days for which hashes of the IDs of deleted persons are kept. */
+  /** Number of days for which the hashed IDs of deleted persons are kept. */
   keepDeletedIdsDays: number;
-  /** Time between two counts of an unchanged cohort, in hours. */
+  /** Interval between two counts of an unchanged cohort, in hours. */
   recountCohortsHours: number;
   lookUpChallenge: LookUpChallenge;
-  /** The time limit for the response of a webhook, in milliseconds. */
+  /** Time limit for a webhook's response, in milliseconds. */
   postTimeoutMs?: number;
 }
 
 const hourMs = 3_600_000;
-/** Time limit in milliseconds for a pass over the persons of a project, enough for tens of millions of persons. */
+/** Time limit in milliseconds for a pass over a project's persons, enough for tens of millions of persons. */
 const maxCohortWalkMs = 15 * 60_000;
 /** The minimum age of events that are copied to ClickHouse, in seconds. */
 const copySettleSeconds = 5;

@@ -1,4 +1,4 @@
-// Types of a batch of log records and of its result.
+// Types for a batch of log records and its result.
 
 import type { LogBatch, LogRecord, OffsetKey } from '@millrace/event-log';
 import type { DeadLetterReason } from './dead-letters.ts';
@@ -8,7 +8,7 @@ import type { DropReason } from './model/event.ts';
 export interface BatchWork {
   batch: LogBatch;
   group: string;
-  /** If set, all records of the batch become dead letters for this reason, without being processed. */
+  /** If set, all records in the batch become dead letters for this reason, without being processed. */
   deadLetterReason: DeadLetterReason | null;
   /**
    * Whether an earlier attempt failed because another batch changed the same rows first. The batch then locks the rows
@@ -17,7 +17,7 @@ export interface BatchWork {
   lockFirst: boolean;
 }
 
-/** The result of a batch. Each list contains one entry per event or record. */
+/** A batch's result. Each list contains one entry per event or record. */
 export interface BatchReport {
   outcome: 'done';
   nextOffset: bigint;
@@ -39,7 +39,7 @@ export function offsetKey({ batch, group }: BatchWork): OffsetKey {
   return { topic: batch.topic, partition: batch.partition, group, log: batch.log };
 }
 
-/** Returns the last record of the batch, after which the offset continues. */
+/** Returns the batch's last record, after which the offset continues. */
 export function lastRecord({ batch }: BatchWork): LogRecord {
   const last = batch.records.at(-1);
   if (last === undefined) throw new Error('a batch must contain at least one record');

@@ -1,5 +1,3 @@
-// The settings of the event consumer.
-
 import { type EventTopic, eventTopics } from '@millrace/contracts';
 import { databaseConfigFields, type WithDatabaseAddress } from '@millrace/db/sql';
 import { fallbackConfigFields, kafkaConfigFields } from '@millrace/event-log';
@@ -49,7 +47,7 @@ export const consumerConfigSchema = Type.Object({
     description:
       'whether to publish stored events to the topic events.processed, for live events, data warehouses and `millrace tail`',
   }),
-  // One batch often waits until another is committed. Two more batches use this process and PostgreSQL in the meantime.
+  // One batch often waits until another is committed, while two more batches use this process and PostgreSQL.
   livePartitionConcurrency: integerSetting(
     3,
     'number of partitions of the topic `live` that are processed at the same time',
@@ -90,7 +88,7 @@ export const consumerConfigSchema = Type.Object({
 
 export type ConsumerConfig = WithDatabaseAddress<Static<typeof consumerConfigSchema>>;
 
-/** Returns the topics that this process reads, with the number of partitions processed at the same time. */
+/** Returns the topics that this process reads, each with the number of partitions processed concurrently. */
 export function configuredTopics(config: ConsumerConfig): { topic: EventTopic; partitionConcurrency: number }[] {
   const concurrency: Record<EventTopic, number> = {
     live: config.livePartitionConcurrency,

@@ -1,4 +1,4 @@
-// Joins the consumer groups of the configured topics, and creates the handler of batches for each.
+// Joins the consumer groups of the configured topics, and creates a batch handler for each group.
 
 import { consumerGroup, type EventTopic, publisherGroup, type TopicNames } from '@millrace/contracts';
 import type { SqlDatabase } from '@millrace/db/sql';
@@ -19,7 +19,7 @@ interface ConsumeTopicDeps {
   log: Pick<EventLog, 'consume'>;
   database: Pick<SqlDatabase, 'sql'>;
   process: ProcessBatchDeps;
-  /** The tracing of batches, or null if it is disabled. */
+  /** The batch tracing, or null if tracing is disabled. */
   tracing: Tracing | null;
   topics: TopicNames;
   topicPrefix: string;
@@ -27,7 +27,7 @@ interface ConsumeTopicDeps {
   maxBatchBytes: number;
   logger: Logger;
   metricsOf(topic: EventTopic): ConsumeMetrics;
-  /** The load of live events. All topics of the process share it. */
+  /** The load of live events, which all topics of the process share. */
   liveLoad: LiveLoadTracker;
   /** Releases the locks of crashed processes. All topics of the process share this function. */
   releaseLocks(): Promise<void>;
@@ -37,7 +37,7 @@ interface ConsumeTopicDeps {
 /** The maximum delay of a batch of historical events while this process is busy with live events. */
 const maxYieldMs = 250;
 
-/** Returns the function that processes a batch. It traces batches if tracing is enabled. */
+/** Returns the function that processes a batch, with tracing if it is enabled. */
 function processWork({ process, tracing }: Pick<ConsumeTopicDeps, 'process' | 'tracing'>) {
   if (tracing === null) return { process: (work: BatchWork) => processBatch(work, process), traceIdOf: () => null };
   const processTraced = (work: BatchWork, startStepTimer: () => RecordStep) =>
@@ -45,7 +45,7 @@ function processWork({ process, tracing }: Pick<ConsumeTopicDeps, 'process' | 't
   return { process: withBatchTracing(tracing, processTraced, process.startStepTimer), traceIdOf: findTraceId };
 }
 
-/** Joins the consumer group of a topic, with its own stored offsets and one handler for all partitions. */
+/** Joins a topic's consumer group, with its own stored offsets and one handler for all partitions. */
 export function consumeTopic(
   { topic, partitionConcurrency }: { topic: EventTopic; partitionConcurrency: number },
   deps: ConsumeTopicDeps,
@@ -110,7 +110,7 @@ export function createTopicReaders(
   ];
 }
 
-/** Returns the topics whose events are published once they are stored. */
+/** Returns the topics whose events are published after they are stored. */
 export function publishedTopics(config: ConsumerConfig): EventTopic[] {
   return config.publishProcessed === 'on' ? configuredTopics(config).map(({ topic }) => topic) : [];
 }
@@ -119,7 +119,7 @@ interface StartConsumingOptions {
   log: Pick<EventLog, 'ensureTopics'>;
   topics: TopicNames;
   topicPartitions: number;
-  /** This promise resolves when reading can start. It never rejects. */
+  /** A promise that resolves when reading can start, and never rejects. */
   before?: Promise<void>;
   /** Functions that each join the consumer group of one topic. */
   joins: (() => Promise<LogConsumer>)[];
@@ -197,7 +197,7 @@ function aborted(signal: AbortSignal): Promise<void> {
 /** Tracks whether this process is busy with live events, so that other work can wait. */
 interface LiveLoadTracker {
   during<T>(work: () => Promise<T>): Promise<T>;
-  /** Resolves when no batch of live events is in flight, after `maxMs`, or when the signal is aborted. */
+  /** Resolves when no batch of live events is in flight, after `maxMs`, or when the signal aborts. */
   untilIdle(maxMs: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -217,7 +217,7 @@ export function createLiveLoadTracker(): LiveLoadTracker {
     async untilIdle(maxMs, signal) {
       if (inHand === 0) return;
       const over = new AbortController();
-      // Do not use `AbortSignal.any`, which would leak memory, because the signal exists for a long time.
+      // Do not use `AbortSignal.any`, which would leak memory because the signal exists for a long time.
       const stop = () => over.abort();
       signal.addEventListener('abort', stop);
       if (signal.aborted) stop();

@@ -1,4 +1,4 @@
-// Decides what happens when a batch fails: retry it, split it, or store a record as a dead letter.
+// Decides what happens when a batch fails: retry the batch, split it, or store a record as a dead letter.
 
 import type { BatchContext, BatchResult, LogBatch } from '@millrace/event-log';
 import type { Logger } from '@millrace/runtime';
@@ -12,14 +12,14 @@ export interface ConsumeDeps {
   process(work: BatchWork): Promise<BatchReport | StaleBatch>;
   logger: Logger;
   metrics: ConsumeMetrics;
-  /** Returns the trace ID of a batch, or null if none of its records is traced. */
+  /** Returns a batch's trace ID, or null if none of its records is traced. */
   traceIdOf(batch: LogBatch): string | null;
   /**
    * Releases the locks of crashed processes. Called when a lock timed out, because a crashed process may still hold the
    * lock. Never throws.
    */
   releaseLocks(): Promise<void>;
-  /** Resolves after the time, or as soon as the signal is aborted. */
+  /** Resolves after the given time, or as soon as the signal aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -95,7 +95,7 @@ export function createBatchHandler(
     });
     const attempt = await retryUntilDecided(batch, reason, context);
     if (attempt.kind === 'processed') return attempt.result;
-    // The dead letter cannot be written either, so the record must not be skipped.
+    // The dead letter cannot be written either, and the record must not be skipped.
     throw attempt.error;
   }
 
@@ -178,7 +178,7 @@ interface RetryRequired {
 
 type Attempt = { kind: 'processed'; result: BatchReport | StaleBatch } | SplitRequired;
 
-/** The batch must be split. If the batch has only one record, that record becomes a dead letter with this reason. */
+/** The batch must be split. If the batch has only one record, the record becomes a dead letter with this reason. */
 interface SplitRequired {
   kind: 'split';
   partCount: number;
@@ -195,7 +195,7 @@ function pauseMs(kind: keyof Failures, attempt: number): number {
   return Math.min(ms, 1000) * (0.5 + Math.random() / 2);
 }
 
-/** Splits a batch into parts of about equal size. Each part continues where the previous one ends. */
+/** Splits a batch into parts of about equal size. Each part continues where the previous part ends. */
 function splitBatch(batch: LogBatch, partCount: number): [LogBatch, ...LogBatch[]] {
   const { records } = batch;
   const size = Math.ceil(records.length / Math.min(Math.max(partCount, 2), records.length));

@@ -31,7 +31,7 @@ export function createDeadLetterLog({
   logger: Logger;
   now: () => number;
 }): DeadLetterLog {
-  // A retried batch contains the same dead letters again. Those that were already written are not sent again.
+  // A retried batch contains the same dead letters again. Do not send dead letters that were already written.
   const arrived = new Set<string>();
 
   return {
@@ -111,7 +111,7 @@ export type InvalidRecordReason =
   | 'event_name_missing'
   | 'distinct_id_missing';
 
-/** Why a record became a dead letter. The reason is a metric label and the value of the header `dlq_reason`. */
+/** The reason why a record became a dead letter, which is also a metric label and the header `dlq_reason`. */
 export type DeadLetterReason =
   | InvalidRecordReason
   /** No partition of the event table can contain the event's timestamp. */
@@ -120,12 +120,12 @@ export type DeadLetterReason =
   | 'processing_error'
   /** PostgreSQL rejected one of the event's values. */
   | 'refused_by_database'
-  /** The stored data about the event's IDs is inconsistent, so retrying does not help. */
+  /** The stored data for the event's IDs is inconsistent, so retrying does not help. */
   | 'ledger_conflict'
-  /** The record repeatedly caused a statement timeout, even on its own. */
+  /** The record repeatedly caused a statement timeout, even in a separate batch. */
   | 'timed_out';
 
-/** The step that failed. It is stored in the header `dlq_step`. */
+/** The step that failed, which is stored in the header `dlq_step`. */
 type DeadLetterStep = 'parse_record' | 'admit_event' | 'process_batch';
 
 /** A record that cannot be processed, with all information needed to inspect and replay it. */
@@ -142,15 +142,15 @@ export interface UnprocessableRecord {
   /** The owner according to the record or its key, or null if neither contains the owner. */
   owner: RecordOwner | null;
   eventUuid: string | null;
-  /** What is wrong, without any value of the record. */
+  /** The problem, without values from the record. */
   message: string | null;
 }
 
 /** The fields of a record that tell which project sent it. */
 export interface RecordOwner {
   token: string;
-  /** The environment that the gateway determined, or undefined if it could not. */
+  /** The environment that the gateway determined, or undefined if the gateway could not determine it. */
   environment_id?: number | undefined;
-  /** The time when the record was accepted, in ISO 8601. The key may have been replaced since then. */
+  /** When the record was accepted, in ISO 8601 format. The key may have been replaced since then. */
   now: string;
 }

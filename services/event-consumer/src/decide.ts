@@ -1,4 +1,4 @@
-// Runs the rules on the events of a batch, in memory.
+// Applies the rules to a batch's events in memory.
 
 import { normalizeProperties, toEventRow } from './events/rows.ts';
 import { BatchTooLarge } from './failures.ts';
@@ -12,7 +12,7 @@ import { choosePersonProcessing, createPersonlessPerson, personProfileWarnings }
 import type { StoredWarning } from './warnings/store.ts';
 import { toRuleWarning } from './warnings/warnings.ts';
 
-/** What the rules decided about a batch. Changes to persons and groups are in the ledger. */
+/** The rules' decisions about a batch. The ledger contains the changes to persons and groups. */
 interface Decisions {
   rows: EventRow[];
   /** The IDs of the projects that have at least one event to store. */

@@ -1,4 +1,4 @@
-// Classifies errors that end a batch. The class decides whether the batch is retried or split, or becomes dead letters.
+// Classifies errors that end a batch, to decide whether the batch is retried, split, or stored as dead letters.
 
 import { isTransientError, isUniqueViolation } from '@millrace/db/sql';
 import { isAppError } from '@millrace/runtime';
@@ -49,7 +49,7 @@ const queryCanceled = '57014';
  */
 const recordStates = /^(22|23|54)[0-9A-Z]{3}$|^XX000$/;
 const sqlState = /^[0-9A-Z]{5}$/;
-/** Matches codes of the operating system, e.g. EMFILE. Node's own error codes start with `ERR_`. */
+/** Matches operating system error codes, for example EMFILE. Node.js's own error codes start with `ERR_`. */
 const systemError = /^E[A-Z0-9]+$/;
 
 /**
@@ -58,7 +58,7 @@ const systemError = /^E[A-Z0-9]+$/;
  */
 export class BatchTooLarge extends Error {
   override readonly name = 'BatchTooLarge';
-  /** The number of parts into which the batch should be split so that each part probably fits. */
+  /** The number of parts into which to split the batch so that each part probably fits. */
   readonly partCount: number;
 
   constructor(what: string, partCount: number) {

@@ -1,4 +1,4 @@
-// Processes the remaining records of the event log that was configured before the current one.
+// Processes the remaining records of the event log that was configured before the current log.
 
 import type { SqlDatabase } from '@millrace/db/sql';
 import {
@@ -17,13 +17,16 @@ export interface FormerLogReader extends TopicGroup {
 }
 
 export interface FormerLogDrain extends Stoppable {
-  /** Resolves when no records are left, or when reading makes no progress, so that callers never wait indefinitely. */
+  /**
+   * Resolves when all records have been read, or when reading makes no progress, so that callers never wait
+   * indefinitely.
+   */
   begun(): Promise<void>;
 }
 
 const lookEveryMs = 5000;
 const busyLookEveryMs = 250;
-/** How long to wait while a backlog does not shrink. */
+/** How many milliseconds to wait while a backlog does not shrink. */
 const patienceMs = 20_000;
 /**
  * The delay between checks. Gateways may still append to the former log for a while, because they are reconfigured
@@ -103,7 +106,7 @@ export function drainFormerLog({
         await look();
       } catch (error) {
         logger.debug('could not read the event log in PostgreSQL', describeFailure(error));
-        // PostgreSQL is down. Reading the other log waits for PostgreSQL anyway.
+        // PostgreSQL is unavailable, so reading the other log waits for PostgreSQL anyway.
         announceBegun();
       }
       await sleep(joined.size > 0 ? busyLookEveryMs : lookEveryMs, stopping.signal);
@@ -145,7 +148,7 @@ function createBacklogWatch() {
   };
 }
 
-/** A log is reported only if it was last read within this number of days. */
+/** The number of days since the last read within which a log is reported. */
 const days = 30;
 
 /**
@@ -159,7 +162,7 @@ export async function reportFormerLogs({
   logger,
 }: {
   database: Pick<SqlDatabase, 'sql'>;
-  /** The current log if it is a Kafka log, otherwise null. */
+  /** The current log if it is a Kafka log, and null otherwise. */
   log: Pick<EventLog, 'endOffsets'> | null;
   readers: readonly TopicGroup[];
   logger: Logger;

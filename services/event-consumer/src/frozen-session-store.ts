@@ -1,4 +1,4 @@
-// Ends database sessions of consumers that have stopped responding, so that their locks do not block others.
+// Ends unresponsive consumers' database sessions, so that their locks do not block other consumers.
 
 import type { Sql } from '@millrace/db/sql';
 import type { Logger } from '@millrace/runtime';
@@ -18,7 +18,7 @@ export function createFrozenTransactionEnder({
 }: {
   sql: Sql;
   logger: Logger;
-  /** A session is ended if its process sends nothing for this long within a transaction. */
+  /** How many milliseconds a process can send nothing within a transaction before its session is ended. */
   silentMs: number;
   now: () => number;
 }): () => Promise<void> {

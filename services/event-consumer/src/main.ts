@@ -1,5 +1,3 @@
-// The entry point of the event consumer process.
-
 import { setFlagsFromString } from 'node:v8';
 import { runService } from '@millrace/runtime';
 import { eventConsumer } from './start.ts';

@@ -7,11 +7,11 @@ import type { FailureClass } from './failures.ts';
 
 type RetriedFailure = Exclude<FailureClass['kind'], 'poison' | 'systemic'>;
 
-/** Metrics of a topic. Every event is counted exactly once: as stored, duplicate, dropped or dead-lettered. */
+/** A topic's metrics. Every event is counted exactly once: as stored, duplicate, dropped or dead-lettered. */
 export interface ConsumeMetrics {
   report(report: BatchReport): void;
   retried(failure: RetriedFailure): void;
-  /** Starts a measurement. The returned function ends it, with the trace ID of the batch if the batch is traced. */
+  /** Starts a measurement. Call the returned function at the end, with the batch's trace ID if the batch is traced. */
   startBatch(): (traceId: string | null) => void;
   batchEnded(outcome: 'done' | 'stale'): void;
 }

@@ -31,7 +31,7 @@ import type { Ledger } from './model/ledger.ts';
 import { insertWarnings } from './warnings/store.ts';
 import { toReusedUuidWarning, type WarningThrottle } from './warnings/warnings.ts';
 
-/** Dependencies of `processBatch`, including the process-wide caches. Created once, in start.ts. */
+/** Dependencies of `processBatch`, including process-wide caches. Created once, in start.ts. */
 export interface ProcessBatchDeps {
   database: Pick<SqlDatabase, 'transaction'>;
   projects: Pick<ProjectResolver, 'resolve' | 'withoutEvents' | 'markAsHavingEvents'>;
@@ -117,7 +117,6 @@ export async function processBatch(work: BatchWork, app: ProcessBatchDeps): Prom
   );
   if (effect.isStale) return { outcome: 'stale', nextOffset: effect.nextOffset };
 
-  // Update the caches of this process.
   const { fresh, touched, ledger, decided } = effect;
   app.projects.markAsHavingEvents(decided.projectIds);
   app.knownIds.note(touched.distinctIds.keys());

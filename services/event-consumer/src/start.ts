@@ -45,7 +45,7 @@ import type { ProcessBatchDeps } from './process-batch.ts';
 import { createWarningThrottle } from './warnings/warnings.ts';
 
 const service = 'event-consumer';
-/** The number of connections outside of the batches' transactions: for projects, partitions and start offsets. */
+/** The number of connections in addition to the batches' transactions: for projects, partitions and start offsets. */
 const spareConnections = 2;
 /**
  * If a process freezes within a batch, other batches wait at most this long for its locks. Then the frozen process

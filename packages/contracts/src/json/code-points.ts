@@ -7,7 +7,7 @@ export function isLongerThan(text: string, limit: number): boolean {
   return text.length > limit * 2 || endOf(text, limit) < text.length;
 }
 
-/** Returns the first `limit` code points of a string. It never splits a surrogate pair. */
+/** Returns the first `limit` code points of a string, without splitting a surrogate pair. */
 export function cutToCodePoints(text: string, limit: number): string {
   return text.length <= limit ? text : text.slice(0, endOf(text, limit));
 }

@@ -1,4 +1,4 @@
-/** Returns whether a value is a JSON object, which null and arrays are not. */
+/** Returns true if a value is a JSON object. Null and arrays are not JSON objects. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

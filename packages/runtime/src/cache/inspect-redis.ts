@@ -3,17 +3,17 @@
 import { createRedisClient, watchSentinels } from './redis-client.ts';
 import type { RedisConnection } from './redis-config.ts';
 
-/** What a Redis server reports about itself. Sizes are in bytes. */
+/** A Redis server's state as it reports it. Sizes are in bytes. */
 export interface RedisInfo {
   version: string;
   /** Whether the server is a replica, which does not accept writes. */
   isReplica: boolean;
   usedMemory: number;
-  /** The memory limit of Redis. 0 means that only the memory of the machine limits it. */
+  /** Redis's memory limit. 0 means that only the machine's memory limits it. */
   maxMemory: number;
-  /** The policy that applies when the memory is full, for example `noeviction`. */
+  /** The eviction policy for full memory, for example `noeviction`. */
   policy: string;
-  /** The memory of the machine, or 0 if unknown. */
+  /** The machine's memory, or 0 if unknown. */
   machineMemory: number;
   /**
    * Whether the last attempt to save to disk succeeded. A server that is configured to save but cannot do so may reject
@@ -33,7 +33,7 @@ export async function inspectRedis(connection: RedisConnection, timeoutMs: numbe
     maxRetriesPerRequest: 1,
     retryStrategy: () => 100,
   });
-  // A command's error only says that the command was abandoned. The connection error contains the cause.
+  // A command's error only states that the command was abandoned, so use the connection error as the cause.
   let lastError: unknown;
   client.on('error', (error) => {
     lastError = error;

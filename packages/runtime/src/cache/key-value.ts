@@ -1,4 +1,4 @@
-// The interface of the cache that processes share. It is implemented by Redis or by a map in memory.
+// The interface of the cache that processes share, implemented by Redis or by a map in memory.
 
 export interface CounterChange {
   key: string;
@@ -9,7 +9,7 @@ export interface CounterChange {
    * that the store has lost.
    */
   atLeast: number;
-  /** The time to live in seconds, starting with this change. More than 0. */
+  /** The time to live in seconds, starting with this change. Must be more than 0. */
   ttlSeconds: number;
 }
 
@@ -28,7 +28,7 @@ export interface KeyValueStore {
    * @param ttlSeconds more than 0, with or without a fraction
    */
   set(key: string, value: string, ttlSeconds: number): Promise<void>;
-  /** Sets a value only if the key is absent. @returns whether the value was set. */
+  /** Sets a value only if the key is absent. @returns whether the value was set */
   setIfAbsent(key: string, value: string, ttlSeconds: number): Promise<boolean>;
   delete(key: string): Promise<void>;
   /**
@@ -37,15 +37,15 @@ export interface KeyValueStore {
    * @param changes at most a few hundred, each for a different key
    */
   addToCounters(changes: readonly CounterChange[]): Promise<number[]>;
-  /** Sends a message to all current subscribers, for example "this distinct id is hot". Delivery is not guaranteed. */
+  /** Sends a message to all current subscribers, for example "this distinct ID is hot". Delivery is not guaranteed. */
   publish(channel: string, message: string): Promise<void>;
   /**
    * Calls back for each message until the store is stopped. An outage of the store does not end the subscription:
    * messages sent during the outage are lost, and later messages arrive. `onMessage` must not throw.
    */
   subscribe(channel: string, onMessage: (message: string) => void): Promise<void>;
-  /** Returns whether a command sent now would probably reach the store. */
+  /** Returns true if a command sent now would probably reach the store. */
   isHealthy(): boolean;
-  /** Closes the connection. Can be called several times. Later commands reject or find nothing. */
+  /** Closes the connection. Can be called several times. Later commands reject or return no value. */
   stop(): Promise<void>;
 }

@@ -33,7 +33,7 @@ export function createRedisClient(connection: RedisConnection, options: ClientOp
         ...server,
         sentinels: nodes,
         name: sentinel.master,
-        // Use the failover messages of the sentinels in addition to broken connections.
+        // Use the sentinels' failover messages in addition to broken connections.
         failoverDetector: true,
         sentinelRetryStrategy: retryStrategy,
         // The driver's other limits apply only to the server. Without this limit, a sentinel that does not respond
@@ -100,7 +100,7 @@ export function watchSentinels(
   });
 }
 
-/** Makes the driver read the current credentials whenever it connects. */
+/** Makes the driver read the current credentials for each connection. */
 function followCredentials(options: RedisOptions, { credentials }: RedisConnection): void {
   for (const name of ['username', 'password', 'sentinelPassword'] as const) {
     if (options[name] === undefined || options[name] === null) continue;

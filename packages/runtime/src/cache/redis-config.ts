@@ -1,4 +1,4 @@
-// The settings of the connection to Redis.
+// The Redis connection settings.
 
 import { type Static, Type } from 'typebox';
 import { ConfigError } from '../config.ts';
@@ -54,9 +54,9 @@ export const redisConfigFields = {
 type RedisConfig = { readonly [Name in keyof typeof redisConfigFields]?: Static<(typeof redisConfigFields)[Name]> };
 
 export interface RedisConnection {
-  /** The server, some nodes of the cluster, or the sentinels. */
+  /** The single server, some cluster nodes, or the sentinels. */
   nodes: { host: string; port: number }[];
-  /** If present, the nodes are sentinels that monitor the server of this name. */
+  /** If set, the nodes are sentinels that monitor the server with this name. */
   sentinel?: { master: string };
   isCluster?: true;
   credentials(): RedisCredentials;
@@ -69,7 +69,7 @@ export interface RedisConnection {
   tls?: ReloadingTls;
 }
 
-/** Credentials for the server and the sentinels, with the names of the driver's options. */
+/** Credentials for the server and the sentinels, named like the driver's options. */
 export interface RedisCredentials {
   username?: string;
   password?: string;
@@ -89,7 +89,7 @@ export function toRedisConnection(config: RedisConfig): RedisConnection | undefi
       'REDIS_CA_FILE is set, but REDIS_URL does not start with rediss://, so the connection would not be encrypted',
     );
   }
-  // Parameters of the URL are rejected, because it would be dangerous to ignore a parameter such as `?tls=true`.
+  // URL parameters are rejected, because ignoring a parameter such as `?tls=true` would be dangerous.
   if (redisUrl?.includes('?'))
     problems.push('REDIS_URL must not contain parameters after a ?. Start it with rediss:// to use TLS');
   const ca = readPemFile('REDIS_CA_FILE', redisCaFile, problems);
@@ -109,7 +109,7 @@ export function toRedisConnection(config: RedisConfig): RedisConnection | undefi
   };
 }
 
-/** Returns the current credentials from the URL or from separate settings, each in a variable or in a file. */
+/** Returns the current credentials from the URL or from separate settings, each in a variable or a file. */
 function followCredentials(config: RedisConfig): () => RedisCredentials {
   const url = createSecretReader(config, 'redisUrl');
   const ownPassword = createSecretReader(config, 'redisPassword');

@@ -18,7 +18,7 @@ import { type RedisConnection, toRedisConnection } from './redis-config.ts';
  */
 const subscriberPingMs = 5000;
 
-/** The delay before the first attempt to reconnect. It grows with each failed attempt. */
+/** The delay before the first reconnection attempt, which increases with each failed attempt. */
 const firstRetryMs = 100;
 
 /**
@@ -101,7 +101,7 @@ export function createRedisStore(
     addToCounters: (changes) =>
       run(async () => {
         if (changes.length === 0) return [];
-        // In a cluster, all keys of one command must be on the same node.
+        // In a cluster, all keys of a command must be on the same node.
         const commands = connection.isCluster ? changes.map((change) => [change]) : [changes];
         return (await Promise.all(commands.map((some) => changeCounters(client, some)))).flat();
       }),

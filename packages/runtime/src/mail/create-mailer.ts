@@ -35,12 +35,12 @@ async function attempt(send: () => Promise<unknown>): Promise<MailOutcome> {
   } catch (error) {
     const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
     const name = typeof code === 'string' ? code : 'UNKNOWN';
-    // The mail server rejected the password, not this email. The email can be sent once the password is correct.
+    // The mail server rejected the password, not this email, which can be sent after the password is corrected.
     if (name === 'EAUTH') return { result: 'refused', isPermanent: false, code: String(responseCode ?? name) };
     if (typeof responseCode === 'number' && responseCode >= 400) {
       return { result: 'refused', isPermanent: responseCode >= 500, code: String(responseCode) };
     }
-    // The library rejected the address before sending it to the server.
+    // The library rejected the address without sending it to the server.
     if (name === 'EENVELOPE') return { result: 'refused', isPermanent: true, code: name };
     return { result: 'unreachable', code: name };
   }

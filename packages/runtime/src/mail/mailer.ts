@@ -2,14 +2,14 @@
 
 export interface Mail {
   to: string;
-  /** The address for replies, if it differs from the sender. */
+  /** The reply address, if it differs from the sender. */
   replyTo?: string | undefined;
   subject: string;
   text: string;
   html?: string;
   /** Images that the HTML shows with `<img src="cid:…">`. */
   attachments?: { cid: string; filename: string; contentType: string; content: Buffer }[];
-  /** The headers that are sent in addition to the standard ones. */
+  /** Headers in addition to the standard headers. */
   headers?: Record<string, string>;
 }
 
@@ -30,7 +30,7 @@ export type MailOutcome =
 export interface Mailer {
   /** Makes one attempt to send an email, and returns the result within the time limit. Never throws. */
   send(mail: Mail): Promise<MailOutcome>;
-  /** Closes idle connections. Call it when no `send` is in progress. */
+  /** Closes idle connections. Call `stop` when no `send` is in progress. */
   stop(): Promise<void>;
 }
 

@@ -33,7 +33,7 @@ export function createReloadingTransport(settings: SmtpSettings, logger: Logger)
     const address = read();
     if (address === current.url || address === refused) return current;
     if (!isAddress(address)) {
-      // Warn only once for each content of the file, because the error may be permanent.
+      // Warn only once per file content, because the error may be permanent.
       refused = address;
       logger.warn('SMTP_URL is no longer a valid URL; keeping the previous one');
       return current;
@@ -72,7 +72,7 @@ function openTransport(url: string, { from, timeoutMs }: SmtpSettings) {
       url,
       pool: true,
       maxConnections,
-      // The caller, not the pool, decides whether to retry an email.
+      // The caller decides whether to retry an email, instead of the pool.
       maxRequeues: 0,
       connectionTimeout: timeoutMs,
       greetingTimeout: timeoutMs,
@@ -83,7 +83,7 @@ function openTransport(url: string, { from, timeoutMs }: SmtpSettings) {
     },
     { from },
   );
-  // The pool replaces idle connections that broke.
+  // The pool replaces broken idle connections.
   transport.on('error', () => {});
   return transport;
 }

@@ -49,7 +49,7 @@ export function openExporter(service: string, endpoint: string, reportLost: Repo
         },
       };
     },
-    // Ignore the error. Rejected spans have already been counted, and cannot be sent again while the service stops.
+    // Ignore the error: rejected spans have already been counted, and cannot be resent during the shutdown.
     stop: () => provider.shutdown().catch(() => {}),
   };
 }

@@ -2,7 +2,7 @@
 
 import type { SpanContext } from '@opentelemetry/api';
 
-/** Values that do not identify a person. They must not contain distinct IDs, event names, properties or keys. */
+/** Attribute values, which must not identify a person or contain distinct IDs, event names, properties or keys. */
 export type TraceAttributes = Record<string, string | number | boolean>;
 
 export interface TraceSpanStart {
@@ -33,7 +33,7 @@ export function createStepAttribute(name: string, startedAt: number): TraceAttri
   return { [`millrace.step.${name}.ms`]: Math.round((performance.now() - startedAt) * 1000) / 1000 };
 }
 
-/** Matches version 00 of the W3C Trace Context recommendation. IDs of all zeros mean that there is no trace. */
+/** Matches version 00 of the W3C Trace Context recommendation. IDs of all zeros mean that no trace exists. */
 const traceparent = /^00-((?!0{32})[0-9a-f]{32})-((?!0{16})[0-9a-f]{16})-([0-9a-f]{2})$/;
 const sampledFlag = 1;
 
@@ -48,5 +48,5 @@ export function formatTraceparent({ traceId, spanId, traceFlags }: SpanContext):
   return `00-${traceId}-${spanId}-0${traceFlags & sampledFlag}`;
 }
 
-/** Returns whether a caller has already decided to record this trace. */
+/** Returns true if a caller has already decided to record this trace. */
 export const isSampled = ({ traceFlags }: SpanContext) => (traceFlags & sampledFlag) === sampledFlag;

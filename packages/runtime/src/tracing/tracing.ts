@@ -1,4 +1,4 @@
-/** Tracing of a process: whether a collector is configured, what is traced, and how often. */
+/** A process's tracing: whether a collector is configured, what is traced, and how often. */
 
 import { Type } from 'typebox';
 import type { Stoppable } from '../lifecycle.ts';
@@ -13,7 +13,7 @@ export interface Tracing extends Stoppable {
    * @param isRequested true if a trusted caller has already decided to trace the work
    */
   shouldTrace(isRequested: boolean): boolean;
-  /** Whether external callers can decide whether work is traced. */
+  /** Whether external callers can decide if work is traced. */
   trustsParent: boolean;
   start(name: string, start: TraceSpanStart): TraceSpan;
 }
@@ -69,7 +69,7 @@ export function createTraceLimit(perSecond: number, now: () => number = () => pe
   };
 }
 
-/** The setting for the collector to which traces are sent. Spread it into the config schema of a service. */
+/** The setting for the trace collector. Spread it into a service's config schema. */
 export const tracingConfigFields = {
   otelExporterOtlpEndpoint: Type.Optional(
     Type.String({

@@ -1,10 +1,10 @@
-// The interface for destinations of batch exports, and the runs and rows that a destination receives.
+// The interface for batch export destinations, and the runs and rows that a destination receives.
 
 import type { ExportDestinationType, ExportModel } from '@millrace/contracts';
 import type { Columns } from '@millrace/db';
 import type { ExportColumn, ExportQuery } from '@millrace/insights';
 
-/** Writes a run to its destination. No data becomes visible there before `commit` resolves. */
+/** Writes a run to its destination. Data becomes visible at the destination only when `commit` resolves. */
 export interface DestinationWriter {
   write(rows: readonly ExportedRow[]): Promise<void>;
   commit(): Promise<void>;
@@ -18,7 +18,7 @@ export interface DestinationWriter {
 }
 
 export interface OpenedRun extends ClaimedRun {
-  /** Settings including secrets, so they must not be logged. */
+  /** The destination's settings, which include secrets and must not be logged. */
   settings: Record<string, unknown>;
   /** The columns that the export's query selects, or null to export all fields. */
   columns: readonly ExportColumn[] | null;
@@ -29,7 +29,7 @@ export type ExportedRow = EventRecord | PersonRecord | readonly unknown[];
 
 export interface DestinationOptions {
   mayBePrivate: boolean;
-  /** The time limit of a request or statement to the destination, including retries. The default is five minutes. */
+  /** The time limit for one request or statement to the destination, including retries. The default is five minutes. */
   responseTimeoutMs?: number;
 }
 
@@ -40,7 +40,7 @@ export const defaultResponseTimeoutMs = 300_000;
  * message is for the export's owner and contains no secrets.
  */
 export class DestinationError extends Error {
-  /** Whether another attempt would fail too. */
+  /** Whether another attempt would also fail. */
   readonly isPermanent: boolean;
 
   constructor(message: string, options: { isPermanent?: boolean; cause: unknown }) {
@@ -49,19 +49,19 @@ export class DestinationError extends Error {
   }
 }
 
-/** A claimed run, with the destination of its export. */
+/** A claimed run, with its export's destination. */
 export interface ClaimedRun
   extends Columns<'batch_export_run', 'id' | 'data_interval_start' | 'data_interval_end' | 'batch_export_id'> {
-  /** Number of this attempt, which also identifies the claim. */
+  /** The number of this attempt, which also identifies the claim. */
   attempts: number;
-  /** Whether to select events by the time when they were stored instead of by their own timestamps. */
+  /** Whether to select events by the time at which they were stored instead of their own timestamps. */
   by_stored_time: boolean;
   organization_id: string;
   environment_id: number;
   model: ExportModel;
-  /** Filters of the export. Null exports all events. */
+  /** The export's filters, or null to export all events. */
   filters: unknown[] | null;
-  /** Query that selects the columns. Null exports all fields. */
+  /** The query that selects the columns, or null to export all fields. */
   query: ExportQuery | null;
   destination_type: ExportDestinationType;
   destination_config: Record<string, unknown>;
@@ -69,7 +69,7 @@ export interface ClaimedRun
   destination_secrets: Record<string, unknown>;
 }
 
-/** An event to export. Its JSON columns are unparsed text. */
+/** An event to export, with JSON columns as unparsed text. */
 export interface EventRecord {
   uuid: string;
   event: string;

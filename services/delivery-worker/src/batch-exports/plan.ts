@@ -1,4 +1,4 @@
-// Creates the runs of batch exports: one for each past interval, and all runs of a requested backfill.
+// Creates batch export runs: one for each past interval, and all runs of a requested backfill.
 
 import { maxBackfillRuns } from '@millrace/contracts';
 import type { Database } from '@millrace/db';

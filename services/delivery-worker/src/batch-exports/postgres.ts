@@ -112,7 +112,7 @@ function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Converts a database error to its error code. The server's message is omitted, because it may contain values. */
+/** Replaces a database error with its error code. Omits the server's message, which may contain values. */
 async function named<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -126,7 +126,7 @@ async function named<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Returns the error code, if any. The destination server chooses the code, so the code can be any text. */
+/** Returns the error code, if any. The destination server chooses the code, so it can be any string. */
 function codeOf({ message, code }: Error & { code?: unknown }): string {
   if (typeof code === 'string') return /^[A-Z0-9_]{5,50}$/.test(code) ? code : 'EBADMESSAGE';
   if (/^(timeout expired|Query read timeout)$/.test(message)) return 'ETIMEDOUT';
@@ -202,12 +202,12 @@ const columnTypes: Record<ExportColumn['kind'], string> = {
 };
 
 function property(row: EventRecord, name: string): unknown {
-  // Parse only text that contains the name, because most events do not have the property.
+  // Parse only text that contains the property name, because most events do not have the property.
   if (!row.properties.includes(`"${name}"`)) return null;
   return (JSON.parse(row.properties) as Record<string, unknown>)[name] ?? null;
 }
 
-/** Encodes any value as JSON, even a string. */
+/** Encodes any value as JSON, including strings. */
 function jsonOf(value: unknown): string | null {
   return value === null ? null : JSON.stringify(value);
 }

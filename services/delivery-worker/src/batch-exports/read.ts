@@ -1,4 +1,4 @@
-// Reads the rows of a batch export in pages, and decides up to which time no more events can be added.
+// Reads a batch export's rows in pages, and determines the time before which no more events can be added.
 
 import type { Sql, Transaction } from '@millrace/db';
 import {
@@ -22,11 +22,11 @@ export type SettledUntil = () => Promise<Date | null>;
 interface SettledUntilDeps {
   sql: Sql;
   logger: Logger;
-  /** Minimum age of events in seconds, because stored events may be committed a little later. */
+  /** Minimum age of events in seconds, because an event may be committed shortly after its stored time. */
   settleSeconds?: number;
 }
 
-/** The time when a hidden transaction was first seen, and the time of the previous check, when it did not exist yet. */
+/** When a hidden transaction was first seen, and the time of the previous check, when it did not exist yet. */
 interface Seen {
   firstAt: Date;
   startedAfter: Date | null;
@@ -47,7 +47,7 @@ export function createSettledUntil({ sql, logger, settleSeconds = 20 }: SettledU
   let seen = new Map<string, Seen>();
   let lastReached: Date | null = null;
   let isLogged = false;
-  /** Run one check at a time, because each check is compared with the previous one. */
+  /** Run one check at a time, because each check is compared with the previous check. */
   let looking: Promise<unknown> = Promise.resolve();
 
   async function look(): Promise<Date | null> {
@@ -128,10 +128,10 @@ function sizeOf(row: EventRecord | PersonRecord): number {
   return 300 + row.properties.length + ('person_properties' in row ? row.person_properties.length : 0);
 }
 
-/** Time limit of one page in milliseconds. A page normally takes far less, so the limit also suits a busy store. */
+/** Time limit for one page in milliseconds. A page normally takes far less, so the limit also suits a busy store. */
 const longestPageMs = 120_000;
 
-/** Reads the events of a run from a store other than PostgreSQL, in the same order and in pages of the same size. */
+/** Reads a run's events from a store other than PostgreSQL, in the same order and with the same page size. */
 export async function* readStoredPages(
   events: EventStore,
   span: EventSpan,
@@ -151,12 +151,12 @@ export async function* readStoredPages(
   }
 }
 
-/** Maximum number of events per statement that reads a query's rows. Each event is a parameter of the statement. */
+/** Maximum number of events per statement that reads a query's rows, because each event is a statement parameter. */
 const maxKeys = 500;
 /** Number of columns above which a row may be larger than its event, because each column can contain all properties. */
 const columnsPerEvent = 8;
 
-/** Reads the selected columns of the events of a run. Events that do not match the query's condition have no row. */
+/** Reads the selected columns of a run's events. Events that do not match the query's condition have no row. */
 export async function* readSelectedPages(
   { events, query }: { events: EventStore; query: PreparedExport },
   span: EventSpan,

@@ -58,9 +58,9 @@ export interface ExportRunDeps extends DestinationOptions {
   logger: Logger;
   secretBox: SecretBox;
   settledUntil: SettledUntil;
-  /** The store of events: PostgreSQL or ClickHouse. */
+  /** The event store: PostgreSQL or ClickHouse. */
   events: EventStore;
-  /** Whether events are copied to ClickHouse, and exports read them there. */
+  /** Whether events are copied to ClickHouse, from which exports then read them. */
   isCopied: boolean;
   parser: SqlParser;
   counter: ReturnType<typeof createExportMetrics>;
@@ -144,7 +144,7 @@ async function copy(
   const writer = await openWriter({ ...openSecrets(run, deps.secretBox), columns: query?.columns ?? null }, deps);
   try {
     const records = await copyPages(run, { where, query, writer, deps, signal });
-    // Check again that the run was not cancelled, because a cancelled run must not become visible at the destination.
+    // Check again whether the run was cancelled, because a cancelled run must not become visible at the destination.
     await keepClaim(run, records, { deps, signal });
     await writer.commit();
     return { records, bytes: writer.bytes() };
@@ -153,7 +153,7 @@ async function copy(
   }
 }
 
-/** Parses the filters. The filters were valid when they were saved, but a cohort may have been deleted since then. */
+/** Parses the filters, which were valid when they were saved, but may name a cohort that has since been deleted. */
 async function readFilters(run: ClaimedRun, { database }: ExportRunDeps): Promise<Condition> {
   const { environment_id: projectId, filters } = run;
   try {
@@ -167,7 +167,7 @@ async function readFilters(run: ClaimedRun, { database }: ExportRunDeps): Promis
   }
 }
 
-/** Parses the query. The query was valid when it was saved, but another version of Millrace may have saved it. */
+/** Parses the query, which was valid when it was saved, possibly by another version of Millrace. */
 async function readQuery(
   run: ClaimedRun,
   { database: { sql }, parser }: ExportRunDeps,

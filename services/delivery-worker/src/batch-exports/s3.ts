@@ -28,7 +28,7 @@ import {
   type PersonRecord,
 } from './destination.ts';
 
-/** Size of a part in bytes. S3 requires at least 5 MiB for every part except the last one. */
+/** Part size in bytes. S3 requires at least 5 MiB for every part except the last part. */
 const partBytes = 8 * 1024 * 1024;
 
 /**
@@ -92,7 +92,7 @@ export async function openS3Writer(run: OpenedRun, options: DestinationOptions):
     bytes: () => bytes,
     async close() {
       if (uploadId !== undefined) {
-        // Without an abort, uploaded parts would stay in the bucket and be billed.
+        // Without an abort, uploaded parts would remain in the bucket and be billed.
         const abort = new AbortMultipartUploadCommand({ ...target, UploadId: uploadId });
         await request((limit) => client.send(abort, limit)).catch(() => {});
       }
@@ -152,12 +152,12 @@ async function named<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Converts an error to its name. The message is omitted, because it may contain keys. */
+/** Replaces an error with its name. Omits the message, which may contain keys. */
 function toDestinationError(cause: unknown): DestinationError {
   const { name, code, $metadata } = cause as { name?: string; code?: string; $metadata?: { httpStatusCode?: number } };
   const status = $metadata?.httpStatusCode;
   const word = code ?? name ?? 'no answer';
-  // The storage server chooses the error code, so it can be any text.
+  // The storage server chooses the error code, so it can be any string.
   const what = name === 'AbortError' ? 'no answer in time' : /^[\w.-]{1,80}$/.test(word) ? word : 'EBADMESSAGE';
   return new DestinationError(`The object storage failed: ${what}${status === undefined ? '' : ` (${status})`}.`, {
     isPermanent: cause instanceof PrivateAddressError || what === 'EPRIVATEADDRESS',
@@ -204,7 +204,7 @@ function selectedLine(row: readonly unknown[], columns: readonly ExportColumn[])
   return `{${fields.join(',')}}\n`;
 }
 
-/** Formats an event as a line. JSON columns already contain JSON text and are inserted without parsing. */
+/** Formats an event as a line. JSON columns already contain JSON text, which is inserted without parsing. */
 function eventLine(row: EventRecord, environmentId: number): string {
   const { uuid, event, distinct_id, person_id, elements_chain, timestamp, created_at } = row;
   const plain = JSON.stringify({
@@ -234,7 +234,7 @@ function personLine(row: PersonRecord, environmentId: number): string {
   return `${JSON.stringify({ ...plain, created_at }).slice(0, -1)},"properties":${row.properties}}\n`;
 }
 
-/** Collects text as bytes, compressed if requested. The bytes can be taken out in pieces. */
+/** Collects text as bytes, and compresses them if requested. The bytes can be taken out in chunks. */
 interface ByteSink {
   write(text: string): Promise<void>;
   /** Completes the compression. No text can be added after this call. */
@@ -278,7 +278,7 @@ function createByteSink({ isCompressed }: { isCompressed: boolean }): ByteSink {
   };
 }
 
-/** Maximum size of a response in bytes. Normal responses have at most a few kilobytes. */
+/** Maximum response size in bytes. Normal responses have at most a few kilobytes. */
 const maxResponseBytes = 1024 * 1024;
 
 /**
@@ -311,7 +311,7 @@ function limited(body: Readable): Readable {
       else done(Object.assign(new Error('The response is too long.'), { code: 'EANSWERTOOLONG' }));
     },
   });
-  // The error also reaches the reader of the stream, which reports it.
+  // The stream's reader also receives and reports the error.
   pipeline(body, limit).catch(() => {});
   return limit;
 }

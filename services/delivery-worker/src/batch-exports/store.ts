@@ -58,7 +58,7 @@ interface PlannableBackfill extends ExportRhythm {
   has_failed_run: boolean;
 }
 
-/** Locks a backfill without open runs. Such a backfill either needs its next runs or is complete. */
+/** Locks a backfill without open runs, which either needs its next runs or is complete. */
 export async function lockOpenBackfill(tx: Transaction): Promise<PlannableBackfill | undefined> {
   const rows = await tx.query<PlannableBackfill & Record<string, unknown>>(
     `SELECT b.id, b.batch_export_id, e."interval", e.timezone, e.offset_day, e.offset_hour, b.end_at, b.next_interval_start,
@@ -190,7 +190,7 @@ export async function failRun(
   );
 }
 
-/** Releases a claim because the worker stops. The attempt is not counted. */
+/** Releases a claim because the worker is stopping. The attempt is not counted. */
 export async function releaseRun(sql: Sql, { id, attempts }: Claim): Promise<void> {
   await sql.query(
     `UPDATE batch_export_run SET status = 'Starting', attempts = attempts - 1, attempt_at = now(), last_updated_at = now()
@@ -244,7 +244,7 @@ async function openPersons(tx: Transaction, environmentId: number): Promise<void
   );
 }
 
-/** Returns the next rows of the cursor. Returns fewer than requested at the end. */
+/** Returns the cursor's next rows, or fewer rows than requested at the end. */
 export async function fetchRows<Row extends EventRecord | PersonRecord>(
   tx: Transaction,
   count: number,
@@ -259,21 +259,21 @@ function listOrNull(list: unknown): string[] | null {
 
 /** A transaction whose start time the server does not show, because its session belongs to another role. */
 export interface HiddenTransaction {
-  /** ID that identifies the transaction at every check. The server does not use the ID again until it restarts. */
+  /** The ID that identifies the transaction at every check. The server does not reuse the ID until it restarts. */
   id: string;
   isConsumer: boolean;
   hasWritten: boolean;
 }
 
 interface OpenTransactions {
-  /** Time of the check, minus the minimum age of events. */
+  /** The time of the check minus the minimum age of events. */
   reached: Date;
-  /** Start of the oldest visible transaction that could store events, or null if no such transaction is open. */
+  /** The start of the oldest visible transaction that could store events, or null if no such transaction is open. */
   oldest: Date | null;
   hidden: HiddenTransaction[];
-  /** Number of hidden sessions that could delay exports, now or later. */
+  /** The number of hidden sessions that could delay exports now or later. */
   hiddenSessions: number;
-  /** Whether a prepared transaction has locked the events table. The start of a prepared transaction is unknown. */
+  /** Whether a prepared transaction, whose start time is unknown, has locked the events table. */
   hasPrepared: boolean;
 }
 
@@ -317,5 +317,5 @@ interface Row extends Record<string, unknown> {
   has_prepared: boolean;
 }
 
-/** The application name of consumers' sessions (services/event-consumer/src/main.ts). */
+/** The application name of consumer sessions (services/event-consumer/src/main.ts). */
 const consumerName = 'event-consumer';

@@ -1,4 +1,4 @@
-// Counts the persons in cohorts in the background, and fills static cohorts that copy another cohort or a flag.
+// Counts cohort members in the background, and fills static cohorts that copy another cohort or a flag.
 
 import { type Database, isTransientError, type ReadPool } from '@millrace/db';
 import {
@@ -14,7 +14,10 @@ import type { Logger, Metrics } from '@millrace/runtime';
 import { type ClaimedCohort, claimDueCohorts, releaseClaims, renewClaims, saveCount, saveFailure } from './store.ts';
 
 const leaseSeconds = 300;
-/** Time limit in milliseconds of a statement that reads all persons of a project. Claims are not renewed meanwhile. */
+/**
+ * Time limit in milliseconds for a statement that reads all of a project's persons, during which claims are not
+ * renewed.
+ */
 export const maxStatementMs = 240_000;
 /** Maximum number of a project's cohorts that are counted in one pass over the project's persons. */
 const maxAtOnce = 50;
@@ -23,19 +26,19 @@ const hourSeconds = 3600;
 
 export interface CountCohortsDeps {
   database: Pick<Database, 'sql' | 'transaction'>;
-  /** Connections for statements that read all persons of a project. */
+  /** Connections for statements that read all of a project's persons. */
   reader: Pick<ReadPool, 'read'>;
   logger: Logger;
   counter: ReturnType<typeof createCohortMetrics>;
-  /** The time between two counts of a cohort that does not change, in hours. */
+  /** The interval between two counts of an unchanged cohort, in hours. */
   recountHours: number;
-  /** The time limit of counting the persons of a project, in milliseconds. */
+  /** The time limit for counting a project's persons, in milliseconds. */
   maxWalkMs: number;
 }
 
-/** Thrown if the worker stops, so that the claims are released. */
+/** Thrown if the worker is stopping, so that the claims are released. */
 class Stopping extends Error {}
-/** Thrown if a cohort cannot be counted. The message is for its creator. */
+/** Thrown if a cohort cannot be counted, with a message for the cohort's creator. */
 class CannotCount extends Error {}
 
 /**
@@ -56,7 +59,7 @@ export async function countDueCohorts(deps: CountCohortsDeps, signal: AbortSigna
   return true;
 }
 
-/** Records the outcome of an attempt. If the database is unavailable, the claims expire instead. */
+/** Records an attempt's outcome. If the database is unavailable, the claims expire instead. */
 async function settled(deps: CountCohortsDeps, claimed: ClaimedCohort[], work: () => Promise<void>): Promise<void> {
   const { database, logger, counter } = deps;
   try {
@@ -89,7 +92,7 @@ async function countDynamic(deps: CountCohortsDeps, claimed: ClaimedCohort[], si
   }
 }
 
-/** Counts several cohorts in one statement. Returns null if that is not possible. */
+/** Counts several cohorts in one statement. Returns null if these cohorts cannot be counted together. */
 async function countTogether(
   { database: { sql }, reader, maxWalkMs }: CountCohortsDeps,
   claimed: ClaimedCohort[],
@@ -107,7 +110,7 @@ async function countTogether(
   return counts;
 }
 
-/** Evaluates the cohorts for each person, and renews the claims meanwhile. */
+/** Evaluates the cohorts for each person, and renews the claims in the meantime. */
 async function countOneByOne(
   deps: CountCohortsDeps,
   claimed: ClaimedCohort[],

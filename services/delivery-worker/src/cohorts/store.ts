@@ -1,4 +1,4 @@
-// SQL that claims cohorts to be counted or filled, and stores the outcome.
+// SQL that claims cohorts for counting or filling, and stores the outcome.
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 
@@ -8,12 +8,12 @@ export interface ClaimedCohort extends Columns<'cohort', 'id' | 'project_id' | '
    * The version of the cohort when it was claimed. If the cohort has changed since then, the cohort is counted again.
    */
   version: number;
-  /** Cohort or flag whose members must be added first. */
+  /** The cohort or flag whose members must be added first. */
   fill_from: { cohort: number } | { flag: number } | null;
   calculation_id: string;
 }
 
-/** Number of calculation records that are kept for each cohort. */
+/** Number of calculation records to keep per cohort. */
 const keptCalculations = 100;
 
 /**
@@ -78,7 +78,7 @@ export async function saveCount(
   await finishCalculation(tx, { id, calculation_id }, { count, error: null });
 }
 
-/** Stores why a cohort could not be counted. The delay before the next attempt grows with each failure. */
+/** Stores why a cohort could not be counted. The delay before the next attempt increases with each failure. */
 export async function saveFailure(
   tx: Transaction,
   { id, version, calculation_id }: ClaimedCohort,
@@ -93,7 +93,7 @@ export async function saveFailure(
   await finishCalculation(tx, { id, calculation_id }, { count: null, error });
 }
 
-/** Releases claims because the worker stops, and deletes the records of the attempt. */
+/** Releases claims because the worker is stopping, and deletes the attempt's records. */
 export async function releaseClaims(tx: Transaction, claimed: ClaimedCohort[]): Promise<void> {
   await tx.query(
     `UPDATE cohort c SET calculate_at = date_trunc('milliseconds', now()) FROM unnest($1::int[], $2::int[]) AS claim (id, version)

@@ -12,7 +12,7 @@ export type PersonDeletionRow = Columns<
 
 export interface IdToDelete {
   distinct_id: string;
-  /** Time up to which events of the ID have been processed, or null if none have been processed. */
+  /** The time up to which the ID's events have been processed, or null if none have been processed. */
   done_until: string | null;
 }
 
@@ -45,7 +45,7 @@ export async function lockDeletion(tx: Transaction): Promise<PersonDeletionRow |
   return rows[0];
 }
 
-/** Returns the person's IDs that may still have data. */
+/** Returns those of the person's IDs that may still have data. */
 export async function readIdsToDelete(
   tx: Transaction,
   { id, project_id }: PersonDeletionRow,
@@ -126,7 +126,7 @@ export async function saveDoneUntil(
   );
 }
 
-/** Deletes warnings that are older than the request and name one of the IDs. */
+/** Deletes warnings that are older than the request and contain one of the IDs. */
 export async function deleteWarningsAbout(
   tx: Transaction,
   { project_id, requested_at }: PersonDeletionRow,
@@ -153,12 +153,12 @@ export async function requestRemoval(
   );
 }
 
-/** Requests that the other event store remove all events of a project. */
+/** Requests the removal of all of a project's events from the other event store. */
 export async function requestProjectRemoval(tx: Transaction, projectId: number): Promise<void> {
   await tx.query('INSERT INTO event_store_removal (project_id) VALUES ($1)', [projectId]);
 }
 
-/** Replaces IDs without remaining data with their hashes. */
+/** Replaces IDs that have no remaining data with their hashes. */
 export async function hashDeletedIds(
   tx: Transaction,
   { id, project_id }: PersonDeletionRow,
@@ -172,7 +172,7 @@ export async function hashDeletedIds(
   );
 }
 
-/** Stores the progress of a request in the request and, if it still exists, in its activity record. */
+/** Stores a request's progress in the request and, if it still exists, in its activity record. */
 export async function saveDeletionProgress(tx: Transaction, id: string, progress: DeletionProgress): Promise<void> {
   await tx.query(
     `UPDATE person_deletion

@@ -15,9 +15,9 @@ export interface CheckDomainsDeps {
   lookUpChallenge: LookUpChallenge;
 }
 
-/** Number of consecutive days without the TXT record after which administrators get an email. */
+/** Number of consecutive days without the TXT record after which administrators are notified by email. */
 const missesUntilMail = 3;
-/** Numbers of days before the expiry of the last SAML certificate at which administrators get an email. */
+/** Numbers of days before the last SAML certificate expires at which administrators are notified by email. */
 const certificateMails = [30, 14, 7, 3, 1, 0];
 
 /**
@@ -63,7 +63,7 @@ function daysOfCertificate(text: string | null, now: Date): number | null {
     const days = Math.floor((Math.max(...ends) - now.getTime()) / (24 * 3600 * 1000));
     return days < 0 ? null : days;
   } catch (error) {
-    // The console shows what is wrong with the certificates on the page of the domain, so no email is needed.
+    // The domain's page in the console shows certificate problems, so an email is not needed.
     if (isAppError(error, 'invalid')) return null;
     throw error;
   }

@@ -1,4 +1,4 @@
-// Drops old months of events from PostgreSQL after they have been copied to ClickHouse.
+// Drops old months of events from PostgreSQL after the events have been copied to ClickHouse.
 
 import type { Sql, Transaction } from '@millrace/db';
 import { type ClickHouseClient, countCopiedEvents, isRebuilding, readCopiedUntil } from '@millrace/insights';

@@ -27,7 +27,7 @@ export function createPersonFollower({ database, target, gauge }: PersonFollower
   const reportLag = (copiedUntil: Date | null) =>
     gauge.set(copiedUntil === null ? 0 : Math.max(0, (Date.now() - copiedUntil.getTime()) / 1000));
   return async () => {
-    // Report the lag before copying too, so that the lag grows while ClickHouse does not respond.
+    // Also report the lag before copying, so that the lag grows while ClickHouse does not respond.
     const step = await copyPersonPortion({ ...target, database }, { onBegin: reportLag });
     // Another worker is copying, or has crashed and its claim has not expired yet.
     reportLag(step === null ? (await readCopiedUntil(database.sql)).persons : step.copiedUntil);

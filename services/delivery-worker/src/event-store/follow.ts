@@ -1,4 +1,4 @@
-// Copies events from PostgreSQL to ClickHouse, and removes deleted events there.
+// Copies events from PostgreSQL to ClickHouse, and removes deleted events from ClickHouse.
 
 import type { Database } from '@millrace/db';
 import {
@@ -40,7 +40,7 @@ export interface EventCopierDeps {
   settledUntil: SettledUntil;
   /** Minimum age in seconds of copied events (see `settledUntil`). */
   settleSeconds: number;
-  /** Retention period of the installation in days, or 0 for unlimited. Environments can have a shorter one. */
+  /** The installation's retention period in days, or 0 for unlimited. Environments can have a shorter period. */
   eventRetentionDays: number;
   /**
    * Minimum time span of a portion in milliseconds. Newer events wait until they fill such a portion, because
@@ -51,7 +51,7 @@ export interface EventCopierDeps {
   logger: Logger;
 }
 
-/** Duration of a claim in seconds, which is longer than any portion takes. */
+/** Duration of a claim in seconds, which exceeds the time for any portion. */
 const leaseSeconds = 600;
 const removalsAtOnce = 500;
 const forgetEveryMs = 3_600_000;
@@ -127,7 +127,7 @@ export function createEventCopier({
     const from = claim.copiedUntil;
     const [settled, begin] = [await settledUntil(), from ?? (await readOldestStoredAt(sql))];
     if (settled === null) {
-      // An open transaction stops the copying. The gauge makes this visible.
+      // An open transaction stops the copying, which this gauge shows.
       if (begin !== null) reportLag(begin);
       return false;
     }
@@ -170,7 +170,7 @@ export function createEventCopier({
 
 interface Removals extends EventsToRemove {
   distinctIds: string[] | null;
-  /** Whether to keep the events and remove only the person's data from them. */
+  /** Whether to keep the events and remove only the person's data. */
   keepsEvents: boolean;
 }
 

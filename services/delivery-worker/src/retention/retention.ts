@@ -1,4 +1,4 @@
-// Deletes data that is older than its retention time: events, warnings, activity, reports and replaced keys.
+// Deletes data that is older than its retention period: events, warnings, activity, reports and replaced keys.
 
 import type { Database, Sql, Transaction } from '@millrace/db';
 import type { Logger } from '@millrace/runtime';
@@ -103,7 +103,7 @@ function takesTooLong(error: unknown): boolean {
   return error instanceof Error && 'code' in error && tooLong.has(error.code);
 }
 
-/** From this month on, events are stored in monthly partitions, which `dropMonths` drops. */
+/** The first month whose events are in a monthly partition, which `dropMonths` can drop. */
 const firstMonth = new Date('2015-01-01T00:00:00Z');
 
 /**

@@ -1,4 +1,4 @@
-// SQL that finds and deletes data that is older than its retention time.
+// SQL that finds and deletes data that is older than its retention period.
 
 import type { Sql, Transaction } from '@millrace/db';
 
@@ -23,7 +23,7 @@ export async function findCommonRetentionEnd(sql: Sql, installationDays: number)
   return rows[0]?.ends_at ?? null;
 }
 
-/** Returns the environments that have their own limit, each with the time before which it keeps no events. */
+/** Returns environments with their own limit, each with the time before which its events are deleted. */
 export async function listOwnRetentionEnds(
   sql: Sql,
   installationDays: number,
@@ -50,7 +50,7 @@ export async function deleteOldEvents(
       ORDER BY timestamp OFFSET $3 LIMIT 1`,
     [environment_id, ends_at, limit - 1],
   );
-  // The start and end of the time range are parameters, so that PostgreSQL skips the partitions of other months.
+  // The bounds of the time range are parameters, so that PostgreSQL skips the partitions of other months.
   const rows = await sql.query<{ count: number }>(
     `WITH gone AS (DELETE FROM event WHERE project_id = $1::int AND timestamp < $2::timestamptz
                       AND timestamp <= $3::timestamptz RETURNING 1)
@@ -150,7 +150,7 @@ export async function listPartitionsBefore(sql: Sql, end: Date): Promise<string[
   return rows.map(({ name }) => name);
 }
 
-/** ID of the advisory lock that the consumer also takes while it creates a month (`events/store.ts` there). */
+/** The advisory lock ID that the consumer also uses while it creates a month (its `events/store.ts`). */
 const partitionLock = 620_150_101;
 
 /**
@@ -171,7 +171,7 @@ export async function detachPartition(tx: Transaction, name: string): Promise<st
   return expired;
 }
 
-/** Drops detached months, including those that a crashed worker detached but did not drop. */
+/** Drops detached months, including months that a crashed worker detached but did not drop. */
 export async function dropDetachedPartitions(sql: Sql): Promise<void> {
   const rows = await sql.query<{ name: string }>(
     "SELECT relname AS name FROM pg_class WHERE relname ~ '^event_expired_\\d{4}_\\d{2}$' AND relkind = 'r'",
@@ -191,7 +191,7 @@ export async function deleteOldOutcomes(sql: Sql, { days, limit }: { days: numbe
      RETURNING id`,
     [days, limit],
   );
-  // Reports must be deleted after their deliveries, which refer to them.
+  // Delete reports after their deliveries, which reference them.
   const reports = await sql.query(
     `DELETE FROM subscription_report WHERE id IN (
        SELECT r.id FROM subscription_report r

@@ -1,4 +1,4 @@
-// Computes the numbers of due reports before the reports are sent.
+// Computes the numbers in due reports before the reports are sent.
 
 import type { Database } from '@millrace/db';
 import { createBudgetError, type EventStore, OverBudget, runQuery, type SqlParser } from '@millrace/insights';
@@ -7,13 +7,13 @@ import { AppError, type Logger } from '@millrace/runtime';
 import type { FairSlots } from '../poll.ts';
 import { type ClaimedReport, claimReports, saveReport } from './store.ts';
 
-/** Number of reports that are computed at the same time. Each report occupies a connection. */
+/** Number of reports that are computed concurrently. Each report occupies a connection. */
 export const reportsAtOnce = 2;
-/** Time limit of a single query, in milliseconds. */
+/** Time limit for a single query, in milliseconds. */
 export const maxQueryMs = 30_000;
-/** Time limit of all queries of a report, in milliseconds. Insights whose queries exceed the limit show an error. */
+/** Time limit for all of a report's queries, in milliseconds. Insights whose queries exceed the limit show an error. */
 const longestReportMs = 90_000;
-/** Duration of a claim in seconds, which is longer than any attempt takes. */
+/** Duration of a claim in seconds, which exceeds the time for any attempt. */
 const leaseSeconds = 120;
 /**
  * Maximum number of attempts. If the worker stopped during every attempt, the report may be the cause, so the report
@@ -27,7 +27,7 @@ export interface CreateReportsDeps {
   events: EventStore;
   parser: SqlParser;
   logger: Logger;
-  /** Aborted when the worker stops. Another worker then repeats the queries that have not finished. */
+  /** Aborts when the worker stops. Another worker then repeats the unfinished queries. */
   stopping: AbortSignal;
 }
 

@@ -21,14 +21,14 @@ import type { FairSlots } from '../poll.ts';
 import { type PostOutcome, postJson } from '../post-json.ts';
 import { type ClaimedDelivery, claimDeliveries, finishDelivery, postponeDelivery, postponeMails } from './store.ts';
 
-/** Duration of a claim in seconds, which is longer than any attempt takes, including drawing and sending. */
+/** Duration of a claim in seconds, which exceeds the time for any attempt, including drawing and sending. */
 const leaseSeconds = 120;
 /** Delays in seconds before the second and further attempts. The delivery fails after the last attempt. */
 const retryDelaysSeconds = [60, 300, 1800, 7200];
 
 export interface DeliverDueDeps extends DeliverDeps {
   database: Pick<Database, 'sql' | 'transaction'>;
-  /** The number of emails per organization and hour, or 0 for unlimited. */
+  /** Maximum number of emails per organization and hour, or 0 for unlimited. */
   mailsPerHour: number;
   counter: ReturnType<typeof createDeliveryMetrics>;
 }
@@ -132,7 +132,7 @@ function byOrganization(deliveries: ClaimedDelivery[]): Map<string, ClaimedDeliv
 }
 
 interface DeliverDeps {
-  /** Mail server, or null if the installation has no mail server. */
+  /** The mail server, or null if no mail server is configured. */
   mailer: Mailer | null;
   publicAppUrl: string | undefined;
   publicApiUrl: string | undefined;
@@ -210,7 +210,7 @@ async function sendToSlack(
   return toOutcome(await post(delivery, address, { document: isAddress ? blocks : { channel, ...blocks }, deps }));
 }
 
-/** Returns picture URLs for Slack and webhooks. The pictures of a report are accessible with the report's ID alone. */
+/** Returns picture URLs for Slack and webhooks. Anyone who has a report's ID can access its pictures. */
 function pictureOf(
   { report_id: reportId, allow_publicly_shared_resources: isAllowed }: ClaimedDelivery,
   { publicApiUrl }: DeliverDeps,

@@ -1,4 +1,4 @@
-// Creates the deliveries of due subscriptions, and sets the next dates.
+// Creates deliveries for due subscriptions, and sets the next dates.
 
 import { recordActivity } from '@millrace/accounts';
 import { listSubscriptionTargets } from '@millrace/contracts';
@@ -47,7 +47,7 @@ export async function scheduleDueReports(database: Database, now: Date): Promise
   });
 }
 
-/** Deletes subscriptions, and records the deletion in the activity log for their owners. */
+/** Deletes subscriptions, and records the deletions in the activity log for the owners. */
 async function end(tx: Transaction, ended: DueSubscription[]): Promise<void> {
   if (ended.length === 0) return;
   await endSubscriptions(

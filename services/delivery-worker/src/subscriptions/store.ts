@@ -31,7 +31,7 @@ export interface DueSubscription
   is_ended: boolean;
 }
 
-/** Locks some due subscriptions. Skips those that another worker has locked. */
+/** Locks some due subscriptions. Skips subscriptions that another worker has locked. */
 export async function lockDueSubscriptions(
   tx: Transaction,
   { now, limit }: { now: Date; limit: number },
@@ -65,7 +65,7 @@ export async function endSubscriptions(tx: Transaction, ids: number[]): Promise<
   await tx.query('UPDATE subscription SET deleted = true, updated_at = now() WHERE id = ANY ($1::int[])', [ids]);
 }
 
-/** Inserts one delivery per target. Existing deliveries stay unchanged. */
+/** Inserts one delivery per target. Existing deliveries remain unchanged. */
 export async function insertDueDeliveries(
   tx: Transaction,
   deliveries: { subscriptionId: number; occasion: 'scheduled' | 'ended'; dueAt: Date; target: string }[],
@@ -86,7 +86,7 @@ export async function insertDueDeliveries(
   );
 }
 
-/** A report that a worker has claimed and will compute. */
+/** A report that a worker has claimed for computation. */
 export interface ClaimedReport
   extends Columns<'subscription_report', 'id' | 'subscription_id' | 'due_at' | 'attempts'>,
     Columns<'subscription', 'environment_id' | 'insight' | 'dashboard' | 'dashboard_export_insights'> {
@@ -168,18 +168,18 @@ export interface ClaimedDelivery
     >,
     Columns<'environment', 'slack_incoming_webhook'>,
     Columns<'organization', 'allow_publicly_shared_resources'> {
-  /** Number of this attempt, which also identifies the claim. */
+  /** The number of this attempt, which also identifies the claim. */
   attempts: number;
   organization_id: string;
   frequency: RecurrenceRule['frequency'];
   byweekday: RecurrenceRule['byweekday'];
   environment_name: string;
-  /** Name of the insight or dashboard, even if it was deleted. */
+  /** The name of the insight or dashboard, even if it was deleted. */
   subject_name: string | null;
   insight_short_id: string | null;
   /** The first name of the user who created the subscription. */
   created_by: string | null;
-  /** Report to send, or null for the last delivery, which only states that the subscription has ended. */
+  /** The report to send, or null for the last delivery, which only states that the subscription has ended. */
   report_id: string | null;
   content: ReportContent | null;
 }
@@ -259,7 +259,7 @@ export async function postponeMails(
   );
 }
 
-/** Stores the final outcome of a delivery, unless the claim has expired and another worker has claimed the delivery. */
+/** Stores a delivery's final outcome, unless the claim has expired and another worker has claimed the delivery. */
 export async function finishDelivery(
   sql: Sql,
   { id, attempts }: { id: string; attempts: number },

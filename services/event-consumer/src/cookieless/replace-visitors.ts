@@ -1,4 +1,4 @@
-// Gives events of cookieless visitors a distinct ID that cannot be traced back to the visitor.
+// Assigns distinct IDs that cannot be traced back to the visitor to events of cookieless visitors.
 
 import { createHmac } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -47,7 +47,7 @@ interface Traits {
   extra: string;
 }
 
-/** Returns the traits of a visitor. Missing traits are empty strings. */
+/** Returns a visitor's traits. Missing traits are empty strings. */
 function traitsOf({ ip, properties }: CapturedEvent): Traits {
   const { $raw_user_agent, $ip, $host, $cookieless_extra } = properties;
   return {
@@ -102,21 +102,21 @@ async function withVisitorIds(event: ReceivedEvent, { projectId, traits, day, sa
   return { ...bare, distinct_id: ids.distinctId, properties };
 }
 
-/** Data that distinguishes the cookieless visitors of a project from each other. */
+/** Data that distinguishes a project's cookieless visitors from each other. */
 interface VisitorTraits {
   projectId: number;
   ip: string;
   rootDomain: string;
   userAgent: string;
-  /** A value that the project can set to distinguish visitors who are otherwise equal. */
+  /** A value that the project can set to distinguish visitors with otherwise equal traits. */
   extra: string;
 }
 
-/** IDs that are the same for all events of a visitor on one day. */
+/** IDs that all events of a visitor on one day share. */
 interface VisitorIds {
   distinctId: string;
   deviceId: string;
-  /** A version 7 UUID that contains the start of the day as its time, because a visitor has one session per day. */
+  /** A version 7 UUID with the start of the day as its time, because a visitor has one session per day. */
   sessionId: string;
 }
 
@@ -142,7 +142,7 @@ function visitorIds(salt: Buffer, traits: VisitorTraits, dayStartMs: number): Vi
   };
 }
 
-/** The public suffix list takes 15 MB, so it is loaded only when the first cookieless visitor arrives. */
+/** The public suffix list uses 15 MB, so load it only when the first cookieless visitor arrives. */
 let reading: Promise<typeof import('tldts')> | undefined;
 
 /**

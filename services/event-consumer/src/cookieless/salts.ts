@@ -6,7 +6,7 @@ import { createTimeZone, isTimeZone, type TimeZone } from '@millrace/schedule';
 import { LRUCache } from 'lru-cache';
 
 export interface CookielessSalts {
-  /** Returns the salt of a day, which is the same for all consumers. Rejects if PostgreSQL is unavailable. */
+  /** Returns a day's salt, which is the same for all consumers. Rejects if PostgreSQL is unavailable. */
   find(day: LocalDay): Promise<Buffer>;
   /**
    * Clears the cache. Called when stored salts may have been lost, because another consumer may then have created a
@@ -16,7 +16,7 @@ export interface CookielessSalts {
 }
 
 const saltBytes = 32;
-/** The number of cached salts. It is higher than the number of days that can be current at the same time. */
+/** The number of cached salts, which exceeds the number of days that can be current at the same time. */
 const maxRemembered = 16;
 /** The maximum time for which a process caches a salt after its row was deleted. */
 const rememberForMs = 3_600_000;
@@ -68,10 +68,10 @@ export interface LocalDay {
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** The largest offsets of time zones from UTC, in both directions. */
+/** The largest UTC offsets of time zones, in both directions. */
 const furthestAheadMs = 14 * hourMs;
 const furthestBehindMs = 12 * hourMs;
-/** How much longer than its day a salt is kept, because clients may send events late and consumers may be behind. */
+/** How long a salt is kept after the end of its day, because events may be sent late and consumers may be behind. */
 const graceMs = 72 * hourMs;
 const longestName = 64;
 /** Cached because creating a formatter takes about 50 µs, and clients choose the time zone names. */
@@ -88,12 +88,12 @@ export function toLocalDay(timestampMs: number, names: readonly unknown[]): Loca
   return { name: new Date(wallStartMs).toISOString().slice(0, 10), wallStartMs, startMs: zone.toInstant(wallStartMs) };
 }
 
-/** Returns whether the day is current in some time zone, or ended so recently that its events are still accepted. */
+/** Returns true if the day is current in some time zone, or ended so recently that its events are still accepted. */
 export function isCurrentDay(day: LocalDay, nowMs: number): boolean {
   return day.wallStartMs - furthestAheadMs <= nowMs && nowMs < expiryOf(day);
 }
 
-/** Returns the time after which no event of the day is accepted. */
+/** Returns the time after which the day's events are no longer accepted. */
 function expiryOf({ wallStartMs }: LocalDay): number {
   return wallStartMs + dayMs + furthestBehindMs + graceMs;
 }

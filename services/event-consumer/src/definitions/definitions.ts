@@ -19,15 +19,14 @@ import {
 } from './store.ts';
 
 export interface DefinitionRecorder extends Stoppable {
-  /** Samples the rows of a committed batch, with its ledger. This takes little time, and writes nothing immediately. */
+  /** Samples the rows of a committed batch, with its ledger. Takes little time, and writes nothing immediately. */
   note(rows: readonly EventRow[], ledger: Ledger): void;
-  /** Clears the cache. Called when stored definitions may have been lost, so that the next events write them again. */
+  /** Clears the cache, when stored definitions may have been lost, so that the next events write them again. */
   forgetAll(): void;
-  /** Writes the recorded definitions. Never throws. */
   flush(): Promise<void>;
 }
 
-/** The maximum number of names that wait to be written. Only a client that uses data as names would exceed it. */
+/** The maximum number of names to be written. Only a client that uses data as names would exceed it. */
 const maxPending = 20_000;
 /**
  * Maintains the event names and properties that each project sends (docs/ingestion-rules.md#definitions). Samples the
@@ -44,7 +43,7 @@ export function createDefinitionRecorder({
   database: Pick<SqlDatabase, 'transaction'>;
   logger: Logger;
   now: () => number;
-  /** The interval of writes in milliseconds, or 0 to write only when `flush` is called. */
+  /** The write interval in milliseconds, or 0 to write only when `flush` is called. */
   flushIntervalMs?: number;
 }): DefinitionRecorder {
   const noted = createNotedNames();
@@ -120,10 +119,10 @@ interface SeenDefinitions {
   properties: PropertyDefinition[];
 }
 
-/** In addition to the first event of a name, every 64th event of a batch is sampled. */
+/** In addition to the first event of each name, every 64th event of a batch is sampled. */
 const sampleEvery = 64;
 
-/** Finds definitions in a sample of rows. Leaves out those that were recorded recently. */
+/** Finds definitions in a sample of rows. Omits definitions that were recorded recently. */
 function seeDefinitions(
   rows: readonly EventRow[],
   ledger: Ledger,
@@ -148,7 +147,7 @@ function seeDefinitions(
   return seen;
 }
 
-/** The maximum number of properties of an event. A client that sends more properties uses data as names. */
+/** The maximum number of properties per event. A client that sends more properties uses data as names. */
 const maxProperties = 1000;
 
 const notDescribed = new Set([
@@ -198,19 +197,19 @@ function findDefinitions(
   return found.length > maxProperties ? [] : found;
 }
 
-/** Returns whether an event or property with this name can have a definition. */
+/** Returns true if an event or property with this name can have a definition. */
 function isDescribable(name: string): boolean {
   return name !== '' && Buffer.byteLength(name) <= maxDefinedNameBytes;
 }
 
 const hourMs = 3_600_000;
-/** The maximum number of cached names, at about 80 bytes each. */
+/** The maximum number of cached names, which use about 80 bytes each. */
 const maxRemembered = 100_000;
 
 /** Caches which names were recorded in the current clock hour, and whether their type was known at that time. */
 interface NotedNames {
   has(key: string, mark: number): boolean;
-  /** Returns true the first time in an hour, and once more when the type has become known. */
+  /** Returns true for the first call in an hour, and once more when the type has become known. */
   add(key: string, mark: number): boolean;
   forget(key: string): void;
   forgetAll(): void;

@@ -13,19 +13,18 @@ import { type FlagCall, recordFlagCalls } from './store.ts';
 type CallingRow = Pick<EventRow, 'projectId' | 'event' | 'timestampMs' | 'properties'>;
 
 export interface FlagCallRecorder extends Stoppable {
-  /** Records the flags that were called, according to the rows of a committed batch. Does not write immediately. */
+  /** Records the flags that were called, according to a committed batch's rows. Does not write immediately. */
   note(rows: readonly CallingRow[]): void;
-  /** Clears the cache. Called when stored times may have been lost, so that the next calls write them again. */
+  /** Clears the cache, when stored times may have been lost, so that the next calls write them again. */
   forgetAll(): void;
-  /** Writes the recorded calls. Never throws. */
   flush(): Promise<void>;
 }
 
 const hourMs = 3_600_000;
 const maxRemembered = 100_000;
-/** The maximum number of flags that wait to be written. Only a client that makes up keys would exceed it. */
+/** The maximum number of flags to be written. Only a client that makes up keys would exceed it. */
 const maxPending = 20_000;
-/** The maximum length of a flag's key. */
+/** The maximum length of a flag key. */
 const maxKeyLength = 400;
 
 /**
@@ -42,10 +41,10 @@ export function createFlagCallRecorder({
   database: Pick<SqlDatabase, 'transaction'>;
   logger: Logger;
   now: () => number;
-  /** The interval of writes in milliseconds, or 0 to write only on `flush`. */
+  /** The write interval in milliseconds, or 0 to write only when `flush` is called. */
   flushIntervalMs?: number;
 }): FlagCallRecorder {
-  /** Maps the hash of a flag's key to the hour in which the flag was last recorded. */
+  /** Maps the hash of a flag key to the hour in which the flag was last recorded. */
   const noted = new LRUCache<number, number>({ max: maxRemembered });
   const pending = new Map<string, FlagCall>();
   let flushing: Promise<void> = Promise.resolve();

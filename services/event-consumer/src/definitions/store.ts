@@ -14,7 +14,7 @@ export const definitionType = { event: 1, person: 2, group: 3 } as const;
 export interface PropertyDefinition {
   projectId: number;
   type: (typeof definitionType)[keyof typeof definitionType];
-  /** The index of the group type, or -1 for properties of events and persons. */
+  /** The group type index, or -1 for event and person properties. */
   groupTypeIndex: number;
   name: string;
   propertyType: PropertyType | null;
@@ -72,7 +72,7 @@ export interface FlagCall {
   calledAtMs: number;
 }
 
-/** Advances `last_called_at`. Locks rows in the order of their IDs, and ignores unknown keys. */
+/** Advances `last_called_at`. Locks rows in ID order, and ignores unknown keys. */
 export async function recordFlagCalls(tx: Transaction, calls: FlagCall[]): Promise<void> {
   if (calls.length === 0) return;
   await tx.query(

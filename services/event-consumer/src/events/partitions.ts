@@ -1,12 +1,12 @@
-// Creates the monthly partitions of the event table before events of a new month are stored.
+// Creates the event table's monthly partitions before a new month's events are stored.
 
 import type { SqlDatabase } from '@millrace/db/sql';
 import { announcePartitions, createMonthPartition, findMonth, type Month } from './store.ts';
 
 export interface EventPartitions {
-  /** Ensures that a partition exists for each time. Runs no statement for months that are already known. */
+  /** Ensures that a partition exists for each time. Does not run a statement for known months. */
   ensure(timestampsMs: Iterable<number>): Promise<void>;
-  /** Clears the cache. Called after retention has dropped a partition. */
+  /** Clears the cache, after retention has dropped a partition. */
   forget(): void;
 }
 
@@ -55,7 +55,7 @@ export function createEventPartitions(database: Pick<SqlDatabase, 'transaction'>
       const missing = new Map<string, Month>();
       let month: Month | null = null;
       for (const timestampMs of timestampsMs) {
-        // Most events of a batch are from the same month, so this avoids most calendar computations.
+        // Most events in a batch are from the same month, so this check avoids most calendar computations.
         if (month !== null && timestampMs >= month.fromMs && timestampMs < month.toMs) continue;
         month = findMonth(timestampMs);
         if (month !== null && !known.has(month.table)) missing.set(month.table, month);

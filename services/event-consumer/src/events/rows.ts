@@ -1,12 +1,10 @@
-// Builds the row of an event.
-
 import { cutToCodePoints, eventNames, isObject, type JsonObject } from '@millrace/contracts';
 import type { EventRow, IncomingEvent } from '../model/event.ts';
 import type { EventPerson, PersonProcessing } from '../rules/person-processing.ts';
 import { objectOrEmpty, omitKeys } from '../values/json.ts';
 import { type Overlay, readProperty } from '../values/properties.ts';
 
-/** Builds the row of an event, with the current state of its person (docs/ingestion-rules.md#the-event-row). */
+/** Builds an event's row, with the current state of its person (docs/ingestion-rules.md#the-event-row). */
 export function toEventRow(event: IncomingEvent, properties: Overlay, person: EventPerson): EventRow {
   const row: EventRow = {
     projectId: event.project.id,
@@ -24,7 +22,7 @@ export function toEventRow(event: IncomingEvent, properties: Overlay, person: Ev
     personMode: person.mode,
     isHistorical: event.isHistorical,
   };
-  // The text that was sent still contains all properties, so it can be stored only if no property was removed.
+  // The original text still contains all properties, so it can be stored only if no property was removed.
   if (event.written !== undefined && properties.under === event.properties) row.written = event.written;
   return row;
 }
@@ -47,7 +45,7 @@ export function normalizeProperties(event: IncomingEvent, processing: PersonProc
   return properties;
 }
 
-/** Marks an event as anonymous if its project has turned person processing off, as if the event had requested this. */
+/** Marks an event as anonymous if its project has disabled person processing, as if the event had requested this. */
 function switchOff({ under, over }: Overlay): void {
   if (under.$process_person_profile !== false) over.$process_person_profile = false;
 }
@@ -80,7 +78,7 @@ const groupKeys = ['$group_0', '$group_1', '$group_2', '$group_3', '$group_4'];
  * has no person.
  */
 const withPerson = new Set([...always, '$process_person_profile']);
-/** The properties that are not stored for a group identify, which never changes its person. */
+/** The properties that are not stored for a group identify event, which never changes its person. */
 const withGroup = new Set([...withPerson, ...personUpdates]);
 const withoutPerson = new Set([...always, ...personUpdates, ...groupKeys]);
 
@@ -153,7 +151,7 @@ const campaignKeys = [
   'sccid',
 ];
 
-/** The operating system of a server does not describe the person about whom the server sends events. */
+/** A server's operating system does not describe the person about whom the server sends events. */
 const serverKeys = new Set(['$os', '$os_version']);
 
 const initialNames = new Map(
@@ -192,7 +190,7 @@ export function copyToPersonProperties(properties: Overlay): void {
     if (!Object.hasOwn(setOnce, initialName)) setOnce[initialName] = value;
   };
   for (const key of Object.keys(under)) lift(key, under[key]);
-  // `$os` is the only one of these properties that can be in the overlay.
+  // Among these properties, only `$os` can be in the overlay.
   if (Object.hasOwn(over, '$os')) lift('$os', over.$os);
   if (set !== null) Object.assign(over, { $set: set, $set_once: setOnce });
 }
@@ -261,7 +259,7 @@ function classNames(value: unknown): string[] {
     .sort();
 }
 
-/** Converts numbers and booleans to text. Converts objects, which are not valid attributes, to JSON. */
+/** Converts numbers and booleans to strings. Converts objects, which are not valid attributes, to JSON. */
 function asText(value: unknown): string {
   if (typeof value === 'string') return value;
   return value === undefined || value === null ? '' : JSON.stringify(value);

@@ -6,7 +6,7 @@ import { insertOrThrowConflict, PartitionMissing } from '../failures.ts';
 import type { EventRow, IncomingEvent, ReusedUuid, UuidOwner } from '../model/event.ts';
 import { writeProperties } from '../values/properties.ts';
 
-/** The approximate maximum size of a batch: its records, and the person properties in its rows (decide.ts). */
+/** The approximate maximum size of a batch in bytes: its records, and the person properties in its rows (decide.ts). */
 const maxWrittenBytes = 16 * 1024 * 1024;
 
 /**
@@ -118,7 +118,7 @@ export async function findFreshEvents(tx: Sql, received: IncomingEvent[]): Promi
 
 interface FreshEvents {
   fresh: IncomingEvent[];
-  /** Events that are not stored because a different event has their uuid. */
+  /** Events that are not stored because a different event has the same UUID. */
   reused: ReusedUuid[];
 }
 
@@ -128,11 +128,11 @@ interface FreshEvents {
  */
 function isOtherEvent(event: IncomingEvent, owner: UuidOwner): boolean {
   if (event.event !== owner.event) return true;
-  // The distinct ID of a cookieless visitor can change, because it depends on the IP address of the request.
+  // A cookieless visitor's distinct ID can change, because it depends on the request's IP address.
   return event.distinctId !== owner.distinctId && event.properties.$cookieless_mode !== true;
 }
 
-/** Reads the stored events that have these uuids. An event that the rules dropped has no row. */
+/** Reads the stored events that have these UUIDs. An event that the rules dropped has no row. */
 async function readUuidOwners(tx: Sql, events: readonly IncomingEvent[]): Promise<Map<string, UuidOwner>> {
   if (events.length === 0) return new Map();
   const rows = await tx.query<{ project_id: number; uuid: string; event: string; distinct_id: string }>(
@@ -159,14 +159,14 @@ export function toEventIdentities(events: readonly IncomingEvent[]): EventIdenti
   }));
 }
 
-/** Identifies an event that is sent again, whatever its timestamp. */
+/** Identifies an event that is sent again, regardless of its timestamp. */
 interface EventIdentity {
   projectId: number;
   uuid: string;
   timestampMs: number;
 }
 
-/** Returns which of the identities are already stored, by their keys (`eventIdentityKey`). Takes no locks. */
+/** Returns the keys (`eventIdentityKey`) of the identities that are already stored. Takes no locks. */
 export async function readIdentities(tx: Sql, identities: EventIdentity[]): Promise<Set<string>> {
   if (identities.length === 0) return new Set();
   const rows = await tx.query<{ project_id: number; uuid: string }>(
@@ -204,7 +204,7 @@ function eventIdentityKey(projectId: number, uuid: string): string {
 }
 
 export interface Month {
-  /** The name of its partition, e.g. `event_2026_11`. */
+  /** The name of its partition, for example `event_2026_11`. */
   table: string;
   fromMs: number;
   /** The end of the month, exclusive. */
@@ -217,7 +217,7 @@ export interface Month {
  */
 const firstMonthMs = Date.UTC(2015, 0, 1);
 
-/** Returns the month that contains a time, or null if it is older than the first month. */
+/** Returns the month that contains a time, or null if the time is before the first month. */
 export function findMonth(timestampMs: number): Month | null {
   if (timestampMs < firstMonthMs) return null;
   const time = new Date(timestampMs);
@@ -269,10 +269,10 @@ function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** An arbitrary number that no other advisory lock of Millrace uses. */
+/** An arbitrary advisory lock ID that Millrace does not otherwise use. */
 const partitionLock = 620_150_101;
 
-/** Marks environments as having events. Locks them in the order of their IDs, as ledger/store.ts requires. */
+/** Marks environments as having events. Locks the environments in ID order, as ledger/store.ts requires. */
 export async function markEventsIngested(tx: Transaction, projectIds: number[]): Promise<void> {
   if (projectIds.length === 0) return;
   await tx.query(

@@ -1,4 +1,4 @@
-// Determines the project of each parsed record, and rejects records that cannot be processed.
+// Determines each parsed record's project, and rejects records that cannot be processed.
 
 import { type CapturedEvent, cutToCodePoints, isLongerThan } from '@millrace/contracts';
 import type { DeadLetter, RecordOwner, UnprocessableRecord } from '../dead-letters.ts';
@@ -36,7 +36,7 @@ export type OwnerlessReason = 'invalid_token' | 'environment_deleted';
  */
 const maxAheadMs = 31 * 24 * 3_600_000;
 
-/** Determines the project of every parsed record. Removes unprocessable records, each with a reason. */
+/** Determines each parsed record's project. Removes unprocessable records, each with a reason. */
 export function admitRecords(parsed: ParsedRecords, projectOf: FindProject, nowMs: number): Intake {
   const intake: Intake = { events: [], warnings: [], deadLetters: [], dropped: [] };
   const unplanned = new Map<number, CountedFinding>();
@@ -67,7 +67,7 @@ export function admitRecords(parsed: ParsedRecords, projectOf: FindProject, nowM
       }
     } else if (isOlderThanRetention(admission.event.timestampMs, project, nowMs)) {
       intake.dropped.push('older_than_retention');
-      // If the event became too old only after it was captured, no warning is stored.
+      // If the event became too old only after it was captured, do not store a warning.
       if (isOlderThanRetention(admission.event.timestampMs, project, admission.event.capturedAtMs)) {
         countFinding(expired, project.id, { first: captured, position });
       }
@@ -108,7 +108,7 @@ export interface AdmittedEvent {
   refusal?: Refusal;
 }
 
-/** An event that can be processed for its project, or the reason why not. */
+/** An event that can be processed for its project, or the reason why it cannot. */
 type Admission =
   | { kind: 'event'; event: AdmittedEvent }
   | { kind: 'drop'; reason: DropReason; warnings: RuleWarning[] };

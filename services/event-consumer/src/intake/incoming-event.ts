@@ -1,4 +1,4 @@
-// Prepares an event for the rules: normalizes its name, and combines its properties with the updates outside of them.
+// Prepares an event for the rules: normalizes its name, and combines its properties with updates sent separately.
 
 import { type CapturedEvent, cutToCodePoints, eventNames, type JsonObject } from '@millrace/contracts';
 import type { IncomingEvent, IngestProject } from '../model/event.ts';
@@ -27,7 +27,7 @@ export function toIncomingEvent({
   const event: IncomingEvent = {
     warnings,
     position,
-    // Treat the event as if its project had turned person processing off.
+    // Treat the event as if its project had disabled person processing.
     project: received.force_disable_person_processing === true ? { ...project, personProcessingOptOut: true } : project,
     uuid: received.uuid,
     event: normalizeEventName(received.event),
@@ -41,7 +41,7 @@ export function toIncomingEvent({
       capturedAtMs,
     ),
   };
-  // If a property was removed, the text cannot be used, because the text still contains the property.
+  // If a property was removed, the original text cannot be used, because it still contains the property.
   if (received.written !== undefined && storable === sent) event.written = { ...received.written, over };
   if (refusal !== undefined) event.refusal = refusal;
   if (received.force_disable_person_processing === true) event.isPersonForcedOff = true;
@@ -58,7 +58,7 @@ export function normalizeEventName(name: string): string {
     : cutToCodePoints(name, maxEventNameCharacters);
 }
 
-/** Returns the changes to the properties that were sent. */
+/** Returns the changes to the properties that the client sent. */
 function overlayOf(
   received: Omit<CapturedEvent, 'properties'>,
   sent: JsonObject,
@@ -89,7 +89,7 @@ function eventLevelUpdates(
   return updates;
 }
 
-/** According to PostHog's documentation, migrated events are at least this old. */
+/** The minimum age of migrated events according to PostHog's documentation. */
 const minHistoricalAgeMs = 48 * 3_600_000;
 
 /**

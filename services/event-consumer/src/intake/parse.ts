@@ -59,7 +59,7 @@ export function parseRecords(batch: LogBatch, deadLetterReason: DeadLetterReason
   return parsed;
 }
 
-/** Returns the owner of each record: its token and time. Leaves out records without an owner. */
+/** Returns each record's owner: its token and time. Omits records without an owner. */
 export function listOwners({ events, warnings, unprocessable }: ParsedRecords): RecordOwner[] {
   return [
     ...events.map(({ captured }) => captured),
@@ -131,7 +131,7 @@ function isTooDeep(value: JsonObject, text: string, limit: number): boolean {
  * reports a malformed `timestamp`.
  */
 export function parseRecord(value: Buffer): ParsedRecord {
-  // Decoding replaces bytes that are not UTF-8 with U+FFFD.
+  // Decoding replaces invalid UTF-8 bytes with U+FFFD.
   const text = value.toString('utf8');
   const record = readJson(text);
   if (!isObject(record)) return invalid('failed_parse_message', 'The record is not a JSON object.');
@@ -173,7 +173,7 @@ interface RecordHead {
   environment_id?: number;
 }
 
-/** Returns whether the value is a valid environment ID. Otherwise, the key determines the owner. */
+/** Returns true if the value is a valid environment ID. Otherwise, the key determines the owner. */
 function isEnvironmentId(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) > 0 && (value as number) <= 2_147_483_647;
 }
@@ -217,7 +217,7 @@ function parseWarning(record: JsonObject, head: RecordHead): CapturedWarning | I
   return { kind: 'warning', ...head, type, count, details };
 }
 
-/** Parses JSON and cleans its texts. Returns null if the text is not JSON. */
+/** Parses JSON and cleans its strings. Returns null if the text is not JSON. */
 function readJson(text: string): unknown {
   const record = parseOrNull(text);
   // In UTF-8 JSON, a NUL or a lone surrogate can be written only as an escape sequence, which almost no record

@@ -13,7 +13,7 @@ export interface ProjectRow {
   mayMigrate: boolean;
   isCookieless: boolean;
   timezone: string;
-  /** The event retention of the environment in days, or null if it has no limit. */
+  /** The environment's event retention in days, or null for no limit. */
   eventRetentionDays: number | null;
 }
 

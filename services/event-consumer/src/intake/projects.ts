@@ -1,4 +1,4 @@
-// Finds the project of a record by its environment ID or its project API key, with a cache.
+// Finds a record's project by its environment ID or project API key, with a cache.
 
 import { type ProjectChanges, type Sql, unsubscribedMaxAgeMs } from '@millrace/db/sql';
 import { LRUCache } from 'lru-cache';
@@ -6,11 +6,13 @@ import type { RecordOwner } from '../dead-letters.ts';
 import type { ResolvedProject } from '../model/event.ts';
 import { type FormerKey, selectFormerKeys, selectProjects } from './projects-store.ts';
 
-/** Returns the project of a record, or undefined if the record has no owner or the environment was deleted. */
+/** Returns a record's project, or undefined if the record has no owner or the environment was deleted. */
 export type FindProject = (record: RecordOwner) => ResolvedProject | undefined;
 
 export interface ProjectResolver {
-  /** Finds the projects of records. Runs no statement if all are cached. Rejects if PostgreSQL is unavailable. */
+  /**
+   * Finds the projects of records. Does not run a statement if all are cached. Rejects if PostgreSQL is unavailable.
+   */
   resolve(records: Iterable<RecordOwner>): Promise<FindProject>;
   /** Returns the projects that have no events according to the cache. */
   withoutEvents(projectIds: Iterable<number>): number[];
@@ -39,9 +41,9 @@ export function createProjectResolver({
 }: {
   sql: Sql;
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
-  /** The event retention of the installation in days, or 0 for no limit. */
+  /** The installation's event retention in days, or 0 for no limit. */
   eventRetentionDays?: number;
-  /** How long cached data can be used while notifications of changes are received, in milliseconds. */
+  /** How many milliseconds cached data can be used while change notifications are received. */
   ttlMs?: number;
   maxProjects?: number;
 }): ProjectResolver {
@@ -54,7 +56,7 @@ export function createProjectResolver({
   changes.subscribe((change) => {
     generation += 1;
     if (change === null) {
-      // The database may have been restored, or after a failover its state may be older than the cache.
+      // The database may have been restored, or its state after a failover may be older than the cache.
       for (const memory of [byId, idByToken, withEvents]) memory.clear();
       return;
     }

@@ -1,4 +1,4 @@
-// SQL for distinct IDs of deleted persons.
+// SQL for the distinct IDs of deleted persons.
 
 import type { Transaction } from '@millrace/db/sql';
 import { LedgerConflict } from '../failures.ts';

@@ -1,4 +1,4 @@
-// Loads the persons and groups of a batch from the database into the ledger.
+// Loads a batch's persons and groups from the database into the ledger.
 
 import type { Transaction } from '@millrace/db/sql';
 import { LedgerConflict } from '../failures.ts';
@@ -24,10 +24,10 @@ import {
 } from './store.ts';
 import type { TouchedByBatch } from './touched.ts';
 
-/** The ledger that the rules change, and the versions of the stored rows when the ledger was read. */
+/** The ledger that the rules change, and the versions that the stored rows had when they were read. */
 export interface LoadedLedger {
   ledger: Ledger;
-  /** The stored persons, by the key that `toStoredPersonKey` returns. */
+  /** The stored persons, keyed by `toStoredPersonKey`. */
   stored: Map<string, PersonVersion>;
 }
 
@@ -44,7 +44,7 @@ export async function loadLedger(
     lockFirst,
     before,
   }: {
-    /** Whether to lock all persons before reading them, which is done for a batch that had a conflict before. */
+    /** Whether to lock all persons before reading them, for a batch that had a conflict before. */
     lockFirst: boolean;
     /** Uncommitted decisions of earlier batches in this process, in order (turns.ts). */
     before: readonly Ledger[];
@@ -63,7 +63,7 @@ async function readLedger(tx: Transaction, touched: TouchedByBatch, lockFirst: b
     stored: new Map(),
   };
   if (!lockFirst) {
-    // Deletions are read last, so that a person who was deleted after it was read is recognized.
+    // Read deletions last, so that a person who was deleted after being read is recognized.
     const [, , withDeletions] = await tx.pipeline(() => [
       loadGroupTypes(tx, loaded.ledger, touched),
       loadPersons(tx, loaded, distinctIds),

@@ -79,7 +79,7 @@ export async function lockPersonsOf(
   );
 }
 
-/** Reads persons by uuid. Takes no locks. */
+/** Reads persons by UUID. Takes no locks. */
 export async function readPersons(tx: Transaction, keys: PersonKey[]): Promise<StoredPerson[]> {
   if (keys.length === 0) return [];
   const rows = await tx.query<PersonRow>(
@@ -325,7 +325,7 @@ export interface PersonKey {
   uuid: string;
 }
 
-/** A person, and the version of the person when it was read. */
+/** A person, and the person's version when it was read. */
 export interface PersonVersion extends PersonKey {
   version: number;
 }
@@ -343,7 +343,7 @@ interface MappedPersonRow extends PersonColumns {
   mapping_version: string;
   /** The total size in bytes of the person properties up to this row. */
   running_bytes: number;
-  /** The properties of the person. Null beyond the size limit, and in all rows of a person except the first. */
+  /** The person's properties. Null beyond the size limit, and in all of a person's rows except the first. */
   properties: JsonObject | null;
 }
 
@@ -376,7 +376,7 @@ function toStoredPerson(row: PersonRow): StoredPerson {
 const personColumns = `project_id int, uuid uuid, main_distinct_id text, properties jsonb, is_identified boolean,
   version bigint, created_at_ms bigint`;
 
-/** Encodes persons as one JSON document, which PostgreSQL parses faster than an array of separate JSON texts. */
+/** Encodes persons as one JSON document, which PostgreSQL parses faster than an array of separate JSON strings. */
 function personDocument(persons: StoredPerson[]): string {
   return JSON.stringify(
     persons.map((person) => ({

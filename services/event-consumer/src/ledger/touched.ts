@@ -8,7 +8,7 @@ import { readMergeRequest } from '../rules/merge-requests.ts';
 import { textHash32 } from '../values/text.ts';
 import type { DistinctIdKey } from './store.ts';
 
-/** Everything that the events of a batch may use or change, without duplicates. */
+/** Everything that a batch's events may use or change, without duplicates. */
 export interface TouchedByBatch {
   projectIds: number[];
   /** The distinct IDs. Each key is unique for the project and the ID. */
@@ -109,7 +109,7 @@ export interface KnownIds {
   note(keys: Iterable<string>): void;
 }
 
-/** Each ID uses four bytes, whatever its length. */
+/** Each ID uses four bytes, regardless of its length. */
 const defaultSlots = 1 << 18;
 
 /**
@@ -139,7 +139,7 @@ export function createKnownIds(slots = defaultSlots): KnownIds {
   };
 }
 
-/** Returns the hash of a key. Never returns 0, because 0 means that an array item is empty. */
+/** Returns the hash of a key, which is never 0 because 0 means an empty array item. */
 function hashOf(key: string): number {
   return textHash32(key) || 1;
 }

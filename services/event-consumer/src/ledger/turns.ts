@@ -14,7 +14,7 @@
 import { createDeferred } from '@millrace/runtime';
 import { LedgerConflict } from '../failures.ts';
 
-/** Makes batches of one process that touch the same IDs decide in sequence. `Outcome` is the decision of a batch. */
+/** Makes batches in one process that touch the same IDs decide in sequence. `Outcome` is a batch's decision. */
 export interface Turns<Outcome> {
   /**
    * Waits until every earlier turn that shares a key has decided or, with `untilEnded`, has ended. The caller must

@@ -1,4 +1,4 @@
-// Types of an event in each stage between the record and the row.
+// Types for an event in each stage from the record to the row.
 
 import type { JsonObject } from '@millrace/contracts';
 import type { Overlay, ReceivedProperties } from '../values/properties.ts';
@@ -6,14 +6,14 @@ import type { RuleWarning } from './warning.ts';
 
 /** The environment to which a project API key belongs, with the settings that event processing needs. */
 export interface IngestProject {
-  /** The ID of the environment. The ingest tables call it `project_id`. */
+  /** The environment ID, which the ingest tables call `project_id`. */
   id: number;
   token: string;
   anonymizeIps: boolean;
   personProcessingOptOut: boolean;
 }
 
-/** A project with the settings that apply before the rules, such as limits of its plan. */
+/** A project with the settings that apply before the rules, such as plan limits. */
 export interface ResolvedProject extends IngestProject {
   /** Whether the organization's plan includes historical migrations (docs/ingestion-rules.md#historical-migrations). */
   mayMigrate: boolean;
@@ -24,9 +24,9 @@ export interface ResolvedProject extends IngestProject {
   eventRetentionDays: number | null;
 }
 
-/** The position of a record in the log, which identifies it in warnings, dead letters and logs. */
+/** A record's position in the log, which identifies it in warnings, dead letters and logs. */
 export interface RecordPosition {
-  /** The ID of the log (`LogBatch.log`). It is needed because the same position exists in other logs too. */
+  /** The log ID (`LogBatch.log`), which is needed because other logs have the same positions. */
   log: string;
   topic: string;
   partition: number;
@@ -39,14 +39,14 @@ export interface RecordPosition {
  * `$sent_at` are set (docs/ingestion-rules.md#before-the-rules).
  */
 export interface IncomingEvent {
-  /** Warnings that were found before the rules ran. */
+  /** Warnings that were found before the rules were applied. */
   warnings: RuleWarning[];
-  /** The reason why the event is dropped before the rules. Not set for duplicates. */
+  /** The reason why the event is dropped before the rules are applied. Not set for duplicates. */
   refusal?: Refusal;
   position: RecordPosition;
   project: IngestProject;
   uuid: string;
-  /** The name as it is processed, at most 200 characters. */
+  /** The name as it is processed, with at most 200 characters. */
   event: string;
   distinctId: string;
   properties: JsonObject;
@@ -59,10 +59,10 @@ export interface IncomingEvent {
   isPersonForcedOff?: true;
 }
 
-/** The stored event that has the UUID of another event. */
+/** The stored event that has another event's UUID. */
 export type UuidOwner = Pick<IncomingEvent, 'event' | 'distinctId'>;
 
-/** An event that is not stored because a different event has its uuid. */
+/** An event that is not stored because a different event has the same UUID. */
 export interface ReusedUuid {
   event: IncomingEvent;
   owner: UuidOwner;
@@ -72,7 +72,7 @@ export interface ReusedUuid {
 export const personMode = { full: 0, propertyless: 1, forceUpgrade: 2 } as const;
 export type PersonMode = (typeof personMode)[keyof typeof personMode];
 
-/** A row of the `event` table, as the rules have decided it. */
+/** A row for the `event` table, as decided by the rules. */
 export interface EventRow {
   projectId: number;
   uuid: string;
@@ -126,7 +126,7 @@ export interface Refusal {
   warning: RuleWarning;
 }
 
-/** What the rules have decided about one event. The rules never throw an exception for an event. */
+/** The rules' decision about one event. The rules never throw an exception for an event. */
 export type EventOutcome =
   | { kind: 'store'; row: EventRow; warnings: RuleWarning[] }
   | { kind: 'drop'; reason: DropReason; warnings: RuleWarning[] };

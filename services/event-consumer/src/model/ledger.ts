@@ -18,7 +18,7 @@ export interface ProjectLedger {
   projectId: number;
   /** The person of each distinct ID. All IDs that a batch can use are loaded, so a missing ID has no person. */
   distinctIds: Map<string, DistinctIdState>;
-  /** The persons by uuid. A person that is merged into another is removed, and listed in `mergedPersons`. */
+  /** The persons by UUID. A person that is merged into another is removed, and listed in `mergedPersons`. */
   persons: Map<string, PersonState>;
   /**
    * The stored persons that this batch merged into others. Maps the UUID of each merged person to the UUID of the
@@ -30,11 +30,11 @@ export interface ProjectLedger {
    * was then merged too, and so on. The mapping version of an ID that is not in `distinctIds` increases by this number.
    */
   mergedPersonMoves: ReadonlyMap<string, number>;
-  /** The index (0 to 4) of each group type. All types of the project are loaded. */
+  /** The index (0 to 4) of each group type. All of the project's types are loaded. */
   groupTypes: ReadonlyMap<string, GroupTypeState>;
   /** Distinct IDs whose person was deleted, each with its latest deletion, even if the ID has a new person. */
   deletedIds: ReadonlyMap<string, DeletedId>;
-  /** Group updates that the events of the batch request, in order. Groups are read last (ledger/save-groups.ts). */
+  /** Group updates that the batch's events request, in order. Groups are read last (ledger/save-groups.ts). */
   groupUpdates: GroupUpdate[];
 }
 
@@ -48,7 +48,7 @@ export interface DistinctIdState {
   isNew: boolean;
 }
 
-/** What is stored about an ID whose person was deleted (packages/db, delete-persons.ts). */
+/** The stored data about an ID whose person was deleted (packages/db, delete-persons.ts). */
 export interface DeletedId {
   deletionId: string;
   personUuid: string;
@@ -115,7 +115,7 @@ export function setDeletedId(ledger: ProjectLedger, distinctId: string, deleted:
   ledger.deletedIds = withEntry(ledger.deletedIds, distinctId, deleted);
 }
 
-/** Records that the IDs of a stored person move to the surviving person. */
+/** Records that a stored person's IDs move to the surviving person. */
 export function recordMergedPerson(ledger: ProjectLedger, uuid: string, survivorUuid: string): void {
   const moves = ledger.mergedPersonMoves.get(uuid) ?? 0;
   ledger.mergedPersons = withEntry(ledger.mergedPersons, uuid, survivorUuid);

@@ -80,12 +80,12 @@ interface PublishStoredDeps {
   group: string;
   logger: Logger;
   published(count: number): void;
-  /** Resolves after the time, or immediately when the signal aborts. */
+  /** Resolves after the given time, or immediately when the signal aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
 const pollMs = 100;
-/** The time limit for waiting. If the storing of a partition is stuck, other partitions must still be published. */
+/** The wait limit in milliseconds. If storing is stuck for one partition, other partitions must still be published. */
 const maxWaitMs = 1000;
 
 /**
@@ -119,7 +119,7 @@ export function createPublishHandler(
     });
   };
 
-  /** Waits until the first record is stored or the time limit expires. Returns the stored offset of the partition. */
+  /** Waits until the first record is stored or the time limit expires. Returns the partition's stored offset. */
   async function waitUntilStored({ topic, partition, log, records }: LogBatch, signal: AbortSignal): Promise<bigint> {
     const first = records[0]?.offset ?? 0n;
     for (let waitedMs = 0; ; waitedMs += pollMs) {

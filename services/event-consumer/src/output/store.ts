@@ -1,4 +1,4 @@
-// SQL that reads stored events again in order to publish them.
+// SQL that reads stored events again for publishing.
 
 import type { Sql } from '@millrace/db/sql';
 

@@ -13,7 +13,7 @@ export interface EndState {
   warnings: string[];
 }
 
-/** Returns the state that results from the decisions of the rules. */
+/** Returns the state that results from the rules' decisions. */
 export function decidedState(
   { ledger, groups }: RuleWorld,
   outcomes: { uuid: string; outcome: RuleCaseOutcome }[],

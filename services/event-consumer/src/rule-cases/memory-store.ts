@@ -76,7 +76,7 @@ function save(store: MemoryStore, ledger: ProjectLedger): void {
   }
 }
 
-/** Converts a value to JSON and back with sorted keys, like a database would return it. */
+/** Converts a value to JSON and back with sorted keys, as a database would return it. */
 export function stored<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value), (_, part: unknown) =>
     isObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,

@@ -3,17 +3,17 @@ import type { DropReason, EventRow } from '../model/event.ts';
 import type { WarningType } from '../model/warning.ts';
 import type { InitialState, RuleWorld, SentEvent } from './rule-world.ts';
 
-/** Formats a case number like in docs/cases.md#ingestion. */
+/** Formats a case number as in docs/cases.md#ingestion. */
 export const caseNumber = (no: number) => `ingest-${String(no).padStart(3, '0')}`;
 
-/** The expected state of a person after the events. Missing fields are not checked. */
+/** A person's expected state after the events. Missing fields are not checked. */
 export interface ExpectedPerson {
-  /** The distinct IDs of the person. The person must have no other IDs. */
+  /** The person's distinct IDs. The person must have no other IDs. */
   ids: string[];
-  /** The distinct ID from which the person's uuid was derived. */
+  /** The distinct ID from which the person's UUID was derived. */
   uuidOf?: string;
   mainId?: string;
-  /** The properties of the person. It must have no other properties, except for `$creator_event_uuid`. */
+  /** The person's properties. The person must have no other properties, except for `$creator_event_uuid`. */
   properties?: JsonObject;
   isIdentified?: boolean;
   version?: number;
@@ -26,13 +26,13 @@ export interface ExpectedPerson {
 export interface ExpectedOutcome {
   dropped?: DropReason;
   warnings?: WarningType[];
-  /** The columns of the row. Objects must match completely. */
+  /** The row's columns. Objects must match completely. */
   row?: Partial<Omit<EventRow, 'properties'>> & { properties?: JsonObject };
-  /** The distinct ID from which the uuid of the person in the row was derived. */
+  /** The distinct ID from which the UUID of the row's person was derived. */
   personOf?: string;
-  /** Some of the properties in the row. `undefined` means that the key must not exist. */
+  /** Some of the row's properties. `undefined` means that the key must not exist. */
   properties?: JsonObject;
-  /** Some of the person properties in the row. */
+  /** Some of the row's person properties. */
   personProperties?: JsonObject;
 }
 
@@ -47,7 +47,7 @@ export interface RuleCase {
   send: SentEvent[];
   /** All persons that must exist afterwards. */
   persons?: ExpectedPerson[];
-  /** The outcome of each event, if given. */
+  /** The outcome of each event, if specified. */
   outcomes?: ExpectedOutcome[];
   /** Further checks. */
   also?: (world: RuleWorld) => void;

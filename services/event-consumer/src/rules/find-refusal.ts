@@ -1,4 +1,4 @@
-// Decides whether an event is dropped before the rules for persons run.
+// Decides whether an event is dropped before the rules for persons are applied.
 
 import { cutToCodePoints, eventNames, isLongerThan } from '@millrace/contracts';
 import type { IncomingEvent, Refusal } from '../model/event.ts';
@@ -23,7 +23,7 @@ export function findRefusal(event: IncomingEvent): Refusal | null {
   return null;
 }
 
-/** The maximum length of a client's message in a warning. SDKs send shorter ones. */
+/** The maximum length of a client's message in a warning. SDKs send shorter messages. */
 const shownMessageCharacters = 500;
 
 /**

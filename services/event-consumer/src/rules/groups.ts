@@ -1,4 +1,4 @@
-// Rules for groups: which groups an event belongs to, and how events create and change them.
+// Rules for groups: which groups an event belongs to, and how events create and change groups.
 
 import { cutToCodePoints, eventNames, isLongerThan, isObject, type JsonObject } from '@millrace/contracts';
 import type { IncomingEvent } from '../model/event.ts';
@@ -17,7 +17,7 @@ import type { PersonProcessing } from './person-processing.ts';
 import { warnAboutRoundedIntegers } from './rounded-integers.ts';
 
 interface GroupOutcome {
-  /** An overlay for the stored properties of the event, or null if nothing is added. */
+  /** An overlay for the event's stored properties, or null if nothing is added. */
   groupProperties: JsonObject | null;
   warnings: RuleWarning[];
 }
@@ -44,7 +44,8 @@ function groupIdentify(event: IncomingEvent, ledger: ProjectLedger): RuleWarning
   if (isGroupTypeTooLong(target.type)) return [groupTypesTooLong(event, [target.type])];
   const index = resolveGroupType(target.type, event.timestampMs, ledger);
   if (index === null) return [tooManyGroupTypes(event, [target.type])];
-  // Use the earlier of two times. A client's clock may be ahead, and the group would then be created in the future.
+  // Use the earlier of two times, because a client's clock may be ahead, and the group would then be created in the
+  // future.
   const createdAtMs = Math.min(event.timestampMs, event.capturedAtMs);
   const { uuid, event: name, distinctId, capturedAtMs } = event;
   const from = { uuid, event: name, distinctId, capturedAtMs };
@@ -58,7 +59,9 @@ function invalidGroupSet(event: IncomingEvent, groupSet: unknown): RuleWarning {
   return { type: 'invalid_group_set', details };
 }
 
-/** The group that a `$groupidentify` event names, with the texts as sent. Callers must check their length. */
+/**
+ * The group in a `$groupidentify` event, with type and key as the client sent them. Callers must check their length.
+ */
 export interface GroupIdentifyTarget {
   type: string;
   key: string;
@@ -142,7 +145,7 @@ function lowestFreeIndex(ledger: ProjectLedger): number | null {
   return null;
 }
 
-/** The maximum size of a group's properties in bytes of JSON. The limit is the same for persons. */
+/** The maximum size of a group's properties in bytes of JSON, which is the same for persons. */
 const maxGroupPropertiesBytes = 655_360;
 
 export interface GroupState extends SizedProperties {
@@ -154,7 +157,7 @@ export interface GroupState extends SizedProperties {
   isDirty: boolean;
 }
 
-/** Groups by `toGroupStateKey`. */
+/** Group states, keyed by `toGroupStateKey`. */
 export type GroupStates = Map<string, GroupState>;
 
 /**
@@ -226,7 +229,7 @@ function differing(groupSet: JsonObject, before: JsonObject): JsonObject {
   return put;
 }
 
-/** The maximum length of a name in a warning. It is enough to recognize the name. */
+/** The maximum length of a name in a warning, which is enough to recognize the name. */
 const shownCharacters = 100;
 
 function groupTypesTooLong(event: IncomingEvent, groupTypes: readonly string[]): RuleWarning {
@@ -234,7 +237,7 @@ function groupTypesTooLong(event: IncomingEvent, groupTypes: readonly string[]):
   return { type: 'group_type_too_long', details };
 }
 
-/** Creates one warning for all group types of an event for which no index is free. */
+/** Creates one warning for all of an event's group types for which no index is free. */
 function tooManyGroupTypes(event: IncomingEvent, groupTypes: readonly string[]): RuleWarning {
   return { type: 'group_type_limit_exceeded', details: { ...aboutGroupTypes(event, groupTypes), maxGroupTypes } };
 }

@@ -102,7 +102,7 @@ interface RowPerson {
   warnings: RuleWarning[];
 }
 
-/** Applies `$set`, `$set_once` and `$unset` of an event to its person (docs/ingestion-rules.md#person-properties). */
+/** Applies an event's `$set`, `$set_once` and `$unset` to its person (docs/ingestion-rules.md#person-properties). */
 function updatePerson({ person, isNewPerson, event, properties }: PersonUpdateRequest): PersonUpdateOutcome {
   const change = readPersonChange(properties);
   if (isNewPerson) return setFirstProperties(person, change, event);

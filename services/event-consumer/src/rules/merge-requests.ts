@@ -16,7 +16,7 @@ const identityRules = new Map<string, (event: IncomingEvent) => MergeRequest | n
   [eventNames.mergeDangerously, mergeDangerously],
 ]);
 
-/** Returns whether an event is one of the three merge events, which require person processing. */
+/** Returns true for the three merge events, which require person processing. */
 export function isMergeEvent(name: string): boolean {
   return identityRules.has(name);
 }
@@ -33,9 +33,9 @@ export function readMergeRequest(event: IncomingEvent): MergeRequest | null {
 export interface MergeRequest {
   sourceId: string;
   targetId: string;
-  /** Which identified persons prevent the merge. A person is identified if a merge event has named it before. */
+  /** Which identified persons prevent the merge. A person is identified if it was named in an earlier merge event. */
   refuseWhen: RefuseWhen;
-  /** Whether the target becomes the main ID even when both IDs already belong to the same person. */
+  /** Whether the target becomes the main ID even if both IDs already belong to the same person. */
   alwaysSetsMainId: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Merges persons: changes two persons when an event says that their distinct IDs belong together.
+// Merges persons: changes two persons when an event states that their distinct IDs belong together.
 
 import { isLongerThan, type JsonObject } from '@millrace/contracts';
 import type { IncomingEvent } from '../model/event.ts';
@@ -23,7 +23,7 @@ interface MergeOutcome {
  */
 export function applyMerge(request: MergeRequest, event: IncomingEvent, ledger: ProjectLedger): MergeOutcome {
   const { sourceId, targetId } = request;
-  // SDKs often send the same ID twice. Such an event causes no warning, and the person does not become identified.
+  // SDKs often send the same ID twice. Such an event does not cause a warning or make the person identified.
   if (sourceId === targetId) return untouched();
   if (isIllegalDistinctId(targetId)) return refusedForIllegalId(targetId, sourceId, event);
   if (isIllegalDistinctId(sourceId)) return refusedForIllegalId(sourceId, targetId, event);
@@ -63,7 +63,7 @@ export function applyMerge(request: MergeRequest, event: IncomingEvent, ledger: 
   }
 }
 
-/** Marks a person as identified. Returns whether anything changed. A person always stays identified. */
+/** Marks a person as identified, which is permanent. Returns whether anything changed. */
 function markIdentified(person: PersonState, mainDistinctId: string): boolean {
   if (person.isIdentified && person.mainDistinctId === mainDistinctId) return false;
   person.isIdentified = true;
@@ -129,13 +129,13 @@ export interface PersonFacts {
   isIdentified: boolean;
 }
 
-/** What to do with the two distinct IDs of a merge. */
+/** What to do with a merge's two distinct IDs. */
 type MergePlan<Person extends PersonFacts> =
-  /** Neither ID has a person, so create one with both IDs. */
+  /** Neither ID has a person, so create a person with both IDs. */
   | { action: 'create' }
   /** Only the target has a person, so add the source ID to it. */
   | { action: 'attach_source'; person: Person }
-  /** Only the source has a person, so add the target ID to it. The person's UUID stays the same. */
+  /** Only the source has a person, so add the target ID to it. The person's UUID remains the same. */
   | { action: 'attach_target'; person: Person }
   /** Both IDs already belong to this person. */
   | { action: 'already_one'; person: Person }

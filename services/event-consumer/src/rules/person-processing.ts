@@ -31,7 +31,7 @@ export function personProfileWarnings(event: IncomingEvent): RuleWarning[] {
   return [{ type: 'invalid_process_person_profile', details }];
 }
 
-/** An event up to this long after the creation of the person counts as part of the same visit. */
+/** The time after a person's creation within which an event counts as part of the same visit. */
 const upgradeAfterMs = 60_000;
 
 /**
@@ -50,7 +50,7 @@ export function createPersonlessPerson(event: IncomingEvent, ledger: ProjectLedg
   return { uuid: person.uuid, createdAtMs: person.createdAtMs, properties: {}, bytes: 0, mode };
 }
 
-/** The person in the row of an event, in its state after the event was ingested. */
+/** The person in an event's row, with the state after the event was ingested. */
 export interface EventPerson {
   uuid: string;
   /** The creation time, or null for the computed person of an event without person processing. */

@@ -69,7 +69,7 @@ function isUnfilled(before: JsonObject, key: string, value: unknown): boolean {
   return !Object.hasOwn(before, key) || (before[key] === null && value !== null);
 }
 
-/** Returns the keys in `$unset`: the strings of an array, or the keys of an object. Ignores everything else. */
+/** Returns the keys in `$unset`: an array's strings or an object's keys. Ignores all other values. */
 export function readUnsetKeys(unset: unknown): string[] {
   if (Array.isArray(unset)) return unset.filter((key) => typeof key === 'string');
   return isObject(unset) ? Object.keys(unset) : [];
@@ -115,7 +115,7 @@ const filteredKeys = new Set([
   '$geoip_subdivision_2_confidence',
 ]);
 
-/** Events that are about a person. All changes in them are written. */
+/** Events that are about a person, and whose changes are always written. */
 const personEvents = new Set<string>([
   eventNames.identify,
   eventNames.createAlias,
@@ -126,7 +126,7 @@ const personEvents = new Set<string>([
 /** Events that do not describe the person. They can create a person, but never update one. */
 const neverUpdating = new Set<string>([eventNames.exception, eventNames.heatmap]);
 
-/** Returns whether a change only to this existing property is not written. */
+/** Returns true if a change only to this existing property is not written. */
 function isFilteredKey(key: string): boolean {
   return filteredKeys.has(key);
 }
@@ -166,7 +166,7 @@ export function personSizeWarning(event: IncomingEvent, personUuid: string): Rul
   };
 }
 
-/** Warns that rows of events do not contain all person properties. */
+/** Warns that event rows do not contain all person properties. */
 export function personNotShownWarning(event: IncomingEvent, personUuid: string): RuleWarning {
   return {
     type: 'person_properties_not_shown',

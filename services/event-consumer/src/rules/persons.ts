@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import { type PersonState, type ProjectLedger, recordMergedPerson } from '../model/ledger.ts';
 
-/** Returns the person of a distinct ID, or null if the ID has no person. */
+/** Returns a distinct ID's person, or null if the ID has no person. */
 export function findPersonInLedger(distinctId: string, ledger: ProjectLedger): PersonState | null {
   const mapping = ledger.distinctIds.get(distinctId);
   return mapping === undefined ? null : (ledger.persons.get(mapping.personUuid) ?? null);
@@ -120,7 +120,7 @@ function personUuidAfterDeletion(deletionId: string, projectId: number, distinct
 function uuidOf(space: Buffer, projectId: number, distinctId: string): string {
   // Compute the hash with a single call, because a hash object takes five times as long and creates garbage.
   const digest = hash('sha1', Buffer.concat([space, Buffer.from(`${projectId}:${distinctId}`, 'utf8')]), 'hex');
-  // RFC 9562: version 5 in the 13th digit, variant 10xx in the 17th.
+  // RFC 9562: version 5 in the 13th digit, variant 10xx in the 17th digit.
   const variant = ((Number.parseInt(digest.charAt(16), 16) & 0x3) | 0x8).toString(16);
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-5${digest.slice(13, 16)}-${variant}${digest.slice(17, 20)}-${digest.slice(20, 32)}`;
 }

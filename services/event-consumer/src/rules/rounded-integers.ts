@@ -4,7 +4,7 @@ import { cutToCodePoints, type JsonObject } from '@millrace/contracts';
 import type { IncomingEvent } from '../model/event.ts';
 import type { RuleWarning } from '../model/warning.ts';
 
-/** The maximum length of a name in a warning. It is enough to recognize the name. */
+/** The maximum length of a name in a warning, which is enough to recognize the name. */
 const shownCharacters = 100;
 const shownNames = 5;
 

@@ -1,4 +1,4 @@
-// Helpers for JSON objects that are safe for malicious keys and values.
+// Helpers for JSON objects that handle malicious keys and values safely.
 
 import { isObject, type JsonObject } from '@millrace/contracts';
 
@@ -9,7 +9,7 @@ export function objectOrEmpty(value: unknown): JsonObject {
 
 const emptyObject: JsonObject = Object.freeze({});
 
-/** Sets an own property, because assigning to `__proto__` would change the prototype of the object. */
+/** Sets an own property, because assigning to `__proto__` would change the object's prototype. */
 export function setOwn(object: JsonObject, key: string, value: unknown): void {
   if (key === '__proto__') {
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
@@ -27,7 +27,7 @@ export function mergeObjects(under: JsonObject, over: JsonObject): JsonObject {
   return Object.assign({}, under, over);
 }
 
-/** Returns a copy without the given keys, or the object itself if it contains none of the keys. */
+/** Returns a copy without these keys, or the object itself if it contains none of them. */
 export function omitKeys(object: JsonObject, keys: ReadonlySet<string>): JsonObject {
   if (!hasAnyKey(object, keys)) return object;
   const copy: JsonObject = {};

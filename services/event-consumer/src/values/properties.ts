@@ -29,14 +29,14 @@ function isEmpty(object: JsonObject): boolean {
   return true;
 }
 
-/** The bytes from `start` to `end` in a record: a non-empty JSON object that can be stored without changes. */
+/** The bytes from `start` to `end` in a record: a nonempty JSON object that can be stored without changes. */
 export interface ReceivedText {
   value: Buffer;
   start: number;
   end: number;
 }
 
-/** The properties of an event as they were received, and their overlay. */
+/** An event's properties as received, and their overlay. */
 export interface ReceivedProperties extends ReceivedText {
   over: JsonObject;
 }

@@ -18,7 +18,7 @@ export interface SizedProperties {
 }
 
 interface PropertiesSize {
-  /** The size in bytes as JSON. If `isExact` is false, this is an upper bound. */
+  /** The size as JSON in bytes. If `isExact` is false, this is an upper bound. */
   bytes: number;
   isExact: boolean;
 }
@@ -87,7 +87,7 @@ export function replaceProperties(sized: SizedProperties, properties: JsonObject
 function measure(sized: SizedProperties): void {
   if (sized.size?.isExact) return;
   const bytes = Buffer.byteLength(JSON.stringify(sized.properties), 'utf8');
-  // Each member is counted with a comma, but the first member has none.
+  // Each member is counted with a comma, but the first member has no comma.
   sized.size = { bytes: bytes === 2 ? 1 : bytes, isExact: true };
 }
 
@@ -101,7 +101,7 @@ function exactBytesAfter({ properties, size }: SizedProperties, { put, removed }
   return bytes;
 }
 
-/** Returns the size of a property in JSON, including the colon and a comma. */
+/** Returns a property's size in JSON, including the colon and a comma. */
 function memberBytes(key: string, value: unknown): number {
   return Buffer.byteLength(JSON.stringify({ [key]: value }), 'utf8') - 1;
 }

@@ -6,7 +6,7 @@ import { type WarningType, warningSeverity } from '../model/warning.ts';
 
 export interface StoredWarning {
   projectId: number;
-  /** The ID of the warning, derived from the subject of the warning, so that a repeated warning is stored once. */
+  /** The warning ID, derived from the warning's subject, so that a repeated warning is stored once. */
   id: string;
   type: WarningType;
   details: JsonObject;

@@ -1,4 +1,4 @@
-// Creates ingestion warnings, and combines those that repeat.
+// Creates ingestion warnings, and combines repeated warnings.
 
 import type { CapturedEvent, CapturedWarning } from '@millrace/contracts';
 import { LRUCache } from 'lru-cache';
@@ -109,14 +109,14 @@ export function toDeadLetterWarning(
   };
 }
 
-/** A problem that several events of a project in a batch have. It is stored as one warning with a count. */
+/** A problem that several events of a project in a batch share, stored as one warning with a count. */
 export interface CountedFinding {
   first: Pick<CapturedEvent, 'uuid' | 'now'>;
   position: RecordPosition;
   count: number;
 }
 
-/** Adds an event to the warning of its project. */
+/** Adds an event to its project's warning. */
 export function countFinding(
   findings: Map<number, CountedFinding>,
   projectId: number,
@@ -145,7 +145,7 @@ const maxRemembered = 10_000;
 /** The namespace of the IDs of combined warnings. Never change it. */
 const throttleNamespace = 'd7e5a1ac-6c1c-4d6b-9a45-0f4f1a3c8b52';
 
-/** Takes the warnings of a batch and returns the warnings to store. */
+/** Takes a batch's warnings and returns the warnings to store. */
 export type WarningThrottle = (warnings: StoredWarning[]) => StoredWarning[];
 
 /**
