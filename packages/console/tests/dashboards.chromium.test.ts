@@ -184,7 +184,7 @@ it('shows each tile as soon as its result has loaded', async () => {
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const page = await console.open('live');
+  const page = await console.newPage();
   await page.route(new RegExp(`/insights/${made[0]}\\?`), async (route) => {
     await held;
     await route.continue();

@@ -35,7 +35,7 @@ describe('the documentation', () => {
   });
 
   it('opens the section in the URL, follows links, and reports an unknown document', async () => {
-    const page = await console.open('live');
+    const page = await console.newPage();
     await page.goto(docs('/ingestion-rules#dead-letters'));
     await eventually(async () => expect(await focused(page)).toBe('dead-letters'));
     await page.goto(docs('/operations/install'));

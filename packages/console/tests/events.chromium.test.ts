@@ -172,7 +172,7 @@ describe('with events', () => {
     await eventually(async () => expect(await idsOf()).toEqual(second));
     expect(page.url()).toBe(address);
 
-    const other = await console.open('events');
+    const other = await console.newPage();
     await other.goto(address);
     await row(other, 'many').first().waitFor();
     expect(

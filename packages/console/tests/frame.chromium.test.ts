@@ -78,7 +78,7 @@ it("console-045: asks the user to reload after a new version has replaced a page
 });
 
 it('keeps the navigation on an unknown page, with a link back', async () => {
-  const page = await console.open('nope?x=1');
+  const page = await console.newPage();
   for (const path of ['nope?x=1', 'events/nope', 'settings/nope']) {
     await page.goto(console.address(path));
     await page.getByRole('heading', { name: 'Page not found', level: 1 }).waitFor();

@@ -36,7 +36,7 @@ it('console-032: shows a line with a link to Health on every page while events a
        SELECT $1, topic, partition, 'postgres/' || log_id, 1, $3 FROM event_log_partition WHERE topic = $2`,
       [group, topics.live, `0/${Date.now() - 20 * 60_000}`],
     );
-  const page = await console.open('live');
+  const page = await console.newPage();
   for (const path of ['live', 'events', 'persons', 'flags', 'warnings', 'settings']) {
     await page.goto(console.address(path));
     await page.locator('.health-line').filter({ hasText: 'Events are delayed.' }).waitFor();
@@ -98,7 +98,7 @@ it.each([
   [404, 'gone'],
   [400, 'failed'],
 ])('console-007, console-008: shows a %i response as "%s", and keeps the rest of the page', async (status, picture) => {
-  const page = await console.open('live');
+  const page = await console.newPage();
   await respondWith(page, /events\/counts/, status);
   await page.goto(console.address('health'));
   await page.getByRole('region', { name: 'Events' }).locator(`[data-state=${picture}]`).waitFor();

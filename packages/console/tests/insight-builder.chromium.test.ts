@@ -131,7 +131,7 @@ it('restores a deleted insight on its dashboards', async () => {
 });
 
 it('does not run a query without a required property, and keeps the previous result', async () => {
-  const page = await console.open('live');
+  const page = await console.newPage();
   const queries: string[] = [];
   page.on('request', (request) => {
     if (request.url().endsWith('/query')) queries.push(request.postData() ?? '');
@@ -157,7 +157,7 @@ it('does not run a query without a required property, and keeps the previous res
 });
 
 it('finds events by part of their name, with their counts and latest times', async () => {
-  const page = await console.open('live');
+  const page = await console.newPage();
   await page.goto(addressOf(trend('opened')));
   await shows(page, '2');
   const event = page.getByRole('combobox', { name: 'Event A', exact: true });
@@ -233,7 +233,7 @@ it('sorts insights in the list, marks them as favorites, deletes them, and resto
 it('links to the settings for internal and test users', async () => {
   const environment = `/api/environments/${console.tenant.environmentId}`;
   await console.api('PATCH', environment, { test_account_filters: [] });
-  const page = await console.open('live');
+  const page = await console.newPage();
   await page.goto(addressOf(trend('opened')));
   await page.getByText('Millrace does not know your internal users yet.').waitFor();
   await page.getByRole('link', { name: 'Set up filters for them' }).click();
@@ -252,7 +252,7 @@ it("finds a filter's property, and shows readable names of SDK properties", asyn
     `INSERT INTO property_definition (project_id, type, name, last_seen_at)
      SELECT $1, 1, name, now() FROM unnest(ARRAY['price', '$current_url', 'plan']) AS name`,
   );
-  const page = await console.open('live');
+  const page = await console.newPage();
   await page.goto(addressOf(trend('ordered')));
   await shows(page, '2');
   await page.getByRole('button', { name: 'Add filter' }).click();

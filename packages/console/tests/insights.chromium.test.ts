@@ -141,7 +141,7 @@ it.each<[number, string, object]>([
     },
   ],
 ])('case %i: suggests the name %s for a new insight and saves it without typing', async (_, name, query) => {
-  const page = await console.open('live');
+  const page = await console.newPage();
   await page.goto(addressOf(query));
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
@@ -161,7 +161,7 @@ it('counts a person who came on two days once in a total', async () => {
 });
 
 it("opens a number's list of persons by keyboard, and links to each person", async () => {
-  const page = await console.open('live');
+  const page = await console.newPage();
   await page.goto(
     addressOf({ kind: 'TrendsQuery', series: [{ ...node('opened'), math: 'dau' }], dateRange: { date_from: '-7d' } }),
   );
@@ -196,7 +196,7 @@ it("opens a number's list of persons by keyboard, and links to each person", asy
 });
 
 it("shows a funnel's steps and drop-off, and their persons", async () => {
-  const page = await console.open('live');
+  const page = await console.newPage();
   await page.goto(
     addressOf({ kind: 'FunnelsQuery', series: [node('opened'), node('ordered')], dateRange: { date_from: '-7d' } }),
   );
@@ -208,7 +208,7 @@ it("shows a funnel's steps and drop-off, and their persons", async () => {
 });
 
 it('shows retention and lifecycle for the same events', async () => {
-  const page = await console.open('live');
+  const page = await console.newPage();
   await page.goto(
     addressOf({ kind: 'TrendsQuery', series: [node('opened'), node('ordered')], dateRange: { date_from: '-7d' } }),
   );
@@ -221,7 +221,7 @@ it('shows retention and lifecycle for the same events', async () => {
 });
 
 it('includes the event in each series name if several events have a breakdown', async () => {
-  const page = await console.open('live');
+  const page = await console.newPage();
   await page.goto(
     addressOf({
       ...{ kind: 'TrendsQuery', series: [node('opened'), node('ordered')], dateRange: { date_from: '-7d' } },
@@ -233,7 +233,7 @@ it('includes the event in each series name if several events have a breakdown', 
 });
 
 it('leaves future retention intervals empty, marks the current interval, and shows the weighted mean', async () => {
-  const page = await console.open('live');
+  const page = await console.newPage();
   await page.goto(
     addressOf({
       kind: 'RetentionQuery',
@@ -266,7 +266,7 @@ it('leaves future retention intervals empty, marks the current interval, and sho
 });
 
 it('shows the average of unique users in the table, and each axis label under its point', async () => {
-  const page = await console.open('live');
+  const page = await console.newPage();
   const unique = { ...node('opened'), math: 'dau' };
   await page.goto(addressOf({ kind: 'TrendsQuery', series: [unique], dateRange: { date_from: '-7d' } }));
   await page.getByText('0.25', { exact: true }).and(figure(page)).waitFor();
@@ -286,7 +286,7 @@ it('shows the average of unique users in the table, and each axis label under it
 });
 
 it('shows the previous period, and the query as a terminal command', async () => {
-  const page = await console.open('live');
+  const page = await console.newPage();
   await page.goto(
     addressOf({ kind: 'TrendsQuery', series: [node('ordered')], dateRange: { date_from: '-24h' }, interval: 'hour' }),
   );
@@ -299,7 +299,7 @@ it('shows the previous period, and the query as a terminal command', async () =>
 });
 
 it('adds, changes and removes a filter, and runs the query only with complete filters', async () => {
-  const page = await console.open('live');
+  const page = await console.newPage();
   await page.goto(addressOf({ kind: 'TrendsQuery', series: [node('opened')], dateRange: { date_from: '-7d' } }));
   await shows(page, '2');
   await page.getByRole('button', { name: 'Add filter' }).click();
@@ -332,7 +332,7 @@ it('filters by cohorts and groups, and filters a single event', async () => {
     `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
      VALUES ($1, now() - interval '3 hours', gen_random_uuid(), 'ordered', 'bob', '${bob}', '{"$group_0": "acme"}', now())`,
   );
-  const page = await console.open('live');
+  const page = await console.newPage();
   const range = { dateRange: { date_from: '-7d' } };
   await page.goto(addressOf({ kind: 'TrendsQuery', series: [node('opened'), node('ordered')], ...range }));
   await shows(page, '5');
@@ -372,7 +372,7 @@ it('filters by cohorts and groups, and filters a single event', async () => {
 });
 
 it('shows a single number, cumulative values, and funnel views', async () => {
-  const page = await console.open('live');
+  const page = await console.newPage();
   const range = { dateRange: { date_from: '-7d' } };
   await page.goto(addressOf({ kind: 'TrendsQuery', series: [{ ...node('opened'), math: 'dau' }], ...range }));
   await page.locator('.insight-figure').filter({ hasText: 'on average' }).waitFor();

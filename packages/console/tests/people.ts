@@ -4,13 +4,18 @@ import { type RunningConsole, runAxeInBothThemes } from './start-console.ts';
 
 export type Level = 1 | 8 | 15;
 
-/** Opens a page as a member of the organization who has just signed in. */
+/** Opens a page as a new member of the organization who has just signed in. */
 export async function openAsMember(
   console: RunningConsole,
   level: Level,
   section: string,
   email = `${randomUUID()}@example.com`,
 ): Promise<Page> {
+  return openWithSession(console, await createMember(console, level, email), console.address(`settings/${section}`));
+}
+
+/** Creates a member of the organization who has signed in. @returns the session secret */
+async function createMember(console: RunningConsole, level: Level, email: string): Promise<string> {
   const secret = randomBytes(32).toString('base64url');
   await console.query(
     `WITH project AS (SELECT p.organization_id FROM environment e JOIN project p ON p.id = e.project_id LIMIT 1),
@@ -22,16 +27,12 @@ export async function openAsMember(
      SELECT gen_random_uuid(), $4, id, 'password', '192.0.2.7', 'Firefox', now() + interval '1 day' FROM person`,
     [randomUUID(), email, level, createHash('sha256').update(secret).digest('hex')],
   );
-  return openWithSession(console, secret, console.address(`settings/${section}`));
+  return secret;
 }
 
 /** Opens a page in a new browser. @param secret session secret, or null to open the page without signing in */
 export async function openWithSession(console: RunningConsole, secret: string | null, address: string): Promise<Page> {
-  const other = await console.open('settings');
-  const browser = other.context().browser();
-  if (!browser) throw new Error('The browser is gone.');
-  await other.context().close();
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' });
+  const context = await console.newVisitor();
   const url = new URL(address).origin;
   if (secret !== null) await context.addCookies([{ name: 'millrace_session', value: secret, url }]);
   const page = await context.newPage();
@@ -40,7 +41,7 @@ export async function openWithSession(console: RunningConsole, secret: string | 
 }
 
 export async function addMember(console: RunningConsole, level: Level, name: string): Promise<void> {
-  await (await openAsMember(console, level, 'account', `${name}@example.com`)).context().close();
+  await createMember(console, level, `${name}@example.com`);
 }
 
 /** Checks the current page in both themes and on a phone. */

@@ -31,11 +31,9 @@ const trend = (more: object = {}) => ({
 });
 
 /** Opens the page as a new visitor, without cookies or an API key. */
-async function stranger(page: Page, width = 1280): Promise<Page> {
-  const browser = page.context().browser();
-  if (browser === null) throw new Error('The page has no browser.');
-  const context = await browser.newContext({ viewport: { width, height: 800 }, reducedMotion: 'reduce' });
-  return context.newPage();
+async function stranger(width = 1280): Promise<Page> {
+  const visitor = await console.newVisitor({ width });
+  return visitor.newPage();
 }
 
 const linkOf = (page: Page) => page.getByRole('textbox', { name: 'Public link' }).inputValue();
@@ -58,7 +56,7 @@ it('shares a dashboard publicly and in an iframe on another site, and stops shar
   const link = await linkOf(page);
   expect(link).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/shared\/[\w-]{43}$/);
 
-  const visitor = await stranger(page);
+  const visitor = await stranger();
   const requested: string[] = [];
   visitor.on('request', (request) => requested.push(new URL(request.url()).pathname));
   await visitor.goto(link);
@@ -82,7 +80,7 @@ it('shares a dashboard publicly and in an iframe on another site, and stops shar
   }).listen(0, '127.0.0.1');
   await once(site, 'listening');
   const other = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-  const reader = await stranger(page);
+  const reader = await stranger();
   await reader.goto(`${other}/embed`);
   const frame = reader.frameLocator('iframe');
   await frame.getByRole('heading', { level: 1, name: 'Growth' }).waitFor();
@@ -122,7 +120,7 @@ it('shares an insight with the theme in the link, and explains why sharing is no
   await page.getByRole('button', { name: 'Share' }).click();
   await page.getByRole('checkbox', { name: 'Share publicly' }).click();
   await page.getByRole('button', { name: 'Copy public link' }).waitFor();
-  const visitor = await stranger(page, 390);
+  const visitor = await stranger(390);
   await visitor.goto(await linkOf(page));
   await visitor.getByRole('heading', { level: 1, name: 'Weekly orders' }).waitFor();
   await visitor.locator('.tile-figure', { hasText: '3' }).waitFor();

@@ -14,8 +14,12 @@ export interface RunningConsole {
   address(page: string): string;
   /** Opens a page as a new visitor with an API key of the project owner. */
   open(page: string, options?: Visit): Promise<Page>;
+  /** Opens an empty page as a new visitor with an API key of the project owner. */
+  newPage(): Promise<Page>;
   /** Opens a page as a new visitor with a session of the project owner. */
   openSignedIn(page: string, options?: Visit): Promise<Page>;
+  /** Creates a visitor without an API key or a session. */
+  newVisitor(size?: Pick<Visit, 'width' | 'height'>): Promise<BrowserContext>;
   /** Creates a session of the owner, as if the owner had signed in. @returns the session secret */
   beginSession(browser?: string): Promise<string>;
   /**
@@ -84,32 +88,29 @@ export async function startConsole({
   const url = `http://127.0.0.1:${service.port}`;
   const headers = { authorization: `Bearer ${tenant.personalApiKey}` };
   const address = (page: string) => `${url}/console/projects/${tenant.projectId}/${page}`;
-  const visit = async (path: string, { width = 1280, height = 800, prepare }: Visit, more: BrowserContextOptions) => {
-    const visitor = await browser.newContext({ viewport: { width, height }, reducedMotion: 'reduce', ...more });
+  const newVisitor = ({ width = 1280, height = 800 }: Visit = {}, more: BrowserContextOptions = {}) =>
+    browser.newContext({ viewport: { width, height }, reducedMotion: 'reduce', ...more });
+  const visit = async (path: string, { prepare, ...size }: Visit, more: BrowserContextOptions) => {
+    const visitor = await newVisitor(size, more);
     await prepare?.(visitor);
     const page = await visitor.newPage();
     await page.goto(address(path));
     return page;
   };
-  const beginSession = async (userAgent = 'Mozilla/5.0 (X11; Linux) Firefox/140.0') => {
-    const secret = randomBytes(32).toString('base64url');
-    await database.query(
-      `INSERT INTO session (id, token_hash, user_id, method, address, browser, expires_at)
-       VALUES ($1, $2, $3, 'password', '192.0.2.7', $4, now() + interval '1 day')`,
-      [randomUUID(), createHash('sha256').update(secret).digest('hex'), tenant.userId, userAgent],
-    );
-    return secret;
-  };
+  const beginSession = (userAgent = 'Mozilla/5.0 (X11; Linux) Firefox/140.0') =>
+    createSession(database, tenant.userId, userAgent);
   return {
     address,
     tenant,
     // Use an API key, because pages look the same with an API key as with a session.
     open: (path, options = {}) => visit(path, options, { extraHTTPHeaders: headers }),
+    newPage: async () => (await newVisitor({}, { extraHTTPHeaders: headers })).newPage(),
     async openSignedIn(path, options = {}) {
       const cookie = { name: 'millrace_session', value: await beginSession(), domain: '127.0.0.1', path: '/' };
       const kept = { ...cookie, expires: -1, httpOnly: true, secure: false, sameSite: 'Lax' as const };
       return visit(path, options, { permissions: ['clipboard-read'], storageState: { cookies: [kept], origins: [] } });
     },
+    newVisitor,
     beginSession,
     async api<Result>(method: string, path: string, body?: unknown) {
       const fullPath = path.startsWith('/') ? path : `/api/projects/${tenant.projectId}/${path}`;
@@ -157,6 +158,17 @@ export async function startConsole({
       await built.remove();
     },
   };
+}
+
+/** Creates a session of a user, as if the user had signed in. @returns the session secret */
+async function createSession(database: pg.Pool, userId: number, userAgent: string): Promise<string> {
+  const secret = randomBytes(32).toString('base64url');
+  await database.query(
+    `INSERT INTO session (id, token_hash, user_id, method, address, browser, expires_at)
+       VALUES ($1, $2, $3, 'password', '192.0.2.7', $4, now() + interval '1 day')`,
+    [randomUUID(), createHash('sha256').update(secret).digest('hex'), userId, userAgent],
+  );
+  return secret;
 }
 
 /** Finds a free port, and returns the port and the public URL. */
