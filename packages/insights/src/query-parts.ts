@@ -1,4 +1,4 @@
-// Schemas shared by several kinds of queries, such as filters and date ranges, and the error for an invalid query.
+// Schemas that several kinds of queries share, such as filters and date ranges, and the error for an invalid query.
 
 import { AppError } from '@millrace/runtime';
 import { type TProperties, Type } from 'typebox';
@@ -19,7 +19,7 @@ const any = () => Type.Optional(Type.Unknown());
 const intervals = ['minute', 'hour', 'day', 'week', 'month'] as const;
 export type Interval = (typeof intervals)[number];
 
-/** `plan/conditions.ts` validates the details of a filter. */
+/** `plan/conditions.ts` validates a filter's details. */
 const filter = Type.Object(
   {
     key: textSchema('Name of the property. For the type `hogql`, an SQL condition such as `properties.amount > 10`.'),
@@ -65,7 +65,7 @@ export const personsModes = [
 
 export type PersonsMode = (typeof personsModes)[number];
 
-/** Modifiers that choose between statements with the same result, or concern data that Millrace does not store. */
+/** Modifiers that choose between statements with the same result, or that concern data that Millrace does not store. */
 const withoutEffect = [
   ...(['debug', 'timings', 'personsArgMaxVersion', 'personsJoinMode', 'inCohortVia'] as const),
   ...(['inlineCohortCalculation', 'materializationMode', 'materializedColumnsOptimizationMode'] as const),

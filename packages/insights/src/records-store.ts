@@ -1,4 +1,4 @@
-// Reads the persons and groups that results contain, and the project settings that queries depend on.
+// Reads the persons and groups in results, and the project settings on which queries depend.
 
 import type { Sql } from '@millrace/db';
 import type { Cohort } from './plan/conditions.ts';
@@ -6,7 +6,6 @@ import { buildPropertyKey, type ProjectSettings } from './plan/context.ts';
 import { type PersonsMode, personsModes } from './query-parts.ts';
 import type { StoredVariable } from './sql-variables.ts';
 
-/** Reads the settings of an existing project. */
 export async function readProjectSettings(sql: Sql, projectId: number): Promise<ProjectSettings> {
   const [row] = await sql.query<SettingsRow>(
     `SELECT timezone, week_start_day, test_account_filters, modifiers, human_friendly_comparison_periods,
@@ -70,7 +69,7 @@ function modeOf(modifiers: unknown): PersonsMode | null {
 
 const propertyTypes = ['', 'event', 'person', 'group'];
 
-/** Returns which of the given properties are boolean, as keys from `propertyKey`. */
+/** Returns which of these properties are boolean, as keys from `propertyKey`. */
 export async function readBooleanProperties(
   sql: Sql,
   projectId: number,
@@ -85,7 +84,7 @@ export async function readBooleanProperties(
   return new Set(rows.map(({ type, index, name }) => buildPropertyKey(propertyTypes[type] ?? '', index, name)));
 }
 
-/** Returns the types of the given properties, under keys such as `event name`, `person name` and `group 0 name`. */
+/** Returns the types of these properties, under keys such as `event name`, `person name` and `group 0 name`. */
 export async function readPropertyTypes(
   sql: Sql,
   projectId: number,
@@ -149,7 +148,7 @@ export interface PersonRecord {
 /** Maximum number of a person's distinct IDs in a result. */
 const maxDistinctIds = 100;
 
-/** Reads persons by UUID. The main distinct ID of each person comes first. Omits persons that do not exist. */
+/** Reads persons by UUID, each with the main distinct ID first. Omits persons that do not exist. */
 export async function readPersons(
   sql: Sql,
   projectId: number,

@@ -1,4 +1,4 @@
-// Runs a query that is given as JSON.
+// Runs a query from JSON.
 
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
@@ -33,10 +33,10 @@ import { rethrowEngineError, runSql } from './sql/run.ts';
 import type { AnySqlQuery, SqlMetadataQuery, SqlQuery } from './sql-query.ts';
 
 export interface QueryDeps {
-  /** The database with settings, persons and groups. */
+  /** The database that stores settings, persons and groups. */
   sql: Sql;
   events: EventStore;
-  /** Parser for SQL. Without it, SQL queries are rejected. */
+  /** The SQL parser. If absent, SQL queries are rejected. */
   parser?: SqlParser;
 }
 
@@ -44,18 +44,18 @@ export interface QueryRequest {
   projectId: number;
   /** The query as the client sent it. */
   query: unknown;
-  /** The time that counts as "now" for all parts of the query, in milliseconds since 1970. */
+  /** The current time for all parts of the query, in milliseconds since the epoch. */
   now: number;
   /**
    * The project's settings, if the caller has already read them, for example for a cache key. By default, `runQuery`
    * reads them.
    */
   settings?: ProjectSettings;
-  /** Maximum number of rows of an SQL query without LIMIT. The default is 100. */
+  /** Maximum number of rows for an SQL query without LIMIT. The default is 100. */
   rows?: number;
 }
 
-/** The result of a query. The query kind determines which fields are set. */
+/** A query's result. The query kind determines which fields are set. */
 export interface QueryResult extends Partial<SqlMetadata>, Partial<DatabaseSchema> {
   results: unknown;
   hasMore?: boolean;
@@ -64,9 +64,9 @@ export interface QueryResult extends Partial<SqlMetadata>, Partial<DatabaseSchem
   limit?: number;
   offset?: number;
   missing_actors_count?: number;
-  /** The text of an SQL query with its placeholders replaced. */
+  /** An SQL query's text with its placeholders replaced. */
   hogql?: string;
-  /** Start of the range in the result of a web overview. `dateTo` is the end. */
+  /** The start of the range in a web overview's result. `dateTo` is the end. */
   dateFrom?: string;
   dateTo?: string;
   resolved_date_range?: { date_from: string; date_to: string };
@@ -227,7 +227,7 @@ async function computeResult(
   }
 }
 
-/** Runs a web query. For the previous period of a table, reads only the values that the table contains. */
+/** Runs a web query. For the previous period of a table, reads only the values in the table. */
 async function readWebRows(events: EventStore, { current, previous, limit }: WebPlan, run: Budget): Promise<WebRows> {
   const rows = await events.web(current, run);
   if (previous === null) return { current: rows, previous: null };
@@ -237,7 +237,7 @@ async function readWebRows(events: EventStore, { current, previous, limit }: Web
   return { current: rows, previous: await events.web({ ...previous, breakdown, offset: 0 }, run) };
 }
 
-/** Reads the rows by period and by series. The queries run one after the other, because they share one connection. */
+/** Reads the rows by period and by series, one query after the other because the queries share one connection. */
 async function readTrends(events: EventStore, plan: TrendsPlan, run: Budget) {
   const rows = [];
   for (const period of plan.periods) {
@@ -252,7 +252,7 @@ async function readTrends(events: EventStore, plan: TrendsPlan, run: Budget) {
   return rows;
 }
 
-/** The last bin is wider by this share, so that it includes the maximum. */
+/** The share by which the last bin is wider, so that it includes the maximum. */
 const lastBinMargin = 0.01;
 
 /** Computes numeric bins between the minimum and the maximum. */
@@ -308,7 +308,7 @@ async function readActorsPage({ sql, events }: QueryDeps, plan: ActorsPlan, { co
   }
 }
 
-/** Sorts actors. The ID breaks ties, because each engine has its own order. */
+/** Sorts actors. Ties are sorted by ID, because each engine has its own order. */
 function sortActors(actors: ActorRow[], order: readonly ActorsOrder[]): ActorRow[] {
   return actors.sort((a, b) => {
     for (const { by, isDescending } of [...order, { by: 'id', isDescending: false }]) {

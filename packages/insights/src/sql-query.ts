@@ -1,4 +1,4 @@
-// Schemas of SQL queries that run, and of SQL that is only checked.
+// Schemas for SQL queries that run, and for SQL that is only checked.
 
 import { type Static, Type } from 'typebox';
 import {

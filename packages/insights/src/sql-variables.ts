@@ -9,12 +9,12 @@ export type VariableType = (typeof variableTypes)[number];
 /** A variable as the project stores it. */
 export interface StoredVariable {
   id: string;
-  /** The variable's name in the text of a query: `{variables.code_name}`. */
+  /** The variable's name in query text: `{variables.code_name}`. */
   code_name: string;
   type: VariableType;
-  /** The variable's value unless a query sets another one. It may be null. */
+  /** The variable's value unless a query sets another value. Can be null. */
   default_value: unknown;
-  /** The values from which users can choose. Null unless the variable is a list. */
+  /** The values from which users can choose, or null unless the variable is a list. */
   values: readonly unknown[] | null;
 }
 
@@ -54,7 +54,7 @@ export function findValueProblem(
   }
 }
 
-/** Values of variables by code name, and the names of variables that the query uses but the project does not have. */
+/** Variable values by code name, and the names of variables that the query uses but the project does not have. */
 export interface VariableValues {
   values: Record<string, unknown>;
   unknown: string[];
@@ -102,7 +102,7 @@ export function findVariablesProblem(stored: readonly StoredVariable[], sent: Re
   return null;
 }
 
-/** Replaces the values of variables in an SQL query with those of a dashboard, by code name. */
+/** Replaces variable values in an SQL query with a dashboard's values, by code name. */
 export function mergeVariables(own: unknown, override: unknown): Record<string, unknown> {
   const before = isRecord(own) ? own : {};
   if (!isRecord(override)) return before;

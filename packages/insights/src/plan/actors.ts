@@ -15,10 +15,10 @@ import { planLifecycle } from './lifecycle.ts';
 import { planRetention } from './retention.ts';
 import { planTrends } from './trends.ts';
 
-/** A column in the result of an ActorsQuery. */
+/** A column in an ActorsQuery's result. */
 export interface ActorsColumn {
   text: string;
-  /** The expression to compute. Null for columns that Millrace itself provides. */
+  /** The expression to compute, or null for columns that Millrace itself provides. */
   expression: PlannedExpression | null;
 }
 
@@ -125,7 +125,7 @@ function orderOf(text: string, columns: readonly ActorsColumn[], place: Placed):
   return { by, isDescending: direction.toUpperCase() === 'DESC' };
 }
 
-/** Parses an expression over the persons of a result. */
+/** Parses an expression over a result's persons. */
 function expressionOf(text: string, use: 'column' | 'order', { path, actorType, context }: Placed): PlannedExpression {
   if (actorType.of === 'group') throw createQueryError(path, 'SQL expressions are not supported for groups.');
   return createExpressionReader(context, path)(text, use, path, 'persons');
@@ -144,7 +144,7 @@ export function planPersons(source: InsightActorsQuery, context: PlanContext): A
   return actorsSource;
 }
 
-/** Plans the filters on persons, which apply to all their events. */
+/** Plans the person filters, which apply to all of a person's events. */
 function personFilters({ properties, fixedProperties, search }: ActorsQuery, context: PlanContext): Condition {
   const ofNow = { ...context, personsAsStored: false, isOfPersons: true };
   const own = combineConditions(

@@ -1,4 +1,4 @@
-// Translates the filters of clients into conditions on events.
+// Translates client filters into conditions on events.
 
 import { cohortFilterTypes, readCohortFilterId } from '@millrace/flags';
 import {
@@ -25,12 +25,12 @@ import {
 const maxFilters = 200;
 const longestKey = 400;
 
-/** A cohort that filters can refer to. */
+/** A cohort that filters can reference. */
 export interface Cohort {
-  /** The name by which SQL refers to the cohort. */
+  /** The name by which SQL references the cohort. */
   name?: string | null;
   isStatic: boolean;
-  /** Filter tree of a dynamic cohort, in the form `{type, values}`. */
+  /** A dynamic cohort's filter tree, in the form `{type, values}`. */
   tree: unknown;
 }
 
@@ -44,9 +44,9 @@ export interface FilterContext {
   isOfPersons?: boolean;
   /** Whether to ignore unknown fields, for filters that are stored and not run. */
   allowsUnknown?: boolean;
-  /** All cohorts of the project that are not deleted. */
+  /** The project's cohorts that are not deleted. */
   cohorts: ReadonlyMap<number, Cohort>;
-  /** Parses SQL expressions. Undefined where filters cannot contain SQL. */
+  /** Parses SQL expressions. Undefined if the filters cannot contain SQL. */
   expression?: ReadExpression;
 }
 
@@ -63,7 +63,7 @@ export function readFilters(filters: unknown, path: string, context: FilterConte
 }
 
 interface Reading extends FilterContext {
-  /** The number of filters that may follow. */
+  /** The remaining number of filters that are allowed. */
   left: number;
   /** IDs of the enclosing cohorts, to detect cycles. */
   inside: readonly number[];
@@ -179,7 +179,7 @@ export function readProperty(
   return key === '$elements_chain' ? { of: 'column', key: 'elements_chain' } : { of: 'event', key };
 }
 
-/** Translates membership in a cohort, by inserting the cohort's filters and those of the cohorts that it refers to. */
+/** Translates cohort membership by inserting the filters of the cohort and of the cohorts that it references. */
 function readCohort({ type, value, operator, negation }: Record<string, unknown>, { path, reading }: Place): Condition {
   const id = readCohortFilterId({ type, value });
   const cohort = id === undefined ? undefined : reading.cohorts.get(id);
@@ -193,7 +193,7 @@ function readCohort({ type, value, operator, negation }: Record<string, unknown>
   return isNegated ? { not: inner } : inner;
 
   function readTree(tree: unknown, cohortId: number): Condition {
-    // Cohort membership depends on the current person, not on the properties stored with events.
+    // Cohort membership depends on the current person instead of the properties stored with events.
     const inside = { ...reading, personsAsStored: false, inside: [...reading.inside, cohortId] };
     if (!isRecord(tree)) return { any: [] };
     const condition = readCohortNode(tree, { path, reading: inside });

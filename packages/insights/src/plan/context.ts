@@ -17,7 +17,7 @@ export interface ProjectSettings {
   testAccountFilters: unknown[];
   /** The project's `personsOnEventsMode`, which a query may override. */
   personsMode: PersonsMode | null;
-  /** In comparisons, whether a month is four weeks and a year 52 weeks. */
+  /** Whether a month is four weeks and a year is 52 weeks in comparisons. */
   comparesInWeeks: boolean;
   cohorts: ReadonlyMap<number, Cohort>;
   /** Variables of SQL queries. */
@@ -28,16 +28,16 @@ export interface PlanContext extends FilterContext {
   settings: ProjectSettings;
   /** The boolean properties among the query's breakdowns, as keys from `propertyKey`. */
   booleans: ReadonlySet<string>;
-  /** Time of the first selected event. Null unless the range starts with that event. */
+  /** The time of the first selected event, or null unless the range starts with that event. */
   earliest: number | null;
 }
 
-/** The modifiers of a query that change its result. */
+/** A query's modifiers that change its result. */
 export interface Modifiers {
   personsOnEventsMode?: PersonsMode;
 }
 
-/** The mode with current person properties. All other modes take only the ID from the current person. */
+/** The mode that uses current person properties. All other modes use only the current person's ID. */
 const currentProperties = 'person_id_override_properties_joined';
 
 /** Returns a query's modifiers. The modifiers of a list take precedence over those of its source insight. */
@@ -75,7 +75,7 @@ export function resolveQueryRange(
   return resolveRange(query.dateRange ?? {}, { interval, clock: context.clock, earliest: context.earliest, isExact });
 }
 
-/** Translates the query's filters, and the filters of test accounts if the query requests them. */
+/** Translates the query's filters and, if requested, the filters for test accounts. */
 export function readQueryFilters({ properties, filterTestAccounts }: CommonFields, context: PlanContext): Condition {
   const own = readFilters(properties, 'properties', context);
   if (!filterTestAccounts || context.settings.testAccountFilters.length === 0) return own;
@@ -119,7 +119,7 @@ export function rejectSqlMath(series: readonly Pick<EventsNode, 'math'>[]): void
   if (at >= 0) throw createQueryError(`series.${at}.math`, '`hogql` is only supported in a TrendsQuery.');
 }
 
-/** Returns the actor type of a query. All of its series must count the same type. */
+/** Returns a query's actor type. All of its series must count the same type. */
 export function readActorType({
   aggregation_group_type_index: index,
 }: {
@@ -136,9 +136,9 @@ export const buildPropertyKey = (type: string, index: number, name: string) => `
 /** A query's breakdowns, and how to show their values. */
 export interface BreakdownPlan {
   breakdowns: Breakdown[];
-  /** Number of numeric bins of each breakdown. Null for a breakdown without bins. */
+  /** The number of numeric bins for each breakdown, or null for a breakdown without bins. */
   bins: (number | null)[];
-  /** True if the values in the result are lists. */
+  /** Whether the values in the result are lists. */
   isList: boolean;
   limit: number;
   hidesOther: boolean;

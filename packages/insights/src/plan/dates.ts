@@ -10,14 +10,14 @@ export const dayMs = 24 * hourMs;
 /** 1 January 1970 was a Thursday, four days after a Sunday. */
 const sundayOffset = 4;
 const maxBuckets = 10_000;
-/** All recorded events are newer than this. */
+/** A time before all recorded events. */
 export const earliestTime = Date.UTC(2015, 0, 1);
 
 /** The project time zone and the current time. */
 export interface Clock {
   zone: TimeZone;
   zoneName: string;
-  /** First day of the week, from 0 for Sunday to 6 for Saturday. */
+  /** The first day of the week, from 0 for Sunday to 6 for Saturday. */
   weekStart: number;
   now: number;
 }
@@ -29,10 +29,10 @@ export function createClock(zoneName: string, weekStart: number | null, now: num
 /** A time that was parsed from a query. */
 interface Moment {
   instant: number;
-  /** Unit of a relative time, such as the `d` of `-7d`. */
+  /** The unit of a relative time, such as the `d` in `-7d`. */
   unit: string | null;
   count: number;
-  /** True for the start of the current unit, such as `mStart`. */
+  /** Whether the time is the start of the current unit, such as `mStart`. */
   isToDate: boolean;
 }
 
@@ -63,7 +63,7 @@ export function parseMoment(text: string, clock: Clock): Moment | null {
   };
 }
 
-/** Parses a time in ISO 8601. If the text has no offset, it is in the given time zone. */
+/** Parses an ISO 8601 time. A time without an offset is in the given time zone. */
 export function parseAbsoluteTime(text: string, zone: TimeZone): number | null {
   const match = absolute.exec(text.trim());
   if (match === null) return null;
@@ -86,7 +86,7 @@ export function parseAbsoluteTime(text: string, zone: TimeZone): number | null {
   return wall - (sign === '-' ? -1 : 1) * (Number(hours) * hourMs + Number(minutes) * minuteMs);
 }
 
-/** Subtracts units from a wall time. If the resulting month has too few days, returns its last day. */
+/** Subtracts units from a local time. If the resulting month has too few days, returns the month's last day. */
 function back(wall: number, count: number, unit: string): number {
   switch (unit) {
     case 's':
@@ -125,7 +125,7 @@ const longUnits: Record<string, (wall: number, count: number) => number> = {
   y: (wall, count) => monthsLater(wall, 12 * count),
 };
 
-/** Returns the first millisecond of a calendar unit for `Start`, and its last millisecond for `End`. */
+/** For `Start`, returns the first millisecond of a calendar unit, and for `End`, its last millisecond. */
 function edgeOf(
   wall: number,
   { count, unit, isStart }: { count: number; unit: string; isStart: boolean },
@@ -161,7 +161,7 @@ function beginningOf(wall: number, unit: string, weekStart: number): number {
 const floorTo = (wall: number, length: number) => Math.floor(wall / length) * length;
 const monthOf = (wall: number) => Date.UTC(new Date(wall).getUTCFullYear(), new Date(wall).getUTCMonth(), 1);
 
-/** Returns the start of the interval that contains a wall time. */
+/** Returns the start of the interval that contains a local time. */
 export function findIntervalStart(interval: Interval, wall: number, { weekStart }: Pick<Clock, 'weekStart'>): number {
   switch (interval) {
     case 'minute':
@@ -239,7 +239,7 @@ export interface RequestedRange {
 
 export interface Range {
   from: number;
-  /** End of the range, exclusive. */
+  /** The end of the range, exclusive. */
   to: number;
   /** The parsed `date_from`, before it is moved to the start of its interval. */
   requested: Moment;
@@ -324,9 +324,9 @@ export function resolvePreviousRange(
     interval: Interval;
     clock: Clock;
     compareTo: string | undefined;
-    /** True if the range has no end, or an absolute end. */
+    /** Whether the range has no end or an absolute end. */
     endsNow: boolean;
-    /** True if a month counts as four weeks and a year as 52 weeks. */
+    /** Whether a month counts as four weeks and a year as 52 weeks. */
     inWeeks: boolean;
   },
 ): Range {

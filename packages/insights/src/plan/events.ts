@@ -11,7 +11,7 @@ import { combineConditions, createSelection, type PlanContext, readQueryFilters 
 import { earliestTime, parseMoment } from './dates.ts';
 import { createExpressionReader, type PlannedExpression } from './expressions.ts';
 
-/** A column of the query, and the event columns that it needs. */
+/** A query's column, and the event columns that it needs. */
 export interface EventsColumn {
   text: string;
   type: string;
@@ -30,7 +30,7 @@ export interface EventsPlan {
 }
 
 const usualLimit = 100;
-/** Clocks of clients may be ahead by this much. */
+/** The time by which client clocks may be ahead, in milliseconds. */
 const aheadMs = 5000;
 
 export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan {
@@ -84,7 +84,7 @@ export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan
     },
   };
 
-  /** Parses a time and returns the time one millisecond later. */
+  /** Parses a time, and returns the time one millisecond later. */
   function after(text: string, path: string): number {
     const moment = parseMoment(text, clock);
     if (moment === null)

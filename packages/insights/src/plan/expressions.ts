@@ -1,4 +1,4 @@
-// SQL expressions in the form that plans contain. `sql/expressions.ts` parses and checks them.
+// SQL expressions as plans contain them. `sql/expressions.ts` parses and checks them.
 
 import type { Condition, EventExpression } from '../event-store/selection.ts';
 import { createQueryError } from '../query-parts.ts';
@@ -7,12 +7,12 @@ import { createQueryError } from '../query-parts.ts';
 export type ExpressionUse = 'condition' | 'value' | 'number' | 'column' | 'order';
 
 export interface PlannedExpression extends EventExpression {
-  /** The type of the value, as responses name it. */
+  /** The value's type, as responses name it. */
   typeName: string;
   alias: string | null;
-  /** True while a query is planned without running it. */
+  /** True while a query is planned without being run. */
   isUnchecked?: true;
-  /** Converts a value to the form in which responses contain it. */
+  /** Converts a value to the form that responses contain. */
   read(value: unknown): unknown;
 }
 

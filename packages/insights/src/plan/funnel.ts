@@ -206,7 +206,7 @@ function refuseOptional(
 
 const nodeKey = ({ event, properties = [] }: EventsNode) => JSON.stringify([event, properties]);
 
-/** Returns whether every event of the step also matches the exclusion. */
+/** Returns true if every event of the step also matches the exclusion. */
 function holds(exclusion: EventsNode, step: EventsNode): boolean {
   if (exclusion.event !== undefined && exclusion.event !== step.event) return false;
   const filters = JSON.stringify(exclusion.properties ?? []);

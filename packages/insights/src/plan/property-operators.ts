@@ -1,4 +1,4 @@
-// Translates the operator and value of a filter into tests of a property.
+// Translates a filter's operator and value into property tests.
 
 import { createVersionRule } from '@millrace/flags';
 import { buildReleaseKey, buildVersionKey, numberPattern } from '../event-store/dialect.ts';
@@ -182,7 +182,7 @@ function readVersion(
   };
 }
 
-/** In an exact comparison, a date without a time means the whole day. */
+/** In an exact comparison, a date without a time means the entire day. */
 function readDate(
   property: Property,
   { operator, value }: OperatorAndValue,
@@ -204,7 +204,7 @@ function readDate(
   return { all: [time('>=', moment.instant), time('<', end)] };
 }
 
-/** Returns the value with its path, or each element with its path if the value is a list. */
+/** Returns the value with its path or, for a list, each element with its path. */
 export function listValuesWithPaths(value: unknown, path: string): [unknown, string][] {
   const at = `${path}.value`;
   if (!Array.isArray(value)) return [[value, at]];
@@ -214,7 +214,7 @@ export function listValuesWithPaths(value: unknown, path: string): [unknown, str
 
 /** Characters that the database engines cannot store. */
 export const unstorableCharacters = /\0|\p{Surrogate}/u;
-/** Matches the same numeric texts as the engines. */
+/** Matches the same numeric strings as the engines. */
 const decimal = new RegExp(numberPattern);
 
 export function requireText(value: unknown, path: string, longest: number): string {

@@ -1,4 +1,4 @@
-// Plans a RetentionQuery, which counts how many of the actors that started in an interval returned later.
+// Plans a RetentionQuery, which counts how many actors that started in an interval returned later.
 
 import type { FirstTime, FunnelStep, RetentionStoreQuery } from '../event-store/queries.ts';
 import type { Property } from '../event-store/selection.ts';
@@ -20,9 +20,9 @@ export interface RetentionPlan {
   kind: 'RetentionQuery';
   /** The unit of the intervals as users see it, for example `Day`. */
   period: string;
-  /** Names of the columns of each row. */
+  /** The names of each row's columns. */
   columns: string[];
-  /** What the cells contain: the number of actors, or the sum or average of a property. */
+  /** The content of the cells: the number of actors, or the sum or average of a property. */
   shows: 'count' | 'sum' | 'avg';
   breakdown: BreakdownPlan;
   isCumulative: boolean;

@@ -20,14 +20,14 @@ import { type Formula, parseFormula } from './formula.ts';
 
 export interface TrendsPlan {
   kind: 'TrendsQuery';
-  /** True for one number per series. False for one number per interval. */
+  /** Whether there is one number per series instead of one number per interval. */
   isTotal: boolean;
   isCumulative: boolean;
   smoothing: number;
   breakdown: BreakdownPlan;
   formulas: { text: string; label: string; of: Formula }[];
   series: EventsNode[];
-  /** The queried period, followed by the previous one if the query compares them. */
+  /** The queried period, followed by the previous period if the query compares periods. */
   periods: TrendsPeriod[];
 }
 
@@ -94,7 +94,7 @@ function formulasOf({ series, trendsFilter = {} }: TrendsQuery): TrendsPlan['for
     }));
 }
 
-/** Returns the queried period, followed by the previous one if the query compares them. */
+/** Returns the queried period, followed by the previous period if the query compares periods. */
 export function planPeriods(
   query: Pick<TrendsQuery, 'dateRange' | 'compareFilter'>,
   { context, interval, isExact }: { context: PlanContext; interval: Interval; isExact: boolean },
@@ -260,7 +260,7 @@ function withWindows(
 
   function windowOf(edge: number, nextEdge: number): { from: number; until: number } {
     if (interval === 'hour') return { from: addIntervals('hour', edge, 1 - 24 * days, clock), until: nextEdge };
-    // The thirty days of a weekly point end with the week's first day.
+    // The thirty days for a weekly point end with the week's first day.
     const until = interval === 'week' ? addIntervals('day', edge, 1, clock) : nextEdge;
     return { from: addIntervals('day', edge, 1 - days, clock), until };
   }

@@ -13,7 +13,7 @@ export interface WebPlan {
   query: WebQuery;
   period: Period;
   current: WebStoreQuery;
-  /** The query for the previous period. Null if the query does not compare periods. */
+  /** The query for the previous period, or null if the query does not compare periods. */
   previous: WebStoreQuery | null;
   limit: number;
 }
@@ -36,7 +36,7 @@ export function planWeb(query: WebQuery, context: PlanContext): WebPlan {
     edges: query.kind === 'WebTrendsQuery' ? edges : [],
     breakdown: query.kind === 'WebStatsTableQuery' ? breakdownOf(query) : null,
     order: query.kind === 'WebStatsTableQuery' ? orderOf(query) : { by: 'visitors', isDescending: true },
-    // Read one row more than the page needs, to find out whether more rows exist.
+    // Read one more row than the page needs, to find out whether more rows exist.
     limit: limit + 1,
     offset: query.kind === 'WebStatsTableQuery' ? (query.offset ?? 0) : 0,
   });
@@ -82,7 +82,7 @@ function splitFilters(properties: unknown, context: PlanContext) {
       `"${String(filter.key).slice(0, 100)}" is not supported. Choose one of: ${names}.`,
     );
   });
-  // Filters of the other kind are replaced with empty ones, so that errors contain the right position.
+  // Replace filters of the other kind with empty filters, so that errors contain the right position.
   const only = (of: 'entry' | 'exit') =>
     readFilters(
       sessions.map((one) => (one?.of === of ? one.filter : {})),
@@ -121,7 +121,7 @@ function breakdownOf({ breakdownBy, includeBounceRate = false }: WebStatsTableQu
   return {
     of,
     value,
-    // Sessions without a campaign are a useful row. Pages without a path are not.
+    // Sessions without a campaign are a useful row, but pages without a path are not.
     hidesNull: !breakdownBy.startsWith('InitialUTM'),
     ratesEntries: breakdownBy === 'Page' && includeBounceRate,
     only: null,

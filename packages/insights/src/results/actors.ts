@@ -1,4 +1,4 @@
-// Formats the persons or groups at a point of a chart, such as those who dropped off at a funnel step.
+// Formats the persons or groups at a point of a chart, such as persons who dropped off at a funnel step.
 
 import { type ActorRow, displayNames, type FunnelActor } from '../event-store/queries.ts';
 import type { FunnelPoint } from '../event-store/walked-funnel.ts';

@@ -1,4 +1,4 @@
-// Formats the rows of an events query as its response.
+// Formats an events query's rows as its response.
 
 import { columnKey } from '../event-store/page.ts';
 import type { PageColumn } from '../event-store/queries.ts';

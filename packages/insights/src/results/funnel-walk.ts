@@ -5,16 +5,16 @@ import type { FunnelPlan } from '../plan/funnel.ts';
 
 /** How far an actor got in a funnel. */
 export interface FunnelProgress {
-  /** Number of steps that the actor reached. */
+  /** The number of steps that the actor completed. */
   reached: number;
-  /** When each step was reached. Null for an optional step that was skipped. */
+  /** When each step was completed, or null for an optional step that was skipped. */
   times: (number | null)[];
 }
 
 export type WalkRules = Pick<FunnelPlan, 'order' | 'windowMs' | 'exclusions' | 'optional'> & {
-  /** Number of steps after which the walk ends. */
+  /** The number of steps after which the walk ends. */
   steps: number;
-  /** In a funnel with steps in any order, the first step must happen before this time. */
+  /** In a funnel with steps in any order, the time before which the first step must happen. */
   beginsBefore?: number;
 };
 
@@ -77,7 +77,7 @@ function take(state: State, event: FunnelEvent, rules: WalkRules): void {
   const { attempts } = state;
   const { steps, windowMs, exclusions, order } = rules;
   attempts[0] = { start: event.time, times: [], isExcluded: false };
-  // The loop goes backwards from the last step, so that one event never counts as two steps of an attempt.
+  // Iterate backwards from the last step, so that one event never counts as two steps of an attempt.
   for (let step = steps; step >= 1; step--) {
     const last = attempts[step - 1];
     if (last && mayFollow(last, step, { state, event, windowMs }) && isExclusion(event, step - 1, exclusions))
@@ -120,7 +120,7 @@ function lastBefore(
   return null;
 }
 
-/** Returns whether the event is an exclusion for attempts that have reached exactly this many steps. */
+/** Returns true if the event is an exclusion for attempts that have completed exactly this many steps. */
 function isExclusion(event: FunnelEvent, reached: number, exclusions: WalkRules['exclusions']): boolean {
   return (
     event.exclusions !== 0 &&

@@ -9,9 +9,9 @@ import { type FunnelProgress, findFunnelProgress, type WalkRules } from './funne
 import { formatBucketLabels } from './time-labels.ts';
 import { formatBreakdownValue } from './trends.ts';
 
-/** Progress of an actor for one breakdown value. */
+/** An actor's progress for one breakdown value. */
 export interface FunnelOutcome extends FunnelProgress {
-  /** Breakdown values. An empty string stands for a missing value. */
+  /** Breakdown values. An empty string represents a missing value. */
   values: string[];
 }
 
@@ -73,7 +73,7 @@ function partsOf(
   }
 }
 
-/** Reads and walks through the paths of actors, for engines that cannot walk through the funnel. */
+/** Reads and walks through actors' paths, for engines that cannot compute the funnel. */
 export async function computeFunnelTotals(events: EventStore, plan: FunnelPlan, run: Budget): Promise<FunnelTotals> {
   const { add, totals } = createFunnelTotals(plan);
   // Trends and exclusions depend on single events, so even actors that reached only the first step must be read one by
@@ -173,7 +173,7 @@ function createStepsTotals(plan: FunnelPlan) {
     totals(): FunnelTotals {
       const kept = keepLargest([...all.values()], plan, { size: ({ counts }) => counts[0] ?? 0, join: joinSteps });
       const rows = kept.map(({ values, counts, seconds }) => {
-        // Times are sorted, because the sum of fractions depends on their order.
+        // Sort the times, because the sum of fractions depends on their order.
         const measured = seconds.map((some) => some.filter((time) => time !== 0).sort((a, b) => a - b));
         return { values, counts, averages: measured.map(average), medians: measured.map(median) };
       });

@@ -40,7 +40,7 @@ function tableOf(
     if (cells !== undefined) cells[at] = (cells[at] ?? 0) + more;
   };
   for (const { row, later, count, total, numbers: summed } of rows) {
-    // In a cumulative table, an actor also counts for all intervals before the one in which it last returned.
+    // In a cumulative table, an actor also counts for all intervals before the interval in which it last returned.
     const first = plan.isCumulative && later > 0 ? 1 : later;
     for (let at = first; at <= Math.min(later, last); at++) {
       add(counts, row, at, plan.shows === 'count' ? count : total);

@@ -4,7 +4,7 @@ import type { Clock, Period } from '../plan/dates.ts';
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** Returns the `days` and `labels` of a period in the format of responses. */
+/** Returns a period's `days` and `labels` in the response format. */
 export function formatBucketLabels(
   { edges, end, interval, from, to }: Period,
   { zone }: Clock,
@@ -40,7 +40,7 @@ function weekLabel(first: Date, last: Date): string {
   return `${first.getUTCDate()}-${monthName(first)} – ${last.getUTCDate()}-${monthName(last)}`;
 }
 
-/** Formats a time as ISO 8601 with the offset of the time zone, or `Z` if it is zero. */
+/** Formats a time as ISO 8601 with the time zone's offset, or `Z` if the offset is zero. */
 export function formatIso(instant: number, { zone }: Pick<Clock, 'zone'>, digits = ''): string {
   const wall = zone.toWallTime(instant);
   const minutes = Math.round((wall - instant) / 60_000);

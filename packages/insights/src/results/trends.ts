@@ -95,7 +95,7 @@ function sorted(lines: Line[]): Line[] {
   );
 }
 
-/** Applies the moving average. The result is rounded down, as clients expect. */
+/** Applies the moving average, rounded down as clients expect. */
 function smoothed({ isTotal, isCumulative, smoothing }: TrendsPlan, data: number[]): number[] {
   if (isTotal) return data;
   let sum = 0;

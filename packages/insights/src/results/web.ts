@@ -1,12 +1,10 @@
-// Builds the results of web analytics queries.
-
 import type { WebRow } from '../event-store/queries.ts';
 import type { PlanContext } from '../plan/context.ts';
 import type { WebPlan } from '../plan/web.ts';
 import type { WebMetric, WebStatsTableQuery, WebTrendsQuery } from '../web-query.ts';
 import { formatBucketLabels, formatIso } from './time-labels.ts';
 
-/** The rows of a web query, and those of the previous period if the query compares periods. */
+/** A web query's rows, and the previous period's rows if the query compares periods. */
 export interface WebRows {
   current: WebRow[];
   previous: WebRow[] | null;

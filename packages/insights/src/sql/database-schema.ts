@@ -4,16 +4,16 @@ import { describeFunctions } from './functions/index.ts';
 import { identifier } from './names.ts';
 import { type Entry, type Fields, tables } from './schema.ts';
 
-/** Describes a column or an object of columns, in the format of PostHog's API. */
+/** A column or an object of columns, in PostHog's API format. */
 interface SchemaField {
   name: string;
   /** The field as it is written in a query. */
   hogql_value: string;
   type: 'string' | 'integer' | 'boolean' | 'datetime' | 'json' | 'lazy_table' | 'virtual_table';
   schema_valid: true;
-  /** The table that contains the columns of an object. */
+  /** The table that contains an object's columns. */
   table?: string;
-  /** The names of the fields of an object. */
+  /** The names of an object's fields. */
   fields?: string[];
 }
 
@@ -55,7 +55,7 @@ function fieldOf(name: string, entry: Entry, table: string): SchemaField {
   return { ...field, type: 'lazy_table', table: joined, fields };
 }
 
-/** Returns the table that must be joined to read an object, or null if its columns are part of the same table. */
+/** Returns the table that must be joined to read an object, or null if the object is part of the same table. */
 function joinedTable(name: string): string | null {
   if (name === 'person') return 'persons';
   if (name === 'session') return 'sessions';

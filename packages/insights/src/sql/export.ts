@@ -19,23 +19,23 @@ const maxColumns = 100;
 /** PostgreSQL truncates longer names. */
 const maxNameBytes = 63;
 
-/** A checked query in the form in which it is stored with its export. */
+/** A checked query as it is stored with its export. */
 export interface ExportQuery {
   /** The query as the client sent it. */
   text: string;
   /** The query with its expressions printed as function calls. */
   hogql_query: string;
   fields: { expression: string; alias: string }[];
-  /** The types of properties when the query was saved, so that columns keep their types when definitions change. */
+  /** The property types when the query was saved, so that columns keep their types when definitions change. */
   propertyTypes: Record<string, string>;
-  /** True if one of the columns identifies the event. */
+  /** Whether one of the columns identifies the event. */
   hasKey: boolean;
 }
 
 export interface ExportColumn {
   name: string;
   kind: Kind;
-  /** True if the column identifies the event. */
+  /** Whether the column identifies the event. */
   isKey: boolean;
 }
 
@@ -125,7 +125,7 @@ export async function prepareExport(
   };
 }
 
-/** Returns the query limited to the given events, oldest first. Keeps the query's own condition. */
+/** Returns the query limited to these events, oldest first. Keeps the query's own condition. */
 function withKeys(select: Select, keys: readonly EventKey[]): Select {
   const { place } = select;
   // Columns are qualified by the table, because the query may use the name of a column as an alias for another
@@ -217,7 +217,7 @@ function checkNames({ select, place }: Select): void {
   }
 }
 
-/** Returns whether an expression is `uuid` or `toString(uuid)`. */
+/** Returns true if an expression is `uuid` or `toString(uuid)`. */
 function isEventId(value: Expression, relation: JoinedRelation['relation'] | undefined): boolean {
   if (value.is === 'call' && value.name.toLowerCase() === 'tostring')
     return isEventId(value.args[0] ?? value, relation);
