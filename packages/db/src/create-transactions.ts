@@ -50,7 +50,7 @@ export function createTransactions(pool: pg.Pool, options: TransactionsOptions):
       if (!isCommitted) await client.query('COMMIT');
       return result;
     } catch (error) {
-      // If the connection is lost, PostgreSQL rolls back by itself. Sending ROLLBACK could last the whole query
+      // If the connection is lost, PostgreSQL rolls back automatically. Sending ROLLBACK could last the whole query
       // timeout.
       broken = isConnectionError(error)
         ? new Error('The connection to PostgreSQL was lost.', { cause: error })

@@ -140,7 +140,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     stopGraceMs: config.stopDelayMs,
   });
   lifecycle.own('http server', server);
-  // Live streams must stop before the server waits for its last responses, because streams do not end by themselves.
+  // Live streams must stop before the server waits for its last responses, because streams end only when stopped.
   lifecycle.own('live streams', live);
   lifecycle.own('readiness', { stop: async () => health.setStopping() });
   return { port: server.port };

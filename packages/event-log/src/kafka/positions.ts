@@ -40,7 +40,7 @@ export function createStartPositions(deps: StartPositionsDeps) {
   }
 
   /**
-   * Like `resumeFromStored`, but for a newly assigned partition: first waits for any batch of the partition that this
+   * Like `resumeFromStored`, for a newly assigned partition: first waits for any batch of the partition that this
    * member still has in flight.
    */
   function beginFromStored(partition: AssignedPartition, inFlight: Promise<void> | null): Promise<void> {

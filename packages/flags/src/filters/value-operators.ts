@@ -67,7 +67,7 @@ export class PropertyValue {
     return this.textMade;
   }
 
-  /** The string for substring searches, in which only the letters A to Z are converted to lower case. */
+  /** The string for substring searches, in which only the characters A to Z are converted to lower case. */
   get searched(): string {
     this.searchedMade ??= toAsciiLowerCase(this.text);
     return this.searchedMade;
