@@ -163,7 +163,7 @@ const python = await orSkip('Schemathesis', () => installPythonTool('schemathesi
   }
 });
 
-/** Creates a member whom a request can remove. @returns the user's UUID */
+/** Creates a member for a request to remove. @returns the user's UUID */
 async function createMember(database: RunningServices['database'], organizationId: string): Promise<string> {
   const uuid = randomUUID();
   await database.query(

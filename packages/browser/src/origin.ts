@@ -6,7 +6,7 @@ import type { JsonValue, Properties } from './client/values.ts';
 import { attempt, page, readFromDocument } from './page/globals.ts';
 import { memoizeLast } from './values.ts';
 
-/** Records the origin of a visitor, session and tab at the first event, and adds the origin to every event. */
+/** Records the origin of a visitor, session and tab on the first event, and adds it to every event. */
 export const createOriginTracking: Feature = (core) => {
   const { options, store, signals } = core;
   const remember = createMemory(core);

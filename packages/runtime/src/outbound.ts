@@ -135,8 +135,8 @@ export interface OutboundResponse {
  * because a connection that was opened with `mayBePrivate` could then be used for a request that does not allow private
  * addresses. Redirects are not followed, because their address was not checked.
  *
- * An exception in a socket listener would crash the process, because listeners run outside of every try block. The
- * listeners here therefore only collect bytes. The caller interprets the response after the promise has settled.
+ * An exception in a socket listener would crash the process, because listeners run outside any try block. The listeners
+ * here therefore only collect bytes. The caller interprets the response after the promise has settled.
  *
  * @throws PrivateAddressError, the errors of Node.js, or an error with a code from `reasons`
  */

@@ -407,7 +407,7 @@ describe('isolating the invalid records of a failed batch', () => {
     expect(fixture.deadLetters).toEqual([]);
   });
 
-  test('finishes the current part and starts no further part when this member stops', async () => {
+  test('finishes the current part of the batch and starts no other part when the consumer is stopping', async () => {
     const events = [event(), event({ event: 'poison' }), event(), event()];
     const stopping = new AbortController();
     const { handle } = createHandlerFixture(fixture, fixture.createDeps(), async (work, run) => {

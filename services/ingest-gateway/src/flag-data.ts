@@ -70,7 +70,7 @@ export function createFlagData({
 
 /** PostgreSQL connections for flags. Each query returns or fails within a short time. */
 export interface FlagDatabase {
-  /** Runs the queries of a single request, which wait for at most 250 ms. */
+  /** Runs the queries of a single request. Each query waits at most 250 ms for a connection and its result. */
   requests: Sql;
   /** Runs definition queries, which can return large results and are cached. */
   definitions: Sql;

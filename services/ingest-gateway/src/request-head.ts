@@ -45,7 +45,7 @@ const paths = new Map<string, CapturePath>(
 );
 
 /**
- * Returns the capture path of this name, or undefined for other paths.
+ * Returns the capture path that matches a path, or undefined if none matches.
  * @param path without the query
  */
 export function findCapturePath(path: string): CapturePath | undefined {

@@ -154,7 +154,7 @@ describe.each(['kafka', 'postgres'] as const)('dead-letter commands with the eve
     expect(await runJson('dead-letters', 'list', option, value)).toHaveLength(count);
   });
 
-  test('skips a dead letter whose value was omitted', async () => {
+  test('skip a dead letter that was stored without its value', async () => {
     await appendLetter(3, 'processing_error', { dlq_value_omitted: 'true' });
     const { out, err, ended } = await run(['dead-letters', 'replay', '--all', '--json']);
     expect(await ended).toBe(0);

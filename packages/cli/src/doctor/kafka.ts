@@ -1,4 +1,4 @@
-// Checks of `millrace doctor` for the event log and its consumers.
+// The checks that `millrace doctor` makes on the event log and its consumers.
 
 import { consumerGroup, eventTopics, topicNames } from '@millrace/contracts';
 import {

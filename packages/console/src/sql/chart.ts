@@ -59,7 +59,7 @@ export const toChartSettings = ({ x, y, by }: ChartColumns) => ({
   seriesBreakdownColumn: by,
 });
 
-/** Returns the series for the chart component, with a query that contains the display settings. */
+/** Returns the series for the chart component, and a query that carries the display settings. */
 export function createChart(
   rows: readonly unknown[],
   columns: readonly Column[],

@@ -46,16 +46,16 @@ const longestAppendMs = 2900;
  * Creates a log that appends to PostgreSQL while Kafka is unavailable, and keeps the order of each key when it switches
  * to PostgreSQL and back.
  *
- * **Order.** At any time, all gateways of an installation append to the same log. A row in PostgreSQL says to which
- * log, and each gateway reads this row twice a second. A gateway that has been without Kafka for `openAfterMs`
- * announces the fallback. The fallback opens once every live gateway has confirmed that it has no append to Kafka in
- * flight. Everything that Kafka has acknowledged was therefore appended before the first record of the fallback.
+ * **Order.** At any time, all gateways of an installation append to the same log. A row in PostgreSQL says which one,
+ * and each gateway reads this row twice a second. A gateway that has been without Kafka for `openAfterMs` announces the
+ * fallback. The fallback opens once every live gateway has confirmed that it has no append to Kafka in flight.
+ * Everything that Kafka has acknowledged was therefore appended before the first record of the fallback.
  *
  * Consumers copy the fallback to Kafka, partition by partition and in order, as soon as Kafka accepts records
  * (`drainFallback`). When little is left to copy, new appends wait until the rest is copied. Only then does the
  * fallback close and gateways append to Kafka again, so later records follow the copies. Every append to the fallback
- * checks in its own transaction that the fallback is open, under a lock that closing waits for. A gateway that has not
- * noticed a phase change therefore cannot append.
+ * checks in its own transaction that the fallback is open, while it holds a lock for which closing the fallback waits.
+ * A gateway that has not noticed a phase change therefore cannot append.
  *
  * Consumers apply the same rules with and without the fallback. They read only Kafka, which contains the records of
  * each key in order.

@@ -121,7 +121,7 @@ describeWithJava('a broker with SASL over TLS', () => {
     }
   });
 
-  test('uses a changed password and a changed CA for the next connection of the same log', async () => {
+  test("uses a changed password and CA for the log's next connection", async () => {
     const secret = mountSecret({ password: 'right', 'ca.crt': readFileSync(caFile, 'utf8') });
     const log = createKafkaLog({
       ...toKafkaConnection(

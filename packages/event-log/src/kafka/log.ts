@@ -197,8 +197,8 @@ async function exists(admin: Admin, topic: string): Promise<boolean> {
 type TopicSettings = Record<string, string>;
 
 /**
- * Returns whether the broker rejected the settings. Some hosted brokers allow only smaller records. Large AI events are
- * then rejected when they are sent.
+ * Returns whether the broker rejected the settings. Some hosted brokers allow only smaller records. In that case, they
+ * reject large AI events.
  */
 function refusesSettings(error: unknown): boolean {
   const { errors = [] } = error as { errors?: { type?: unknown }[] };

@@ -91,7 +91,7 @@ export class SharedPattern {
   }
 }
 
-/** The references are weak, so that a pattern is freed together with the last filter that uses the pattern. */
+/** The references are weak, so that a pattern is freed together with the last filter that uses it. */
 const inUse = new Map<string, WeakRef<SharedPattern>>();
 const collected = new FinalizationRegistry((text: string) => {
   if (inUse.get(text)?.deref() === undefined) inUse.delete(text);

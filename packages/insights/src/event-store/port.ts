@@ -115,7 +115,9 @@ export interface Budget {
   isUserSql?: boolean;
 }
 
-/** Creates a budget for consecutive queries, in which each query may use the time that previous queries left. */
+/**
+ * Creates a time budget that consecutive queries share. Each query may use the time that the earlier ones left over.
+ */
 export function withSharedDeadline({ maxMs, ...budget }: Budget): Budget {
   const deadline = performance.now() + maxMs;
   return {

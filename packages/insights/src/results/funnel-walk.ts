@@ -100,8 +100,8 @@ function mayFollow(
 }
 
 /**
- * Returns the attempt that the event can continue by reaching this step: the attempt at the closest earlier step.
- * Optional steps in between may be skipped.
+ * Returns the attempt that the event advances to this step: the one that has reached the nearest earlier step. Optional
+ * steps in between may be skipped.
  */
 function lastBefore(
   step: number,

@@ -45,7 +45,7 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
     configuration = await readFile(join(root, 'docs/configuration.md'), 'utf8');
   }, 300_000);
 
-  test('names the position of a mistake in a Compose file', async () => {
+  test('reports where the error in a Compose file is', async () => {
     const temporary = await mkdtemp(join(tmpdir(), 'millrace-compose-'));
     const file = join(temporary, 'compose.yaml');
     await writeFile(file, 'services: { one: { image: x, healthcheck: { test: [CMD, a: b] } } }');

@@ -60,8 +60,8 @@ function importedFunctions(source: string): { names: string[]; file: string }[] 
 }
 
 /**
- * Declares the routes of a group. Declaring routes uses no dependencies, so they can be omitted. The routes of the
- * OpenAPI document take the list of the other routes instead, which is empty here.
+ * Declares the routes of a group. Declaring routes does not use the dependencies, so none are passed. The OpenAPI
+ * routes take a list of the other routes instead of dependencies, and get an empty list.
  */
 function routesOf(declare: unknown): DeclaredRoute[] {
   const declared = (declare as (deps: object) => DeclaredRoute | DeclaredRoute[])([]);

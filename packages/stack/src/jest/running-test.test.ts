@@ -15,7 +15,7 @@ const RunningTest = createRequire(import.meta.url)('./running-test.cjs') as Runn
 const first: Context = { test: { name: 'first' } };
 const second: Context = { test: { name: 'second' } };
 
-test('returns the running test, and its hook while the hook runs', async () => {
+test('returns the running test, or the test and its hook while the hook runs', async () => {
   const running = new RunningTest();
   const withHook = { ...first, hook: {} };
   await running.run(first, async () => {

@@ -1,4 +1,4 @@
-// `npm run dev`: runs one service from its sources, together with the running system.
+// `npm run dev`: runs one service from its sources, alongside the running system.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -4,7 +4,7 @@ export interface StopRequest {
   made: Promise<void>;
   isMade(): boolean;
   fail(reason: string): void;
-  /** Returns the reason if the system stops because of a failure. */
+  /** Returns why the system stops, if the reason is a failure. */
   failure(): string | undefined;
 }
 

@@ -127,7 +127,7 @@ test('processes a batch again if it read the person before the split', async () 
   expect((await ownerOf('ada')).properties).toEqual({ plan: 'pro' });
 });
 
-test('does not return a split ID to the original person after its new person is deleted and forgotten', async () => {
+test("does not reattach a split ID to its original person after the new person's deletion record expired", async () => {
   const person = await createMerged();
   await split(person.uuid);
   const fresh = await ownerOf('phone');

@@ -79,8 +79,7 @@ function markIdentified(person: PersonState, mainDistinctId: string): boolean {
 function mergePersons(source: PersonState, target: PersonState, event: IncomingEvent): RuleWarning[] {
   target.createdAtMs = Math.min(source.createdAtMs, target.createdAtMs);
   target.version = Math.max(source.version, target.version);
-  // Add the smaller properties to the larger ones without copying them, because the source's properties are no longer
-  // needed.
+  // Merge the smaller set of properties into the larger one in place, because the source's set is no longer needed.
   const [into, put] =
     sizeUpperBound(source) > sizeUpperBound(target)
       ? [source, target.properties]

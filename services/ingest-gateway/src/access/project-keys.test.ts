@@ -178,7 +178,7 @@ test('uses an expired result while the key is looked up again', async () => {
   expect(await keys.find(token)).toMatchObject({ outcome: 'known' });
 });
 
-test('without the database, does not reject an unknown key and looks it up again later', async () => {
+test('does not reject an unknown key while the database is down, and finds the key later', async () => {
   const { token } = await createTestTenant(database);
   let isDown = true;
   const sql: Sql = {

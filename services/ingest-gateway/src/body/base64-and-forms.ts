@@ -21,7 +21,7 @@ export function looksLikeBase64(bytes: Buffer): boolean {
   return end > 0;
 }
 
-/** Returns the decoded bytes, or null if a later character is not valid base64. */
+/** Returns the decoded bytes, or null if the text is not valid base64. */
 export function decodeBase64(bytes: Buffer): Buffer | null {
   const text = bytes.toString('latin1');
   const decoded = Buffer.from(text, 'base64');

@@ -8,8 +8,8 @@ import type { ByteLease } from './byte-budget.ts';
 
 /**
  * Decompresses a body. The output is counted while it is produced, so a decompression bomb is stopped at the limit.
- * @throws AppError the error from `toError`, `too_large` over the limit, or `unavailable` if the memory budget is used
- * up
+ * @throws AppError the error from `toError` if the body is corrupt, `too_large` if it exceeds the limit, or
+ * `unavailable` if the memory budget is used up
  */
 function inflate(
   bytes: Buffer,

@@ -100,7 +100,7 @@ export interface FlagDependencies {
   uploads: Uploads;
   limits: CaptureLimits;
   metrics: FlagMetrics;
-  /** The request tracing, or null if tracing is disabled. */
+  /** The request tracer, or null if tracing is disabled. */
   tracing: Tracing | null;
   logRefusal(line: RefusalLine): void;
   isStopping(): boolean;

@@ -101,7 +101,7 @@ export async function markedOrganization(api: TestApi, word: string, owner: Mark
   };
 }
 
-/** Creates a project with its first environment. The texts of both contain `words`. */
+/** Creates a project with its first environment. All text fields of both, such as the name, contain `words`. */
 export async function markedProject(
   api: TestApi,
   owner: MarkedPerson,

@@ -18,7 +18,7 @@ export interface WalkingBrowser {
 
 /**
  * Creates a browser without cookies.
- * @param ends paths at which the browser stops, whatever the response is
+ * @param ends the paths at which the browser stops, whatever the response
  */
 export function createWalkingBrowser(ends: RegExp): WalkingBrowser {
   const jars = new Map<string, Map<string, string>>();

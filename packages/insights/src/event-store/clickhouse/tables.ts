@@ -8,7 +8,10 @@ import { sleep } from '@millrace/runtime';
  * The address of PostgreSQL as seen from ClickHouse, with a role that can read the views of the schema `clickhouse`.
  */
 export interface ReadablePostgres {
-  /** `postgresql://role:password@host:port/database`, with the host name that the ClickHouse server uses. */
+  /**
+   * `postgresql://role:password@host:port/database`, with the host name by which the ClickHouse server reaches
+   * PostgreSQL.
+   */
   url: string;
 }
 

@@ -25,7 +25,7 @@ function unitOf(argument: Expression | undefined, name: string, place: Place): T
   return unit;
 }
 
-/** Resolves a value to a date or a time. The value can also be a constant text. */
+/** Resolves a value to a date or a time. The value can also be a string literal. */
 function moment(value: Expression | undefined, { scope, place }: At): Expression {
   const found = value !== undefined && textOf(value) !== null ? convert(value, time(scope.run.settings.zone)) : value;
   if (found === undefined || found === null || !isMoment(found.type))

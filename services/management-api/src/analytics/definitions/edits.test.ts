@@ -84,7 +84,7 @@ describe.each(['event', 'property'] as const)('%s definitions', (kind) => {
     });
   });
 
-  it('sorts lists by name or by the time when the name was last received', async () => {
+  it('sorts lists by name or by when the name was last received', async () => {
     await noticed(kind, 'b', 'a', 'c');
     await api.database.sql.query(
       `UPDATE ${kind}_definition SET last_seen_at = now() - interval '1 day' WHERE project_id = $1 AND name = 'b'`,

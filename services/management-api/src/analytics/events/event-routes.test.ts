@@ -357,7 +357,7 @@ describe('pages of very large events', () => {
     const response = await fetch(`${api.url}${path}?limit=6`, {
       headers: { authorization: `Bearer ${tenant.personalApiKey}` },
     });
-    // The first events are already being sent when one of the later events of the page is deleted.
+    // Sending has already begun when one of the page's later events is deleted.
     const deleted = stored[4];
     await api.database.sql.query('DELETE FROM event WHERE uuid = $1', [deleted]);
     const { results, next } = (await response.json()) as { results: { uuid: string }[]; next: string };

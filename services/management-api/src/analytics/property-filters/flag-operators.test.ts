@@ -105,7 +105,7 @@ test.each(filterCases.map((one) => [one.no, one.operator, one.value, one] as con
   },
 );
 
-test('lists intended differences from flag operators only for cases that exist', () => {
+test('refers to an existing case in each intended difference from the flag operators', () => {
   const known = filterCases.map(({ no }) => no);
   expect(differences.filter(([no]) => !known.includes(no))).toEqual([]);
 });

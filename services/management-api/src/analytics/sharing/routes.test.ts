@@ -195,7 +195,7 @@ it('sharing-015 shows on a dashboard whether it is shared', async () => {
   expect(seen).toEqual([false, true, false]);
 });
 
-it('sharing-016 requires edit access to a restricted dashboard, and to the insights that are only on it', async () => {
+it('sharing-016: requires edit access to a restricted dashboard, and to the insights that are only on it', async () => {
   const dashboard = await create('dashboards', { name: 'Mine', restriction_level: 37 });
   const insight = await create('insights', { name: 'Orders', query, dashboards: [dashboard] });
   const other = (await createActors(api.database)).M;

@@ -454,7 +454,7 @@ test("returns 404 for subscriptions of other projects, and 403 for another organ
   ).toMatchObject(NF());
 });
 
-test('keeps concurrent changes of different subscription fields', async () => {
+test('keeps concurrent changes to different subscription fields', async () => {
   const { body } = await create();
   await Promise.all([
     change(body.id, { title: 'New' }),

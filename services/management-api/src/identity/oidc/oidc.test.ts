@@ -280,7 +280,7 @@ describe('sign-in with GitHub', () => {
   });
 });
 
-test('rejects a provider without all of its settings', () => {
+test('rejects a provider with missing settings', () => {
   const config = {
     oidcName: 'Example',
     googleClientId: 'id',

@@ -502,7 +502,7 @@ describe('the first owner', () => {
   });
 });
 
-describe('limits of failed sign-ins', () => {
+describe('limits on failed sign-ins', () => {
   const from = (address: string) => ({ 'x-forwarded-for': address });
   let served: TestApi;
   let person: TestTenant;

@@ -194,7 +194,7 @@ async function setPassword(userId: number): Promise<void> {
 const login = (email: string) =>
   api.send('POST', '/api/login/', { body: { email, password: 'correct horse battery staple' } });
 
-describe('an OpenID provider of the installation', () => {
+describe('an installation-wide OpenID provider', () => {
   test('sso-161: adds a user with an address in a domain that allows automatic joining to the organization', async () => {
     const { browser, end } = await byGitLab(verified(`ada@${domain.toUpperCase()}`));
     expect(end).toBe('/console/events');
