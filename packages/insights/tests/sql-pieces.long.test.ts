@@ -14,7 +14,7 @@ const texts = [
   ...Array.from({ length: 300 }, (_, seed) => randomSql(seed).text),
 ].filter(isShallow);
 
-test('the pieces of all cases, public queries and 300 random queries have the same trees as the complete queries', async () => {
+test('parses pieces of all cases, public queries and 300 random queries to the trees of the complete queries', async () => {
   const parser = await loadPublishedParser();
   const parsed = texts.map((text) => ({ text, ...parseBothWays(parser, text) }));
   const found = parsed.filter(({ byPieces }) => byPieces !== null);

@@ -59,7 +59,7 @@ export async function countCohortMembersByValues(
   }
 }
 
-/** Cohorts that depend on the same values. */
+/** The cohorts whose filters read the same values of persons. */
 interface Reading {
   values: PersonValues;
   cohortIds: number[];

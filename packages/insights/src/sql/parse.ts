@@ -147,7 +147,7 @@ export function createParser(): SqlParser {
 }
 
 /**
- * Parses a text in pieces. If a piece cannot be parsed, parses the complete text, so that the error is about it.
+ * Parses a text in pieces. If a piece cannot be parsed, parses the complete text, so that the error refers to it.
  * @param parse returns the JSON of texts
  */
 async function parseInPieces(text: string, rule: Rule, parse: (texts: readonly Text[]) => Promise<string[]>) {

@@ -41,13 +41,13 @@ interface Range {
 /** Words before parentheses that are not functions, and functions whose parentheses do not contain a list of values. */
 const notFunctions =
   /^(cast|try_cast|columns|rollup|cube|sets|exists|any|all|some|interval|top|in|and|or|on|as|from|join|where|having|by|when|then|else|case|select|distinct|using|over|union|except|intersect|between|like|ilike|is|values|limit|offset|with)$/;
-/** What may precede an expression, and what may precede a subquery. */
+/** Words that may precede an expression, and words that may precede a subquery. */
 const beforeExpression =
   /^([(,[{=<>+\-*/%|?!~]|select|distinct|where|prewhere|having|and|or|not|by|on|when|then|else|case|between|like|ilike)$/;
 const beforeQuery = /^([(,=<>]|from|join|in)$/;
-/** What may follow a part of a larger construct, such as a window function. */
+/** Words that may follow a call that is part of a larger construct, such as OVER after a window function. */
 const continues = /^([(.?]|over|filter|within|ignore|respect|union|except|intersect)$/;
-/** The parser joins operands of these operators, also those in parentheses, to one list. */
+/** Operators whose operands the parser joins into one list, even operands in parentheses. */
 const joining = /^(and|or|\|)$/;
 
 /** Cuts a query. Returns null if its brackets do not match. */
@@ -143,7 +143,7 @@ function readWords(text: string) {
   return {
     words,
     wordAt,
-    /** Returns the index of the bracket that closes the one at an index. */
+    /** Returns the index of the closing bracket for the opening bracket at index `open`. */
     closeOf: (open: number) => closing.get(open),
     isQuery: (at: number) => /^(select|with)$/.test(wordAt(at)),
     /** Returns the indexes of words that are not within brackets. */
@@ -177,7 +177,7 @@ function closingBrackets(words: readonly Word[]): ReadonlyMap<number, number> | 
 type Json = Record<string, unknown>;
 
 /**
- * Joins the syntax trees of the pieces to that of the query.
+ * Joins the syntax trees of the pieces into the tree of the query.
  * @param trees the parser's JSON for each piece
  * @returns null if a piece cannot be parsed
  */

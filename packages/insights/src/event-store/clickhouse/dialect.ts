@@ -323,8 +323,8 @@ function localTime(value: Fragment, zone: string): Fragment {
 const readableGroup = Fragment.of([repairJsonSql('group.group_properties')], []);
 
 /**
- * Returns a string for each value that every document with an equal property contains. Returns null if such a string
- * does not exist for every value.
+ * For each value, returns a string that occurs in every document whose property equals the value. Returns null if this
+ * is not possible for all values.
  */
 function partsOfEqual(values: readonly string[]): string[] | null {
   if (values.length === 0 || values.length > 20) return null;

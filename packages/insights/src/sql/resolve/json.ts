@@ -8,7 +8,7 @@ import { type Handler, resolveFunction } from './calls.ts';
 import { compare } from './comparisons.ts';
 import { textConstant } from './values.ts';
 
-/** Functions that read a value of a type, and the results of JSONType for it. */
+/** For each type, the function that reads a value, and what JSONType returns for such a value. */
 const readers: Readonly<Record<string, { name: string; types: readonly string[] }>> = {
   String: { name: 'JSONExtractString', types: ['String'] },
   Int64: { name: 'JSONExtractInt', types: ['Int64', 'Double'] },
