@@ -392,6 +392,36 @@ describe.each(engines)('on $name', (engine) => {
     expect(average?.data[0]).toBeCloseTo(exact / 3000, 9);
   });
 
+  test('engine-039: finds a property whose name or value also occurs elsewhere in the document', async () => {
+    const documents: [document: Record<string, unknown>, text: string | null][] = [
+      [{ value: 'plain' }, 'plain'],
+      [{ a: { value: 'inner' }, value: 'outer' }, 'outer'],
+      [{ a: { value: 'inner' } }, null],
+      [{ a: '{', value: 'after a bracket' }, 'after a bracket'],
+      [{ a: 'value', value: 'after its name' }, 'after its name'],
+      [{ a: '"value": 1' }, null],
+      [{ 'the "value': 'longer name' }, null],
+      [{ value: 'say "hi"' }, 'say "hi"'],
+      [{ value: 'a\\b' }, 'a\\b'],
+      [{ value: '{a}, [b]: "' }, '{a}, [b]: "'],
+      [{ value: 'tab\tand ü' }, 'tab\tand ü'],
+      [{ value: '' }, null],
+      [{ value: null }, null],
+      [{ value: true }, 'true'],
+      [{ value: 5 }, '5'],
+      [{ value: '7.5', z: { value: 100 } }, '7.5'],
+      [{ a: { value: 100 }, value: 1 }, '1'],
+      [{ value: ['a', 'b'] }, '["a","b"]'],
+    ];
+    const projectId = await projectWith(documents.map(([document]) => ['2026-11-10T12:00:00Z', document]));
+    const day = { dateRange: { date_from: '2026-11-10', date_to: '2026-11-10' } };
+    const values = await seriesOf(projectId, { ...day, breakdownFilter: { breakdown: 'value', breakdown_limit: 50 } });
+    const texts = documents.map(([, text]) => text ?? '$$_posthog_breakdown_null_$$');
+    expect(values.flatMap((one) => Array(one.count).fill(one.breakdown_value)).sort()).toEqual(texts.sort());
+    const sum = { kind: 'EventsNode', event: 'e', math: 'sum', math_property: 'value' };
+    expect((await seriesOf(projectId, { ...day, series: [sum] }))[0]?.data).toEqual([13.5]);
+  });
+
   test('engine-016: lists each of several simultaneous events exactly once across pages', async () => {
     const projectId = await projectWith(Array.from({ length: 25 }, (): Told => ['2026-11-10T12:00:00.123Z']));
     const page = async (offset: number) =>

@@ -43,8 +43,11 @@ export interface Dialect {
    * property is not set.
    */
   text(property: Property): Fragment;
-  /** A property as a number. The stored value may be a numeric string. Null if the value is not numeric. */
-  number(property: Property): Fragment;
+  /**
+   * A property as a number. The stored value may be a numeric string. Null if the value is not numeric.
+   * @param use whether the query measures the property of all its events, instead of filtering by it
+   */
+  number(property: Property, use?: { isMeasured?: boolean }): Fragment;
   /**
    * A property as a time: an ISO 8601 string, or seconds or milliseconds since the epoch. Null for all other values.
    */

@@ -192,7 +192,7 @@ function active(dialect: Dialect, query: RetentionStoreQuery, actor: Fragment): 
     first === null ? sql`` : sql`LEFT JOIN ${buildFirstTimesTable(dialect, first, actorType)} AS f ON f.actor = ${id}`;
   const begins = first === null ? isTarget : sql`${isTarget} AND f.first = e.timestamp`;
   const together = sql.join([sql`bucket`, sql`actor`, ...names], ', ');
-  const number = aggregated === null ? sql`` : sql`, ${dialect.number(aggregated)} AS x`;
+  const number = aggregated === null ? sql`` : sql`, ${dialect.number(aggregated, { isMeasured: true })} AS x`;
   const sums = (mark: Fragment, total: Fragment, numbers: Fragment) =>
     aggregated === null
       ? sql``

@@ -113,7 +113,7 @@ function matching(dialect: Dialect, query: SeriesQuery): Fragment {
   const columns = [
     sql`${bucket} AS bucket`,
     ...(actorType === null ? [] : [sql`${dialect.actorKey(actorType)} AS actor`]),
-    ...(property === null ? [] : [sql`${dialect.number(property)} AS x`]),
+    ...(property === null ? [] : [sql`${dialect.number(property, { isMeasured: true })} AS x`]),
     ...(measure.of === 'expression' ? measure.expression.columns(dialect.name) : []),
   ];
   return sql`SELECT ${sql.join(columns, ', ')}${buildBreakdownColumns(dialect, breakdowns).columns}

@@ -64,12 +64,12 @@ export const clickhouseDialect: Dialect = {
   inStaticCohort: (projectId, cohortId) => sql`${person} IN (SELECT person_uuid FROM cohort_member
       WHERE project_id = ${sql.int(projectId)} AND cohort_id = ${sql.int(cohortId)})`,
   text,
-  number: (property) => {
+  number: (property, { isMeasured = false } = {}) => {
     if (property.of === 'column') {
       const seconds = sql`(${clickhouseDialect.millis(sql`e.timestamp`)} / 1000)`;
       return property.key === 'timestamp' ? seconds : numberOf(column(property));
     }
-    const { raw, isNumber, asNumber } = found(property);
+    const { raw, isNumber, asNumber } = found(property, { isScanned: isMeasured });
     // Only a JSON string must be unquoted and unescaped before conversion.
     return sql`multiIf(${isNumber}, ${asNumber}, startsWith(${raw}, '"'), ${numberOf(text(property))}, NULL)`;
   },
@@ -241,10 +241,13 @@ function personProperties(keys: readonly string[]): Fragment {
 /** Returns the name of the column that contains a person property as text. */
 const personTextColumn = (key: string) => Fragment.of([`text_${Buffer.from(key).toString('hex')}`], []);
 
-function found(property: Exclude<Property, { of: 'column' }>) {
+type DocumentProperty = Exclude<Property, { of: 'column' }>;
+
+function found(property: DocumentProperty, { isScanned = false } = {}) {
   const key = sql.text(property.key);
   const document = documentOf(property);
-  const raw = sql`JSONExtractRaw(${document}, ${key})`;
+  const parsed = sql`JSONExtractRaw(${document}, ${key})`;
+  const raw = isScanned ? scanned(property, parsed) : parsed;
   return {
     document,
     key: sql`${key}`,
@@ -257,7 +260,7 @@ function found(property: Exclude<Property, { of: 'column' }>) {
   };
 }
 
-function documentOf(property: Exclude<Property, { of: 'column' }>): Fragment {
+function documentOf(property: DocumentProperty): Fragment {
   switch (property.of) {
     case 'event':
       return sql`e.readable`;
@@ -272,6 +275,23 @@ function documentOf(property: Exclude<Property, { of: 'column' }>): Fragment {
     default:
       return property satisfies never;
   }
+}
+
+/**
+ * Finds the JSON text of an event's property without parsing the document, because parsing takes twice as long as
+ * decompressing it. This is certain if the document contains the name, if no longer name ends with it (after an escaped
+ * quote), and if no object within the document begins before it. Filters do not use this function, because its SQL is
+ * long and a query can have 200 filters.
+ * @param otherwise the value where the text is not certain
+ */
+function scanned({ of, key }: DocumentProperty, otherwise: Fragment): Fragment {
+  // These characters need no quoting in SQL.
+  if (of !== 'event' || !/^[\w $.:@+-]+$/.test(key)) return otherwise;
+  const name = Fragment.of([key], []);
+  const place = sql`position(e.readable, '"${name}":')`;
+  const isCertain = sql`${place} > 0 AND position(e.readable, '\\\\"${name}":') = 0
+      AND NOT position(e.readable, '{', 2) BETWEEN 1 AND ${place}`;
+  return sql`if(${isCertain}, trimBoth(simpleJSONExtractRaw(e.readable, '${name}')), ${otherwise})`;
 }
 
 /**
@@ -290,15 +310,22 @@ function text(property: Property): Fragment {
   return own ?? sql`JSONExtract(${document}, ${key}, 'Nullable(String)')`;
 }
 
+/** Returns the same as `text`, in less time for many rows. */
+function labelText(property: Property): Fragment {
+  // The join contains the text, so that it is computed once per person instead of once per event.
+  if (property.of === 'person') return sql`p.${personTextColumn(property.key)}`;
+  if (property.of !== 'event' || usual.has(property.key)) return text(property);
+  const raw = scanned(property, sql`''`);
+  return sql`if(startsWith(${raw}, '"') AND position(${raw}, '\\\\') = 0, substring(${raw}, 2, length(${raw}) - 2), ${text(property)})`;
+}
+
 function label({ property, isUrl, isBoolean, bins }: Breakdown): Fragment {
   if (bins !== null) {
-    const number = clickhouseDialect.number(property);
+    const number = clickhouseDialect.number(property, { isMeasured: true });
     return sql`if(isNull(${number}), NULL, toString(arrayCount(edge -> edge <= assumeNotNull(${number}), ${sql.floats(bins)}) - 1))`;
   }
-  // Reading a person property's text from the join computes the text only once per person.
-  const plain = property.of === 'person' ? sql`p.${personTextColumn(property.key)}` : text(property);
   // A value that equals the label for missing values is treated as missing.
-  const whole = sql`nullIf(nullIf(${plain}, ${sql.text(nullLabel)}), '')`;
+  const whole = sql`nullIf(nullIf(${labelText(property)}, ${sql.text(nullLabel)}), '')`;
   const value = isUrl
     ? sql`coalesce(nullIf(replaceRegexpOne(${whole}, '[/?#]+$', ''), ''), if(isNull(${whole}), NULL, '/'))`
     : isBoolean
