@@ -17,6 +17,7 @@ export const posthog = createClient({
   readOptions: readValidatedOptions,
   fullBuildOptions: getFullBuildDefaults,
 });
+/** @alias of `posthog` */
 // biome-ignore lint/style/noDefaultExport: applications use the default import
 export default posthog;
 

@@ -19,5 +19,6 @@ export type * from './client/values.ts';
 
 /** The small client. It captures an event only if the application calls one of its methods. */
 export const posthog = createClient({ features: slimFeatures, readOptions: readUncheckedOptions });
+/** @alias of `posthog` */
 // biome-ignore lint/style/noDefaultExport: applications use the default import
 export default posthog;
