@@ -25,7 +25,8 @@ const rows: Row[] = [
   ],
   [
     'JSONExtractInt(document, path...) int!',
-    t`coalesce(CASE jsonb_typeof({1:json} #> {r}) WHEN 'number' THEN trunc(({1:json} #>> {r})::numeric)::int8 END, 0)`,
+    t`coalesce(CASE jsonb_typeof({1:json} #> {r}) WHEN 'number' THEN
+        CASE WHEN abs(({1:json} #>> {r})::numeric) < 9223372036854775808 THEN trunc(({1:json} #>> {r})::numeric)::int8 END END, 0)`,
     t`if(JSONType({1:json}{r}) IN ('Int64', 'UInt64', 'Double'), JSONExtractInt({1:json}{r}), 0)`,
   ],
   [

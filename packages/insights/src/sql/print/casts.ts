@@ -26,7 +26,7 @@ function postgresCast(pair: string, x: Fragment, zone: Fragment): Fragment {
     case 'int float':
       return sql`(${x})::float8`;
     case 'float int':
-      return sql`CASE WHEN ${x} = trunc(${x}) AND abs(${x}) < 9e18 THEN (${x})::int8 END`;
+      return sql`CASE WHEN ${x} = trunc(${x}) AND abs(${x}) < 9223372036854775808 THEN (${x})::int8 END`;
     case 'time int':
       return sql`floor(extract(epoch FROM ${x}))::int8`;
     case 'text int':
