@@ -25,7 +25,7 @@ export const aggregates = byName(aggregateFunctions);
 export const windows = byName(windowFunctions);
 
 /** Functions that the resolver handles itself, with their minimum and maximum number of arguments. */
-export const special: ReadonlyMap<string, readonly [number, number]> = new Map([
+export const resolverFunctions: ReadonlyMap<string, readonly [number, number]> = new Map([
   ...entries(['now', 'today', 'yesterday'], [0, 0]),
   ...entries(['if', 'dateDiff', 'date_diff', 'age', 'dateAdd', 'date_add', 'dateSub', 'date_sub'], [3, 3]),
   ...entries(['multiIf', '_caseWithExpression'], [3, 199]),
@@ -72,7 +72,7 @@ const publicNames: readonly string[] = [
   ...[...scalars.keys(), ...aggregates.keys()].filter((name) => !isInternal(name)),
   ...otherNames.keys(),
   ...windows.keys(),
-  ...special.keys(),
+  ...resolverFunctions.keys(),
   ...unitFunctions,
 ];
 

@@ -2,7 +2,7 @@
 
 import type { Call, Node } from '../ast.ts';
 import { type Argument, kindName, type SqlFunction } from '../functions/define.ts';
-import { closestName, refusedFunctions, scalars, special, windows } from '../functions/index.ts';
+import { closestName, refusedFunctions, resolverFunctions, scalars, windows } from '../functions/index.ts';
 import { type Place, SqlProblem } from '../problem.ts';
 import type { Expression } from '../tree.ts';
 import {
@@ -306,4 +306,4 @@ export function unknownFunction(name: string, place: Place): never {
   throw new SqlProblem(`Unsupported function call '${name}(...)'.${hint}`, place);
 }
 
-export const isKnown = (name: string) => scalars.has(name) || special.has(name);
+export const isKnown = (name: string) => scalars.has(name) || resolverFunctions.has(name);

@@ -1,7 +1,7 @@
 // Resolves expressions: converts each node of the syntax tree to a typed expression.
 
 import type { Call, Node, WindowExpr, WindowFunction } from '../ast.ts';
-import { aggregates, canonicalName, isInternal, otherNames, special, windows } from '../functions/index.ts';
+import { aggregates, canonicalName, isInternal, otherNames, resolverFunctions, windows } from '../functions/index.ts';
 import { fieldPath, printed } from '../names.ts';
 import { type Place, SqlProblem } from '../problem.ts';
 import type {
@@ -112,7 +112,7 @@ function resolveCall(node: Call, scope: Scope): Expression {
     return arithmetic({ node: 'ArithmeticOperation', op, left, right, place }, scope);
   const handler = [conditionals, conversions, moments, lists, jsonFunctions].map((one) => one.get(name)).find(Boolean);
   if (handler !== undefined) {
-    const bounds = special.get(name);
+    const bounds = resolverFunctions.get(name);
     if (bounds !== undefined) checkBounds({ name, word: 'Function', place }, bounds, node.args.length);
     return handler({ ...node, name }, scope);
   }
