@@ -61,7 +61,7 @@ export async function differentSql({ store, engines, seed, count }: Runs): Promi
  */
 function comparable(results: unknown[][], isOrdered: boolean): unknown[] {
   const rounded = (value: unknown): unknown => {
-    if (typeof value === 'string' && /^-?\d+\.\d{9,}$/.test(value)) return rounded(Number(value));
+    if (typeof value === 'string' && /^-?\d+\.\d{9,}$/.test(value)) return String(rounded(Number(value)));
     return Array.isArray(value) ? value.map(rounded) : typeof value === 'number' ? Number(value.toPrecision(9)) : value;
   };
   const rows = results.map((row) => JSON.stringify(rounded(row)));
