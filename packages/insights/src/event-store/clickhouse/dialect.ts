@@ -247,7 +247,7 @@ function found(property: DocumentProperty, { isScanned = false } = {}) {
   const key = sql.text(property.key);
   const document = documentOf(property);
   const parsed = sql`JSONExtractRaw(${document}, ${key})`;
-  const raw = isScanned ? scanned(property, parsed) : parsed;
+  const raw = isScanned ? scanForValue(property, parsed) : parsed;
   return {
     document,
     key: sql`${key}`,
@@ -284,7 +284,7 @@ function documentOf(property: DocumentProperty): Fragment {
  * long and a query can have 200 filters.
  * @param otherwise the value where the text is not certain
  */
-function scanned({ of, key }: DocumentProperty, otherwise: Fragment): Fragment {
+function scanForValue({ of, key }: DocumentProperty, otherwise: Fragment): Fragment {
   // These characters need no quoting in SQL.
   if (of !== 'event' || !/^[\w $.:@+-]+$/.test(key)) return otherwise;
   const name = Fragment.of([key], []);
@@ -315,7 +315,7 @@ function labelText(property: Property): Fragment {
   // The join contains the text, so that it is computed once per person instead of once per event.
   if (property.of === 'person') return sql`p.${personTextColumn(property.key)}`;
   if (property.of !== 'event' || usual.has(property.key)) return text(property);
-  const raw = scanned(property, sql`''`);
+  const raw = scanForValue(property, sql`''`);
   return sql`if(startsWith(${raw}, '"') AND position(${raw}, '\\\\') = 0, substring(${raw}, 2, length(${raw}) - 2), ${text(property)})`;
 }
 
