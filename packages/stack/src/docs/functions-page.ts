@@ -10,7 +10,7 @@ interface FunctionTable {
   scalars: ReadonlyMap<string, readonly TableFunction[]>;
   aggregates: ReadonlyMap<string, readonly TableFunction[]>;
   windows: ReadonlyMap<string, readonly TableFunction[]>;
-  special: ReadonlyMap<string, readonly [number, number]>;
+  resolverFunctions: ReadonlyMap<string, readonly [number, number]>;
   otherNames: ReadonlyMap<string, string>;
   isInternal(name: string): boolean;
 }
@@ -31,14 +31,14 @@ export async function generateFunctionsPage(root: string): Promise<string> {
     root,
     'packages/insights/src/sql/functions/define.ts',
   )) as unknown as Signatures;
-  const { scalars, aggregates, windows, special, otherNames, isInternal } = table;
+  const { scalars, aggregates, windows, resolverFunctions, otherNames, isInternal } = table;
   const rowsOf = (functions: FunctionTable['scalars']) =>
     [...functions].flatMap(([name, options]) =>
-      isInternal(name) || special.has(name) ? [] : [row(name, options, kindName)],
+      isInternal(name) || resolverFunctions.has(name) ? [] : [row(name, options, kindName)],
     );
   const head = ['Function', 'Arguments', 'Result'];
   const aliases = [...otherNames].map(([name, of]) => [`\`${name}\``, `\`${of}\``]);
-  const more = [...special]
+  const more = [...resolverFunctions]
     .filter(([name]) => !name.startsWith('_'))
     .map(([name, bounds]) => [`\`${name}\``, countText(bounds)]);
   return [
