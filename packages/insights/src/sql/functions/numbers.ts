@@ -35,10 +35,11 @@ const rows: Row[] = [
   ['floor(float) float', t`floor({1})`, t`(floor({1}) + 0)`],
   ['ceil(float) float', t`ceil({1})`, t`(ceil({1}) + 0)`],
   ['round(float) float', t`round({1})`, t`(round({1}) + 0)`],
+  // 10^22 is the largest power of ten that a float represents exactly. The engines round larger powers differently.
   [
     'round(float, int) float',
-    t`(round({1} * power(10::float8, greatest(least({2}, 30), -30)::float8)) / power(10::float8, greatest(least({2}, 30), -30)::float8))`,
-    t`(round({1} * exp10(greatest(least({2}, 30), -30))) / exp10(greatest(least({2}, 30), -30)) + 0)`,
+    t`(round({1} * power(10::float8, greatest(least({2}, 22), -22)::float8)) / power(10::float8, greatest(least({2}, 22), -22)::float8))`,
+    t`(round({1} * exp10(greatest(least({2}, 22), -22))) / exp10(greatest(least({2}, 22), -22)) + 0)`,
   ],
   ['sqrt(float) float', t`CASE WHEN {1} < 0 THEN 'NaN'::float8 ELSE sqrt({1}) END`, t`sqrt({1})`],
   ['exp(float) float', t`exp({1})`],
