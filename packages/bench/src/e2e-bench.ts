@@ -1,6 +1,7 @@
 // Benchmark of the delay between an SDK's request and the stored event.
 
 import { topicNames } from '@millrace/contracts';
+import { installClickHouse, startClickHouse } from '@millrace/testing';
 import {
   eventsPerRequest,
   type prepareRequests,
@@ -23,10 +24,12 @@ export interface E2eBenchOptions {
   seconds: number;
   /** Whether to repeat the measurement while insight queries run. */
   queries: boolean;
-  /** Whether the queries are twenty SQL queries at a time, of which Millrace rejects all except three. */
+  /** Whether the queries are twenty SQL queries at a time, of which three run and the others wait. */
   sql: boolean;
   /** The number of stored events that the queries cover. */
   events: number;
+  /** Whether to repeat the measurement while the delivery worker copies events and persons to ClickHouse. */
+  copy: boolean;
 }
 
 const warmUpMs = 3000;
@@ -37,6 +40,8 @@ const markerEveryMs = 50;
  * measures the time from when each marker event's request is due until the event is visible in PostgreSQL.
  */
 export async function benchE2e(options: E2eBenchOptions, print: Print): Promise<void> {
+  if (options.sql && !options.queries) throw new Error('--sql needs --queries.');
+  if (options.copy && options.queries) throw new Error('Use either --copy or --queries.');
   await withBench(print, async (bench) => {
     if (options.queries) await fillInsights(bench.database, options.events);
     print('compiling and starting the services');
@@ -46,6 +51,7 @@ export async function benchE2e(options: E2eBenchOptions, print: Print): Promise<
     const run = (seed: number) => measure(options, seed, { bench, gateway, worker });
     print(`${options.rate} events/s for ${options.seconds} s, after ${warmUpMs / 1000} s to warm up`);
     const alone = await run(1);
+    if (options.copy) return `${formatE2eReport(alone)}\n\n${await measureWithCopy(bench, () => run(3), alone)}`;
     if (!options.queries) return formatE2eReport(alone);
     const api = await bench.start(programs.api);
     print(`during queries over ${options.events} events`);
@@ -74,6 +80,49 @@ export async function benchE2e(options: E2eBenchOptions, print: Print): Promise<
     )}`;
   });
 }
+
+/**
+ * Measures ingestion again while the delivery worker copies events and persons to ClickHouse, and samples the age of both
+ * copies every second.
+ */
+async function measureWithCopy(
+  bench: Bench,
+  run: () => Promise<E2eMeasurement>,
+  alone: E2eMeasurement,
+): Promise<string> {
+  const server = await startClickHouse(await installClickHouse());
+  bench.onEnd(() => server.stop());
+  const worker = await bench.start(programs.deliveryWorker, {
+    EVENT_STORE: 'clickhouse',
+    CLICKHOUSE_URL: server.url,
+  });
+  const readLag = async (name: string) => {
+    const text = await (await fetch(`http://127.0.0.1:${worker.port}/metrics`)).text();
+    return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+  };
+  // The first copy includes the events of the previous measurement.
+  while (!((await readLag(lagMetrics.events)) < 10)) await new Promise((resolve) => setTimeout(resolve, 500));
+  const lags: { events: number; persons: number }[] = [];
+  const timer = setInterval(async () => {
+    lags.push({ events: await readLag(lagMetrics.events), persons: await readLag(lagMetrics.persons) });
+  }, 1000);
+  const during = await run();
+  clearInterval(timer);
+  const p95 = ({ visibleAfterMs }: E2eMeasurement) => percentile(visibleAfterMs, 0.95);
+  return `${formatE2eReport(during)}\n\n${formatReport(
+    [],
+    [
+      ['ms until visible, p95, as a multiple of ingestion without the copy', p95(during) / p95(alone), { atMost: 1.2 }],
+      ['longest age of the events in ClickHouse, s', Math.max(...lags.map(({ events }) => events)), { atMost: 15 }],
+      ['longest age of the persons in ClickHouse, s', Math.max(...lags.map(({ persons }) => persons)), { atMost: 15 }],
+    ],
+  )}`;
+}
+
+const lagMetrics = {
+  events: 'millrace_event_store_lag_seconds',
+  persons: 'millrace_event_store_person_lag_seconds',
+} as const;
 
 interface Load {
   queries: readonly object[];

@@ -14,7 +14,8 @@ Existing data on these servers is not changed. Prints each target and whether it
 
 gateway and consumer alternate between Millrace and the naive stack in packages/bench/src/naive. flags compares with posthog-node.
 e2e follows events from the request to the stored row. With --queries, it measures a second time while insight queries run, and
-with --queries --sql while twenty SQL queries of one project run.
+with --queries --sql while twenty SQL queries of one project run. With --copy, it measures a second time while the delivery
+worker copies events and persons to ClickHouse.
 console needs Chromium on the PATH or at CHROMIUM_PATH, and npm for the Unleash pages.`;
 
 const commands = {
@@ -27,7 +28,7 @@ const commands = {
     prefill: [0],
     warmUp: 0,
   }),
-  e2e: createCommand(benchE2e, { rate: 5000, seconds: 20, queries: false, sql: false, events: 1_000_000 }),
+  e2e: createCommand(benchE2e, { rate: 5000, seconds: 20, queries: false, sql: false, events: 1_000_000, copy: false }),
   insights: createCommand(benchInsights, { events: 1_000_000, pairs: 3, clickhouse: false, data: '', only: '' }),
   flags: createCommand(benchFlags, { pairs: 3, seconds: 4 }),
   console: createCommand(benchConsole, { only: consoleParts, visits: 20, seconds: 60, events: 1_000_000 }),

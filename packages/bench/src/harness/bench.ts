@@ -13,6 +13,7 @@ export const programs = {
   gateway: 'services/ingest-gateway/src/main.ts',
   consumer: 'services/event-consumer/src/main.ts',
   api: 'services/management-api/src/main.ts',
+  deliveryWorker: 'services/delivery-worker/src/main.ts',
 } as const;
 
 /**

@@ -1,6 +1,6 @@
 // Measures how long the delivery worker takes to count a cohort's persons.
 
-import type { Bench } from '../harness/bench.ts';
+import { type Bench, programs } from '../harness/bench.ts';
 import type { Send, Sent } from './api-requests.ts';
 
 const pollMs = 250;
@@ -15,7 +15,7 @@ const filters = {
  * @returns the response, with the time until the cohort had been counted
  */
 export async function measureCohort(bench: Bench, send: Send, settings: Record<string, string>): Promise<Sent> {
-  const worker = await bench.start('services/delivery-worker/src/main.ts', settings);
+  const worker = await bench.start(programs.deliveryWorker, settings);
   try {
     const startedAt = performance.now();
     const body = { name: 'Paying customers', filters: { properties: filters } };
