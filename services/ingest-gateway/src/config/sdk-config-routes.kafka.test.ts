@@ -94,7 +94,7 @@ describe('the other SDK paths, with and without a trailing slash', () => {
       const text = await response.text();
       expect([path, response.status]).toEqual([path, 200]);
       expect(text).toContain('"supportedCompression":["gzip","gzip-js"]');
-      // A browser that is told that flags exist requests them, and keeps its cached flags if the request fails.
+      // If the response says that flags exist, browsers request them, and keep their cached flags if the request fails.
       expect(text).toContain('"hasFeatureFlags":true');
       // If the field is missing, browsers keep their last value. With `false`, they could capture events against the
       // project's setting.

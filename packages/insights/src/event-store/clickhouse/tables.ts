@@ -8,10 +8,7 @@ import { sleep } from '@millrace/runtime';
  * The address of PostgreSQL as seen from ClickHouse, with a role that can read the views of the schema `clickhouse`.
  */
 export interface ReadablePostgres {
-  /**
-   * `postgresql://role:password@host:port/database`, with the host name by which the ClickHouse server reaches
-   * PostgreSQL.
-   */
+  /** `postgresql://role:password@host:port/database`. ClickHouse itself connects to this host. */
   url: string;
 }
 
