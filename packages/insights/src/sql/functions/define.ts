@@ -17,8 +17,10 @@ declare const isTemplate: unique symbol;
  * | `{1:sorted}` | in PostgreSQL, the order of the items of the first argument, which is a list |
  * | `{*}` | all arguments |
  * | `{f}` | the filter of an aggregate |
+ * | `{d}` | DISTINCT, if the aggregate includes equal values only once |
+ * | `{o}` | in PostgreSQL, the order in which a subquery returns the rows |
  * | `{z}` | the time zone of the first time |
- * | `{p}` | the parameters of a function such as `quantile(0.9)(x)` |
+ * | `{p}` | the parameters of a function, such as 0.9 in `quantile(0.9)(x)` |
  * | `{r}` | the path of a JSON function |
  * | `{0}` | in PostgreSQL, the first parameter of a lambda; in ClickHouse, all parameters |
  * | `{0:row}`, `{0:place}` | in PostgreSQL, the elements of all lists with their position, and the position |
@@ -34,7 +36,7 @@ export function t(strings: TemplateStringsArray): Template {
 
 /** Fills in the placeholders of a template. */
 export function fill(template: Template, slot: (name: string) => Fragment): Fragment {
-  const pieces = template.split(/\{([0-9*fzprl](?::\w+)?)\}/);
+  const pieces = template.split(/\{([0-9*dfozprl](?::\w+)?)\}/);
   return Sql.of(
     pieces.filter((_, at) => at % 2 === 0),
     pieces.filter((_, at) => at % 2 === 1).map(slot),

@@ -3,7 +3,7 @@
 import type { Dialect } from '../../event-store/dialect.ts';
 import type { EventKey } from '../../event-store/queries.ts';
 import { type Fragment, sql, type Value } from '../../event-store/sql.ts';
-import type { ConstantExpression, Expression } from '../tree.ts';
+import type { CallExpression, ConstantExpression, Expression, QueryRelation } from '../tree.ts';
 import type { SqlType } from '../types.ts';
 
 export interface Printing {
@@ -20,6 +20,8 @@ export interface Printing {
    * the same bound values everywhere. Otherwise, PostgreSQL would not recognize in SELECT an expression from GROUP BY.
    */
   once(subject: object, print: () => Fragment): Fragment;
+  /** The sorted subquery whose row order an aggregate keeps, and these subqueries themselves. Only for PostgreSQL. */
+  rowOrders: Map<CallExpression | QueryRelation, QueryRelation>;
   /** Prints a column that is read without a subquery. Returns null for other columns. */
   column?(column: Extract<Expression, { is: 'column' }>): Fragment | null;
   /** If set, only these events are read. */

@@ -84,7 +84,8 @@ const zero: Expression = { is: 'constant', type: int(), value: 0 };
 const keysOf = (args: readonly Expression[]) => args.map(keyOf).join(' ');
 const isDistinctCount = ({ of }: CallExpression) => of.name === 'uniqExact';
 
-function aggregatesIn(expression: Expression): CallExpression[] {
+/** Returns the outermost aggregates of an expression, except those in subqueries. */
+export function aggregatesIn(expression: Expression): CallExpression[] {
   if (expression.is === 'call' && isAggregate(expression)) return [expression];
   return partsOf(expression).flatMap(aggregatesIn);
 }

@@ -214,7 +214,8 @@ function overText({ partition, order, frame }: WindowExpression, printing: Print
 }
 
 /** Fills in the template of a function. */
-function callText({ of, args, filter, levels = [] }: CallExpression, over: Fragment, printing: Printing): Fragment {
+function callText(call: CallExpression, over: Fragment, printing: Printing): Fragment {
+  const { of, args, filter, isDistinct, levels = [] } = call;
   const { isPostgres, bind } = printing;
   const formed = (at: number, form: string | undefined): Fragment => {
     const arg = args[at];
@@ -266,6 +267,12 @@ function callText({ of, args, filter, levels = [] }: CallExpression, over: Fragm
         return list(args.map((_, at) => formed(at, form)));
       case 'f':
         return sql`${filter === undefined ? sql`` : sql` FILTER (WHERE ${printing.expression(filter)})`}${over}`;
+      case 'd':
+        return isDistinct ? sql`DISTINCT ` : sql``;
+      case 'o': {
+        const rows = printing.rowOrders.get(call);
+        return rows === undefined ? sql`` : sql` ORDER BY ${sql.numbered('s', rows.id)}.row_number`;
+      }
       case 'z':
         return bind('text', args.find(({ type }) => type.zone !== undefined)?.type.zone ?? 'UTC');
       case 'p':

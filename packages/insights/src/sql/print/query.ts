@@ -15,12 +15,13 @@ import {
   mapExpression,
   type OrderBy,
   type Query,
+  type QueryRelation,
   type SelectQuery,
 } from '../tree.ts';
 import { text } from '../types.ts';
 import { orderForm } from './casts.ts';
 import { createBinder, type Printing } from './context.ts';
-import { countByGroups } from './distinct-counts.ts';
+import { aggregatesIn, countByGroups } from './distinct-counts.ts';
 import { equallyLong, expressionText, orderText } from './expression.ts';
 import { outputText } from './output.ts';
 import { tableText } from './tables.ts';
@@ -45,6 +46,7 @@ export function createPrinting(
     isPostgres: engine === 'postgres',
     projectId,
     bind: createBinder(),
+    rowOrders: new Map(),
     expression: (expression) => expressionText(expression, printing, queryText),
     once(subject, print) {
       const known = printed.get(subject) ?? print();
@@ -109,6 +111,7 @@ function partText(query: Query, names: readonly { column: number }[], printing: 
 function selectText(query: SelectQuery, printing: Printing): Fragment {
   const grouped = printing.dialect.groupsBeforeCounting ? countByGroups(query, printing.nextNumber) : null;
   if (grouped !== null) return selectText(grouped, printing);
+  if (printing.isPostgres) keepRowOrder(query, printing);
   if (query.isDistinct) return distinctText(query, printing);
   if (query.limitBy !== null && printing.isPostgres) return limitByText(query, query.limitBy, printing);
   const by = query.limitBy;
@@ -154,7 +157,7 @@ function joinText({ relation, join, on }: JoinedRelation, printing: Printing): F
   const table =
     relation.is === 'table'
       ? tableText(relation, printing)
-      : sql`(${queryText(relation.query, printing)}) AS ${sql.numbered('s', relation.id)}`;
+      : sql`(${subqueryText(relation, printing)}) AS ${sql.numbered('s', relation.id)}`;
   const words = {
     INNER: sql`INNER JOIN`,
     LEFT: sql`LEFT JOIN`,
@@ -164,6 +167,37 @@ function joinText({ relation, join, on }: JoinedRelation, printing: Printing): F
   };
   if (join === null) return table;
   return on === null ? sql`${words[join]} ${table}` : sql`${words[join]} ${table} ON ${printing.expression(on)}`;
+}
+
+function subqueryText(relation: QueryRelation, printing: Printing): Fragment {
+  const text = queryText(relation.query, printing);
+  if (!printing.rowOrders.has(relation)) return text;
+  return sql`SELECT *, row_number() OVER () FROM (${text}) AS ${sql.numbered('s', relation.id)}`;
+}
+
+/**
+ * Numbers the rows of a sorted subquery whose values `groupArray` collects, and sorts each list by this number.
+ * PostgreSQL would otherwise sort all rows as another aggregate of the query needs them, such as `count(DISTINCT x)`.
+ * ClickHouse keeps the order of the rows.
+ */
+function keepRowOrder(query: SelectQuery, { rowOrders }: Printing): void {
+  const relation = query.from[0]?.relation;
+  if (relation?.is !== 'query' || !isSorted(relation.query)) return;
+  const values = [...query.columns.map(({ value }) => value), ...query.order.map(({ by }) => by)];
+  const calls = [...values, ...(query.having === null ? [] : [query.having])].flatMap(aggregatesIn);
+  for (const call of calls.filter(({ of }) => of.name === 'groupArray')) {
+    rowOrders.set(call, relation);
+    rowOrders.set(relation, relation);
+  }
+}
+
+/** Returns whether a query's rows are sorted by its own ORDER BY, or by that of the subquery that it reads. */
+function isSorted(query: Query): boolean {
+  if (query.is === 'set') return false;
+  if (query.order.length > 0) return true;
+  const [only, ...others] = query.from;
+  const keepsOrder = others.length === 0 && !query.isAggregated && !query.isDistinct && query.limitBy === null;
+  return keepsOrder && only?.relation.is === 'query' && isSorted(only.relation.query);
 }
 
 function expandText({ id, lists, isOuter }: ExpandRelation, printing: Printing): Fragment {

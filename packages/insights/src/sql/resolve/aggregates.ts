@@ -31,12 +31,16 @@ export function resolveAggregate(node: Call, scope: Scope, isWindow = false): Ca
   const filters =
     conditionNode === undefined ? [] : [toCondition(scope.run.expression(conditionNode, inner), conditionNode.place)];
   const isUnique = node.distinct === true && name === 'groupArray';
-  const isDistinct = node.distinct === true && name === 'count' && given.length > 0;
-  if (node.distinct === true && !isDistinct && !isUnique)
-    throw new SqlProblem(`DISTINCT is only supported in count() and groupArray(), not in '${written}'.`, place);
-  if (!isDistinct) checkCount({ name: written, word: 'Aggregation', place }, options, given.length);
+  const isDistinctCount = node.distinct === true && name === 'count' && given.length > 0;
+  const isDistinct = node.distinct === true && (name === 'sum' || name === 'avg');
+  if (node.distinct === true && !isDistinctCount && !isUnique && !isDistinct && name !== 'min' && name !== 'max')
+    throw new SqlProblem(
+      `DISTINCT is only supported in count, sum, avg, min, max and groupArray, not in '${written}'.`,
+      place,
+    );
+  if (!isDistinctCount) checkCount({ name: written, word: 'Aggregation', place }, options, given.length);
   const levels = levelsOf(node, written);
-  const variant = isDistinct ? 'uniqExact' : isUnique ? 'groupUniqArray' : variantOf(name, given[0]);
+  const variant = isDistinctCount ? 'uniqExact' : isUnique ? 'groupUniqArray' : variantOf(name, given[0]);
   for (const of of aggregates.get(variant) ?? []) {
     const args = convertArguments(of, given, { scope, place });
     if (args === null) continue;
@@ -47,7 +51,16 @@ export function resolveAggregate(node: Call, scope: Scope, isWindow = false): Ca
       throw new SqlProblem("The function 'topK' needs a column.", place);
     const filter = filterOf(of, args, filters);
     const type = aggregateType(of, args, scope);
-    return { is: 'call', name: of.name, of, args, type, ...(levels && { levels }), ...(filter && { filter }) };
+    return {
+      is: 'call',
+      name: of.name,
+      of,
+      args,
+      type,
+      ...(levels && { levels }),
+      ...(isDistinct && { isDistinct }),
+      ...(filter && { filter }),
+    };
   }
   throw wrongTypes({ name: written, place }, options, given);
 }
@@ -102,15 +115,25 @@ function aggregateType(of: SqlFunction, args: readonly Expression[], scope: Scop
   return nullable(type, true);
 }
 
+/** How many elements the lists of these functions contain. */
+const listLimits: ReadonlyMap<string, { default: number; max: number }> = new Map([
+  ['topK', { default: 10, max: 100 }],
+  ['groupArray', { default: 10_000, max: 10_000 }],
+  ['groupUniqArray', { default: 10_000, max: 10_000 }],
+]);
+
 function levelsOf({ params, place, args, name }: Call, written: string): number[] | null {
   const base = written.replace(/If$/, '');
   if (base === 'median') return [0.5];
-  if (base === 'topK') {
-    const [count = 10, ...rest] = (params ?? []).map((one) =>
+  const limit = listLimits.get(base);
+  if (limit !== undefined) {
+    const [count = limit.default, ...rest] = (params ?? []).map((one) =>
       one.node === 'Constant' ? Number(one.value) : Number.NaN,
     );
-    if (!Number.isSafeInteger(count) || count < 1 || count > 100 || rest.length > 0)
-      throw new SqlProblem("The function 'topK' expects a number from 1 to 100, for example topK(5)(x).", place);
+    if (!Number.isSafeInteger(count) || count < 1 || count > limit.max || rest.length > 0) {
+      const expected = `a number from 1 to ${limit.max}, for example ${base}(5)(x)`;
+      throw new SqlProblem(`The function '${base}' expects ${expected}.`, place);
+    }
     return [count];
   }
   if (base !== 'quantile' && base !== 'quantiles') {
