@@ -18,18 +18,18 @@ export type ErrorKind =
 export interface AppErrorOptions {
   /** A stable, machine-readable code, for example `invalid_api_key`. Defaults to the kind. */
   code?: string;
-  /** The invalid field's path, joined by two underscores (`batch__3__uuid`). */
+  /** The path of the invalid field, joined by two underscores: `batch__3__uuid`. */
   attr?: string | null;
-  /** Facts for the log, which must not contain property values, keys or email addresses. */
+  /** Details for the log, which must not contain property values, keys or email addresses. */
   details?: Record<string, unknown>;
-  /** For `unavailable` and `rate_limited`, the time after which the client can retry. */
+  /** For `unavailable` and `rate_limited`: how long the client must wait before it retries. */
   retryAfterSeconds?: number;
-  /** Additional HTTP response headers, for example a cookie that the client needs for its next request. */
+  /** Additional HTTP response headers, for example a cookie. */
   headers?: Record<string, string | string[]>;
   cause?: unknown;
 }
 
-/** The error class for expected failures. The client that made the request receives `message`. */
+/** An expected failure. The client receives `message` in the response. */
 export class AppError extends Error {
   readonly kind: ErrorKind;
   readonly code: string;

@@ -1,4 +1,4 @@
-/** Settles like `work`, or rejects after `timeoutMs`. After a timeout, `work` continues, but its outcome is ignored. */
+/** Settles like `work`, or rejects after `timeoutMs`. A timeout does not stop `work`, but its result is ignored. */
 export async function withDeadline<T>(work: Promise<T>, timeoutMs: number, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {
@@ -15,7 +15,7 @@ class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 }
 
-/** Waits for a time. Returns early without an error if `signal` aborts. */
+/** Waits `ms` milliseconds. Returns early without an error if `signal` aborts. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (ms <= 0 || signal?.aborted) return resolve();
@@ -46,8 +46,8 @@ export function createDeferred<T>(): Deferred<T> {
 }
 
 /**
- * Runs at most `limit` tasks at the same time. Other tasks wait in a queue. Tasks with `isFirst` wait in a separate
- * queue that has priority.
+ * Runs at most `limit` tasks at the same time and queues all further tasks. A task with `isFirst` starts before all
+ * queued tasks without it.
  */
 export function limitConcurrency(limit: number): <T>(work: () => Promise<T>, isFirst?: boolean) => Promise<T> {
   const first: (() => void)[] = [];
@@ -60,7 +60,7 @@ export function limitConcurrency(limit: number): <T>(work: () => Promise<T>, isF
     try {
       return await work();
     } finally {
-      // Pass the slot directly to the next task, so that a new task cannot overtake it.
+      // Pass the slot directly to the next queued task, so that a new task cannot overtake it.
       const next = first.shift() ?? line.shift();
       if (next === undefined) free += 1;
       else next();

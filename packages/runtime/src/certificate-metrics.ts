@@ -5,13 +5,14 @@ import { readFileSync } from 'node:fs';
 import type { Metrics } from './metrics.ts';
 
 /**
- * The settings that contain the path of a certificate file. If the file contains several certificates, the earliest
+ * Matches settings that contain the path of a certificate file. If the file contains several certificates, the earliest
  * expiry time is exported.
  */
 const certificateSetting = /(?:Ca|Cert)File$/;
 
 /**
- * Exports the expiry times of configured certificates. Reads the files at each scrape, because they can be replaced.
+ * Exports the expiry times of configured certificates. Reads the files at each scrape, because operators can replace
+ * them.
  */
 export function exportCertificateExpiry(config: object, metrics: Metrics): void {
   const files = Object.entries(config).filter(
@@ -33,8 +34,8 @@ export function exportCertificateExpiry(config: object, metrics: Metrics): void 
 const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /**
- * Returns the earliest expiry time of the certificates in a file, in milliseconds since 1970, or null if no certificate
- * can be read.
+ * Returns the earliest expiry time of a file's certificates in milliseconds since 1970, or null if the file contains no
+ * readable certificate.
  */
 export function readEarliestExpiry(file: string): number | null {
   try {

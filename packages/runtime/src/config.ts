@@ -5,7 +5,7 @@ import Value from 'typebox/value';
 import { toEnvironmentVariable } from './environment.ts';
 import { readSecretFiles } from './setting-files.ts';
 
-/** Thrown at startup with all problems together, so that operators can fix them before the next restart. */
+/** Lists all problems with the settings, so that operators can fix all of them before they restart. */
 export class ConfigError extends Error {
   readonly problems: string[];
 
@@ -19,11 +19,10 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads a service's config from the environment according to its schema. The field `ingestPort` is read from
- * `INGEST_PORT`, with the schema's default, and converted to the field's type. All problems are reported together. An
- * empty variable counts as unset. If the schema has a companion field (`redisPasswordFile` for `redisPassword`), the
- * value can also be in the file that the companion names.
- * @throws ConfigError that names each missing or invalid variable, but never its value, which may be a secret
+ * Reads a service's config from the environment. The field `ingestPort` is read from `INGEST_PORT` and converted to its
+ * type. Without the variable, the schema's default applies. An empty variable counts as unset. If the schema contains
+ * both `redisPassword` and `redisPasswordFile`, the password can also be in the file at that path.
+ * @throws ConfigError that lists every missing or invalid variable, but never a value, which may be secret
  */
 export function readConfig<P extends TProperties>(
   schema: TObject<P>,
@@ -50,7 +49,6 @@ export function readConfig<P extends TProperties>(
   return Object.freeze(value) as Readonly<Static<TObject<P>>>;
 }
 
-/** The JSON Schema keywords that settings use. */
 interface SettingSchema {
   type?: string;
   minimum?: number;
@@ -59,7 +57,7 @@ interface SettingSchema {
   description?: string;
 }
 
-/** Converts text as TypeBox does, except that `1.5`, `true` and `0x10` are not accepted as integers. */
+/** Converts a string as TypeBox does, except that integers must not be written as `1.5`, `true` or `0x10`. */
 function coerce(schema: TSchema, text: string): unknown {
   if ((schema as SettingSchema).type === 'integer') return /^[+-]?\d+$/.test(text) ? Number(text) : text;
   return Value.Convert(schema, text);

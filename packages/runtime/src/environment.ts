@@ -1,9 +1,9 @@
-/** Reads the process environment. All other code receives a frozen config object. */
+/** Returns the process environment. No other function reads it: all other code receives a frozen config object. */
 export function readEnvironment(): Record<string, string | undefined> {
   return process.env;
 }
 
-/** Returns a config field's environment variable, such as `DRAIN_TIMEOUT_MS` for `drainTimeoutMs`. */
+/** Returns the environment variable for a config field: `DRAIN_TIMEOUT_MS` for `drainTimeoutMs`. */
 export function toEnvironmentVariable(field: string): string {
   return field.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toUpperCase();
 }

@@ -1,4 +1,4 @@
-/** Liveness, readiness and metrics of a service, and the server that serves them. */
+/** Liveness, readiness and metrics of a service, and a server for them. */
 
 import { createServer } from 'node:http';
 import { Type } from 'typebox';
@@ -7,21 +7,21 @@ import { type ListenOptions, listen } from './listen.ts';
 import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 
-/** A check for `/_liveness` or `/_readiness`. Returns null if the check passes, or one sentence for the operator. */
+/** A check for `/_liveness` or `/_readiness`. Returns null if it passes, or one sentence for the operator. */
 export type HealthCheck = () => string | null;
 
 export interface Health {
   addReadinessCheck(name: string, check: HealthCheck): void;
   /** Registers a liveness check. If it fails, the process should be restarted. */
   addLivenessCheck(name: string, check: HealthCheck): void;
-  /** Stops `respond` from serving `/metrics`, because another port serves it. */
+  /** Stops `respond` from serving `/metrics`. Call this if another port serves it. */
   stopServingMetrics(): void;
   metrics(): Promise<HealthResponse>;
-  /** Makes readiness return 503, which is the first step of a shutdown. */
+  /** Makes `/_readiness` return 503. This is the first step of a shutdown. */
   setStopping(): void;
-  /** Returns the current problems: the name of each failed check, and the sentence that the check returned. */
+  /** Returns the sentence of each failed check by its name. */
   findProblems(what: 'readiness' | 'liveness'): Record<string, string>;
-  /** Responds to the three operational paths, and returns null for all other paths. */
+  /** Responds to the three operational paths. Returns null for all other paths. */
   respond(path: string): Promise<HealthResponse | null>;
 }
 
@@ -33,7 +33,7 @@ export interface HealthResponse {
 
 /**
  * Creates the health checks of a process.
- * @param readMetrics returns the text of `/metrics`. Defaults to the metrics of this process.
+ * @param readMetrics returns the body of `/metrics`. Defaults to the metrics of this process.
  */
 export function createHealth(metrics: Metrics, readMetrics = () => metrics.registry.metrics()): Health {
   const readiness = new Map<string, HealthCheck>();
@@ -101,7 +101,7 @@ function run(check: HealthCheck): string | null {
   }
 }
 
-/** Starts a small server for services without another HTTP port, which serves only the operational paths. */
+/** Starts a server that serves only the operational paths, for services without another HTTP port. */
 export async function startHealthServer(
   health: Pick<Health, 'respond'>,
   options: ListenOptions,
@@ -126,10 +126,7 @@ export async function startHealthServer(
   };
 }
 
-/**
- * The setting for the port of the metrics, if they are not on the main port. Spread it into the config schema of a
- * service.
- */
+/** The setting for a separate metrics port. Spread it into a service's config schema. */
 export const metricsConfigFields = {
   metricsPort: Type.Optional(
     Type.Integer({
@@ -142,7 +139,7 @@ export const metricsConfigFields = {
 } as const;
 
 /**
- * Serves `/metrics` on a separate port if one is configured, so that a public port does not expose operational data.
+ * Serves `/metrics` on the separate port, if one is configured, so that a public port does not expose operational data.
  */
 export async function serveMetricsSeparately(
   { metricsPort: port, metricsHost: host }: { readonly metricsPort?: number; readonly metricsHost: string },

@@ -82,7 +82,7 @@ describe('a lifecycle', () => {
   });
 });
 
-/** Runs a service with two parts in a separate process. `body` is the rest of its start function. */
+/** Runs a service with two components in a separate process. `body` is added to its start function. */
 function startService(body: string, drainTimeoutMs = 10_000) {
   const script = `
     import { createLogger } from './logger.ts';

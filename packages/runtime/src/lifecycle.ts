@@ -2,20 +2,19 @@
 
 import type { Logger } from './logger.ts';
 
-/** A component that can be stopped. `stop` can be called several times, and resolves when the component has stopped. */
+/** A component that can be stopped. `stop` resolves when the component has stopped, and can be called repeatedly. */
 export interface Stoppable {
   stop(): Promise<void>;
 }
 
 export interface Lifecycle {
   /**
-   * Registers a part that was started, and returns it. Parts are stopped in reverse order. A part that is registered
-   * during or after stopping, because a signal arrived during startup, is stopped too.
+   * Registers a started component and returns it. If `stop` has already been called, because a signal arrived during
+   * startup, the component is stopped too.
    */
   own<T extends Stoppable>(name: string, part: T): T;
   /**
-   * Stops everything, starting with the newest part. If a part fails to stop, the error is logged and the remaining
-   * parts are stopped.
+   * Stops all components, the newest first. If a component fails to stop, logs the error and continues with the next.
    */
   stop(): Promise<void>;
 }
@@ -50,9 +49,9 @@ export function createLifecycle(logger: Logger): Lifecycle {
 }
 
 /**
- * Runs one or more services in this process until SIGTERM or SIGINT. `start` registers parts in the lifecycle, which
- * are stopped in reverse order. The exit code is 1 if the start fails, if `fail` is called, or if stopping takes longer
- * than `drainTimeoutMs`. No other code may handle signals or uncaught errors, or end the process.
+ * Runs one or more services in this process until SIGTERM or SIGINT, and then stops their components in reverse order.
+ * The exit code is 1 if `start` fails, if `fail` is called, or if stopping takes longer than `drainTimeoutMs`. No other
+ * code may handle signals or uncaught errors, or end the process.
  */
 export async function runProcess(
   logger: Logger,
@@ -77,7 +76,7 @@ export async function runProcess(
   };
   const fail = (error: Error) => {
     logger.error('fatal error; stopping the service', { error });
-    // If an error occurs during the shutdown after a signal, the exit code is also 1.
+    // The exit code is 1 even if a signal has already started the shutdown.
     exitCode = 1;
     void stop();
   };
@@ -93,7 +92,7 @@ export async function runProcess(
 }
 
 /**
- * Replaces the signal listeners that were active while the program was loading. Adds the new listener before removing
+ * Replaces the signal listeners that were active while the program was loading. Adds the new listener before it removes
  * the old ones, because Node.js discards a pending signal if no listener exists.
  */
 function hearInstead(signal: 'SIGTERM' | 'SIGINT', listener: () => void): void {

@@ -1,15 +1,15 @@
-// Starts an HTTP server on the port in the settings.
+// Starts an HTTP server on its configured port.
 
 import type { AddressInfo, Server } from 'node:net';
 
 export interface ListenOptions {
   port: number;
   host: string;
-  /** The environment variable that sets the port, for the error message. */
+  /** The environment variable that sets the port. Error messages name it. */
   setting: string;
 }
 
-/** Starts listening. @returns the actual port @throws Error with the code EADDRINUSE that names the setting */
+/** @returns the actual port @throws Error with the code EADDRINUSE and the name of the setting */
 export async function listen(server: Server, { port, host, setting }: ListenOptions): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(error.code === 'EADDRINUSE' ? taken(error) : error));

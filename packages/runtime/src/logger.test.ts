@@ -3,7 +3,6 @@ import winston from 'winston';
 import { AppError } from './app-error.ts';
 import { createLogger } from './logger.ts';
 
-/** Returns the line that one logger call writes, parsed from JSON. */
 function lineOf(write: (logger: winston.Logger) => void, level?: string): Record<string, unknown> {
   const lines: string[] = [];
   const logger = createLogger('gateway', level);

@@ -4,14 +4,14 @@ import winston from 'winston';
 import { isAppError } from './app-error.ts';
 
 /**
- * The log of a process. The levels have these meanings for operators: error requires action now, warn requires a look
- * this week, info is about the lifecycle, and debug is written for each event.
+ * A process's log. Its levels: error requires action now, warn should be looked at within a week, info is about the
+ * lifecycle, and debug is written for each event.
  */
 export type Logger = winston.Logger;
 
 /**
- * Creates a log that writes JSON lines to standard output. Never log properties, keys or email addresses, only IDs and
- * counts. Error messages that may quote user input are omitted (`describeError`).
+ * Creates a log that writes JSON lines to standard output. Log IDs and counts, but never properties, keys or email
+ * addresses. Error messages that may quote user input are omitted (see `messageOf`).
  * @param service name that every line contains
  */
 export function createLogger(service: string, level = 'info'): Logger {
@@ -23,10 +23,7 @@ export function createLogger(service: string, level = 'info'): Logger {
   });
 }
 
-/**
- * Serializes errors and bigints anywhere in the metadata. `JSON.stringify` alone would write errors as `{}` and throw
- * on a bigint.
- */
+/** Serializes errors and bigints. `JSON.stringify` alone would write errors as `{}` and throw on a bigint. */
 function toLoggable(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString();
   return value instanceof Error ? describeError(value) : value;
@@ -35,8 +32,8 @@ function toLoggable(_key: string, value: unknown): unknown {
 const maxCauses = 5;
 
 /**
- * Describes an error for the log: its name, code and stack, and the chain of its causes. Messages that may quote user
- * input are omitted (see `messageOf`). A database error keeps the names of its table, column and constraint.
+ * Returns an error's name, code, stack and causes for the log, without messages that may quote user input (see
+ * `messageOf`). A database error also includes the names of its table, column and constraint.
  */
 function describeError(error: Error, depth = 0): Record<string, unknown> {
   const { code } = error as { code?: unknown };
@@ -53,16 +50,15 @@ function describeError(error: Error, depth = 0): Record<string, unknown> {
   };
 }
 
-/** Describes an error's cause. If the cause is not an error, logs only its text. */
 function describeCause(cause: unknown, depth: number): unknown {
   return cause instanceof Error ? describeError(cause, depth) : String(cause);
 }
 
 /**
- * Returns the message of an error, unless it may quote user input. PostgreSQL quotes values in data exceptions (22),
- * integrity violations (23), exceeded limits (54), errors raised by triggers (P0) and internal errors (XX000).
- * PostgreSQL's other messages contain only names and servers, which operators need, and so do the typed client's
- * messages when it cannot connect. JSON.parse quotes its input.
+ * Returns an error's message, unless it may quote user input. JSON.parse quotes its input. PostgreSQL quotes values in
+ * data exceptions (22), integrity violations (23), exceeded limits (54), errors raised by triggers (P0) and internal
+ * errors (XX000). Its other messages, and the typed client's messages when it cannot connect, contain only names and
+ * servers, which operators need.
  */
 function messageOf(error: Error): string {
   const { code, severity } = error as { code?: unknown; severity?: unknown };
@@ -81,7 +77,7 @@ function databaseDetails(error: Error): Record<string, unknown> {
   return Object.fromEntries(names.filter(([, name]) => typeof name === 'string'));
 }
 
-/** Returns the stack without its first lines, which repeat the message. */
+/** Removes the message from an error's stack. */
 function framesOf({ stack = '' }: Error): string {
   return stack
     .split('\n')

@@ -10,13 +10,13 @@ import {
   type RegistryContentType,
 } from 'prom-client';
 
-/** A metric name. The prefix distinguishes it from `process_…`, `nodejs_…` and other programs' metrics. */
+/** The prefix distinguishes our metrics from `process_…`, `nodejs_…` and the metrics of other programs. */
 export type MetricName = `millrace_${string}`;
 
-/** One service's metrics, which are passed as an argument. Label values must be from a limited set. */
+/** A service's metrics. Label values must come from a limited set. */
 export interface Metrics {
   registry: Registry<RegistryContentType>;
-  /** Whether histograms with exemplars store one observation's trace per bucket. */
+  /** Whether histograms store the trace ID of one observation per bucket. */
   hasExemplars: boolean;
   counter<L extends string = never>(name: MetricName, help: string, labels?: readonly L[]): Counter<L>;
   gauge<L extends string = never>(name: MetricName, help: string, labels?: readonly L[]): Gauge<L>;
@@ -30,11 +30,11 @@ export interface Metrics {
 }
 
 interface MetricsOptions {
-  /** Whether to include memory, CPU and event loop metrics, once per process. Tests disable these metrics. */
+  /** Whether to include metrics about memory, CPU and the event loop, once per process. Tests disable them. */
   withProcessMetrics?: boolean;
-  /** Whether to serve metrics in the OpenMetrics format, which is the only format that supports exemplars. */
+  /** Whether to serve the OpenMetrics format, the only format that supports exemplars. */
   hasExemplars?: boolean;
-  /** A label for all metrics, so that several services in one process can use the same metric names. */
+  /** A label for all metrics, because several services in one process can use the same metric names. */
   service?: string;
 }
 
@@ -61,25 +61,21 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   };
 }
 
-/** Observes a value, together with its trace unless `traceId` is null. */
+/** Observes a value, with its trace ID as an exemplar unless `traceId` is null. */
 export type Observer<L extends string> = (value: number, labels: Record<L, string>, traceId: string | null) => void;
 
-/**
- * Creates a function that observes values of a histogram.
- * @param histogram must be created with `withExemplars`
- */
+/** Creates a function that observes values. @param histogram must be created with `withExemplars` */
 export function createObserver<L extends string>(metrics: Metrics, histogram: Histogram<L>): Observer<L> {
   if (!metrics.hasExemplars) return (value, labels) => histogram.observe(labels as LabelValues<L>, value);
   return (value, labels, traceId) =>
     histogram.observe({
       labels: labels as LabelValues<L>,
       value,
-      // The types only allow the histogram's own labels.
       exemplarLabels: (traceId === null ? {} : { trace_id: traceId }) as LabelValues<L>,
     });
 }
 
-/** Combines the metrics of several registries. Each name occurs once, with the series of all registries. */
+/** Combines several registries. Each metric name occurs once, with the series of all registries. */
 export async function joinMetrics(parts: readonly Metrics[]): Promise<string> {
   const texts = await Promise.all(parts.map(({ registry }) => registry.metrics()));
   const families = new Map<string, { head: string; series: string[] }>();
@@ -95,5 +91,5 @@ export async function joinMetrics(parts: readonly Metrics[]): Promise<string> {
   return `${joined.join('\n')}${parts.some(({ hasExemplars }) => hasExemplars) ? `${endOfText}\n` : ''}`;
 }
 
-/** The last line of an OpenMetrics text. */
+/** The last line of an OpenMetrics response. */
 const endOfText = '# EOF';

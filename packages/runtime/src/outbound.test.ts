@@ -1,8 +1,7 @@
 import { isPublicAddress } from './outbound.ts';
 
 test.each([
-  // Addresses that are loopback, this host, link-local (including cloud metadata services), private, shared or
-  // reserved.
+  // Loopback, this host, link-local (including cloud metadata services), private, shared and reserved addresses.
   '127.0.0.1',
   '127.255.255.254',
   '0.0.0.0',
@@ -32,7 +31,7 @@ test.each([
   'ff02::1',
   '100::1',
   '2001:db8::1',
-  // IPv4 addresses within IPv6: mapped, compatible, translated (NAT64), 6to4 and Teredo.
+  // IPv4 addresses in IPv6 addresses: mapped, compatible, translated (NAT64), 6to4 and Teredo.
   '::ffff:127.0.0.1',
   '::ffff:7f00:1',
   '::ffff:169.254.169.254',
@@ -42,7 +41,6 @@ test.each([
   '64:ff9b:1::a00:1',
   '2002:7f00:1::1',
   '2001:0:7f00:1::1',
-  // Text that is not an IP address.
   '',
   'localhost',
   '127.1',

@@ -1,6 +1,5 @@
 /**
- * Sends requests to URLs that users have entered. Such requests can reach the internet, but not the network in which
- * Millrace runs.
+ * Sends requests to URLs that users have entered. Such requests can reach the internet, but not Millrace's own network.
  */
 
 import { lookup } from 'node:dns';
@@ -29,8 +28,8 @@ for (const [network, prefix] of [
   notPublic.addSubnet(network, prefix, 'ipv4');
 }
 for (const [network, prefix] of [
-  // The ranges for Teredo, benchmarking, documentation and 6to4 are part of the public range, but are not valid
-  // destinations. Addresses of Teredo and 6to4 contain an IPv4 address, which may be private.
+  // The ranges for Teredo, benchmarking, documentation and 6to4 are in the public range, but are not valid
+  // destinations. Teredo and 6to4 addresses contain an IPv4 address, which may be private.
   ['2001::', 23],
   ['2001:db8::', 32],
   ['2002::', 16],
@@ -38,13 +37,13 @@ for (const [network, prefix] of [
 ] as const) {
   notPublic.addSubnet(network, prefix, 'ipv6');
 }
-/** The public IPv6 range. All addresses outside this range are local, translated or unassigned. */
+/** All addresses outside the public IPv6 range are local, translated or unassigned. */
 const publicIpv6 = new BlockList();
 publicIpv6.addSubnet('2000::', 3, 'ipv6');
 
 /**
- * Returns whether an address is on the internet and not in a private network. IPv4-mapped IPv6 addresses are treated as
- * IPv4. Returns false for text that is not an IP address.
+ * Returns true if an IP address is on the internet and not in a private network. Treats IPv4-mapped IPv6 addresses as
+ * IPv4. Returns false for a string that is not an IP address.
  */
 export function isPublicAddress(address: string): boolean {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
@@ -67,9 +66,9 @@ export class PrivateAddressError extends Error {
 }
 
 /**
- * Creates a lookup function for connections to hosts that users have entered. The connection itself uses this function,
- * so that a name cannot resolve to a different address between the check and the connection.
- * @param mayBePrivate true to allow addresses in private networks
+ * Creates a lookup function for connections to hosts that users have entered. The connection itself uses it, so that a
+ * host name cannot resolve to a different address between the check and the connection.
+ * @param mayBePrivate whether addresses in private networks are allowed
  */
 export function createGuardedLookup(mayBePrivate: boolean): LookupFunction {
   return (hostname, options, callback) => {
@@ -84,16 +83,16 @@ export function createGuardedLookup(mayBePrivate: boolean): LookupFunction {
   };
 }
 
-/** Checks a host that is an IP address, for which no lookup takes place. @throws PrivateAddressError */
+/**
+ * Checks a host that is an IP address, for which Node.js does not call the lookup function.
+ * @throws PrivateAddressError
+ */
 export function checkLiteralHost(host: string, mayBePrivate: boolean): void {
   const address = host.replace(/^\[(.*)\]$/, '$1');
   if (!mayBePrivate && isIP(address) !== 0 && !isPublicAddress(address)) throw new PrivateAddressError();
 }
 
-/**
- * Codes of failures that Millrace detects, with their descriptions. All other codes come from Node.js, for example
- * `ECONNREFUSED`.
- */
+/** Error codes of failures that Millrace detects. All other codes come from Node.js, for example `ECONNREFUSED`. */
 const reasons = {
   ETIMEDOUT: 'did not respond in time',
   ECONNRESET: 'closed the connection before the end of its response',
@@ -102,7 +101,7 @@ const reasons = {
 } as const;
 type Failure = keyof typeof reasons;
 
-/** Returns the end of the sentence `The server ${describeOutboundFailure(code)} (${code}).` */
+/** Returns the rest of a sentence that begins with "The server", for example "did not respond in time". */
 export function describeOutboundFailure(code: string): string {
   if (Object.hasOwn(reasons, code)) return reasons[code as Failure];
   return code.startsWith('HPE_') ? reasons.EBADSTATUS : 'could not be reached';
@@ -113,30 +112,27 @@ export interface OutboundRequest {
   headers: Record<string, string>;
   body?: string | undefined;
   mayBePrivate: boolean;
-  /** The time limit from the DNS lookup to the end of the response, in milliseconds. */
+  /** The time limit in milliseconds from the DNS lookup to the end of the response. */
   timeoutMs: number;
-  /**
-   * The maximum size of the response body. With `none`, the body is not read, and the connection is closed after the
-   * headers.
-   */
+  /** The maximum size of the response body. With `none`, closes the connection after the headers. */
   maxBytes: number | 'none';
   signal?: AbortSignal | null | undefined;
 }
 
 export interface OutboundResponse {
-  /** The response status, from 200 to 599. */
+  /** From 200 to 599. */
   status: number;
   headers: IncomingHttpHeaders;
   body: Buffer;
 }
 
 /**
- * Sends one request on a separate connection, which is closed when the promise settles. Connections are not shared,
- * because a connection that was opened with `mayBePrivate` could then be used for a request that does not allow private
- * addresses. Redirects are not followed, because their address was not checked.
+ * Sends one request on its own connection, which is closed when the promise settles. Connections are not shared,
+ * because a request that must not reach private addresses could otherwise use a connection that was opened with
+ * `mayBePrivate`. Redirects are not followed, because their address was not checked.
  *
- * An exception in a socket listener would crash the process, because listeners run outside any try block. The listeners
- * here therefore only collect bytes. The caller interprets the response after the promise has settled.
+ * The listeners only collect bytes, because an exception in a socket listener would crash the process: it runs outside
+ * any try block. The caller interprets the response after the promise has settled.
  *
  * @throws PrivateAddressError, the errors of Node.js, or an error with a code from `reasons`
  */
@@ -167,7 +163,7 @@ export async function sendOutbound(url: URL, options: OutboundRequest): Promise<
         });
         response.on('end', () => resolve({ status, headers: received, body: Buffer.concat(pieces) }));
       });
-      // Without this listener, a response with status 101 would be ignored. Node.js passes the socket to the listener.
+      // Without this listener, Node.js would ignore a 101 response. It passes the socket to the listener.
       request.on('upgrade', (_response, socket) => {
         socket.destroy();
         reject(failure('EBADSTATUS'));
@@ -188,8 +184,7 @@ function failure(code: Failure): Error {
 }
 
 /**
- * Creates a function like `fetch`, for libraries that accept a replacement for `fetch`. The function does not follow
- * redirects.
+ * Creates a replacement for `fetch` that does not follow redirects, for libraries that accept one.
  * @throws the errors of `sendOutbound`
  */
 export function createGuardedFetch(limits: Pick<OutboundRequest, 'mayBePrivate' | 'timeoutMs'> & { maxBytes: number }) {

@@ -1,9 +1,9 @@
-// TLS options that apply changed certificate files without a restart.
+// TLS options that use replaced certificate files without a restart.
 
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { createFileReader, type PemFile } from './setting-files.ts';
 
-/** The files that a TLS client uses in addition to the system's certificate authorities. */
+/** The files of a TLS client. The system's certificate authorities remain trusted. */
 export interface TlsFiles {
   ca?: PemFile | undefined;
   cert?: PemFile | undefined;
@@ -11,17 +11,18 @@ export interface TlsFiles {
 }
 
 /**
- * Options of `tls.connect`. `rejectUnauthorized` is always set, so that no environment variable can turn the check off.
+ * Options for `tls.connect`. `rejectUnauthorized` is always set, so that an environment variable cannot disable the
+ * check.
  */
 export interface ReloadingTls {
   rejectUnauthorized: true;
-  /** The current content of the files, which is read for each new connection. */
+  /** A getter that returns the files' current content. Node.js reads it for each new connection. */
   readonly secureContext?: SecureContext;
 }
 
 /**
- * Returns TLS options that use the current content of the files for each new connection. If the files do not belong
- * together, for example because only one of them has been replaced so far, the previous content stays in use.
+ * Returns TLS options that use the current content of the files for each new connection. Keeps using the previous
+ * content while the files do not match, for example because only one of them has been replaced so far.
  */
 export function createReloadingTls({ ca, cert, key }: TlsFiles): ReloadingTls {
   const parts = Object.entries({ ca, cert, key }).flatMap(([name, part]) =>
@@ -40,7 +41,7 @@ export function createReloadingTls({ ca, cert, key }: TlsFiles): ReloadingTls {
       context = createSecureContext(texts);
     } catch (error) {
       if (context === undefined) throw error;
-      // Warn only once per content of the files, because the problem may be permanent.
+      // Warn only once per file content, because the files may stay invalid.
       const names = parts.map(({ file }) => file).join(', ');
       process.emitWarning(
         `Cannot use the changed TLS files; keeping their previous contents: ${names} (${String(error)})`,

@@ -1,11 +1,11 @@
-// Encrypts users' secrets before they are stored, with keys that can be rotated.
+// Encrypts users' secrets before they are stored, with keys that operators can rotate.
 
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { Type } from 'typebox';
 import { ConfigError } from './config.ts';
 import { secretSetting } from './secret-setting.ts';
 
-/** The setting for services that store or use users' secrets (`secretsKey`, read from `SECRETS_KEY`). */
+/** The setting for services that store or use users' secrets: `SECRETS_KEY` or `SECRETS_KEY_FILE`. */
 export const secretsKeyConfigFields = secretSetting(
   'secretsKey',
   Type.Optional(
@@ -18,43 +18,43 @@ export const secretsKeyConfigFields = secretSetting(
   'again before it encrypts a secret, and when a stored secret requires a key that is not loaded',
 );
 
-/** A secret as it is stored in the database. The text includes its key's ID. */
+/** An encrypted secret as it is stored in the database. The string includes the ID of its key. */
 export interface SealedSecret {
   sealed: string;
 }
 
 /**
- * Encrypts secrets in the database, so that a copy of the database does not reveal them. Uses AES-256-GCM with a key
- * that only services have.
+ * Encrypts secrets with AES-256-GCM before they are stored. Only services have the key, so a copy of the database does
+ * not reveal the secrets.
  */
 export interface SecretBox {
-  /** The prefix of all text that is encrypted with the newest key, or null if no key is configured. */
+  /** The prefix of every secret that is encrypted with the newest key, or null if no key is configured. */
   newestPrefix: string | null;
   keyIds: readonly string[];
   /**
-   * Makes the service fail at startup if a key is missing, instead of failing later for each secret.
-   * @param used IDs of the keys with which secrets are encrypted
+   * Fails at startup if a key is missing, so that the service does not fail later for each secret.
+   * @param used IDs of the keys with which stored secrets are encrypted
    * @throws ConfigError that names the missing keys
    */
   requireKeys(used: readonly string[]): void;
   /**
    * Encrypts a secret.
-   * @param context where the secret belongs, for example the ID of its row. The secret cannot be decrypted with another
-   * context.
+   * @param context where the secret belongs, for example the ID of its row. The secret can be decrypted only with the
+   * same context.
    * @throws Error if no key is configured
    */
   seal(secret: Record<string, unknown>, context: string): SealedSecret;
   /**
    * Decrypts a secret.
-   * @param stored the result of `seal`. Any other value was never encrypted and is returned unchanged.
+   * @param stored the result of `seal`. An object that was never encrypted is returned unchanged.
    * @throws SecretBoxError if no configured key can decrypt the secret
    */
   open(stored: Record<string, unknown>, context: string): Record<string, unknown>;
 }
 
 /**
- * Thrown if no configured key can decrypt a secret, or if the secret belongs to another context. The message contains
- * no part of the secret.
+ * Thrown if no configured key can decrypt a secret, or if the secret belongs to another context. The message does not
+ * contain the secret.
  */
 export class SecretBoxError extends Error {}
 
@@ -110,8 +110,7 @@ interface Keys {
 }
 
 /**
- * Returns a function that returns the current keys in the setting. If the needed key is already loaded, the function
- * does not read the setting again.
+ * Returns a function that returns the current keys. It does not read the setting if the needed key is already loaded.
  */
 function keyRing(setting: () => string): (needed?: string) => Keys {
   let text: string | undefined;
@@ -119,7 +118,8 @@ function keyRing(setting: () => string): (needed?: string) => Keys {
   return (needed) => {
     if (needed !== undefined && keys.byId.has(needed)) return keys;
     const now = setting();
-    // Ignore an invalid key list, for example with a typo during editing, and log a warning.
+    // If the key list is invalid, for example while an operator is editing it, keep the previous keys and log a
+    // warning.
     if (now === text) return keys;
     text = now;
     const read = readKeys(now);
@@ -139,7 +139,7 @@ function readKeys(text: string): Keys | null {
   return { newest: all[0], byId: new Map(all.map(({ id, key }) => [id, key])) };
 }
 
-/** Derives an ID from a key without revealing the key, so that operators do not have to number their keys. */
+/** Derives a key's ID without revealing the key, so that operators do not have to number their keys. */
 function keyIdOf(key: Buffer): string {
   return createHash('sha256').update('millrace secrets key\n').update(key).digest('hex').slice(0, 12);
 }

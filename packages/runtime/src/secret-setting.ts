@@ -1,4 +1,4 @@
-// Settings for secrets, which operators can set directly or in a file.
+// Settings for secrets, which can be set directly or in a file.
 
 import { type Static, type TOptional, type TSchema, type TString, Type } from 'typebox';
 import { toEnvironmentVariable } from './environment.ts';
@@ -7,9 +7,9 @@ import { createFileReader } from './setting-files.ts';
 type FileOf<N extends string> = `${N}File`;
 
 /**
- * Defines two settings for one secret: `redisPassword` from `REDIS_PASSWORD`, or from the file in
- * `REDIS_PASSWORD_FILE`. `readConfig` reads the file, and rejects the config if both are set. Spread them into the
- * config schema of a service.
+ * Defines two settings for one secret: `redisPassword` from `REDIS_PASSWORD`, and `redisPasswordFile` from
+ * `REDIS_PASSWORD_FILE`. `readConfig` reads the file, and rejects the config if both are set. Spread them into a
+ * service's config schema.
  * @param readTime when the file is read, for the description
  */
 export function secretSetting<N extends string, S extends TSchema>(
@@ -26,7 +26,7 @@ export const readTimePerConnection = 'again for each new connection';
 
 type SecretConfig<N extends string> = { readonly [Name in N | FileOf<N>]?: Static<TString> | undefined };
 
-/** Returns a function that reads the current secret, or undefined if the secret is not set. */
+/** Returns a function that reads the current secret, or undefined if the secret is not configured. */
 export function createSecretReader<N extends string>(config: SecretConfig<N>, name: N): (() => string) | undefined {
   const [value, file] = [config[name], config[fileOf(name)]];
   if (file !== undefined) return createFileReader(file, value ?? '');

@@ -1,4 +1,4 @@
-/** The interface between a service and the process that runs it, and the program that runs a single service. */
+/** Defines a service, and runs a single service as a process. */
 
 import { exportCertificateExpiry } from './certificate-metrics.ts';
 import { readEnvironment } from './environment.ts';
@@ -7,20 +7,20 @@ import { createLifecycle, type Lifecycle, runProcess, type Stoppable } from './l
 import { createLogger, type Logger } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 
-/** What a process provides to each of its services. The process itself handles signals, V8 flags and its own exit. */
+/** What a process provides to each of its services. Only the process handles signals, V8 flags and its own exit. */
 export interface ServiceHost {
   logger: Logger;
   metrics: Metrics;
-  /** The service's health checks, which the process serves, or the service on its own port. */
+  /** Health checks that the process serves, or the service on its own port. */
   health: Health;
-  /** Reports a fatal error, after which the whole process stops and exits with code 1. */
+  /** Reports a fatal error. The whole process then stops and exits with code 1. */
   fail(error: Error): void;
 }
 
 export interface StartedService extends Stoppable {
   /**
-   * This promise resolves when the service is ready, with facts for the log. It rejects if the service cannot start.
-   * The service can also be stopped before it is ready.
+   * Resolves when the service is ready, with details for the log. Rejects if the service cannot start. The service can
+   * be stopped before it is ready.
    */
   started: Promise<ServiceFacts>;
 }
@@ -41,16 +41,15 @@ export interface ServiceConfig {
 export interface Service<Config extends ServiceConfig> {
   name: string;
   readConfig(env: Record<string, string | undefined>): Config;
-  /** Returns the time limit for stopping, in milliseconds. */
+  /** Returns the shutdown time limit in milliseconds. */
   stopWithinMs(config: Config): number;
-  /** Returns true if the service's histograms store exemplars. */
   isTraced?(config: Config): boolean;
   start(config: Config, host: ServiceHost): StartedService;
 }
 
 /**
- * Starts the parts of a service in the background.
- * @param begin starts the parts in order. They are stopped in reverse order, even if `begin` fails.
+ * Starts a service's components in the background.
+ * @param begin starts the components in order. They are stopped in reverse order, even if `begin` fails.
  */
 export function startComponents(
   logger: Logger,
@@ -60,9 +59,7 @@ export function startComponents(
   return { started: begin(lifecycle), stop: () => lifecycle.stop() };
 }
 
-/**
- * Runs one service as this process. With the setting `healthPort`, a small server serves health checks and `/metrics`.
- */
+/** Runs one service as this process. If `healthPort` is set, a small server serves health checks and `/metrics`. */
 export async function runService<Config extends ServiceConfig>(service: Service<Config>): Promise<void> {
   const { name } = service;
   const config = service.readConfig(readEnvironment());
@@ -83,7 +80,6 @@ export async function runService<Config extends ServiceConfig>(service: Service<
   });
 }
 
-/** Starts a health server for a service without its own HTTP port. */
 async function serveHealth(
   { healthPort: port, healthHost: host = '0.0.0.0' }: ServiceConfig,
   { lifecycle, health }: { lifecycle: Lifecycle; health: Health },

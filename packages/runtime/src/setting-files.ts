@@ -1,11 +1,11 @@
-/** Reads the files that settings specify: certificates, and secrets that may be replaced while the process runs. */
+/** Reads the files that settings name: certificates, and secrets that operators can replace at runtime. */
 
 import { readFileSync } from 'node:fs';
 import { toEnvironmentVariable } from './environment.ts';
 
 /**
- * Returns a function that reads the current content of a file. Kubernetes replaces the files of a secret in place.
- * While the file is missing or empty, the function returns the previous content.
+ * Returns a function that reads the current content of a file. While the file is missing or empty, it returns the
+ * previous content, because Kubernetes replaces the files of a secret in place.
  */
 export function createFileReader(file: string, first: string): () => string {
   let last = first;
@@ -13,7 +13,7 @@ export function createFileReader(file: string, first: string): () => string {
     try {
       last = readFileSync(file, 'utf8').trim() || last;
     } catch {
-      // The file is being replaced. If it remains unreadable, operators notice when a server rejects the previous
+      // The file is probably being replaced. If it stays unreadable, operators notice when a server rejects the old
       // secret.
     }
     return last;
@@ -21,8 +21,9 @@ export function createFileReader(file: string, first: string): () => string {
 }
 
 /**
- * Reads the secrets of fields that have a companion, such as `redisPassword` from the file in `REDIS_PASSWORD_FILE`.
- * @returns texts and problems by field
+ * Reads `redisPassword` from the file in `REDIS_PASSWORD_FILE`, and likewise every field with a companion `…File`
+ * field.
+ * @returns contents and problems by field
  */
 export function readSecretFiles(
   fields: readonly string[],
@@ -53,15 +54,15 @@ function readText(file: string): { text: string } | { problem: string } {
   }
 }
 
-/** A file's content at the time at which it was read. */
 export interface PemFile {
   file: string;
   text: string;
 }
 
 /**
- * Reads the certificate or key file of a setting. Returns undefined if the setting is unset or invalid.
- * @param variable the environment variable, for the message that is added to `problems`
+ * Reads the certificate or key file of a setting. Returns undefined if the setting is not set, or if the file is
+ * invalid.
+ * @param variable the environment variable, which problems name
  */
 export function readPemFile(variable: string, file: string | undefined, problems: string[]): PemFile | undefined {
   if (file === undefined) return undefined;

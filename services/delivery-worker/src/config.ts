@@ -9,10 +9,7 @@ import {
 } from '@millrace/runtime';
 import { Type } from 'typebox';
 
-/**
- * The settings of the worker. Each is read from the environment variable of the same name, for example `healthPort`
- * from `HEALTH_PORT`.
- */
+/** The worker's settings. The environment variable `HEALTH_PORT` sets `healthPort`. */
 export const configSchema = Type.Object({
   healthPort: integerSetting(8021, 'TCP port for health endpoints and metrics; 0 picks a free port', {
     max: 65_535,

@@ -11,11 +11,11 @@ import { storeEvents, storeExport } from './testing/stored-export.ts';
 import { storeSubscription } from './testing/stored-subscription.ts';
 import { startWorkerFixture, type WorkerFixture } from './testing/worker-fixture.ts';
 
-/** Tests that work on a project ends when the project is deleted, and that other projects are not affected. */
+/** Tests that deleting a project ends the work on it, and does not affect other projects. */
 let fixture: WorkerFixture;
 let server: Server;
 let url: string;
-/** Resolves when the server receives a request, with a function that sends the response. */
+/** Resolves when the server receives a request. Call the resulting function to send the response. */
 let asked: Promise<() => void>;
 beforeAll(async () => {
   fixture = await startWorkerFixture();
@@ -121,7 +121,7 @@ test('leaves nothing at the destination when the project is deleted during an ex
   expect(await sql.query("SELECT to_regclass('public.exported') AS found")).toEqual([{ found: null }]);
   expect(await sql.query('SELECT 1 FROM batch_export_run')).toEqual([]);
   expect(await runOneRound((slots) => runDueExports(deps, new AbortController().signal, slots))).toBe(false);
-  // Skip the waiting time for late writers.
+  // Skip the wait for late writers.
   await sql.query('UPDATE environment_cleanup SET not_before = now()');
   for (let rounds = 0; await deleteEnvironmentData(fixture.database, { limit: 5000 }); rounds += 1)
     expect(rounds).toBeLessThan(100);

@@ -14,7 +14,6 @@ import { storeEvents, storeExport } from './testing/stored-export.ts';
 import { storeSubscription } from './testing/stored-subscription.ts';
 import { startWorkerFixture, type WorkerFixture } from './testing/worker-fixture.ts';
 
-/** Runs the worker as a process, like an operator would. */
 let programs: CompiledPrograms;
 let fixture: WorkerFixture;
 const children: ChildProcess[] = [];
@@ -72,7 +71,7 @@ test('reports that it is alive and ready, counts its rounds, sends due reports, 
   const { child, url } = await start();
   for (const path of ['/_liveness', '/_readiness']) expect((await fetch(url + path)).status).toBe(200);
   const delivered = 'millrace_subscription_deliveries_total{target_type="email",result="delivered"} 1';
-  // An email is counted after the mail server has accepted it.
+  // The worker counts an email after the mail server has accepted it.
   await eventually(async () => expect(await (await fetch(`${url}/metrics`)).text()).toContain(delivered), {
     what: 'The report being counted',
   });
@@ -107,7 +106,7 @@ test('after a kill during an export, the next process exports every event exactl
     await end(first.child, 'SIGKILL');
   });
   expect(await run()).toMatchObject({ status: 'Running' });
-  // Let the lease expire.
+  // Make the lease expire.
   await sql.query('UPDATE batch_export_run SET attempt_at = now()');
   const second = await start();
   await eventually(async () => (await run())?.status === 'Completed', { what: 'The export' });
@@ -139,7 +138,7 @@ test('does not start without the key that encrypts stored secrets', async () => 
   await fixture.database.sql.query('DELETE FROM batch_export WHERE id = $1', [id]);
 });
 
-/** Runs `work` while every export waits before it records its second page. */
+/** Pauses every export before it records its second page, until `work` has ended. */
 async function whilePagesWait(work: () => Promise<void>): Promise<void> {
   const { sql, transaction } = fixture.database;
   await sql.query(

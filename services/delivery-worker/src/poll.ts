@@ -6,8 +6,7 @@ import type { Logger, Metrics, Stoppable } from '@millrace/runtime';
 export interface Task {
   name: string;
   /**
-   * Processes one portion of due work. If the signal is aborted because the worker stops, releases work that takes
-   * long.
+   * Processes one batch of due work. When `signal` is aborted because the worker stops, long-running work is released.
    * @returns whether more work may be due
    */
   work(signal: AbortSignal): Promise<boolean>;
@@ -17,9 +16,9 @@ export interface Task {
 const maxPatience = 16;
 
 /**
- * Runs a task repeatedly: immediately while more work is due, and otherwise after `intervalMs`. If a portion fails, the
- * error is logged, and the task runs again later, when the leases of its claims have expired. Stopping waits for the
- * current portion.
+ * Runs a task repeatedly: immediately while more work is due, and otherwise after `intervalMs`. If the task fails, logs
+ * the error and retries after a delay, when the claims of the failed attempt have expired. Stopping waits for the
+ * current run.
  */
 export function startPolling(
   task: Task,
@@ -46,7 +45,7 @@ export function startPolling(
       } catch (error) {
         failures += 1;
         metrics.inc({ task: task.name, result: 'failed' });
-        // An unavailable database is usually temporary and is also reported elsewhere. Other errors are bugs.
+        // Database outages are usually temporary and reported elsewhere. All other errors are bugs.
         logger.log(isTransientError(error) ? 'warn' : 'error', 'background task failed', { task: task.name, error });
         if (!stopping.signal.aborted) await sleep(intervalMs * Math.min(2 ** failures, maxPatience));
       }
@@ -73,8 +72,8 @@ export function createPollMetrics(metrics: Metrics) {
 }
 
 /**
- * Limits work that scans tables. Repeats the work immediately while more is due, and otherwise waits at least
- * `intervalMs`. Failures are retried as in every task.
+ * Limits work that scans tables. Repeats it immediately while more is due, and otherwise waits at least `intervalMs`.
+ * Does not delay retries after failures.
  */
 export function runAtIntervals(intervalMs: number, work: () => Promise<boolean>): () => Promise<boolean> {
   let notBefore = 0;
@@ -87,27 +86,24 @@ export function runAtIntervals(intervalMs: number, work: () => Promise<boolean>)
 }
 
 /**
- * Number of slots that each organization uses. Based on these numbers, claims give each organization its turn (`claim…`
- * in the stores).
+ * How many slots each organization uses. The `claim…` functions of the stores use this to give each organization its
+ * turn.
  */
 export interface SlotUsage {
   organizationIds: string[];
   counts: number[];
-  /** The maximum number of slots for one organization. */
   maxEach: number;
-  /** The ID of the organization whose work was started last. Organizations with higher IDs come next. */
+  /** The organization whose work was started last. Organizations with higher IDs come next. */
   last: string;
 }
 
-/** Slots for concurrent work. One organization can use only some of the slots. */
+/** Slots for concurrent work, of which one organization can use only some. */
 export interface FairSlots {
   free(): number;
   usage(): SlotUsage;
-  /** Runs work in a slot. Logs the error if the work fails. */
+  /** Runs work in a slot. If the work fails, logs the error. */
   start(organizationId: string, work: () => Promise<void>): void;
-  /** Resolves when a slot is released. */
   released(): Promise<unknown>;
-  /** Resolves when all work has ended. */
   settle(): Promise<void>;
 }
 
@@ -125,7 +121,7 @@ export function createFairSlots(
     try {
       await work();
     } catch (error) {
-      // Other workers can claim the failed work when its lease expires.
+      // Another worker can claim the failed work when its lease expires.
       logger.log(isTransientError(error) ? 'warn' : 'error', 'background task failed', { task, error });
     }
     const remaining = (slotsByOrganization.get(organizationId) ?? 0) - 1;

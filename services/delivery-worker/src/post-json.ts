@@ -2,23 +2,18 @@
 
 import { sendOutbound } from '@millrace/runtime/outbound';
 
-/** A request's outcome: the response status, or the code of a failure. */
+/** The response status, or an error code if the server did not respond. */
 export type PostOutcome = { result: 'responded'; status: number } | { result: 'unreachable'; code: string };
 
 interface PostOptions {
-  /** The key that all attempts share, so that the receiver can recognize a retry. */
+  /** All attempts share this key, so that the receiver can recognize a retry. */
   idempotencyKey: string;
-  /**
-   * Time limit in milliseconds from the DNS lookup to the response headers. The body is not read, because only the
-   * status matters.
-   */
+  /** Time limit in milliseconds from the DNS lookup to the response headers. The body is not read. */
   timeoutMs: number;
   mayBePrivate: boolean;
 }
 
-/**
- * Sends a JSON document by POST. Does not follow redirects, because their address has not been checked. Never throws.
- */
+/** Sends a JSON document by POST. Does not follow redirects, because their address was not checked. Never throws. */
 export async function postJson(
   address: string,
   document: unknown,

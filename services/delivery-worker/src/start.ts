@@ -1,4 +1,4 @@
-// Starts the delivery worker: opens its connections as configured. On shutdown, closes them in reverse order.
+// Starts the delivery worker. On shutdown, closes its connections in reverse order.
 
 import { createChallengeLookup } from '@millrace/accounts';
 import { createDatabase, createReadPool, readSealingKeyIds, withDatabaseAddress } from '@millrace/db';
@@ -37,7 +37,7 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
       url: config.databaseUrl,
       logger,
       poolSize: config.databasePoolSize,
-      // Exports scan large tables, and cleanups delete in portions, so statements need a long time limit.
+      // Exports scan large tables, and cleanups delete many rows, so statements need a long time limit.
       statementTimeoutMs: 300_000,
       applicationName: `millrace-${name}`,
     }),
@@ -47,7 +47,7 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
   const mailer = url === undefined ? null : createMailer({ url, from, timeoutMs }, { logger, metrics });
   if (mailer) lifecycle.own('mailer', mailer);
   else logger.info('SMTP_URL is not set: reports cannot be sent by email');
-  // Read-only connections, with a separate time limit for each query.
+  // Read-only connections, on which each query has its own time limit.
   const reader = lifecycle.own(
     'connections for reports',
     createReadPool({
@@ -78,7 +78,7 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
   const { publicAppUrl, publicApiUrl, allowPrivateDestinations: mayBePrivate, pollIntervalMs } = config;
   const { keepOutcomesDays, keepDeletedIdsDays, keepWarningsDays, keepActivityDays, eventRetentionDays } = config;
   const { mailsPerOrganizationHour: mailsPerHour, recountCohortsHours } = config;
-  // A running export occupies one connection, and needs additional connections for short periods.
+  // A running export needs one connection all the time, and more for short periods.
   const exportsAtOnce = Math.max(1, Math.min(4, config.databasePoolSize - 4));
   const secretBox = createSecretBox(createSecretReader(config, 'secretsKey'));
   secretBox.requireKeys(await readSealingKeyIds(database.sql));

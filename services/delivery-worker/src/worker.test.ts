@@ -11,7 +11,6 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** The domains of these tests must not cause DNS lookups. */
 const noLookups = () => Promise.reject(new Error('This test must not query the DNS.'));
 const options = {
   publicAppUrl: undefined,
@@ -85,7 +84,7 @@ test('an unresponsive target does not delay the reports of other organizations',
   await eventually(() => silence.connections() > 0, { what: 'the first silence' });
   await storeSubscription(sql, good.environmentId, { ...due, target_value: `${fixture.receiver.url}/good` });
   await eventually(() => fixture.receiver.posts.length > 0, { what: 'the report of another organization' });
-  // No delivery to the unresponsive server has ended, so the report did not wait for such a delivery.
+  // The deliveries to the unresponsive server are still open, so the report did not wait for them.
   const ended = await sql.query(`SELECT FROM subscription_delivery WHERE status = 'pending' AND error IS NOT NULL`);
   expect([ended.length, silence.connections() <= 5]).toEqual([0, true]);
   silence.stop();

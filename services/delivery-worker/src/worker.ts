@@ -34,8 +34,8 @@ export interface WorkerDeps {
   events: EventStore;
   parser: SqlParser;
   /**
-   * The copy of stored events, and the number of days after which PostgreSQL drops copied events. 0 days keeps them as
-   * long as the copy. Null if events are not copied.
+   * The ClickHouse copy of events. PostgreSQL drops copied events after `keepDays` days, or keeps them as long as
+   * ClickHouse if it is 0. Null if events are not copied.
    */
   copying: (CopyTarget & { keepDays: number }) | null;
   logger: Logger;
@@ -51,27 +51,27 @@ export interface WorkerOptions extends RetentionOptions {
   pollIntervalMs: number;
   /** Maximum number of emails per organization and hour, or 0 for unlimited. */
   mailsPerHour: number;
-  /** Maximum number of concurrent exports. Each export occupies a connection. */
+  /** Maximum number of concurrent exports. Each needs a connection. */
   exportsAtOnce: number;
-  /** Number of days for which deliveries and export runs are kept. */
+  /** How long deliveries and export runs are kept, in days. */
   keepOutcomesDays: number;
-  /** Number of days for which the hashed IDs of deleted persons are kept. */
+  /** How long the hashed IDs of deleted persons are kept, in days. */
   keepDeletedIdsDays: number;
-  /** Interval between two counts of an unchanged cohort, in hours. */
+  /** How often an unchanged cohort is counted again, in hours. */
   recountCohortsHours: number;
   lookUpChallenge: LookUpChallenge;
-  /** Time limit for a webhook's response, in milliseconds. */
+  /** Time limit for a webhook's response in milliseconds. */
   postTimeoutMs?: number;
 }
 
 const hourMs = 3_600_000;
-/** Time limit in milliseconds for a pass over a project's persons, enough for tens of millions of persons. */
+/** Time limit in milliseconds for reading all of a project's persons. Enough for tens of millions of persons. */
 const maxCohortWalkMs = 15 * 60_000;
-/** The minimum age of events that are copied to ClickHouse, in seconds. */
+/** The minimum age in seconds at which events are copied to ClickHouse. */
 const copySettleSeconds = 5;
 /**
- * Maximum number of concurrent deliveries, in total and per organization. A delivery to a target that does not respond
- * occupies its slot until the time limit.
+ * Maximum number of concurrent deliveries, in total and per organization. If a target does not respond, its delivery
+ * occupies a slot until the time limit.
  */
 const sentAtOnce = { max: 20, maxEach: 5 };
 
@@ -110,8 +110,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
   };
   const reports = createFairSlots('deliver_reports', { ...sentAtOnce, logger });
   const making = createFairSlots('make_reports', { max: reportsAtOnce, maxEach: 1, logger });
-  // Each organization can run one export at a time, so that a large organization does not delay all other
-  // organizations.
+  // One export at a time per organization, so that a large organization does not delay the others.
   const exports = createFairSlots('export', { max: options.exportsAtOnce, maxEach: 1, logger });
   const follow =
     copying &&

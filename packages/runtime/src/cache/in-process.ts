@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache';
 import type { KeyValueStore } from './key-value.ts';
 
 /**
- * Stores values in this process, up to a maximum number of entries. When the process exits, all values are lost.
- * Messages reach only subscribers in this process.
+ * A key-value store in this process's memory. The process loses all values when it exits, and messages reach only
+ * subscribers in the same process.
  */
 export function createInProcessStore({ maxEntries = 100_000, maxCharacters = 64 * 2 ** 20 } = {}): KeyValueStore {
   const entries = new LRUCache<string, string>({
@@ -15,7 +15,7 @@ export function createInProcessStore({ maxEntries = 100_000, maxCharacters = 64 
   const messages = new EventEmitter().setMaxListeners(0);
   return {
     get: async (key) => entries.get(key) ?? null,
-    // The cache would interpret a TTL of 0 as "no expiry".
+    // The LRU cache treats a TTL of 0 as "never expires".
     set: async (key, value, ttlSeconds) => void entries.set(key, value, { ttl: Math.max(1, ttlSeconds * 1000) }),
     setIfAbsent: async (key, value, ttlSeconds) => {
       const isFree = entries.get(key) === undefined;
@@ -29,7 +29,7 @@ export function createInProcessStore({ maxEntries = 100_000, maxCharacters = 64 
         return count;
       }),
     delete: async (key) => void entries.delete(key),
-    // The prefix distinguishes a channel named "error" from the emitter's error event.
+    // Without the prefix, a channel named "error" would be the emitter's error event.
     publish: async (channel, message) => void messages.emit(`channel ${channel}`, message),
     subscribe: async (channel, onMessage) => void messages.on(`channel ${channel}`, onMessage),
     isHealthy: () => true,

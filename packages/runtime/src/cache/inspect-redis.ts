@@ -1,31 +1,25 @@
-// Reads the version, memory and persistence of a Redis server.
+// Reads a Redis server's version, memory usage and persistence settings.
 
 import { createRedisClient, watchSentinels } from './redis-client.ts';
 import type { RedisConnection } from './redis-config.ts';
 
-/** A Redis server's state as it reports it. Sizes are in bytes. */
+/** A Redis server's state. Sizes are in bytes. */
 export interface RedisInfo {
   version: string;
-  /** Whether the server is a replica, which does not accept writes. */
+  /** A replica does not accept writes. */
   isReplica: boolean;
   usedMemory: number;
-  /** Redis's memory limit. 0 means that only the machine's memory limits it. */
+  /** The `maxmemory` limit. 0 means that Redis can use all of the machine's memory. */
   maxMemory: number;
-  /** The eviction policy for full memory, for example `noeviction`. */
+  /** The eviction policy, for example `noeviction`. */
   policy: string;
   /** The machine's memory, or 0 if unknown. */
   machineMemory: number;
-  /**
-   * Whether the last attempt to save to disk succeeded. A server that is configured to save but cannot do so may reject
-   * writes.
-   */
+  /** Whether the last save to disk succeeded. If a save fails, Redis may reject writes. */
   isSaved: boolean;
 }
 
-/**
- * Queries the server, or one node of a cluster, once.
- * @throws the driver's error if the server does not respond
- */
+/** Queries the server or one cluster node. @throws the driver's error if the server does not respond */
 export async function inspectRedis(connection: RedisConnection, timeoutMs: number): Promise<RedisInfo> {
   const client = createRedisClient(connection, {
     commandTimeout: timeoutMs,
@@ -33,7 +27,7 @@ export async function inspectRedis(connection: RedisConnection, timeoutMs: numbe
     maxRetriesPerRequest: 1,
     retryStrategy: () => 100,
   });
-  // A command's error only states that the command was abandoned, so use the connection error as the cause.
+  // A command's own error only says that the command was aborted, so use the connection error as the cause.
   let lastError: unknown;
   client.on('error', (error) => {
     lastError = error;

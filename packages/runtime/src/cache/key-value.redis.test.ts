@@ -6,7 +6,7 @@ import type { KeyValueStore } from './key-value.ts';
 import { createRedisStore } from './redis.ts';
 
 const logger = createLogger('test', 'error');
-/** The time limits are long, because these tests are about commands and not about timing on a busy machine. */
+/** Long time limits, because these tests are not about timing. */
 const redisOptions = () => ({
   ...{ keyPrefix: `test:${randomUUID()}:`, commandTimeoutMs: patienceMs, silenceTimeoutMs: patienceMs },
 });
@@ -174,7 +174,7 @@ test('the in-process store evicts old entries at its limit', async () => {
   expect([await store.get('a'), await store.get('b'), await store.get('c')]).toEqual([null, 'b', 'c']);
 });
 
-/** A subscription takes effect shortly after the call, so publish repeatedly until a message arrives. */
+/** Redis may apply a subscription only after the call has returned, so publish until a message arrives. */
 async function subscribed(store: KeyValueStore, channel: string, received: () => readonly string[]): Promise<void> {
   await eventually(
     async () => {
@@ -183,7 +183,7 @@ async function subscribed(store: KeyValueStore, channel: string, received: () =>
     },
     { what: `The subscription to ${channel}` },
   );
-  // Messages stay in order, so no earlier message arrives after this one.
+  // Messages stay in order, so all earlier messages have arrived when `last` arrives.
   const last = randomUUID();
   await store.publish(channel, last);
   await eventually(() => received().includes(last), { what: 'The last message' });

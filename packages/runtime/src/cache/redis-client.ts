@@ -7,7 +7,6 @@ export type RedisClient = Redis | Cluster;
 
 export type ClientOptions = RedisOptions & { connectTimeout: number; retryStrategy(attempt: number): number };
 
-/** Creates a client for a single server, a server that sentinels monitor, or a cluster. */
 export function createRedisClient(connection: RedisConnection, options: ClientOptions): RedisClient {
   const { nodes, sentinel, isCluster, database, tls } = connection;
   const server: RedisOptions = {
@@ -24,7 +23,7 @@ export function createRedisClient(connection: RedisConnection, options: ClientOp
       enableOfflineQueue,
       clusterRetryStrategy: retryStrategy,
     });
-    // The event is emitted before the node connects for the first time.
+    // The cluster emits `+node` before it connects to the node for the first time.
     cluster.on('+node', (node: Redis) => followCredentials(node.options, connection));
     return cluster;
   }
@@ -33,11 +32,11 @@ export function createRedisClient(connection: RedisConnection, options: ClientOp
         ...server,
         sentinels: nodes,
         name: sentinel.master,
-        // Use the sentinels' failover messages in addition to broken connections.
+        // React to the sentinels' failover messages, and not only to broken connections.
         failoverDetector: true,
         sentinelRetryStrategy: retryStrategy,
-        // The driver's other limits apply only to the server. Without this limit, a sentinel that does not respond
-        // would block indefinitely.
+        // The driver applies its other time limits only to the server. Without this limit, it would wait indefinitely
+        // for a sentinel that does not respond.
         sentinelCommandTimeout: options.connectTimeout,
         ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: tls }),
       })
@@ -47,16 +46,16 @@ export function createRedisClient(connection: RedisConnection, options: ClientOp
 }
 
 /**
- * Reconnects when the driver gives up permanently. The driver does so if sentinels announce a new server while the
- * driver requests the server's address, which happens when a server fails.
- * @returns a function that ends the connection
+ * Reconnects after the driver has given up permanently. The driver gives up if the sentinels announce a new server
+ * while it is requesting the server's address, which happens when a server fails.
+ * @returns a function that closes the connection
  */
 export function keepConnected(client: RedisClient, retryDelayMs: number): () => void {
   let isStopped = false;
   client.on('end', () => {
     if (isStopped) return;
     setTimeout(() => {
-      // Ignore the result, because events report whether the attempt succeeds.
+      // Ignore the result, because the client's events report whether the connection succeeds.
       if (!isStopped) client.connect().catch(() => {});
     }, retryDelayMs);
   });
@@ -67,7 +66,7 @@ export function keepConnected(client: RedisClient, retryDelayMs: number): () => 
 }
 
 /**
- * Reports each sentinel that does not respond, once until it responds again.
+ * Calls `tell` once when a sentinel stops responding, and again only after the sentinel has responded in between.
  * Reason: ioredis 6.0.0 does not handle errors of the connections on which sentinels announce a failover, and prints
  * them to standard error, bypassing the log. Relies on: `connector.connectToSentinel`, which creates these connections.
  * Test: redis-topologies.redis-server.test.ts. If ioredis changes, this function throws at startup. Remove it when the
@@ -100,7 +99,7 @@ export function watchSentinels(
   });
 }
 
-/** Makes the driver read the current credentials for each connection. */
+/** Makes the driver read the current credentials each time it connects. */
 function followCredentials(options: RedisOptions, { credentials }: RedisConnection): void {
   for (const name of ['username', 'password', 'sentinelPassword'] as const) {
     if (options[name] === undefined || options[name] === null) continue;

@@ -4,7 +4,7 @@ import { createRedisStore } from './redis.ts';
 import { toRedisConnection } from './redis-config.ts';
 
 const { authorityFile, otherAuthorityFile } = testCertificates;
-/** The first byte that a TLS client sends is the type of its message, which is 22 for a handshake. */
+/** The first byte of a TLS handshake. */
 const handshake = String.fromCharCode(22);
 
 test.each([
@@ -79,7 +79,7 @@ test.each([
 });
 
 describe('a Redis server with TLS', () => {
-  /** Tries to connect. Returns `ready` if the first connection succeeded, or its error code. */
+  /** Returns `ready` if the first connection succeeded, or its error code. */
   async function tried(certificate: TestCertificate | null, redisCaFile?: string): Promise<string> {
     const target = new URL(testServers().redisUrl);
     const behind = { host: target.hostname, port: Number(target.port || 6379) };

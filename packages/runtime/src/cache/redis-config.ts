@@ -7,8 +7,8 @@ import { createSecretReader, readTimePerConnection, secretSetting } from '../sec
 import { readPemFile } from '../setting-files.ts';
 
 /**
- * The settings of the Redis connection. Spread them into a service's config schema. Each setting is read from the
- * environment variable with the same name (`redisCaFile` ← `REDIS_CA_FILE`).
+ * The settings of the Redis connection. Spread them into a service's config schema. The environment variable
+ * `REDIS_CA_FILE` sets `redisCaFile`.
  */
 export const redisConfigFields = {
   ...secretSetting(
@@ -54,17 +54,17 @@ export const redisConfigFields = {
 type RedisConfig = { readonly [Name in keyof typeof redisConfigFields]?: Static<(typeof redisConfigFields)[Name]> };
 
 export interface RedisConnection {
-  /** The single server, some cluster nodes, or the sentinels. */
+  /** The single server, the sentinels, or some of the cluster's nodes. */
   nodes: { host: string; port: number }[];
   /** If set, the nodes are sentinels that monitor the server with this name. */
   sentinel?: { master: string };
   isCluster?: true;
   credentials(): RedisCredentials;
-  /** The database number. Clusters have only database 0. */
+  /** A cluster has only database 0. */
   database?: number;
   /**
-   * If present, every connection uses TLS and requires a certificate for the host from a trusted authority. If absent,
-   * connections are not encrypted.
+   * If present, every connection uses TLS and requires a trusted certificate for the host. If absent, connections are
+   * not encrypted.
    */
   tls?: ReloadingTls;
 }
@@ -77,8 +77,8 @@ export interface RedisCredentials {
 }
 
 /**
- * Returns the connection for the settings, or undefined if they do not configure one.
- * @throws ConfigError with all invalid combinations. The error never contains the URL, which can include a password.
+ * Returns the connection that the settings describe, or undefined if `redisUrl` is not set.
+ * @throws ConfigError with all problems. It never contains the URL, which can include a password.
  */
 export function toRedisConnection(config: RedisConfig): RedisConnection | undefined {
   const problems: string[] = [];
@@ -89,7 +89,7 @@ export function toRedisConnection(config: RedisConfig): RedisConnection | undefi
       'REDIS_CA_FILE is set, but REDIS_URL does not start with rediss://, so the connection would not be encrypted',
     );
   }
-  // URL parameters are rejected, because ignoring a parameter such as `?tls=true` would be dangerous.
+  // Reject URL parameters, because silently ignoring `?tls=true` would be dangerous.
   if (redisUrl?.includes('?'))
     problems.push('REDIS_URL must not contain parameters after a ?. Start it with rediss:// to use TLS');
   const ca = readPemFile('REDIS_CA_FILE', redisCaFile, problems);
@@ -109,7 +109,7 @@ export function toRedisConnection(config: RedisConfig): RedisConnection | undefi
   };
 }
 
-/** Returns the current credentials from the URL or from separate settings, each in a variable or a file. */
+/** Returns a function that reads the current credentials. Each is in `redisUrl` or in its own setting. */
 function followCredentials(config: RedisConfig): () => RedisCredentials {
   const url = createSecretReader(config, 'redisUrl');
   const ownPassword = createSecretReader(config, 'redisPassword');

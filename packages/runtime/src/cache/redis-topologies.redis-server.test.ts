@@ -38,7 +38,7 @@ async function open(config: Parameters<typeof toRedisConnection>[0], log = logge
 const counters = ['a', 'b', 'c', 'd', 'e', 'f'].map((key, at) => ({ key, by: at, atLeast: 0, ttlSeconds: 60 }));
 const urlOf = (...nodes: OwnRedis[]) => `redis://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
 
-/** Checks that the store works by using every command once. */
+/** Uses every command once. */
 async function expectToWork(store: KeyValueStore): Promise<void> {
   await store.set('key', 'value', 60);
   expect(await store.get('key')).toBe('value');
@@ -75,13 +75,12 @@ itWithRedis('a cluster distributes the keys of one call over several nodes', asy
   expect(sizes.filter((size) => size > 0).length).toBeGreaterThan(1);
 });
 
-/** Connects two nodes to a cluster. Its bus uses a custom port instead of the default offset of 10000. */
+/** Joins two nodes to a cluster. The bus port is passed because it is not the default (port + 10000). */
 async function meet(first: OwnRedis, other: OwnRedis): Promise<void> {
   const bus = (await other.client.config('GET', 'cluster-port')) as string[];
   await first.client.call('CLUSTER', 'MEET', '127.0.0.1', other.port, bus[1] ?? '');
 }
 
-/** Starts a server, its replica, and a sentinel that promotes the replica if the server fails. */
 async function startWatchedPair(): Promise<{ master: OwnRedis; replica: OwnRedis; sentinel: OwnRedis }> {
   const master = await start({ password, settings: ['repl-diskless-sync-delay 0'] });
   const replica = await start({
@@ -104,14 +103,13 @@ async function startWatchedPair(): Promise<{ master: OwnRedis; replica: OwnRedis
       what: 'the sentinel discovering the replica',
     },
   );
-  // A replica without a copy of the data is not promoted.
+  // A sentinel does not promote a replica without a copy of the data.
   await eventually(async () => (await replica.client.info('replication')).includes('master_link_status:up'), {
     what: 'the replica having a copy of the data',
   });
   return { master, replica, sentinel };
 }
 
-/** Settings for connecting through the sentinel on this port. */
 const bySentinel = (port: number) => ({
   redisUrl: `redis://127.0.0.1:${port}`,
   redisMode: 'sentinel' as const,
@@ -127,7 +125,7 @@ async function expectReplicaToWork(store: KeyValueStore, replica: OwnRedis): Pro
       () => false,
     );
   await eventually(after, { what: 'the replica' });
-  // The sentinel announces the failover a second time, and the driver reconnects again.
+  // The sentinel announces the failover twice, so the driver may reconnect a second time.
   await eventually(() => expectToWork(store), { what: 'the store' });
   expect(await replica.client.get('millrace:after')).toBe('failover');
 }
@@ -148,7 +146,7 @@ itWithRedis('logs once that one of the sentinels is not responding', async () =>
     const store = await open({ ...bySentinel(sentinel.port), redisUrl: both }, talkative);
     await expectToWork(store);
   });
-  // Without an error listener, the driver would print the error to standard error.
+  // Without an error listener, the driver would print this error to standard error.
   expect(logged).toMatchObject([{ level: 'warn', message: 'Redis sentinel is not responding', port: unusedPort }]);
 });
 
@@ -158,7 +156,7 @@ itWithRedis('follows the sentinels when they announce a new server during a look
   try {
     const store = await open(bySentinel(proxy.port));
     await expectToWork(store);
-    // Messages that the sentinel publishes arrive, while responses to lookups are delayed.
+    // Delay the sentinel's responses to lookups, but not the messages that it publishes.
     proxy.holdNew();
     await master.kill();
     const named = () => sentinel.client.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'events');

@@ -7,7 +7,7 @@ import { createRedisStore } from './redis.ts';
 const logger = createLogger('test', 'error');
 let proxy: FaultProxy;
 let store: KeyValueStore;
-/** Connects without the proxy. */
+/** A store that connects to Redis directly, not through the proxy. */
 let direct: KeyValueStore;
 
 beforeEach(async () => {
@@ -57,7 +57,7 @@ describe.each(faults)('while Redis %s', (_, fault) => {
     await store.subscribe('channel', (message) => void received.push(message));
     await expectMessages(received);
     await fault();
-    // Both connections must be closed: the one for commands and the one for subscriptions.
+    // Wait until both connections are closed: the one for commands and the one for subscriptions.
     await eventually(() => store.get('key').catch(() => !store.isHealthy()), { what: 'The loss of the connection' });
     await proxy.pass();
     await expectHealth(true);
@@ -79,7 +79,7 @@ test('a subscriber detects a lost connection although it sends no commands', asy
   await expectMessages(received);
   proxy.blackHole();
   const before = proxy.connectionCount();
-  // No command is sent, so only the subscriber's pings can detect the loss.
+  // The test sends no command, so only the subscriber's pings can detect the lost connection.
   await eventually(() => proxy.connectionCount() > before, { what: 'The attempt to connect anew' });
   await proxy.pass();
   await expectMessages(received);
@@ -109,7 +109,7 @@ test('a stopped store rejects commands and does not reconnect', async () => {
   expect(store.isHealthy()).toBe(false);
 });
 
-/** Waits until a message published through the direct connection arrives. */
+/** Publishes through the direct connection until a message arrives. */
 async function expectMessages(received: string[]): Promise<void> {
   const message = randomUUID();
   await eventually(

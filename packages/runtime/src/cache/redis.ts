@@ -13,18 +13,14 @@ import {
 import { type RedisConnection, toRedisConnection } from './redis-config.ts';
 
 /**
- * The interval of pings on a subscriber connection. Without pings, a connection that was lost without an error would
- * never be detected.
+ * A subscriber sends no commands, so without pings it would never detect a connection that was lost without an error.
  */
 const subscriberPingMs = 5000;
 
-/** The delay before the first reconnection attempt, which increases with each failed attempt. */
+/** The delay before the first reconnection attempt. It increases with each failed attempt. */
 const firstRetryMs = 100;
 
-/**
- * A script instead of a pipeline, because the server runs a script as one command, with one response and one time
- * limit.
- */
+/** Use a script instead of a pipeline: the server runs it as one command, with one response and one time limit. */
 const addToCountersScript = `
 local counts = {}
 for i, key in ipairs(KEYS) do
@@ -45,10 +41,9 @@ function connectionTo(redisUrl: string): RedisConnection {
 }
 
 /**
- * Stores values in Redis. Commands fail immediately while the connection is down (without an offline queue), and after
- * `commandTimeoutMs` if the server does not respond. A Redis outage therefore delays a request by milliseconds instead
- * of failing it. A connection that sends nothing for `silenceTimeoutMs` while a response is due is closed and opened
- * again.
+ * Stores values in Redis. Commands fail immediately while the connection is down (there is no offline queue), and after
+ * `commandTimeoutMs` if the server does not respond, so a Redis outage delays a request only briefly. If a response is
+ * due and the connection receives nothing for `silenceTimeoutMs`, the store reconnects.
  */
 export function createRedisStore(
   addressOrConnection: string | RedisConnection,
@@ -59,8 +54,8 @@ export function createRedisStore(
   const options = {
     commandTimeout: commandTimeoutMs,
     connectTimeout: 1000,
-    // The driver waits this long for the server to close a connection, even a broken one. A longer wait would delay the
-    // end of the process.
+    // How long the driver waits for the server to close a connection, even a broken one. A higher limit would delay the
+    // exit of the process.
     disconnectTimeout: 100,
     socketTimeout: silenceTimeoutMs,
     enableOfflineQueue: false,
@@ -101,7 +96,7 @@ export function createRedisStore(
     addToCounters: (changes) =>
       run(async () => {
         if (changes.length === 0) return [];
-        // In a cluster, all keys of a command must be on the same node.
+        // A cluster accepts only commands whose keys are all on the same node.
         const commands = connection.isCluster ? changes.map((change) => [change]) : [changes];
         return (await Promise.all(commands.map((some) => changeCounters(client, some)))).flat();
       }),
@@ -129,25 +124,25 @@ interface Subscriber {
 }
 
 /**
- * Creates a connection that restores its subscriptions after a reconnect. Subscriptions can be created before the first
- * connection.
+ * Creates a connection that restores its subscriptions after it reconnects. It accepts subscriptions before it is
+ * connected.
  */
 function createSubscriber(connection: RedisConnection, options: ClientOptions): Subscriber {
   const client = createRedisClient(connection, {
     ...options,
     commandTimeout: undefined,
-    // When the driver subscribes again automatically, it creates a promise that nothing handles. If the client is
-    // stopped in the meantime, the rejection of that promise would crash the process.
+    // When the driver resubscribes automatically, it creates a promise that nothing handles. If the client is stopped
+    // before the promise settles, its rejection crashes the process.
     autoResubscribe: false,
   });
   const disconnect = keepConnected(client, firstRetryMs);
-  // The number of subscriptions is not limited, and each subscription adds a listener.
+  // Each subscription adds a listener, and the number of subscriptions is not limited.
   client.setMaxListeners(0);
-  // The connection for commands already reports these errors.
+  // The command connection already reports these errors.
   client.on('error', () => {});
   watchSentinels(client, () => {});
   const channels = new Set<string>();
-  // A failed attempt is repeated after the next connection.
+  // If subscribing fails, the client subscribes again after the next reconnect.
   const subscribe = (...some: string[]) => void client.subscribe(...some).catch(() => {});
   client.on('ready', () => {
     if (channels.size > 0) subscribe(...channels);

@@ -53,7 +53,7 @@ itWithRedis.each([
     const { logged } = await keepLogs(logger, async () => {
       await server.client.config('SET', 'requirepass', 'second');
       expect(await works()).toBe(true);
-      // Closes all normal connections except the one that runs this command.
+      // The command closes all normal connections except its own.
       await server.client.call('CLIENT', 'KILL', 'TYPE', 'normal');
       await eventually(async () => ((await server.client.acl('LOG')) as unknown[]).length > 0, {
         what: 'a rejected password',
@@ -94,7 +94,7 @@ itWithRedis('rotates the passwords of sentinels and server without a restart', a
     await keepLogs(logger, async () => {
       await sentinel.client.acl('SETUSER', 'default', 'resetpass', '>watcher-two');
       await cut(sentinel);
-      // The driver already knows the address of the server, so it does not need the sentinel yet.
+      // The driver is still connected to the server, so it does not need the sentinel yet.
       expect(await works()).toBe(true);
       await cut(server);
       await eventually(async () => (await refusals(sentinel)) > 0, { what: 'a refusal by the sentinel' });
@@ -136,7 +136,7 @@ itWithRedis(
       await store.subscribe('channel', (message) => void heard.push(message));
       await expectToHear('first');
       await keepLogs(logger, async () => {
-        // This command also closes connections with subscriptions.
+        // Removing the permission closes the connections with subscriptions.
         await server.client.acl('SETUSER', 'default', 'resetchannels');
         await eventually(async () => ((await server.client.acl('LOG')) as unknown[]).length > 0, {
           what: 'a denied command',

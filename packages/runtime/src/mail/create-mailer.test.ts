@@ -15,7 +15,6 @@ import type { Mailer } from './mailer.ts';
 let server: MailServer;
 let proxy: FaultProxy;
 let mailer: Mailer;
-// The lines that the logger writes.
 const lines: unknown[] = [];
 const logger = { warn: (...line: unknown[]) => lines.push(line) } as unknown as Logger;
 const metrics = createMetrics({ withProcessMetrics: false });
@@ -98,7 +97,7 @@ test('reads an SMTP URL from a file for each mail, so that the password can chan
   try {
     expect(await own.send(mail)).toEqual({ result: 'accepted' });
     password = 'second';
-    // The open connection is already authenticated, so changing the password does not affect it.
+    // The open connection is already authenticated, so the new password does not affect it.
     expect(await own.send(mail)).toEqual({ result: 'accepted' });
     lines.length = 0;
     secret.exchange({ smtp: 'half of an addr' });
@@ -106,7 +105,7 @@ test('reads an SMTP URL from a file for each mail, so that the password can chan
     expect(await own.send(mail)).toEqual({ result: 'accepted' });
     expect(lines).toEqual([['SMTP_URL is no longer a valid URL; keeping the previous one']]);
     secret.exchange({ smtp: addressWith('wrong') });
-    // The recipient did not cause the refusal, so the email can be sent again.
+    // A refused password is not the recipient's fault, so the refusal is not permanent.
     expect(await own.send(mail)).toEqual({ result: 'refused', isPermanent: false, code: '535' });
     secret.exchange({ smtp: addressWith('second') });
     const sent = await Promise.all(Array.from({ length: 8 }, () => own.send(mail)));

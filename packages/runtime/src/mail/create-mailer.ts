@@ -4,8 +4,8 @@ import type { Mailer, MailOutcome, SmtpSettings } from './mailer.ts';
 import { createReloadingTransport } from './reloading-transport.ts';
 
 /**
- * Sends email over SMTP with a small connection pool. Addresses and contents are never logged. Server responses can
- * quote them, so only the response code is kept.
+ * Sends email over SMTP with a small connection pool. Never logs addresses and contents. A server response can quote
+ * them, so only its code is logged.
  */
 export function createMailer(
   settings: SmtpSettings,
@@ -35,12 +35,12 @@ async function attempt(send: () => Promise<unknown>): Promise<MailOutcome> {
   } catch (error) {
     const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
     const name = typeof code === 'string' ? code : 'UNKNOWN';
-    // The mail server rejected the password, not this email, which can be sent after the password is corrected.
+    // The server rejected the password, not this email. The email can be sent when the password is correct.
     if (name === 'EAUTH') return { result: 'refused', isPermanent: false, code: String(responseCode ?? name) };
     if (typeof responseCode === 'number' && responseCode >= 400) {
       return { result: 'refused', isPermanent: responseCode >= 500, code: String(responseCode) };
     }
-    // The library rejected the address without sending it to the server.
+    // The library rejected the email address without contacting the server.
     if (name === 'EENVELOPE') return { result: 'refused', isPermanent: true, code: name };
     return { result: 'unreachable', code: name };
   }

@@ -2,14 +2,13 @@
 
 export interface Mail {
   to: string;
-  /** The reply address, if it differs from the sender. */
+  /** The reply address. Defaults to the sender's address. */
   replyTo?: string | undefined;
   subject: string;
   text: string;
   html?: string;
   /** Images that the HTML shows with `<img src="cid:…">`. */
   attachments?: { cid: string; filename: string; contentType: string; content: Buffer }[];
-  /** Headers in addition to the standard headers. */
   headers?: Record<string, string>;
 }
 
@@ -28,20 +27,20 @@ export type MailOutcome =
   | { result: 'unreachable'; code: string };
 
 export interface Mailer {
-  /** Makes one attempt to send an email, and returns the result within the time limit. Never throws. */
+  /** Tries once to send an email within the time limit. Never throws. */
   send(mail: Mail): Promise<MailOutcome>;
-  /** Closes idle connections. Call `stop` when no `send` is in progress. */
+  /** Closes idle connections. Must not be called while an email is being sent. */
   stop(): Promise<void>;
 }
 
 export interface SmtpSettings {
   /**
    * The server: `smtp://user:password@host:587` or `smtps://…`, optionally with nodemailer options as a query string. A
-   * function is called for each email and returns the current URL.
+   * function returns the current URL for each email.
    */
   url: string | (() => string);
-  /** The sender: `Millrace <no-reply@example.com>`, or only an address. */
+  /** For example `Millrace <no-reply@example.com>`, or only an email address. */
   from: string;
-  /** The time limit of one attempt, from the DNS lookup to the last response, in milliseconds. */
+  /** The time limit in milliseconds for one email, from the DNS lookup to the last response. */
   timeoutMs: number;
 }

@@ -4,10 +4,7 @@ import { createTransport } from 'nodemailer';
 import type { Logger } from '../logger.ts';
 import type { SmtpSettings } from './mailer.ts';
 
-/**
- * The maximum number of connections. It is enough to send twenty invites within a second, and low enough for servers
- * that limit connections.
- */
+/** Five connections can send twenty invites within a second, and are few enough for servers that limit connections. */
 const maxConnections = 5;
 
 type Transport = ReturnType<typeof openTransport>;
@@ -18,7 +15,6 @@ interface Pool {
   busy: number;
 }
 
-/** Keeps a connection pool for the current SMTP URL. */
 export function createReloadingTransport(settings: SmtpSettings, logger: Logger) {
   const { url } = settings;
   const read = typeof url === 'string' ? () => url : url;
@@ -33,7 +29,7 @@ export function createReloadingTransport(settings: SmtpSettings, logger: Logger)
     const address = read();
     if (address === current.url || address === refused) return current;
     if (!isAddress(address)) {
-      // Warn only once per file content, because the error may be permanent.
+      // Warn only once per file content, because the URL may stay invalid.
       refused = address;
       logger.warn('SMTP_URL is no longer a valid URL; keeping the previous one');
       return current;
@@ -45,7 +41,7 @@ export function createReloadingTransport(settings: SmtpSettings, logger: Logger)
   }
 
   return {
-    /** Runs `send`. Closes connections to a former URL when they are no longer used. */
+    /** Runs `send`. If the URL has changed, closes the connections to the former URL after their last email. */
     async use<T>(send: (transport: Transport) => Promise<T>): Promise<T> {
       const pool = latest();
       pool.busy += 1;
@@ -72,7 +68,7 @@ function openTransport(url: string, { from, timeoutMs }: SmtpSettings) {
       url,
       pool: true,
       maxConnections,
-      // The caller decides whether to retry an email, instead of the pool.
+      // The caller, not the pool, decides whether to retry an email.
       maxRequeues: 0,
       connectionTimeout: timeoutMs,
       greetingTimeout: timeoutMs,
@@ -83,7 +79,7 @@ function openTransport(url: string, { from, timeoutMs }: SmtpSettings) {
     },
     { from },
   );
-  // The pool replaces broken idle connections.
+  // Ignore the error: the pool replaces broken idle connections.
   transport.on('error', () => {});
   return transport;
 }

@@ -1,4 +1,4 @@
-// Reports trace spans that do not reach the trace collector.
+// Reports trace spans that did not reach the trace collector.
 
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
@@ -9,16 +9,9 @@ const warnings = {
 };
 const quietMs = 60_000;
 
-/**
- * Reports spans that did not reach the collector.
- * @param error the error of the collector, if it failed
- */
 export type ReportLostSpans = (reason: keyof typeof warnings, spans: number, error?: Error) => void;
 
-/**
- * Creates a function that counts spans that do not reach the collector, and logs at most one warning per minute and
- * reason.
- */
+/** Creates a function that counts lost spans, and logs at most one warning per minute and reason. */
 export function createLostSpanReporter({ logger, metrics }: { logger: Logger; metrics: Metrics }): ReportLostSpans {
   const lost = metrics.counter(
     'millrace_trace_spans_lost_total',

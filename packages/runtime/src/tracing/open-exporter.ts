@@ -1,4 +1,6 @@
-/** Exports spans to the collector. Its libraries are large, so import this file only if a collector is configured. */
+/**
+ * Exports spans to the collector. Import this file only if a collector is configured, because its libraries are large.
+ */
 
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -24,12 +26,12 @@ export interface Exporter {
   stop(): Promise<void>;
 }
 
-/** Sends spans with OTLP in the background, one batch every two seconds. */
+/** Sends spans over OTLP in the background, in a batch every two seconds. */
 export function openExporter(service: string, endpoint: string, reportLost: ReportLostSpans): Exporter {
   const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`;
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': service, 'service.namespace': 'millrace' }),
-    // The caller that starts a span has already made the sampling decision.
+    // The caller has already made the sampling decision.
     sampler: new AlwaysOnSampler(),
     spanProcessors: [createSpanQueue(new OTLPTraceExporter({ url, timeoutMillis: 4000 }), reportLost)],
   });
@@ -49,17 +51,17 @@ export function openExporter(service: string, endpoint: string, reportLost: Repo
         },
       };
     },
-    // Ignore the error: rejected spans have already been counted, and cannot be resent during the shutdown.
+    // Ignore the error: the spans are already counted as lost, and cannot be sent again during the shutdown.
     stop: () => provider.shutdown().catch(() => {}),
   };
 }
 
-/** The maximum number of queued spans. Further spans are dropped, so that a slow collector uses little memory. */
+/** Spans beyond `maxQueueSize` are dropped, so that a slow collector uses little memory. */
 const limits = { maxQueueSize: 2048, maxExportBatchSize: 256, scheduledDelayMillis: 2000, exportTimeoutMillis: 5000 };
 
 /**
- * Queues spans that have ended and exports them in batches, one after the other. The queue counts its spans, because
- * the library drops spans without reporting it.
+ * Queues ended spans and exports them in batches, one at a time. The queue counts its spans, because the library drops
+ * spans without reporting it.
  */
 function createSpanQueue(exporter: SpanExporter, reportLost: ReportLostSpans): SpanProcessor {
   let waiting = 0;

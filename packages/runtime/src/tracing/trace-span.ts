@@ -1,4 +1,4 @@
-/** The interface of a span, and the header `traceparent` with which a trace continues in another program. */
+/** The interface of a span, and the `traceparent` header with which another program continues a trace. */
 
 import type { SpanContext } from '@opentelemetry/api';
 
@@ -7,7 +7,7 @@ export type TraceAttributes = Record<string, string | number | boolean>;
 
 export interface TraceSpanStart {
   kind: 'server' | 'consumer' | 'internal';
-  /** The parent span. If absent, the span starts a new trace. */
+  /** If absent, the span starts a new trace. */
   parent?: SpanContext | undefined;
   links?: SpanContext[];
   attributes?: TraceAttributes;
@@ -15,29 +15,24 @@ export interface TraceSpanStart {
 
 export interface TraceSpan {
   context: SpanContext;
-  /** The `traceparent` header with which other programs continue the trace. */
   traceparent: string;
   set(attributes: TraceAttributes): void;
-  /**
-   * Ends the span.
-   * @param ended the reason, if the work failed
-   */
+  /** Ends the span. If the work failed, `failure` is the reason. */
   end(ended?: { failure?: string }): void;
 }
 
 /**
- * Returns the duration of a step in milliseconds as an attribute. Use it for steps for which a separate span would cost
- * too much.
+ * Returns the duration of a step in milliseconds as an attribute, for steps that are too frequent for their own span.
  */
 export function createStepAttribute(name: string, startedAt: number): TraceAttributes {
   return { [`millrace.step.${name}.ms`]: Math.round((performance.now() - startedAt) * 1000) / 1000 };
 }
 
-/** Matches version 00 of the W3C Trace Context recommendation. IDs of all zeros mean that no trace exists. */
+/** Matches version 00 of the W3C Trace Context recommendation. An ID of all zeros is invalid. */
 const traceparent = /^00-((?!0{32})[0-9a-f]{32})-((?!0{16})[0-9a-f]{16})-([0-9a-f]{2})$/;
 const sampledFlag = 1;
 
-/** Parses a `traceparent` header. Returns null if the header is missing or invalid. */
+/** Returns null if the header is missing or invalid. */
 export function parseTraceparent(text: string): SpanContext | null {
   const [, traceId, spanId, flags] = traceparent.exec(text) ?? [];
   if (traceId === undefined || spanId === undefined) return null;
@@ -48,5 +43,5 @@ export function formatTraceparent({ traceId, spanId, traceFlags }: SpanContext):
   return `00-${traceId}-${spanId}-0${traceFlags & sampledFlag}`;
 }
 
-/** Returns true if a caller has already decided to record this trace. */
+/** Returns true if the caller has decided to record this trace. */
 export const isSampled = ({ traceFlags }: SpanContext) => (traceFlags & sampledFlag) === sampledFlag;

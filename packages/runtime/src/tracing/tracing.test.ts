@@ -10,7 +10,7 @@ beforeEach(() => {
   warnings = [];
 });
 
-/** Sends traces to a collector that responds with 400 once `mayRespond` resolves. */
+/** Sends traces to a collector that responds with 400 after `mayRespond` resolves. */
 async function traceTo(mayRespond: Promise<void>) {
   let requestCount = 0;
   const collector = await startServer(async (_request, response) => {

@@ -1,4 +1,4 @@
-/** A process's tracing: whether a collector is configured, what is traced, and how often. */
+/** Sets up tracing for a process and decides what to trace. */
 
 import { Type } from 'typebox';
 import type { Stoppable } from '../lifecycle.ts';
@@ -9,25 +9,22 @@ import type { TraceSpan, TraceSpanStart } from './trace-span.ts';
 
 export interface Tracing extends Stoppable {
   /**
-   * Decides whether to trace a piece of work. This function is called for each piece of work, so it must be fast.
-   * @param isRequested true if a trusted caller has already decided to trace the work
+   * Decides whether to trace a request or batch. Must be fast, because it is called for each of them.
+   * @param isRequested true if a trusted caller has already decided to trace it
    */
   shouldTrace(isRequested: boolean): boolean;
-  /** Whether external callers can decide if work is traced. */
+  /** Whether external callers can request tracing. */
   trustsParent: boolean;
   start(name: string, start: TraceSpanStart): TraceSpan;
 }
 
-/**
- * The maximum number of traces per second. More traces are not useful, and a trusted caller must not be able to
- * overload the process.
- */
+/** The maximum number of traces per second, so that a trusted caller cannot overload the process. */
 const maxTracesPerSecond = 50;
 
 /**
  * Creates OpenTelemetry traces and sends them to a collector in the background. Spans that the collector does not
- * accept are counted and then discarded.
- * @returns null if no collector is configured. In that case, the tracing libraries are not loaded.
+ * accept are counted and discarded.
+ * @returns null if no collector is configured. The tracing libraries are not loaded in that case.
  */
 export async function createTracing(
   service: string,
@@ -52,7 +49,7 @@ export async function createTracing(
 }
 
 /**
- * Creates a limit on the number of new traces.
+ * Limits the number of new traces.
  * @returns a function that returns true for the first `perSecond` calls of each second
  */
 export function createTraceLimit(perSecond: number, now: () => number = () => performance.now()): () => boolean {
@@ -80,7 +77,7 @@ export const tracingConfigFields = {
   ),
 } as const;
 
-/** The settings that decide what is traced, for the service that starts traces. */
+/** The settings for services that start traces. */
 export const traceSamplingConfigFields = {
   traceSampleRatio: Type.Number({
     minimum: 0,

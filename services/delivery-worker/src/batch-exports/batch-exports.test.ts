@@ -37,7 +37,7 @@ const runsOf = (id: string) =>
   );
 const makeDue = () =>
   fixture.database.sql.query(`UPDATE batch_export_run SET attempt_at = now() WHERE status = 'FailedRetryable'`);
-/** Creates an export to a separate table, with one run for the hour from 10:00. */
+/** Creates an export to its own table, with one run for the hour from 10:00. */
 async function oneRun(fields: Record<string, unknown> = {}, settings: Record<string, unknown> = {}) {
   const { environmentId } = await createTestTenant(fixture.database);
   const table = `t_${randomUUID().slice(0, 8)}`;
@@ -160,8 +160,7 @@ test('delays the export of an interval until transactions that began before its 
   const atOnce = { ...fixture, settledUntil: fixture.atOnce };
   await database.transaction(async (tx) => {
     await storeEvents(tx, environmentId, { count: 1, from: '2026-11-10T10:00:00Z' });
-    // The interval must end after the millisecond in which the transaction began, because times are precise to a
-    // millisecond.
+    // Times are precise to a millisecond, so the interval must end at least a millisecond after the transaction began.
     await tx.query('SELECT pg_sleep(0.002)');
     const end = new Date();
     await storeExport(database.sql, environmentId, { next_interval_end: end, end_at: end });
@@ -184,16 +183,16 @@ test("delays an export while a consumer's batch from its interval is open, even 
   const run = () => repeatUntilDone(() => runOneRound((slots) => runDueExports(atOnce, forever, slots)));
   await consumer.transaction(async (tx) => {
     await tx.query('SELECT 1');
-    // Use a full millisecond that is not earlier than the start of the transaction.
+    // Round up to a full millisecond, so that the end is not before the start of the transaction.
     const end = new Date(Date.now() + 2);
-    // Keep the interval within one hour. Otherwise, there would be two intervals, and only the first would be exported.
+    // Keep the interval within one hour. An export of two intervals would run only the first one here.
     const startOfHour = end.getTime() - 1 - ((end.getTime() - 1) % 3_600_000);
     const start = new Date(Math.max(end.getTime() - 60_000, startOfHour));
     await sql.query(
       'UPDATE batch_export SET next_interval_start = $2, next_interval_end = $3, end_at = $3 WHERE id = $1',
       [id, start, end],
     );
-    // A backfill of missed intervals starts with the same interval, so it must be delayed too.
+    // A backfill of the same interval must be delayed too.
     await sql.query(
       `INSERT INTO batch_export_backfill (id, batch_export_id, start_at, end_at, next_interval_start, by_stored_time)
        VALUES ('late', $1, $2, $3, $2, true)`,
@@ -271,7 +270,7 @@ test('leaves nothing at the destination of a cancelled run', async () => {
   await storeEvents(fixture.database.sql, environmentId, { count: 200, from: '2026-11-10T10:00:00Z' });
   await repeatUntilDone(() => planRun(fixture));
   const { sql } = fixture.database;
-  // Cancels the run between its claim and the first page.
+  // The trigger cancels the run after its claim and before the first page.
   await sql.query(`CREATE OR REPLACE FUNCTION cancel_run() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN NEW.status = 'Cancelled'; RETURN NEW; END $$`);
   await sql.query(`CREATE TRIGGER cancelling BEFORE UPDATE ON batch_export_run FOR EACH ROW

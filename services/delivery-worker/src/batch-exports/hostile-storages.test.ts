@@ -15,14 +15,14 @@ import { planRun } from './plan.ts';
 import { createExportMetrics, type ExportRunDeps, runDueExports } from './run.ts';
 
 /**
- * Runs all cases in the table of misbehaving HTTP servers. The S3 SDK differs from the clients for which the table
- * lists the outcomes: the SDK retries a request without a response, and reads response bodies.
+ * Misbehaving HTTP servers. The S3 SDK retries a request without a response and reads response bodies, so its outcomes
+ * can differ from those in the table.
  */
 const cases = [
   ...httpMisbehaviors.map(({ status, ...rest }) => ({ ...rest, scheme: 'http', outcome: status })),
   ...brokenTls.map(([id, title, script]) => ({ id, title, script, scheme: 'https', outcome: 'tls' })),
 ];
-/** Cases that make the SDK wait until its time limit. */
+/** Cases in which the SDK waits until its time limit. */
 const slow = new Set(['hostile-008', 'hostile-038', 'hostile-039', 'hostile-064']);
 const isSlow = ({ id, outcome }: { id: string; outcome: string }) => outcome === 'late' || slow.has(id);
 const good = afterHeaders((socket) => void socket.end('HTTP/1.1 200 OK\r\netag: "a"\r\ncontent-length: 0\r\n\r\n'));
@@ -37,7 +37,7 @@ let deps: ExportRunDeps;
 const servers = new Map<string, HostileServer>();
 const [before, after] = [new Map<string, Run>(), new Map<string, Run>()];
 
-/** Runs an export to each storage server, all at the same time, and repeats this after the servers have recovered. */
+/** Exports to all storage servers at the same time, and again after the servers have recovered. */
 beforeAll(async () => {
   fixture = await startWorkerFixture();
   deps = { ...fixture, mayBePrivate: true, counter: createExportMetrics(fixture.metrics) };
@@ -85,7 +85,6 @@ async function exportAll(some: typeof cases, responseTimeoutMs: number): Promise
   await sql.query('DELETE FROM batch_export');
 }
 
-/** Starts all due runs and waits until they have ended. */
 function oneRoundOfAll(begin: (slots: Parameters<typeof runDueExports>[2]) => Promise<boolean>): Promise<boolean> {
   return runOneRound(
     async (slots) => {
@@ -101,7 +100,7 @@ describe('when a storage server responds with', () => {
   it.each(cases)('$id: $title', async ({ id, outcome, scheme }) => {
     const server = servers.get(id);
     const run = before.get(id);
-    // The client also reads the response body, so the outcome may depend on the body.
+    // The SDK also reads the response body, so the outcome may depend on the body.
     if (outcome !== 'ok' || run?.status !== 'Completed') {
       expect(run).toMatchObject({
         status: 'FailedRetryable',

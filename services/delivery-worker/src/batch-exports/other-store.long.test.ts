@@ -13,7 +13,7 @@ import type { ClaimedRun, EventRecord } from './destination.ts';
 import { createCopiedUntil, readPages, readStoredPages } from './read.ts';
 import { openCursor, selectEventsOfRun } from './store.ts';
 
-/** Tests that an export reads the same data from ClickHouse as from PostgreSQL. */
+/** Tests that an export contains the same rows whether it reads them from ClickHouse or from PostgreSQL. */
 const modules = await clickHouseOrSkip();
 
 (modules === null ? describe.skip : describe)('exports from ClickHouse', () => {
@@ -103,7 +103,7 @@ const modules = await clickHouseOrSkip();
     }
     expect(rows).toHaveLength(count);
     expect(rows).toMatchObject(expected);
-    // The limit is 6 MiB, and a page can exceed it by one event.
+    // A page can exceed its limit of 6 MiB by one event.
     expect(Math.max(0, ...sizes)).toBeLessThan(6 * 1024 * 1024);
   });
 

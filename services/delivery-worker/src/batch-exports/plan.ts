@@ -12,8 +12,8 @@ export interface PlanRunDeps {
 }
 
 /**
- * Creates the run of a past interval and advances the export to its next interval, in one transaction. Every interval
- * gets exactly one run, even if it ended while no worker was running.
+ * Creates the run of an export's next interval and advances the export, in one transaction. Every interval gets exactly
+ * one run, even if it ended while no worker was running.
  * @returns whether more runs may be due
  */
 export async function planRun({ database, settledUntil }: PlanRunDeps): Promise<boolean> {
@@ -30,9 +30,9 @@ export async function planRun({ database, settledUntil }: PlanRunDeps): Promise<
 }
 
 /**
- * Creates all runs of a backfill together. When all of them have ended, completes the backfill. If the export's
- * interval was shortened after the backfill was requested, the backfill may need more runs than the limit. The
- * remaining runs are created after the first ones have ended.
+ * Creates all runs of a backfill, and completes the backfill when they have ended. A backfill whose export got a
+ * shorter interval after the request may need more runs than the limit. The remaining runs are then created after the
+ * first ones have ended.
  * @returns whether more backfills may be due
  */
 export async function planBackfill(database: Database): Promise<boolean> {

@@ -18,8 +18,7 @@ import {
 
 /**
  * Writes to a table in another PostgreSQL database, and creates the table if necessary. Collects the rows in a
- * temporary table, and then writes them in one transaction that replaces rows with the same key. Exporting an interval
- * again therefore does not duplicate rows.
+ * temporary table and then upserts them in one transaction, so exporting an interval again does not duplicate rows.
  * @throws DestinationError
  */
 export async function openPostgresWriter(run: OpenedRun, options: DestinationOptions): Promise<DestinationWriter> {
@@ -70,7 +69,7 @@ export async function openPostgresWriter(run: OpenedRun, options: DestinationOpt
   };
 }
 
-/** Estimates the size of a column value in bytes: eight for a time, and four or eight for a number. */
+/** Estimates a column value's size in bytes: eight for a time, and four or eight for a number. */
 function bytesOf(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
   return value === null ? 0 : typeof value === 'boolean' ? 1 : 8;
@@ -100,10 +99,7 @@ function definitions(shape: TableShape): string {
   return shape.columns.map(({ name, type }) => `${quote(name)} ${type}`).join(', ');
 }
 
-/**
- * Returns the type of an array parameter. JSON is sent as text, because the driver would encode an array of JSON values
- * differently.
- */
+/** Returns the type of an array parameter. JSON is sent as text, because the driver encodes JSON arrays differently. */
 function arrayType(type: string): string {
   return type === 'JSONB' ? 'text[]' : `${type}[]`;
 }
@@ -112,7 +108,7 @@ function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Replaces a database error with its error code. Omits the server's message, which may contain values. */
+/** Replaces a database error with its code, without the server's message, which may contain values. */
 async function named<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -126,7 +122,7 @@ async function named<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Returns the error code, if any. The destination server chooses the code, so it can be any string. */
+/** Returns the error code, if any. The destination server chooses it, so it can be any string. */
 function codeOf({ message, code }: Error & { code?: unknown }): string {
   if (typeof code === 'string') return /^[A-Z0-9_]{5,50}$/.test(code) ? code : 'EBADMESSAGE';
   if (/^(timeout expired|Query read timeout)$/.test(message)) return 'ETIMEDOUT';
@@ -165,9 +161,7 @@ interface TableShape<Row = ExportedRow> {
   key: readonly string[];
 }
 
-/**
- * Returns the columns of the table. A run reads the rows of its model, so each column gets a row of the expected type.
- */
+/** Returns the table's columns. A run reads only rows of its own model, so the cast is safe. */
 function shapeOf({ model, columns }: OpenedRun): TableShape {
   if (columns !== null) return selectedTable(columns) as TableShape;
   return (model === 'persons' ? personsTable : eventsTable) as TableShape;
@@ -179,7 +173,7 @@ function selectedTable(columns: readonly ExportColumn[]): TableShape<readonly un
     columns: columns.map(({ name, kind }, at) => ({
       name,
       type: columnTypes[kind],
-      // Arrays and tuples are converted to JSON. JSON columns already contain JSON text.
+      // Convert arrays and tuples to JSON. JSON columns already contain JSON text.
       of: (row) => (kind === 'array' || kind === 'tuple' ? jsonOf(row[at] ?? null) : row[at]),
     })),
   };
@@ -202,7 +196,7 @@ const columnTypes: Record<ExportColumn['kind'], string> = {
 };
 
 function property(row: EventRecord, name: string): unknown {
-  // Parse only text that contains the property name, because most events do not have the property.
+  // Most events do not have the property, so parse only text that contains its name.
   if (!row.properties.includes(`"${name}"`)) return null;
   return (JSON.parse(row.properties) as Record<string, unknown>)[name] ?? null;
 }
@@ -220,7 +214,7 @@ function shortened(text: string | null): string | null {
   return text === null ? null : cutToCodePoints(text, 200);
 }
 
-/** The columns that PostHog's exports write, so that existing tables can be used. */
+/** The same columns as in PostHog's exports, so that existing tables can be used. */
 const eventsTable: TableShape<EventRecord> = {
   key: ['uuid'],
   columns: [

@@ -37,8 +37,8 @@ test('reads pages of about 4 MiB, even when large events follow small ones', asy
   });
   expect(uuids.size).toBe(2600);
   expect(Math.max(...pages.map(({ rows }) => rows))).toBeLessThan(2100);
-  // A page can contain 32 rows that are larger than expected.
+  // A page can contain up to 32 rows that are larger than expected.
   expect(Math.max(...pages.map(({ bytes }) => bytes))).toBeLessThan(13 * mebibyte);
-  // Small rows must not result in many small pages.
+  // Small rows must not be spread over many small pages.
   expect(pages.length).toBeLessThan(12);
 });

@@ -1,4 +1,4 @@
-// Reads a batch export's rows in pages, and determines the time before which no more events can be added.
+// Reads a batch export's rows in pages, and finds the time before which no more events can be stored.
 
 import type { Sql, Transaction } from '@millrace/db';
 import {
@@ -13,8 +13,8 @@ import type { EventRecord, PersonRecord } from './destination.ts';
 import { fetchRows, type HiddenTransaction, readOpenTransactions } from './store.ts';
 
 /**
- * Returns the time before which no more events can be stored. The stored time of an event (`created_at`) is the start
- * of its transaction, so the result is limited by the start of open transactions.
+ * Returns the time before which no more events can be stored. An event's stored time (`created_at`) is the start of its
+ * transaction, so open transactions limit the result.
  * @returns null while the time is unknown
  */
 export type SettledUntil = () => Promise<Date | null>;
@@ -22,26 +22,26 @@ export type SettledUntil = () => Promise<Date | null>;
 interface SettledUntilDeps {
   sql: Sql;
   logger: Logger;
-  /** Minimum age of events in seconds, because an event may be committed shortly after its stored time. */
+  /** Minimum age of events in seconds, because an event is committed after its stored time. */
   settleSeconds?: number;
 }
 
-/** When a hidden transaction was first seen, and the time of the previous check, when it did not exist yet. */
+/** When a hidden transaction was first seen, and the last check before that, or null if no check came before. */
 interface Seen {
   firstAt: Date;
   startedAfter: Date | null;
 }
 
 /**
- * Age in milliseconds above which a transaction counts as stuck and is ignored. No consumer transaction takes this
- * long.
+ * A transaction that is older than this age in milliseconds is stuck and therefore ignored. No consumer transaction
+ * takes this long.
  */
 const stuckMs = 3_600_000;
 
 /**
- * Creates a check of open transactions. The server hides the start times of other roles' transactions, unless the role
- * is a member of `pg_read_all_stats`. A hidden transaction counts as started at the last check in which it did not
- * exist. If it already exists at the first check, the time stays unknown until it ends.
+ * Creates a check of open transactions. PostgreSQL hides the start times of other roles' transactions, unless the role
+ * is a member of `pg_read_all_stats`. A hidden transaction is assumed to have started at the last check before it was
+ * seen. If the first check already sees it, the time stays unknown until the transaction ends.
  */
 export function createSettledUntil({ sql, logger, settleSeconds = 20 }: SettledUntilDeps): SettledUntil {
   let seen = new Map<string, Seen>();
@@ -82,9 +82,7 @@ export function createSettledUntil({ sql, logger, settleSeconds = 20 }: SettledU
   };
 }
 
-/**
- * Like `settledUntil`, for events in another store. Events and their persons must also have been copied to that store.
- */
+/** Like `settledUntil`, but events and their persons must also have been copied to the other store. */
 export function createCopiedUntil(sql: Sql, settledUntil: SettledUntil): SettledUntil {
   return async () => {
     const [settled, { events, persons }] = [await settledUntil(), await readCopiedUntil(sql)];
@@ -95,15 +93,12 @@ export function createCopiedUntil(sql: Sql, settledUntil: SettledUntil): Settled
 
 const targetBytes = 4 * 1024 * 1024;
 const maxRows = 2000;
-/**
- * Maximum number of rows that are fetched together. The number is limited because small rows may be followed by rows of
- * nearly a megabyte each.
- */
+/** Maximum number of rows per fetch, because small rows may be followed by rows of nearly a megabyte each. */
 const maxFetched = 32;
 
 /**
- * Reads the rows of the open cursor in pages of about 4 MiB. Fetches a few rows at a time, and fewer after large ones,
- * so that no mixture of small and large events fills the memory.
+ * Reads the open cursor's rows in pages of about 4 MiB. Fetches few rows at a time, and fewer after large ones, so that
+ * a mixture of small and large events does not fill the memory.
  */
 export async function* readPages<Row extends EventRecord | PersonRecord>(tx: Transaction): AsyncGenerator<Row[]> {
   let page: Row[] = [];
@@ -128,10 +123,10 @@ function sizeOf(row: EventRecord | PersonRecord): number {
   return 300 + row.properties.length + ('person_properties' in row ? row.person_properties.length : 0);
 }
 
-/** Time limit for one page in milliseconds. A page normally takes far less, so the limit also suits a busy store. */
+/** Time limit for one page in milliseconds. A page normally takes far less, even if the store is busy. */
 const longestPageMs = 120_000;
 
-/** Reads a run's events from a store other than PostgreSQL, in the same order and with the same page size. */
+/** Reads a run's events from ClickHouse, in the same order and with the same page size as from PostgreSQL. */
 export async function* readStoredPages(
   events: EventStore,
   span: EventSpan,
@@ -151,12 +146,12 @@ export async function* readStoredPages(
   }
 }
 
-/** Maximum number of events per statement that reads a query's rows, because each event is a statement parameter. */
+/** Maximum number of events per statement, because each event is a statement parameter. */
 const maxKeys = 500;
-/** Number of columns above which a row may be larger than its event, because each column can contain all properties. */
+/** A row with more columns than this may be larger than its event, because each column can contain all properties. */
 const columnsPerEvent = 8;
 
-/** Reads the selected columns of a run's events. Events that do not match the query's condition have no row. */
+/** Reads the selected columns of a run's events. Events that do not match the query's condition are omitted. */
 export async function* readSelectedPages(
   { events, query }: { events: EventStore; query: PreparedExport },
   span: EventSpan,

@@ -46,11 +46,11 @@ import { openS3Writer } from './s3.ts';
 import { claimRun, completeRun, failRun, openCursor, releaseRun, renewClaim, selectEventsOfRun } from './store.ts';
 
 /**
- * Duration of a claim in seconds. The claim is renewed after every page, so it must outlast one page and the commit,
- * but not the entire run.
+ * How long a claim lasts in seconds. It is renewed after every page, so it must outlast one page and the commit, but
+ * not the whole run.
  */
 const leaseSeconds = 900;
-/** Delays in seconds before the second and further attempts. The run fails after the last attempt. */
+/** Delays in seconds before the second and each following attempt. The run fails after the last attempt. */
 const retryDelaysSeconds = [30, 120, 600, 3600];
 
 export interface ExportRunDeps extends DestinationOptions {
@@ -58,23 +58,23 @@ export interface ExportRunDeps extends DestinationOptions {
   logger: Logger;
   secretBox: SecretBox;
   settledUntil: SettledUntil;
-  /** The event store: PostgreSQL or ClickHouse. */
+  /** PostgreSQL or ClickHouse. */
   events: EventStore;
-  /** Whether events are copied to ClickHouse, from which exports then read them. */
+  /** Whether events are copied to ClickHouse. Exports then read them from there. */
   isCopied: boolean;
   parser: SqlParser;
   counter: ReturnType<typeof createExportMetrics>;
 }
 
 /**
- * Thrown if this worker must not continue with a run. If the run was cancelled or claimed by another worker, this
- * worker records nothing. If this worker stops, it releases the claim.
+ * Thrown if this worker must stop processing a run. If the run was cancelled or claimed by another worker, nothing is
+ * recorded. If this worker is stopping, it releases the claim.
  */
 class Interrupted extends Error {}
 
 /**
  * Starts a due run, in addition to those in progress.
- * @param signal aborted when the worker stops. Runs are then released at their next page.
+ * @param signal aborted when the worker stops, which releases runs at their next page
  * @returns whether more runs may be due
  */
 export async function runDueExports(deps: ExportRunDeps, signal: AbortSignal, slots: FairSlots): Promise<boolean> {
@@ -95,9 +95,7 @@ export async function runDueExports(deps: ExportRunDeps, signal: AbortSignal, sl
   return true;
 }
 
-/**
- * Exports the interval of a run completely or not at all. Keeps only one page in memory, however large the interval is.
- */
+/** Exports a run's interval completely or not at all. Keeps only one page in memory, however large the interval is. */
 async function doRun(run: ClaimedRun, deps: ExportRunDeps, signal: AbortSignal): Promise<void> {
   const { sql } = deps.database;
   const labels = { destination: run.destination_type, model: run.model };
@@ -144,7 +142,7 @@ async function copy(
   const writer = await openWriter({ ...openSecrets(run, deps.secretBox), columns: query?.columns ?? null }, deps);
   try {
     const records = await copyPages(run, { where, query, writer, deps, signal });
-    // Check again whether the run was cancelled, because a cancelled run must not become visible at the destination.
+    // A run may have been cancelled since its last page. It must not become visible at the destination then.
     await keepClaim(run, records, { deps, signal });
     await writer.commit();
     return { records, bytes: writer.bytes() };
@@ -153,7 +151,7 @@ async function copy(
   }
 }
 
-/** Parses the filters, which were valid when they were saved, but may name a cohort that has since been deleted. */
+/** Parses the filters. They were valid when they were saved, but may name a cohort that has since been deleted. */
 async function readFilters(run: ClaimedRun, { database }: ExportRunDeps): Promise<Condition> {
   const { environment_id: projectId, filters } = run;
   try {
@@ -167,7 +165,7 @@ async function readFilters(run: ClaimedRun, { database }: ExportRunDeps): Promis
   }
 }
 
-/** Parses the query, which was valid when it was saved, possibly by another version of Millrace. */
+/** Parses the query. It was valid when it was saved, but maybe for another version of Millrace. */
 async function readQuery(
   run: ClaimedRun,
   { database: { sql }, parser }: ExportRunDeps,
@@ -193,10 +191,7 @@ interface Copying {
   signal: AbortSignal;
 }
 
-/**
- * Copies the rows of a run page by page.
- * @returns the number of written rows
- */
+/** Copies a run's rows page by page. @returns the number of written rows */
 function copyPages(run: ClaimedRun, { where, query, writer, deps, signal }: Copying): Promise<number> {
   const { database, events, isCopied } = deps;
   if (query !== null) return writeAll(readSelectedPages({ events, query }, selectEventsOfRun(run, where), signal));
@@ -227,9 +222,7 @@ async function keepClaim(
   if (!(await renewClaim(deps.database.sql, run, { records, leaseSeconds }))) throw new Interrupted();
 }
 
-/**
- * Decrypts the secrets. A missing key is not a permanent error, because the operator may add it to the worker later.
- */
+/** Decrypts the secrets. A missing key is not a permanent error, because an operator can still configure it. */
 function openSecrets(run: ClaimedRun, box: SecretBox): Omit<OpenedRun, 'columns'> {
   try {
     return {

@@ -28,12 +28,12 @@ import {
   type PersonRecord,
 } from './destination.ts';
 
-/** Part size in bytes. S3 requires at least 5 MiB for every part except the last part. */
+/** Part size in bytes. S3 requires at least 5 MiB, except for the last part. */
 const partBytes = 8 * 1024 * 1024;
 
 /**
- * Writes the interval as one object of JSON lines. The object becomes visible when it is complete, and replaces the
- * object of an earlier attempt. An interval without records creates no object. Keeps one part in memory.
+ * Writes the interval as one object of JSON lines, which becomes visible when it is complete and replaces an earlier
+ * attempt's object. An interval without rows creates no object. Keeps one part in memory.
  */
 export async function openS3Writer(run: OpenedRun, options: DestinationOptions): Promise<DestinationWriter> {
   const settings = run.settings as Record<string, string | undefined>;
@@ -92,7 +92,7 @@ export async function openS3Writer(run: OpenedRun, options: DestinationOptions):
     bytes: () => bytes,
     async close() {
       if (uploadId !== undefined) {
-        // Without an abort, uploaded parts would remain in the bucket and be billed.
+        // Without an abort, uploaded parts would stay in the bucket and be billed.
         const abort = new AbortMultipartUploadCommand({ ...target, UploadId: uploadId });
         await request((limit) => client.send(abort, limit)).catch(() => {});
       }
@@ -135,7 +135,7 @@ interface Limit {
   abortSignal: AbortSignal;
 }
 
-/** Enforces the time limit. After a 101 response, the S3 client ignores its own limit and never settles. */
+/** Enforces the time limit. The S3 client ignores its own limit after a 101 response, and would never settle. */
 function inTime<T>(ask: (limit: Limit) => Promise<T>, timeoutMs: number): Promise<T> {
   const abortSignal = AbortSignal.timeout(timeoutMs);
   const late = new Promise<never>((_, reject) => {
@@ -152,7 +152,7 @@ async function named<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Replaces an error with its name. Omits the message, which may contain keys. */
+/** Replaces an error with its name, without the message, which may contain keys. */
 function toDestinationError(cause: unknown): DestinationError {
   const { name, code, $metadata } = cause as { name?: string; code?: string; $metadata?: { httpStatusCode?: number } };
   const status = $metadata?.httpStatusCode;
@@ -166,8 +166,8 @@ function toDestinationError(cause: unknown): DestinationError {
 }
 
 /**
- * Returns the object key of an interval: `<prefix>/<start>-<end>.jsonl[.gz]`. The prefix can contain `{year}`,
- * `{month}`, `{day}`, `{hour}`, `{minute}` and `{second}` for the interval's start in UTC, and `{table}` for the model.
+ * Returns the object key of an interval: `<prefix>/<start>-<end>.jsonl[.gz]`. The prefix can contain `{table}` for the
+ * model, and `{year}`, `{month}`, `{day}`, `{hour}`, `{minute}` and `{second}` for the interval's start in UTC.
  */
 function objectKey(
   {
@@ -184,10 +184,7 @@ function objectKey(
   return `${filled === '' ? '' : `${filled}/`}${start}-${end}.jsonl${isCompressed ? '.gz' : ''}`;
 }
 
-/**
- * Returns the function that formats rows as lines. A run reads only rows of its model, so the function receives rows of
- * the expected type.
- */
+/** Returns a function that formats a row as a line. A run reads only rows of its own model, so the cast is safe. */
 function lineWriter({ model, columns, environment_id: environmentId }: OpenedRun): (row: ExportedRow) => string {
   if (columns !== null) return (row) => selectedLine(row as readonly unknown[], columns);
   return model === 'persons'
@@ -204,7 +201,7 @@ function selectedLine(row: readonly unknown[], columns: readonly ExportColumn[])
   return `{${fields.join(',')}}\n`;
 }
 
-/** Formats an event as a line. JSON columns already contain JSON text, which is inserted without parsing. */
+/** Formats an event as a line. Inserts JSON columns without parsing them. */
 function eventLine(row: EventRecord, environmentId: number): string {
   const { uuid, event, distinct_id, person_id, elements_chain, timestamp, created_at } = row;
   const plain = JSON.stringify({
@@ -234,12 +231,12 @@ function personLine(row: PersonRecord, environmentId: number): string {
   return `${JSON.stringify({ ...plain, created_at }).slice(0, -1)},"properties":${row.properties}}\n`;
 }
 
-/** Collects text as bytes, and compresses them if requested. The bytes can be taken out in chunks. */
+/** Encodes text as bytes and optionally compresses them. */
 interface ByteSink {
   write(text: string): Promise<void>;
-  /** Completes the compression. No text can be added after this call. */
+  /** Completes the compression. After this call, `write` must not be called. */
   end(): Promise<void>;
-  /** Returns the number of bytes that can be taken out. */
+  /** Returns how many bytes `take` would return now. */
   size(): number;
   take(): Buffer;
   hasContent(): boolean;
@@ -278,19 +275,19 @@ function createByteSink({ isCompressed }: { isCompressed: boolean }): ByteSink {
   };
 }
 
-/** Maximum response size in bytes. Normal responses have at most a few kilobytes. */
+/** Maximum response size in bytes. Normal responses have a few kilobytes. */
 const maxResponseBytes = 1024 * 1024;
 
 /**
- * Limits the size of responses. The SDK keeps a complete response in memory, so a malicious storage server could
- * otherwise crash the worker.
+ * Limits the size of responses. The SDK keeps a response in memory, so a malicious storage server could otherwise crash
+ * the worker.
  */
 function limitResponses(client: S3Client): void {
   client.middlewareStack.add(
     (next) => async (args) => {
       const result = await next(args);
       const response = result.response as { statusCode: number; body?: unknown };
-      // The SDK treats every status below 300 as success.
+      // The SDK would treat every status below 300 as success.
       if (!(response.statusCode >= 200 && response.statusCode <= 599)) {
         if (response.body instanceof Readable) response.body.destroy();
         throw Object.assign(new Error('The status must be between 200 and 599.'), { code: 'EBADSTATUS' });
@@ -311,7 +308,7 @@ function limited(body: Readable): Readable {
       else done(Object.assign(new Error('The response is too long.'), { code: 'EANSWERTOOLONG' }));
     },
   });
-  // The stream's reader also receives and reports the error.
+  // Ignore the error here, because the stream's reader receives it too.
   pipeline(body, limit).catch(() => {});
   return limit;
 }

@@ -1,4 +1,4 @@
-// Tests exports to S3 and PostgreSQL whose columns are selected by `hogql_query`.
+// Tests exports whose columns are selected by `hogql_query`, to S3 and PostgreSQL.
 
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -65,7 +65,6 @@ interface StoredEvent {
   timestamp?: string;
 }
 
-/** Creates a project with events that were stored between 10 and 11 o'clock. */
 async function projectWith(events: readonly StoredEvent[]): Promise<number> {
   const { environmentId } = await createTestTenant(fixture.database);
   for (const { event = 'order', properties, timestamp = '2010-01-02T09:59:59.250Z' } of events) {

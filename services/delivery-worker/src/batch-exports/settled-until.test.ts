@@ -7,7 +7,7 @@ import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixtur
 import { planRun } from './plan.ts';
 import { createSettledUntil, type SettledUntil } from './read.ts';
 
-/** Starts a worker with its own database role, which cannot see the sessions of consumers. */
+/** The worker's database role cannot see the consumers' sessions. */
 const role = `worker_${randomBytes(6).toString('hex')}`;
 const password = randomBytes(12).toString('hex');
 const warnings: string[] = [];
@@ -39,7 +39,6 @@ beforeEach(() => {
 
 const settledOf = (database: Database) => createSettledUntil({ sql: database.sql, logger, settleSeconds: 0 });
 
-/** Creates an export whose interval ends now. */
 async function dueExport(): Promise<string> {
   const { environmentId } = await createTestTenant(fixture.database);
   const end = new Date(Date.now() + 2);
@@ -64,7 +63,7 @@ test("a consumer's batch delays the export of its interval, even if the worker c
     await tx.query('SELECT 1');
     const due = await dueExport();
     for (let look = 0; look < 3; look += 1) expect(await planned(due, settledUntil)).toBe(false);
-    // The transaction, which began before the interval ended, now writes something.
+    // The transaction began before the interval ended, and writes only now.
     await tx.query('SELECT pg_current_xact_id()');
     expect(await planned(due, settledUntil)).toBe(false);
     return due;

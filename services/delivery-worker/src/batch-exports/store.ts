@@ -7,7 +7,6 @@ import type { ExportRhythm, ExportSchedule, TimeSpan } from '@millrace/schedule'
 import type { SlotUsage } from '../poll.ts';
 import type { ClaimedRun, EventRecord, PersonRecord } from './destination.ts';
 
-/** An export and its next interval. */
 interface Plannable extends ExportSchedule {
   id: string;
   next_interval_start: Date;
@@ -34,9 +33,7 @@ export async function setNextInterval(tx: Transaction, exportId: string, next: T
   ]);
 }
 
-/**
- * Inserts runs. The last run of a backfill can be created before its interval has ended, but starts only afterwards.
- */
+/** Inserts runs. A backfill's last run can be created before its interval has ended, but starts only afterwards. */
 export async function insertRuns(
   tx: Transaction,
   { exportId, backfillId }: { exportId: string; backfillId: string | null },
@@ -58,7 +55,7 @@ interface PlannableBackfill extends ExportRhythm {
   has_failed_run: boolean;
 }
 
-/** Locks a backfill without open runs, which either needs its next runs or is complete. */
+/** Locks a backfill without open runs. It is complete, or needs its next runs. */
 export async function lockOpenBackfill(tx: Transaction): Promise<PlannableBackfill | undefined> {
   const rows = await tx.query<PlannableBackfill & Record<string, unknown>>(
     `SELECT b.id, b.batch_export_id, e."interval", e.timezone, e.offset_day, e.offset_hour, b.end_at, b.next_interval_start,
@@ -140,10 +137,7 @@ export async function claimRun(
   return rows[0];
 }
 
-/**
- * Extends the claim of a run.
- * @returns false if the run was cancelled or another worker has claimed it
- */
+/** Extends a run's claim. @returns false if the run was cancelled or another worker has claimed it */
 export async function renewClaim(
   sql: Sql,
   { id, attempts }: Claim,
@@ -171,10 +165,7 @@ export async function completeRun(
   );
 }
 
-/**
- * Records a failed attempt.
- * @param delaySeconds delay before the next attempt, or null if this attempt was the last
- */
+/** Records a failed attempt. @param delaySeconds delay before the next attempt, or null if this was the last attempt */
 export async function failRun(
   sql: Sql,
   { id, attempts }: Claim,
@@ -202,10 +193,9 @@ export async function releaseRun(sql: Sql, { id, attempts }: Claim): Promise<voi
 const cursorName = 'export_rows';
 
 /**
- * Opens a cursor over the records of a run, in the same order at every attempt. Scheduled runs select events by the
- * time when they were stored, so that late events are not missed. Backfills of a range select them by their own
- * timestamps. Runs of persons always cover all persons in their current state, because the time of their last change is
- * not stored.
+ * Opens a cursor over a run's records, in the same order at every attempt. A scheduled run selects events by their
+ * stored time, so that it does not miss late events. A backfill of a range selects them by their own timestamps. A run
+ * of persons always covers all persons in their current state, because the time of their last change is not stored.
  */
 export async function openCursor(tx: Transaction, run: ClaimedRun, where: Condition): Promise<void> {
   await tx.query('SET LOCAL cursor_tuple_fraction = 1');
@@ -214,10 +204,7 @@ export async function openCursor(tx: Transaction, run: ClaimedRun, where: Condit
   await tx.query(`DECLARE ${cursorName} NO SCROLL CURSOR FOR ${text}`, values);
 }
 
-/**
- * Selects the events of a run.
- * @param where condition for the export's filters
- */
+/** Selects a run's events. @param where the condition of the export's filters */
 export function selectEventsOfRun(run: ClaimedRun, where: Condition): EventSpan {
   const { include_events: include, exclude_events: exclude } = run.destination_config;
   const values = listOrNull(exclude) ?? [];
@@ -244,7 +231,7 @@ async function openPersons(tx: Transaction, environmentId: number): Promise<void
   );
 }
 
-/** Returns the cursor's next rows, or fewer rows than requested at the end. */
+/** Returns the next rows of the cursor. Returns fewer rows than requested only at the end. */
 export async function fetchRows<Row extends EventRecord | PersonRecord>(
   tx: Transaction,
   count: number,
@@ -252,36 +239,34 @@ export async function fetchRows<Row extends EventRecord | PersonRecord>(
   return tx.query<Row & Record<string, unknown>>(`FETCH ${Math.trunc(count)} FROM ${cursorName}`);
 }
 
-/** Treats an empty list like a missing filter. */
 function listOrNull(list: unknown): string[] | null {
   return Array.isArray(list) && list.length > 0 ? list.map(String) : null;
 }
 
-/** A transaction whose start time the server does not show, because its session belongs to another role. */
+/** A transaction of another role, whose start time PostgreSQL hides. */
 export interface HiddenTransaction {
-  /** The ID that identifies the transaction at every check. The server does not reuse the ID until it restarts. */
+  /** PostgreSQL does not reuse this ID until it restarts. */
   id: string;
   isConsumer: boolean;
   hasWritten: boolean;
 }
 
 interface OpenTransactions {
-  /** The time of the check minus the minimum age of events. */
+  /** The time of the check, minus the minimum age of events. */
   reached: Date;
-  /** The start of the oldest visible transaction that could store events, or null if no such transaction is open. */
+  /** When the oldest visible transaction that could store events began. Null if no such transaction is open. */
   oldest: Date | null;
   hidden: HiddenTransaction[];
-  /** The number of hidden sessions that could delay exports now or later. */
+  /** The number of hidden sessions that could delay exports. */
   hiddenSessions: number;
-  /** Whether a prepared transaction, whose start time is unknown, has locked the events table. */
+  /** Whether a prepared transaction has locked the events table. Its start time is unknown. */
   hasPrepared: boolean;
 }
 
 /**
- * Reads the transactions that may still store events. These include all consumer sessions, even those without a
- * transaction ID because they have not written anything, and other sessions that have written something in the last
- * hour. All roles can see locks, so a hidden session's transaction can be identified by the lock on its own virtual
- * transaction ID.
+ * Reads the transactions that may still store events: those of all consumer sessions, even if they have not written
+ * anything yet, and those of other sessions if they have written something and began in the last hour. All roles can
+ * see locks, so a hidden transaction is identified by the lock on its own virtual transaction ID.
  */
 export async function readOpenTransactions(sql: Sql, settleSeconds: number): Promise<OpenTransactions> {
   const [row] = await sql.query<Row>(
@@ -317,5 +302,5 @@ interface Row extends Record<string, unknown> {
   has_prepared: boolean;
 }
 
-/** The application name of consumer sessions (services/event-consumer/src/main.ts). */
+/** The application name that services/event-consumer/src/main.ts sets. */
 const consumerName = 'event-consumer';

@@ -75,7 +75,7 @@ const membersOf = async (id: number) =>
     )
   ).map(({ person_uuid }) => person_uuid);
 
-/** Counts all due cohorts. @returns whether the persons were read one by one */
+/** Counts all due cohorts. @returns whether it read the persons one by one */
 async function readsPersons(): Promise<boolean> {
   let isRead = false;
   const sql: Database['sql'] = {

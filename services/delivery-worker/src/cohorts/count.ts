@@ -1,4 +1,4 @@
-// Counts cohort members in the background, and fills static cohorts that copy another cohort or a flag.
+// Counts cohort members in the background, and fills static cohorts that are created as copies of a cohort or a flag.
 
 import { type Database, isTransientError, type ReadPool } from '@millrace/db';
 import {
@@ -15,11 +15,10 @@ import { type ClaimedCohort, claimDueCohorts, releaseClaims, renewClaims, saveCo
 
 const leaseSeconds = 300;
 /**
- * Time limit in milliseconds for a statement that reads all of a project's persons, during which claims are not
- * renewed.
+ * Time limit in milliseconds for a statement that reads all of a project's persons. Claims are not renewed meanwhile.
  */
 export const maxStatementMs = 240_000;
-/** Maximum number of a project's cohorts that are counted in one pass over the project's persons. */
+/** Maximum number of cohorts that are counted in one pass over a project's persons. */
 const maxAtOnce = 50;
 const delays = { firstDelaySeconds: 60, maxDelaySeconds: 86_400 };
 const hourSeconds = 3600;
@@ -30,21 +29,21 @@ export interface CountCohortsDeps {
   reader: Pick<ReadPool, 'read'>;
   logger: Logger;
   counter: ReturnType<typeof createCohortMetrics>;
-  /** The interval between two counts of an unchanged cohort, in hours. */
+  /** How often an unchanged cohort is counted again, in hours. */
   recountHours: number;
-  /** The time limit for counting a project's persons, in milliseconds. */
+  /** The time limit in milliseconds for counting a project's persons. */
   maxWalkMs: number;
 }
 
-/** Thrown if the worker is stopping, so that the claims are released. */
+/** Thrown when the worker is stopping, to release the claims. */
 class Stopping extends Error {}
-/** Thrown if a cohort cannot be counted, with a message for the cohort's creator. */
+/** Thrown if a cohort cannot be counted. The message is for the cohort's creator. */
 class CannotCount extends Error {}
 
 /**
  * Counts the persons in due cohorts, and fills static cohorts that were created as copies. Keeps one page of persons in
  * memory, and no transaction open.
- * @param signal aborted when the worker stops. Claims are then released at the next page.
+ * @param signal aborted when the worker stops, which releases claims at the next page
  * @returns whether more cohorts may be due
  */
 export async function countDueCohorts(deps: CountCohortsDeps, signal: AbortSignal): Promise<boolean> {
@@ -59,7 +58,7 @@ export async function countDueCohorts(deps: CountCohortsDeps, signal: AbortSigna
   return true;
 }
 
-/** Records an attempt's outcome. If the database is unavailable, the claims expire instead. */
+/** Records the outcome of an attempt. If the database is unavailable, the claims expire instead. */
 async function settled(deps: CountCohortsDeps, claimed: ClaimedCohort[], work: () => Promise<void>): Promise<void> {
   const { database, logger, counter } = deps;
   try {
@@ -92,7 +91,7 @@ async function countDynamic(deps: CountCohortsDeps, claimed: ClaimedCohort[], si
   }
 }
 
-/** Counts several cohorts in one statement. Returns null if these cohorts cannot be counted together. */
+/** Counts several cohorts in one statement. Returns null if one statement cannot count them. */
 async function countTogether(
   { database: { sql }, reader, maxWalkMs }: CountCohortsDeps,
   claimed: ClaimedCohort[],
@@ -110,7 +109,7 @@ async function countTogether(
   return counts;
 }
 
-/** Evaluates the cohorts for each person, and renews the claims in the meantime. */
+/** Evaluates the cohorts for each person, and renews the claims meanwhile. */
 async function countOneByOne(
   deps: CountCohortsDeps,
   claimed: ClaimedCohort[],
@@ -139,7 +138,7 @@ async function fillAndCount(deps: CountCohortsDeps, cohort: ClaimedCohort, signa
   counter.inc({ result: 'counted' });
 }
 
-/** Adds members as they are found. A repeated attempt ignores existing members. */
+/** Adds members as they are found. An attempt that is repeated ignores members that already exist. */
 async function fill(deps: CountCohortsDeps, cohort: ClaimedCohort, signal: AbortSignal): Promise<void> {
   const { fill_from: source, project_id: projectId, id: cohortId } = cohort;
   if (source === null) return;
@@ -157,7 +156,7 @@ async function fill(deps: CountCohortsDeps, cohort: ClaimedCohort, signal: Abort
 }
 
 /**
- * Reads the persons of a project page by page, while this worker holds the claims of the project's cohorts.
+ * Reads a project's persons page by page while this worker holds the claims of the project's cohorts.
  * @throws Stopping, or CannotCount if the time limit is exceeded
  */
 async function* walk(

@@ -1,24 +1,21 @@
-// SQL that claims cohorts for counting or filling, and stores the outcome.
+// SQL that claims cohorts for counting or filling, and stores the results.
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 
-/** A cohort that a worker has claimed for counting or filling. */
 export interface ClaimedCohort extends Columns<'cohort', 'id' | 'project_id' | 'is_static'> {
-  /**
-   * The version of the cohort when it was claimed. If the cohort has changed since then, the cohort is counted again.
-   */
+  /** The version when the cohort was claimed. If the cohort changes during the count, it is counted again. */
   version: number;
-  /** The cohort or flag whose members must be added first. */
+  /** The cohort or flag whose members the new cohort must copy first. */
   fill_from: { cohort: number } | { flag: number } | null;
   calculation_id: string;
 }
 
-/** Number of calculation records to keep per cohort. */
+/** Number of calculation records per cohort. */
 const keptCalculations = 100;
 
 /**
- * Claims the due cohorts of the project that has waited longest, so that one pass over the project's persons counts all
- * of these cohorts. A claim lasts `leaseSeconds`, and `renewClaims` renews it.
+ * Claims the due cohorts of the project that has waited longest, because one pass over a project's persons can count
+ * all of its cohorts. A claim lasts `leaseSeconds`. Renew it with `renewClaims`.
  */
 export async function claimDueCohorts(
   tx: Transaction,
@@ -61,8 +58,8 @@ export async function renewClaims(sql: Sql, claimed: ClaimedCohort[], leaseSecon
 }
 
 /**
- * Stores the number of persons, and the time of the next count. If the cohort has changed in the meantime, updates only
- * the calculation record.
+ * Stores the count and the time of the next count. If the cohort changed during the count, updates only the calculation
+ * record.
  */
 export async function saveCount(
   tx: Transaction,
@@ -78,7 +75,7 @@ export async function saveCount(
   await finishCalculation(tx, { id, calculation_id }, { count, error: null });
 }
 
-/** Stores why a cohort could not be counted. The delay before the next attempt increases with each failure. */
+/** Stores why a cohort could not be counted. Each failure increases the delay before the next attempt. */
 export async function saveFailure(
   tx: Transaction,
   { id, version, calculation_id }: ClaimedCohort,
@@ -93,7 +90,7 @@ export async function saveFailure(
   await finishCalculation(tx, { id, calculation_id }, { count: null, error });
 }
 
-/** Releases claims because the worker is stopping, and deletes the attempt's records. */
+/** Releases claims because the worker is stopping, and deletes the records of the attempt. */
 export async function releaseClaims(tx: Transaction, claimed: ClaimedCohort[]): Promise<void> {
   await tx.query(
     `UPDATE cohort c SET calculate_at = date_trunc('milliseconds', now()) FROM unnest($1::int[], $2::int[]) AS claim (id, version)

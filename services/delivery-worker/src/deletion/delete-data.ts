@@ -1,4 +1,4 @@
-// Deletes the data of deleted persons and environments in portions.
+// Deletes the data of deleted persons and environments in batches.
 
 import type { Database, Transaction } from '@millrace/db';
 import {
@@ -21,17 +21,13 @@ import {
   saveDoneUntil,
 } from './store.ts';
 
-/**
- * Maximum number of events and IDs per transaction. The number is small enough not to delay other transactions, and
- * large enough to make progress.
- */
+/** Maximum rows per transaction: small enough not to delay other transactions, and large enough to make progress. */
 const portion = { events: 2000, ids: 100 };
 
 /**
- * Deletes a portion of the remaining data of a deleted person: the person's events or their personal data, then
- * warnings that name the person, and finally the IDs. After an interruption, the next portion continues where the last
- * one ended. The deletion uses no rows that the consumer locks, because the request has already deleted the person and
- * the person's IDs.
+ * Deletes one batch of a deleted person's remaining data: first events and personal data, then warnings that name the
+ * person, and finally the IDs. After an interruption, the next call continues where the last one ended. It uses no rows
+ * that the consumer locks, because the request has already deleted the person and the person's IDs.
  * @param isCopied true if events are also copied to another store, from which they must be removed too
  * @returns whether more data may remain
  */

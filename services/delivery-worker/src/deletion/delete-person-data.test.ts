@@ -30,7 +30,7 @@ async function storePerson(distinctIds: string[]): Promise<string> {
   return uuid;
 }
 
-/** Stores events of past years, all in one partition. @param captured seconds relative to now */
+/** Stores events with timestamps of past years, all in one partition. @param captured seconds relative to now */
 async function storeEvents(distinctId: string, personId: string, { count = 1, captured = -60 } = {}): Promise<void> {
   await query(
     `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, person_created_at, person_properties,
@@ -57,7 +57,7 @@ async function ask(uuid: string, deletesEvents: boolean): Promise<string> {
   return deletion.id;
 }
 
-/** Repeats the deletion until no data remains. Transactions in other databases of the server can delay this. */
+/** Repeats the deletion until it is complete. Transactions in other databases of the PostgreSQL server can delay it. */
 async function finish(limit?: { events: number; ids: number }): Promise<number> {
   let rounds = 0;
   const isDone = async () => {
@@ -97,7 +97,6 @@ test('deletes all events of a person in portions, but no events of others or of 
   expect(await events('ada')).toMatchObject([{ person_id: next }]);
   expect(await events('anonymous')).toEqual([]);
   expect(await events('bob')).toHaveLength(3);
-  // Only hashes of the IDs remain.
   const remaining = await query('SELECT distinct_id FROM deleted_distinct_id WHERE deletion_id = $1', [id]);
   expect(remaining).toEqual([{ distinct_id: null }, { distinct_id: null }, { distinct_id: null }]);
 });
@@ -132,7 +131,7 @@ test('deletes warnings that name an ID of the person, and no others', async () =
 test('waits for an in-flight batch that has read the person', async () => {
   const uuid = await storePerson(['ada']);
   await fixture.database.transaction(async (batch) => {
-    // Locking the row gives the transaction its ID, like the consumer's first statement.
+    // Locking the row assigns a transaction ID, as the consumer's first statement does.
     await batch.query('SELECT 1 FROM environment WHERE id = $1 FOR UPDATE', [tenant.environmentId]);
     await ask(uuid, true);
     expect(await deletePersonData(fixture.database)).toBe(false);

@@ -2,9 +2,7 @@
 
 import type { Columns, DeletionProgress, Sql, Transaction } from '@millrace/db';
 
-/**
- * A request to delete a person. `events` is the number of events that were deleted or stripped of personal data so far.
- */
+/** A request to delete a person. `events` counts the events that were deleted or stripped of personal data so far. */
 export type PersonDeletionRow = Columns<
   'person_deletion',
   'id' | 'project_id' | 'person_uuid' | 'delete_events' | 'requested_at' | 'events'
@@ -12,13 +10,13 @@ export type PersonDeletionRow = Columns<
 
 export interface IdToDelete {
   distinct_id: string;
-  /** The time up to which the ID's events have been processed, or null if none have been processed. */
+  /** The ID's events up to this time have been processed. Null if none have been processed yet. */
   done_until: string | null;
 }
 
 /**
- * For each new request, stores the transactions that may have seen the person: those that were in progress when the
- * request was committed. A consumer batch in such a transaction may still store an event with a copy of the person.
+ * Stores for each new request which transactions may have seen the person: those that were in progress when the request
+ * was committed. Such a transaction may still store an event with a copy of the person.
  */
 export async function recordOpenTransactions(tx: Transaction): Promise<void> {
   await tx.query(
@@ -29,9 +27,10 @@ export async function recordOpenTransactions(tx: Transaction): Promise<void> {
 }
 
 /**
- * Locks the oldest request whose person can no longer get new data from a transaction. Skips requests that another
- * worker has locked. Waits at most an hour for a transaction, because no transaction of Millrace takes that long. The
- * limit also covers a database that was restored on another server, where the stored transaction IDs have no meaning.
+ * Locks the oldest request for which no transaction can store new data about the person. Skips requests that another
+ * worker has locked. Waits at most an hour for a transaction, because none of Millrace's transactions take that long.
+ * The limit also matters after a database was restored on another server, where the stored transaction IDs have no
+ * meaning.
  */
 export async function lockDeletion(tx: Transaction): Promise<PersonDeletionRow | undefined> {
   const rows = await tx.query<PersonDeletionRow & Record<string, unknown>>(
@@ -45,7 +44,7 @@ export async function lockDeletion(tx: Transaction): Promise<PersonDeletionRow |
   return rows[0];
 }
 
-/** Returns those of the person's IDs that may still have data. */
+/** Returns the person's IDs that may still have data. */
 export async function readIdsToDelete(
   tx: Transaction,
   { id, project_id }: PersonDeletionRow,
@@ -76,21 +75,18 @@ export async function findPortionEnd(
 }
 
 /**
- * SQL condition for a deleted person's events. Excludes the events of a person created later under the same distinct
- * ID: an event matches if it was captured or stored before the request, or if it contains the deleted person's UUID,
- * which is never used again.
+ * SQL condition for a deleted person's events. An event matches if it was captured or stored before the request, or if
+ * it contains the deleted person's UUID, which is never used again. Events of a new person with the same distinct ID do
+ * not match.
  */
 const isOfPerson = `project_id = $1::int AND distinct_id = $2
    AND timestamp > $3::timestamptz AND timestamp <= $4::timestamptz
    AND (captured_at <= $5::timestamptz OR created_at <= $5::timestamptz OR person_id = $6::uuid)`;
 
-/** Event properties that change the person, and therefore contain a copy of the person's data. */
+/** Properties that update the person, and therefore contain the person's data. */
 const copies = `'{$set,$set_once,$unset}'::text[]`;
 
-/**
- * Deletes the events of an ID up to a time, or removes their personal data.
- * @returns the number of events
- */
+/** Deletes an ID's events up to a time, or removes their personal data. @returns the number of events */
 export async function removePersonFromEvents(
   tx: Transaction,
   deletion: PersonDeletionRow,
@@ -126,7 +122,7 @@ export async function saveDoneUntil(
   );
 }
 
-/** Deletes warnings that are older than the request and contain one of the IDs. */
+/** Deletes warnings that were created before the request and contain one of the IDs. */
 export async function deleteWarningsAbout(
   tx: Transaction,
   { project_id, requested_at }: PersonDeletionRow,
@@ -140,7 +136,7 @@ export async function deleteWarningsAbout(
   );
 }
 
-/** Requests the same removal in the other event store, which may contain older events than PostgreSQL. */
+/** Requests the same removal from ClickHouse, which may contain older events than PostgreSQL. */
 export async function requestRemoval(
   tx: Transaction,
   { project_id, person_uuid, requested_at, delete_events }: PersonDeletionRow,
@@ -153,12 +149,12 @@ export async function requestRemoval(
   );
 }
 
-/** Requests the removal of all of a project's events from the other event store. */
+/** Requests the removal of all of a project's events from ClickHouse. */
 export async function requestProjectRemoval(tx: Transaction, projectId: number): Promise<void> {
   await tx.query('INSERT INTO event_store_removal (project_id) VALUES ($1)', [projectId]);
 }
 
-/** Replaces IDs that have no remaining data with their hashes. */
+/** Replaces IDs whose data has been deleted with their hashes. */
 export async function hashDeletedIds(
   tx: Transaction,
   { id, project_id }: PersonDeletionRow,
@@ -172,7 +168,7 @@ export async function hashDeletedIds(
   );
 }
 
-/** Stores a request's progress in the request and, if it still exists, in its activity record. */
+/** Updates the progress of a request and, if it still exists, its activity record. */
 export async function saveDeletionProgress(tx: Transaction, id: string, progress: DeletionProgress): Promise<void> {
   await tx.query(
     `UPDATE person_deletion
@@ -187,13 +183,13 @@ export async function saveDeletionProgress(tx: Transaction, id: string, progress
   );
 }
 
-/** Maximum number of requests that one statement deletes. */
+/** Maximum number of requests per DELETE statement. */
 const portion = 100;
 
 /**
  * Deletes the records of IDs whose deletion ended long ago. The record of an ID that was split from a person is kept
- * while that person exists. Without the record, using the ID again could create a person with the same uuid, and would
- * return the ID to the original person.
+ * while that person exists: without it, using the ID again could create a person with the same UUID and would return
+ * the ID to the original person.
  * @returns whether more records may remain
  */
 export async function deleteOldIdRecords(sql: Sql, days: number): Promise<boolean> {
@@ -212,8 +208,8 @@ export async function deleteOldIdRecords(sql: Sql, days: number): Promise<boolea
 }
 
 /**
- * Tables of ingested data, in the order in which they are emptied. Their rows belong to an environment, but have no
- * foreign key. A table that refers to another one comes first. A test compares this list with the database.
+ * Tables of ingested data, in the order in which they are emptied: a table that refers to another one comes first.
+ * Their rows belong to an environment, but have no foreign key. A test compares this list with the database.
  */
 export const ingestedTables = [
   'event',
@@ -249,7 +245,7 @@ export async function deleteSomeRows(
   table: (typeof ingestedTables)[number],
   { environmentId, limit }: { environmentId: number; limit: number },
 ): Promise<number> {
-  // `ctid` is unique only within a partition, so the statement may delete a few more rows of the same environment.
+  // Partitions can contain the same `ctid`, so the statement may delete a few more of the environment's rows.
   const rows = await tx.query<{ count: number }>(
     `WITH gone AS (
        DELETE FROM "${table}"

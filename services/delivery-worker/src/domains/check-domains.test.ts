@@ -7,7 +7,7 @@ import { checkDomains } from './check-domains.ts';
 let fixture: WorkerFixture;
 let id: string;
 let owner: string;
-/** Simulated result of the DNS lookup. */
+/** The simulated result of the DNS lookup. */
 let outcome: ChallengeCheck['outcome'];
 beforeAll(async () => {
   fixture = await startWorkerFixture();
@@ -27,10 +27,7 @@ beforeEach(async () => {
   );
 });
 
-/**
- * Checks the domain a day later.
- * @returns whether a domain was due
- */
+/** Checks the domain one day later. @returns whether a domain was due */
 async function day(said: ChallengeCheck['outcome']): Promise<boolean> {
   outcome = said;
   await fixture.database.sql.query("UPDATE organization_domain SET proof_checked_at = now() - interval '25 hours'");

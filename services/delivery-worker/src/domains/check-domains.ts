@@ -1,5 +1,4 @@
-// Checks verified email domains once a day, and emails administrators about missing records and certificates that will
-// expire.
+// Checks verified email domains once a day, and emails administrators about missing records and expiring certificates.
 
 import { type LookUpChallenge, mailAdministrators, readSamlCertificates } from '@millrace/accounts';
 import type { Database } from '@millrace/db';
@@ -15,14 +14,14 @@ export interface CheckDomainsDeps {
   lookUpChallenge: LookUpChallenge;
 }
 
-/** Number of consecutive days without the TXT record after which administrators are notified by email. */
+/** After this number of consecutive days without the TXT record, administrators get an email. */
 const missesUntilMail = 3;
-/** Numbers of days before the last SAML certificate expires at which administrators are notified by email. */
+/** Administrators get an email when the last SAML certificate expires in this number of days. */
 const certificateMails = [30, 14, 7, 3, 1, 0];
 
 /**
  * Checks once a day whether a verified domain still has its TXT record. A DNS timeout does not count as a missing
- * record. After seven days without the record, the domain no longer counts as verified (see `isProofInTime`).
+ * record. A domain that has had no record for seven days no longer counts as verified (see `isProofInTime`).
  * @returns whether more domains may be due
  */
 export async function checkDomains(deps: CheckDomainsDeps): Promise<boolean> {
@@ -56,14 +55,14 @@ export async function checkDomains(deps: CheckDomainsDeps): Promise<boolean> {
   return true;
 }
 
-/** Returns the number of days until the last certificate expires, or null if no certificate is valid. */
+/** Returns the number of days until the last certificate expires, or null without a valid certificate. */
 function daysOfCertificate(text: string | null, now: Date): number | null {
   try {
     const ends = readSamlCertificates(text ?? '').map(({ expiresAt }) => expiresAt.getTime());
     const days = Math.floor((Math.max(...ends) - now.getTime()) / (24 * 3600 * 1000));
     return days < 0 ? null : days;
   } catch (error) {
-    // The domain's page in the console shows certificate problems, so an email is not needed.
+    // The console shows certificate problems on the domain's page, so an email is not needed.
     if (isAppError(error, 'invalid')) return null;
     throw error;
   }

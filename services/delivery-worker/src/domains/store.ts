@@ -8,7 +8,7 @@ export interface DueDomain
     'id' | 'organization_id' | 'domain' | 'verification_challenge' | 'saml_x509_cert'
   > {}
 
-/** Claims a verified domain that has not been checked for a day. Other workers then skip the domain for a day. */
+/** Claims a verified domain that has not been checked for a day. Other workers skip it for a day. */
 export async function claimDueDomain(sql: Sql): Promise<DueDomain | undefined> {
   const rows = await sql.query<DueDomain & Record<string, unknown>>(
     `UPDATE organization_domain SET proof_checked_at = now()
@@ -22,7 +22,7 @@ export async function claimDueDomain(sql: Sql): Promise<DueDomain | undefined> {
 }
 
 /**
- * Records whether a check found the challenge record of a domain.
+ * Records whether a check found the domain's challenge record.
  * @returns the number of consecutive checks in which the record was missing
  */
 export async function recordDomainCheck(sql: Sql, id: string, isShown: boolean): Promise<number> {

@@ -1,4 +1,6 @@
-/** Tests that no event is missing in the copy after late commits, interruptions, clock changes and unusual times. */
+/**
+ * Tests that ClickHouse contains every event after late commits, interruptions, clock changes and unusual timestamps.
+ */
 
 import { createDatabase, type Transaction } from '@millrace/db';
 import { connectClickHouse, copyEvents, rebuildEvents } from '@millrace/insights';
@@ -20,7 +22,6 @@ const modules = await clickHouseOrSkip();
   let server: TestClickHouse;
   let client: ReturnType<typeof connectClickHouse>;
   let gauge: ReturnType<typeof createCopyMetrics>;
-  /** Connections of an event consumer. */
   let consumer: ReturnType<typeof createDatabase>;
   beforeAll(async () => {
     fixture = await startWorkerFixture();
@@ -45,7 +46,6 @@ const modules = await clickHouseOrSkip();
     const deps = { database, logger, eventRetentionDays: 0, gauge, target: target() };
     return createEventCopier({ ...deps, settledUntil, settleSeconds, minPortionMs });
   };
-  /** Copies until all currently stored events have been copied. */
   const followAll = async (follow = follower()) => {
     const [row] = await query(`SELECT clock_timestamp() + interval '5 ms' AS now`);
     await eventually(
@@ -91,9 +91,7 @@ const modules = await clickHouseOrSkip();
     await followAll();
     const end = Date.now() + 20_000;
     let count = 0;
-    /**
-     * Acts like a consumer, with transactions that pause before they store events, and before they commit or roll back.
-     */
+    /** Acts like a consumer: pauses before it stores events, and before it commits or rolls back. */
     const write = async () => {
       while (Date.now() < end) {
         const ids = Array.from({ length: 1 + Math.floor(random(3)) }, () => String(count++));
@@ -107,7 +105,7 @@ const modules = await clickHouseOrSkip();
         await written.catch(() => {});
       }
     };
-    /** Runs workers that are replaced from time to time, or lose the connection before they record what they copied. */
+    /** Runs workers that are replaced from time to time, or fail to record what they have copied. */
     const work = async () => {
       while (Date.now() < end) {
         const settleSeconds = 0.2;
@@ -141,7 +139,7 @@ const modules = await clickHouseOrSkip();
     const project = await tenant();
     await store(fixture.database.sql, { project, ids: ['before'] });
     await followAll();
-    // The test acts as the worker, which copies the last event to the old table.
+    // Claim the copy, because the test itself acts as the worker that copies the last event to the old table.
     await query(`UPDATE event_store_copy SET claimed_until = now() + interval '1 minute'`);
     const [{ at: from } = {}] = await query('SELECT copied_until AS at FROM event_store_copy');
     const now = Date.now;
@@ -167,7 +165,7 @@ const modules = await clickHouseOrSkip();
   test("engine-034: copies events that are stored after PostgreSQL's clock was set back", async () => {
     const project = await tenant();
     await followAll();
-    // Simulate that the clock was set back by ten minutes.
+    // Simulate a clock that was set back by ten minutes.
     await query(`UPDATE event_store_copy SET copied_until = now() + interval '10 minutes'`);
     await store(fixture.database.sql, { project, ids: ['a'] });
     await followAll();
@@ -219,7 +217,7 @@ const modules = await clickHouseOrSkip();
   test('copies each event exactly once after ClickHouse is killed while a portion is copied', async () => {
     const project = await tenant();
     await followAll();
-    // Each month is a separate part in ClickHouse.
+    // ClickHouse stores each month as a separate part.
     const times = Array.from({ length: 60 }, (_, month) => new Date(Date.UTC(2018, month, 15)).toISOString());
     const ids = Array.from({ length: 100 }, (_, at) => String(at));
     await store(fixture.database.sql, { project, ids, times });
@@ -230,7 +228,7 @@ const modules = await clickHouseOrSkip();
       await sleep(killedAfterMs);
       await server.kill();
       await copying;
-      // Restart the worker too, while ClickHouse is unavailable.
+      // Restart the worker while ClickHouse is unavailable.
       await query('UPDATE event_store_copy SET claimed_until = NULL');
       await follower()().catch(() => {});
       const [{ age } = {}] = await query(

@@ -12,7 +12,7 @@ import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixtur
 import { dropCopiedMonths } from './drop-copied.ts';
 import { createCopyMetrics, createEventCopier } from './follow.ts';
 
-/** Tests that events dropped from PostgreSQL are in ClickHouse and stay there. */
+/** Tests that ClickHouse keeps the events that are dropped from PostgreSQL. */
 const modules = await clickHouseOrSkip();
 
 (modules === null ? describe.skip : describe)('PostgreSQL keeps events for some days', () => {
@@ -74,7 +74,7 @@ const modules = await clickHouseOrSkip();
     });
     while (await round());
   };
-  /** Drops months as if today were ten days after the end of February. */
+  /** Drops old months. The simulated date is ten days after the end of February. */
   const drop = async () => {
     const logger = Object.assign(Object.create(fixture.logger), {
       warn: (_: string, fields: unknown) => void warnings.push(fields),
@@ -155,7 +155,7 @@ const modules = await clickHouseOrSkip();
        SELECT $1, sha256(convert_to('ada', 'UTF8')), 'ada', id, $2, 1, now() FROM deletion`,
       [project, uuid, deletesEvents],
     );
-    // Transactions in other databases of the server can delay this.
+    // Transactions in other databases of the PostgreSQL server can delay the deletion.
     await eventually(
       async () => {
         await deletePersonData(fixture.database, { isCopied: true });
@@ -190,7 +190,7 @@ const modules = await clickHouseOrSkip();
     async (deletesEvents, expected) => {
       await query(`CREATE TABLE event_2026_05 PARTITION OF event FOR VALUES FROM ('2026-05-01Z') TO ('2026-06-01Z')`);
       await store('2026-01-05T00:00Z', { id: 'bob' });
-      // Store an event of a later person with the same ID.
+      // Store an event of a new person with the same distinct ID.
       await store('2026-05-01T00:00Z');
       await query(
         `UPDATE event SET created_at = CASE WHEN timestamp < '2026-04-01' THEN timestamp + interval '1 second' ELSE created_at END`,

@@ -1,4 +1,4 @@
-// Drops old months of events from PostgreSQL after the events have been copied to ClickHouse.
+// Drops old months of events from PostgreSQL after they have been copied to ClickHouse.
 
 import type { Sql, Transaction } from '@millrace/db';
 import { type ClickHouseClient, countCopiedEvents, isRebuilding, readCopiedUntil } from '@millrace/insights';
@@ -8,9 +8,9 @@ import { dropDetachedPartitions, listPartitionsBefore } from '../retention/store
 const dayMs = 86_400_000;
 
 /**
- * Drops months whose last event is older than this number of days, if ClickHouse has all of their events. This is the
- * case if all of them were stored before the time up to which events have been copied, and the counts are equal. Drops
- * nothing while the ClickHouse table is rebuilt from PostgreSQL.
+ * Drops months whose last event is older than `days`, if ClickHouse has all of their events: the copy must have passed
+ * the stored time of every event, and the counts must be equal. Drops nothing while the ClickHouse table is rebuilt
+ * from PostgreSQL.
  * @returns false, because the task never has more work immediately
  */
 export async function dropCopiedMonths(
@@ -46,17 +46,14 @@ export async function dropCopiedMonths(
   return false;
 }
 
-/**
- * Returns the start and the end of a month.
- * @param partition `event_2024_01`
- */
+/** Returns a month's start and end. @param partition for example `event_2024_01` */
 function spanOf(partition: string): { from: Date; to: Date } {
   const [year = 0, month = 0] = partition.split('_').slice(1).map(Number);
   return { from: new Date(Date.UTC(year, month - 1)), to: new Date(Date.UTC(year, month)) };
 }
 
 /**
- * Returns whether events were stored in a partition since a time. A small BRIN index makes this query fast.
+ * Returns whether a partition contains an event that was stored since a time. A small BRIN index makes this query fast.
  * @param table a partition name from the catalog
  */
 async function hasStoredSince(sql: Sql, table: string, time: Date): Promise<boolean> {

@@ -4,7 +4,7 @@ import { clickHouseOrSkip, createTestTenant, startClickHouse, type TestClickHous
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { createPersonCopyMetrics, createPersonFollower, stopRecordingPersonChanges } from './follow-persons.ts';
 
-/** Tests copying persons from a real PostgreSQL to a real ClickHouse. */
+/** Tests copying persons from PostgreSQL to ClickHouse. */
 const modules = await clickHouseOrSkip();
 
 (modules === null ? describe.skip : describe)('ClickHouse has a copy of the persons and moved distinct IDs', () => {
@@ -23,7 +23,6 @@ const modules = await clickHouseOrSkip();
     await server.stop();
     await fixture.stop();
   });
-  // Reset the state, as if persons had never been copied.
   beforeEach(async () => {
     await stopRecordingPersonChanges(fixture.database);
     await client.command({ query: 'DROP TABLE IF EXISTS person_copy' });
@@ -62,7 +61,7 @@ const modules = await clickHouseOrSkip();
     created_ms: number;
   }
   const columns = 'uuid, properties, is_identified, created_ms';
-  /** Reads the persons that queries find in the copy, and those that they would find in PostgreSQL. */
+  /** Reads the persons from the copy and from PostgreSQL. */
   async function read(projectId: number) {
     const result = await client.query({
       query: `SELECT ${columns} FROM person WHERE project_id = {id:Int32} ORDER BY toString(uuid)`,
@@ -77,7 +76,7 @@ const modules = await clickHouseOrSkip();
     );
     return { copied: await result.json<PersonRow>(), stored: rows };
   }
-  /** Reads the current person of each moved distinct ID, as queries find it in the copy and in PostgreSQL. */
+  /** Reads the current person of each moved distinct ID from the copy and from PostgreSQL. */
   async function readMovedIds(projectId: number) {
     const select = async (text: string, query_params: Record<string, unknown>) => {
       const result = await client.query({ query: text, query_params, format: 'JSONCompactEachRow' });
@@ -129,7 +128,7 @@ const modules = await clickHouseOrSkip();
         (await query('SELECT uuid FROM person WHERE project_id = $1 AND main_distinct_id = $2', [project, name]))[0]
           ?.uuid,
       );
-    // Store a merge like the consumer does.
+    // Merge two persons as the consumer does.
     await query(
       `UPDATE person SET properties = '{"plan": "pro"}', is_identified = true, created_at = created_at - interval '1 day'
         WHERE project_id = $1 AND main_distinct_id = 'ada'`,
@@ -148,7 +147,7 @@ const modules = await clickHouseOrSkip();
     await copyAll();
     await expectSame(project, { persons: 4, movedIds: 1 });
 
-    // One ID is linked to an existing person, and the other one creates its own person.
+    // Link one ID to an existing person, and let another ID create its own person.
     await query(
       `INSERT INTO person_distinct_id (project_id, distinct_id, person_uuid, version)
        SELECT $1, id, $2, version FROM (VALUES ('linked', 1), ('own', 0)) AS v (id, version)`,
@@ -170,7 +169,7 @@ const modules = await clickHouseOrSkip();
     await expectSame(project, { persons: 3, movedIds: 1 });
     expect(await recorded()).toBe(0);
 
-    // The uuid of a deleted person can be used again.
+    // A new person can have the UUID of a deleted person.
     await query(
       `INSERT INTO person (project_id, uuid, main_distinct_id, created_at) VALUES ($1, $2, 'cleo', '2026-11-11')`,
       [project, uuids[0]],
@@ -192,12 +191,12 @@ const modules = await clickHouseOrSkip();
     await expectSame(project, { persons: 5, movedIds: 3 });
     await move('d');
     await query(`DELETE FROM person_distinct_id WHERE project_id = $1 AND distinct_id = 'a'`, [project]);
-    // Some of these persons have already been copied, and others have not.
+    // The interrupted copy contains some of these persons, but not all of them.
     await query(`UPDATE person SET properties = '{"n": 1}' WHERE project_id = $1 AND main_distinct_id IN ('a', 'e')`, [
       project,
     ]);
     await query(`DELETE FROM person WHERE project_id = $1 AND main_distinct_id IN ('b', 'd')`, [project]);
-    // A process that ended during a portion keeps its claim until the claim expires.
+    // Simulate a worker that crashed: its claim lasts until it expires.
     await query(`UPDATE event_store_copy SET claimed_until = now() + interval '1 minute'`);
     expect(await copyPortion(2)).toBeNull();
     await query(`UPDATE event_store_copy SET claimed_until = now() - interval '1 second'`);
@@ -234,7 +233,7 @@ const modules = await clickHouseOrSkip();
     await expect(unreachable()).rejects.toThrow();
     expect(await lag()).toBeGreaterThan(3500);
     expect(await recorded()).toBe(1);
-    // The lag also grows while a crashed worker still has the claim.
+    // The reported lag also grows while a crashed worker still has the claim.
     gauge.set(0);
     await query(`UPDATE event_store_copy SET claimed_until = now() + interval '1 minute'`);
     await copyAll();

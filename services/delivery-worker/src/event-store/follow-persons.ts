@@ -20,23 +20,23 @@ interface PersonFollowerDeps {
 }
 
 /**
- * Creates a task that copies a portion of persons.
+ * Creates a task that copies a batch of persons.
  * @returns a task that returns whether more persons may have to be copied
  */
 export function createPersonFollower({ database, target, gauge }: PersonFollowerDeps): () => Promise<boolean> {
   const reportLag = (copiedUntil: Date | null) =>
     gauge.set(copiedUntil === null ? 0 : Math.max(0, (Date.now() - copiedUntil.getTime()) / 1000));
   return async () => {
-    // Also report the lag before copying, so that the lag grows while ClickHouse does not respond.
+    // Report the lag before copying too, so that it grows while ClickHouse does not respond.
     const step = await copyPersonPortion({ ...target, database }, { onBegin: reportLag });
-    // Another worker is copying, or has crashed and its claim has not expired yet.
+    // Without a step, another worker is copying, or has crashed and still has an unexpired claim.
     reportLag(step === null ? (await readCopiedUntil(database.sql)).persons : step.copiedUntil);
     return step?.hasMore ?? false;
   };
 }
 
 /**
- * Stops recording changes of persons if persons are no longer copied.
+ * Stops recording changes of persons if persons are no longer copied to ClickHouse.
  * @returns false, because the task never has more work immediately
  */
 export async function stopRecordingPersonChanges({ sql, transaction }: PersonFollowerDeps['database']): Promise<false> {

@@ -20,14 +20,14 @@ import { deleteEnvironmentData, deletePersonData } from '../deletion/delete-data
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { createCopyMetrics, createEventCopier } from './follow.ts';
 
-/** Copies from a real PostgreSQL to a real ClickHouse. */
+/** Tests copying events from PostgreSQL to ClickHouse. */
 const modules = await clickHouseOrSkip();
 
 (modules === null ? describe.skip : describe)('ClickHouse follows PostgreSQL', () => {
   let fixture: WorkerFixture;
   let server: TestClickHouse;
   let client: ReturnType<typeof connectClickHouse>;
-  /** URL of a role with exactly the permissions that docs/operations/clickhouse.md lists. */
+  /** The role has exactly the permissions that docs/operations/clickhouse.md lists. */
   let readerUrl: string;
   beforeAll(async () => {
     fixture = await startWorkerFixture();
@@ -67,7 +67,7 @@ const modules = await clickHouseOrSkip();
     gauge = createCopyMetrics(fixture.metrics);
   });
   /**
-   * Copies until all currently stored events have been copied. A single pass can end earlier, for example because of an
+   * Copies until all currently stored events have been copied. One pass can end earlier, for example because of an
    * older transaction of PostgreSQL's autovacuum, which counts as soon as it writes.
    */
   const followAll = async (follow = follower()) => {
@@ -82,7 +82,7 @@ const modules = await clickHouseOrSkip();
       { what: 'The copy of all events' },
     );
   };
-  /** Stores events. @param stored interval before now at which the events were stored */
+  /** @param stored how long ago the events were stored, as an SQL interval */
   const store = (projectId: number, ids: readonly string[], { stored = '0 seconds', at = '2026-11-10T12:00Z' } = {}) =>
     fixture.database.sql.query(
       `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at, created_at)
@@ -109,7 +109,7 @@ const modules = await clickHouseOrSkip();
     await store(project, ['c']);
     await followAll();
     expect(await inClickhouse(project)).toEqual({ a: 2, b: 1, c: 1 });
-    // Simulate a portion that was copied but not recorded.
+    // Simulate a worker that copied events without recording it.
     await fixture.database.sql.query('UPDATE event_store_copy SET copied_until = NULL');
     await followAll();
     expect(await inClickhouse(project)).toEqual({ a: 2, b: 1, c: 1 });
@@ -126,8 +126,8 @@ const modules = await clickHouseOrSkip();
     );
     await store(project, ['a', 'b']);
     await followAll();
-    // Simulate a worker that was killed before it recorded the portion, and a ClickHouse server that was killed before
-    // it stored the entire portion.
+    // Simulate a worker that was killed before it recorded its progress, and a ClickHouse server that was killed before
+    // it stored all events.
     await client.command({ query: `DELETE FROM events WHERE project_id = ${project} AND distinct_id = 'b'` });
     await setPosition(`'${row?.at.toISOString()}'`);
     await store(project, ['c']);
@@ -140,7 +140,7 @@ const modules = await clickHouseOrSkip();
     await store(project, ['a', 'b']);
     const span = { from: new Date(Date.now() - 60_000), until: new Date(Date.now() + 60_000) };
     const copy = () => copyEvents(client, { url: readerUrl }, span);
-    // The first statement must wait for PostgreSQL, like a statement that continues after its worker has crashed.
+    // Make the first statement wait for PostgreSQL, like a statement that continues after its worker has crashed.
     let first: Promise<void> = Promise.resolve();
     await fixture.database.transaction(async (tx) => {
       await tx.query('LOCK TABLE event IN ACCESS EXCLUSIVE MODE');
@@ -196,7 +196,7 @@ const modules = await clickHouseOrSkip();
     expect(await inClickhouse(project)).toEqual({});
     expect(await followUntil(5000)()).toBe(false);
     expect(await inClickhouse(project)).toEqual({ a: 2 });
-    // Reset the position. It is in the future, so events of later tests would not be copied.
+    // Reset the position. It is in the future, so the following tests' events would not be copied.
     await fixture.database.sql.query('UPDATE event_store_copy SET copied_until = $1', [row?.at]);
   });
 
@@ -253,12 +253,12 @@ const modules = await clickHouseOrSkip();
        SELECT $1, sha256(convert_to('gone', 'UTF8')), 'gone', id, gen_random_uuid(), 1, now() FROM deletion`,
       [project],
     );
-    // Store an event of the next person with this ID.
+    // Store an event of a new person with this distinct ID.
     await store(project, ['gone'], { at: '2099-01-01T00:00Z' });
     await sql.query(`UPDATE event SET captured_at = '2099-01-01' WHERE project_id = $1 AND timestamp > '2098-01-01'`, [
       project,
     ]);
-    // Transactions in other databases of the server can delay this.
+    // Transactions in other databases of the PostgreSQL server can delay the deletion.
     await eventually(
       async () => {
         await deletePersonData(fixture.database, { isCopied: true });
@@ -343,7 +343,7 @@ const modules = await clickHouseOrSkip();
     expect(progress.at(-1)).toBe(1);
     expect(await sql.query(`SELECT 1 FROM event_store_copy WHERE store = 'clickhouse rebuild'`)).toEqual([]);
 
-    // Interrupt the rebuild after its first portion, while a deletion waits for the end of the rebuild.
+    // Interrupt the rebuild after its first batch, while a deletion waits for the rebuild.
     await sql.query(
       `UPDATE event SET created_at = now() - interval '20 days' WHERE project_id = $1 AND distinct_id = 'a'`,
       [project],

@@ -38,20 +38,20 @@ export interface EventCopierDeps {
   database: Pick<Database, 'sql'>;
   target: CopyTarget;
   settledUntil: SettledUntil;
-  /** Minimum age in seconds of copied events (see `settledUntil`). */
+  /** Minimum age of copied events in seconds (see `settledUntil`). */
   settleSeconds: number;
-  /** The installation's retention period in days, or 0 for unlimited. Environments can have a shorter period. */
+  /** The installation's retention period in days, or 0 for unlimited. An environment can have a shorter one. */
   eventRetentionDays: number;
   /**
-   * Minimum time span of a portion in milliseconds. Newer events wait until they fill such a portion, because
-   * ClickHouse stores each portion as a separate part, which costs as much CPU time as copying thousands of events.
+   * Minimum time span of a batch in milliseconds. Events wait until their batch spans this time, because ClickHouse
+   * stores each batch as a separate part, which takes as much CPU time as copying thousands of events.
    */
   minPortionMs: number;
   gauge: ReturnType<typeof createCopyMetrics>;
   logger: Logger;
 }
 
-/** Duration of a claim in seconds, which exceeds the time for any portion. */
+/** How long a claim lasts in seconds. Longer than any batch takes. */
 const leaseSeconds = 600;
 const removalsAtOnce = 500;
 const forgetEveryMs = 3_600_000;
@@ -65,9 +65,9 @@ export function createCopyMetrics(metrics: Metrics) {
 }
 
 /**
- * Creates a task that copies events in portions by the time when they were stored. Only one worker copies at a time. An
- * interrupted portion is copied again, without storing an event twice. The task starts with the oldest event, and
- * continues where it stopped, even after a long time.
+ * Creates a task that copies events in batches, in the order in which they were stored. It starts with the oldest
+ * event, and continues where it stopped. Only one worker copies at a time. An interrupted batch is copied again without
+ * duplicating events.
  * @returns a task that returns whether more events may have to be copied
  */
 export function createEventCopier({
@@ -88,8 +88,8 @@ export function createEventCopier({
   const reportLag = (until: Date) => gauge.set(Math.max(0, (Date.now() - until.getTime()) / 1000));
 
   /**
-   * Moves the position of the copy back after a restore of PostgreSQL.
-   * @returns the position at which copying continues
+   * After PostgreSQL was restored from a backup, moves the copy's position back.
+   * @returns the position from which copying continues
    */
   async function followRestore(claim: CopyClaim): Promise<Date | null> {
     const since = await readRestoredCopy(sql);
@@ -127,7 +127,7 @@ export function createEventCopier({
     const from = claim.copiedUntil;
     const [settled, begin] = [await settledUntil(), from ?? (await readOldestStoredAt(sql))];
     if (settled === null) {
-      // An open transaction stops the copying, which this gauge shows.
+      // An open transaction delays the copy, so report the lag.
       if (begin !== null) reportLag(begin);
       return false;
     }
@@ -146,8 +146,8 @@ export function createEventCopier({
 
   return async (): Promise<boolean> => {
     const claim = await claimCopy(sql, { leaseSeconds, settleSeconds });
-    // Report the lag before copying too, so that the lag grows while ClickHouse does not respond, and while the claim
-    // of a crashed worker has not expired yet.
+    // Report the lag before copying too, so that it grows while ClickHouse does not respond, and while a crashed
+    // worker's claim has not expired.
     const position = claim === undefined ? (await readCopiedUntil(sql)).events : claim.copiedUntil;
     if (position !== null) reportLag(position);
     if (claim === undefined) return false;
@@ -158,7 +158,7 @@ export function createEventCopier({
         logger.info('ClickHouse tables are ready; copying stored events');
       }
       const copiedUntil = await followRestore(claim);
-      // Postpone removals during a rebuild, so that they are applied to the new table.
+      // Postpone removals until after a rebuild, so that they apply to the new table.
       if (!(await isRebuilding(sql))) await remove();
       await forget();
       return await copy({ ...claim, copiedUntil });
@@ -170,11 +170,11 @@ export function createEventCopier({
 
 interface Removals extends EventsToRemove {
   distinctIds: string[] | null;
-  /** Whether to keep the events and remove only the person's data. */
+  /** Whether to remove only the person's data from the events. */
   keepsEvents: boolean;
 }
 
-/** Groups removals that belong to the same deletion. */
+/** Groups the removals of the same deletion. */
 function alike(removals: readonly EventRemoval[]): Removals[] {
   const groups = new Map<string, Removals>();
   for (const removal of removals) {

@@ -17,7 +17,6 @@ const query = (text: string, values: unknown[] = []) => fixture.database.sql.que
 const dayMs = 86_400_000;
 const daysAgo = (days: number) => new Date(Date.now() - days * dayMs);
 
-/** Creates the partition for the month that contains a time. */
 async function ensureMonth(time: Date): Promise<string> {
   const [from, to] = [0, 1].map((n) =>
     new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + n, 1)).toISOString(),
@@ -125,7 +124,6 @@ test('keeps the identities of events for a month longer than the events', async 
   for (const { environmentId } of [tenant, other]) {
     for (const days of [1, 31, 59, 61, 400]) await storeEvent(environmentId, daysAgo(days));
   }
-  // Store enough rows for several pages.
   await query(
     `INSERT INTO event_identity SELECT $1, gen_random_uuid(), now() - interval '100 days' FROM generate_series(1, 1000)`,
     [tenant.environmentId],

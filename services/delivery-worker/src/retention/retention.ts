@@ -20,7 +20,7 @@ import {
 } from './store.ts';
 
 export interface RetentionOptions {
-  /** The maximum age of events in days, or 0 for unlimited. Environments can set a lower limit. */
+  /** The maximum age of events in days, or 0 for unlimited. An environment can have a lower one. */
   eventRetentionDays: number;
   keepWarningsDays: number;
   keepActivityDays: number;
@@ -54,7 +54,7 @@ export interface RetentionDeps {
 }
 
 /**
- * Drops the oldest month that no environment keeps, which is a thousand times cheaper than deleting the month's rows.
+ * Drops the oldest month if all its events have expired, which is a thousand times cheaper than deleting its rows.
  * Skips a month in use, so that writers wait for at most 200 ms.
  * @param installationDays maximum age of events in days, or 0 for unlimited
  * @returns whether more months may be due
@@ -93,21 +93,21 @@ export async function dropMonth(
   return true;
 }
 
-/** Thrown to roll back the transaction, so that the month is kept. */
+/** Rolls back the transaction, so that the month is kept. */
 class Stays extends Error {}
 
-/** SQLSTATEs of two timeouts: a lock was not granted in time, or a statement that blocks others ran too long. */
+/** SQLSTATEs of the lock timeout, and of the statement timeout. */
 const tooLong = new Set<unknown>(['55P03', '57014']);
 
 function takesTooLong(error: unknown): boolean {
   return error instanceof Error && 'code' in error && tooLong.has(error.code);
 }
 
-/** The first month whose events are in a monthly partition, which `dropMonths` can drop. */
+/** Months from this one on have their own partition, which `dropMonths` can drop. */
 const firstMonth = new Date('2015-01-01T00:00:00Z');
 
 /**
- * Deletes a portion of expired events that `dropMonths` does not drop: events in environments with shorter retention
+ * Deletes a batch of expired events that `dropMonths` cannot drop: events of environments with shorter retention
  * periods, exact to the day, and events from before 2015.
  * @param installationDays maximum age of events in days, or 0 for unlimited
  * @returns whether more events may be due
@@ -121,26 +121,23 @@ export async function expireEvents(sql: Sql, installationDays: number, limit = p
   return false;
 }
 
-/** Number of pages that one statement processes. 1,000 pages are 8 MiB, or about 150,000 identities. */
+/** Number of pages per statement. 1,000 pages are 8 MiB, or about 150,000 identities. */
 const pagesAtOnce = 1000;
 
 /**
- * Number of days for which identities are kept longer than their events. The consumer drops events that have already
- * expired. But after an increase of the retention period, the consumer accepts older records in the log again, and
- * their identities must still exist to detect duplicates.
+ * For this number of days, identities are kept longer than their events. The consumer drops expired events. But if the
+ * retention period is increased, it accepts older records from the log again, and needs their identities to detect
+ * duplicates.
  */
 const graceDays = 30;
 
 /**
- * Creates a task that scans the identities of events, some pages at a time, and deletes those of expired events. The
- * position is kept only in memory, so the scan starts again after a restart. Two workers can scan at the same time.
+ * Creates a task that scans the identities of events page by page, and deletes those of expired events. The position is
+ * only in memory, so the scan starts again after a restart. Two workers can scan at the same time.
  */
 export function createIdentityExpiryTask(sql: Sql, installationDays: number, pages = pagesAtOnce) {
   let fromPage = 0;
-  /**
-   * Deletes the expired identities on the next pages of the table.
-   * @returns whether pages remain in this pass
-   */
+  /** Deletes the expired identities on the table's next pages. @returns whether this pass has more pages */
   return async (): Promise<boolean> => {
     if (fromPage === 0 && !(await isAnythingLimited(sql, installationDays))) return false;
     await deleteOldIdentities(sql, { installationDays, graceDays }, { fromPage, pages });
@@ -158,13 +155,13 @@ async function isAnythingLimited(sql: Sql, installationDays: number): Promise<bo
 
 const outcomesPortion = 1000;
 /**
- * Number of days for which replaced keys are kept. Records with a replaced key and without an environment ID may wait
- * in the log, so this is longer than a log keeps records.
+ * For this number of days, replaced keys are kept. It exceeds the retention of the log, where records may wait that
+ * have a replaced key and no environment ID.
  */
 const formerKeyDays = 90;
 
 /**
- * Deletes old reports and export runs, and keys that were replaced long ago, so that lists and tables stay small.
+ * Deletes old reports, export runs and replaced keys, so that lists and tables stay small.
  * @returns whether more rows may be due
  */
 export async function deleteOldRecords(sql: Sql, days: number): Promise<boolean> {

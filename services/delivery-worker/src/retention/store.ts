@@ -3,14 +3,14 @@
 import type { Sql, Transaction } from '@millrace/db';
 
 /**
- * Returns an SQL expression for the retention period of environment `e` in days, which is the lowest of its own limit
- * and the given ones. Null stands for no limit.
+ * Returns an SQL expression for the retention period of environment `e` in days: the minimum of its own limit and
+ * `limits`. Null stands for unlimited.
  */
 const shortest = (...limits: string[]) => `LEAST(e.event_retention_days, ${limits.map((l) => `NULLIF(${l}::int, 0)`)})`;
 
 /**
- * Returns the time before which no environment keeps events. Returns null if an environment keeps events without a
- * limit, or if no environment exists.
+ * Returns the time before which all events have expired. Returns null if an environment keeps events without a limit,
+ * or if no environment exists.
  * @param installationDays retention period of the installation in days, or 0 for unlimited
  */
 export async function findCommonRetentionEnd(sql: Sql, installationDays: number): Promise<Date | null> {
@@ -23,7 +23,7 @@ export async function findCommonRetentionEnd(sql: Sql, installationDays: number)
   return rows[0]?.ends_at ?? null;
 }
 
-/** Returns environments with their own limit, each with the time before which its events are deleted. */
+/** Returns environments with their own retention period, and the time before which each one's events have expired. */
 export async function listOwnRetentionEnds(
   sql: Sql,
   installationDays: number,
@@ -36,8 +36,8 @@ export async function listOwnRetentionEnds(
 }
 
 /**
- * Deletes about `limit` of the oldest events of an environment before a time. Selects events by time instead of
- * physical position, so that PostgreSQL can use the primary key, month by month.
+ * Deletes about `limit` of an environment's oldest events before a time. Selects events by time instead of physical
+ * position, so that PostgreSQL can use the primary key, month by month.
  * @returns the number of deleted events
  */
 export async function deleteOldEvents(
@@ -50,7 +50,7 @@ export async function deleteOldEvents(
       ORDER BY timestamp OFFSET $3 LIMIT 1`,
     [environment_id, ends_at, limit - 1],
   );
-  // The bounds of the time range are parameters, so that PostgreSQL skips the partitions of other months.
+  // The time range's bounds are parameters, so that PostgreSQL skips the partitions of other months.
   const rows = await sql.query<{ count: number }>(
     `WITH gone AS (DELETE FROM event WHERE project_id = $1::int AND timestamp < $2::timestamptz
                       AND timestamp <= $3::timestamptz RETURNING 1)
@@ -61,7 +61,7 @@ export async function deleteOldEvents(
 }
 
 /**
- * Deletes some events from the partition for the time before 2015, the only one that is never dropped.
+ * Deletes some events from the partition for the time before 2015, which is never dropped.
  * @returns the number of deleted events
  */
 export async function deleteAncientEvents(sql: Sql, limit: number): Promise<number> {
@@ -83,7 +83,7 @@ export async function countIdentityPages(sql: Sql): Promise<number> {
 
 /**
  * Deletes identities on some pages if their events expired more than `graceDays` ago. Scans the table, because an index
- * by time would make every insert more expensive.
+ * by time would slow down every insert.
  */
 export async function deleteOldIdentities(
   sql: Sql,
@@ -99,7 +99,7 @@ export async function deleteOldIdentities(
 }
 
 /**
- * Deletes some warnings that are older than `days` or than the retention period of their environment.
+ * Deletes some warnings that are older than `days` or than their environment's retention period.
  * @returns the number of deleted warnings
  */
 export async function deleteOldWarnings(
@@ -123,10 +123,6 @@ export async function deleteOldWarnings(
   return rows[0]?.count ?? 0;
 }
 
-/**
- * Deletes some activity records that are older than `days`.
- * @returns the number of deleted records
- */
 export async function deleteOldActivity(sql: Sql, { days, limit }: { days: number; limit: number }): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `WITH gone AS (DELETE FROM activity_log WHERE id IN (
@@ -138,7 +134,7 @@ export async function deleteOldActivity(sql: Sql, { days, limit }: { days: numbe
   return rows[0]?.count ?? 0;
 }
 
-/** Returns the monthly partitions that end at or before a time, such as `event_2024_01`, oldest first. */
+/** Returns the monthly partitions that end at or before a time, oldest first. An example is `event_2024_01`. */
 export async function listPartitionsBefore(sql: Sql, end: Date): Promise<string[]> {
   const rows = await sql.query<{ name: string }>(
     `SELECT name FROM (SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
@@ -150,15 +146,14 @@ export async function listPartitionsBefore(sql: Sql, end: Date): Promise<string[
   return rows.map(({ name }) => name);
 }
 
-/** The advisory lock ID that the consumer also uses while it creates a month (its `events/store.ts`). */
+/** The consumer's `events/store.ts` takes the same advisory lock while it creates a month. */
 const partitionLock = 620_150_101;
 
 /**
- * Detaches a month and renames it, so that `dropDetachedPartitions` finds it. Only changes the catalog, but blocks all
- * access to events for that moment. Waits for at most 90 ms for each of two locks, on all events and on the month,
- * while later transactions wait behind it.  Does not use CONCURRENTLY, with which PostgreSQL would wait for readers
- * without blocking others. If CONCURRENTLY is interrupted, it leaves a partition that is half detached, cannot be
- * written to, and must be repaired.
+ * Detaches a month and renames it, so that `dropDetachedPartitions` finds it. This changes only the catalog, but blocks
+ * all access to events for a moment. Waits for at most 90 ms for each of two locks: on all events, and on the month.
+ * All other transactions queue behind this wait. CONCURRENTLY would not block them, but an interruption would leave a
+ * half-detached partition that cannot be written to and must be repaired.
  * @returns the new name
  * @throws PostgreSQL's `lock_not_available` if another transaction reads or writes for longer
  */
@@ -171,7 +166,7 @@ export async function detachPartition(tx: Transaction, name: string): Promise<st
   return expired;
 }
 
-/** Drops detached months, including months that a crashed worker detached but did not drop. */
+/** Drops detached months, including those that a crashed worker has left. */
 export async function dropDetachedPartitions(sql: Sql): Promise<void> {
   const rows = await sql.query<{ name: string }>(
     "SELECT relname AS name FROM pg_class WHERE relname ~ '^event_expired_\\d{4}_\\d{2}$' AND relkind = 'r'",
@@ -179,10 +174,6 @@ export async function dropDetachedPartitions(sql: Sql): Promise<void> {
   for (const { name } of rows) await sql.query(`DROP TABLE IF EXISTS "${name}"`);
 }
 
-/**
- * Deletes some old reports and runs.
- * @returns the number of deleted rows
- */
 export async function deleteOldOutcomes(sql: Sql, { days, limit }: { days: number; limit: number }): Promise<number> {
   const deliveries = await sql.query(
     `DELETE FROM subscription_delivery WHERE id IN (
@@ -211,10 +202,6 @@ export async function deleteOldOutcomes(sql: Sql, { days, limit }: { days: numbe
   return deliveries.length + reports.length + runs.length;
 }
 
-/**
- * Deletes some project keys that were replaced long ago.
- * @returns the number of deleted keys
- */
 export async function deleteFormerKeys(sql: Sql, { days, limit }: { days: number; limit: number }): Promise<number> {
   const keys = await sql.query(
     `DELETE FROM former_project_key WHERE token IN (

@@ -1,4 +1,4 @@
-// Encrypts stored secrets that are not yet encrypted with the newest key, so that operators can rotate keys.
+// Encrypts stored secrets with the newest key, so that operators can rotate keys.
 
 import { clientSecretEncryptionContext, totpEncryptionContext } from '@millrace/accounts';
 import { flagPayloadEncryptionContext, isSealedPayload } from '@millrace/contracts';
@@ -20,8 +20,8 @@ import {
 const portion = 100;
 
 /**
- * Encrypts the secrets of exports that are unencrypted or encrypted with an older key. To rotate the key, operators put
- * a new key before the old one. When all secrets have been encrypted again, operators can remove the old key.
+ * Encrypts export secrets that are unencrypted or encrypted with an older key. To rotate keys, operators add a new key
+ * before the old one. When all secrets have been re-encrypted, they can remove the old key.
  * @returns whether more secrets may remain
  */
 export function encryptExportSecrets(deps: SealingDeps): Promise<boolean> {
@@ -33,10 +33,7 @@ export function encryptExportSecrets(deps: SealingDeps): Promise<boolean> {
   });
 }
 
-/**
- * Like `encryptExportSecrets`, for the secrets of authenticator apps, which the management API stores.
- * @returns whether more secrets may remain
- */
+/** Like `encryptExportSecrets`, for the authenticator app secrets that the management API stores. */
 export function encryptTotpSecrets(deps: SealingDeps): Promise<boolean> {
   const { secretBox } = deps;
   return sealPortion(deps, {
@@ -50,10 +47,7 @@ export function encryptTotpSecrets(deps: SealingDeps): Promise<boolean> {
   });
 }
 
-/**
- * Like `encryptExportSecrets`, for the client secrets of organizations' OpenID providers.
- * @returns whether more secrets may remain
- */
+/** Like `encryptExportSecrets`, for the client secrets of organizations' OpenID providers. */
 export function encryptClientSecrets(deps: SealingDeps): Promise<boolean> {
   const { secretBox } = deps;
   return sealPortion(deps, {
@@ -78,7 +72,7 @@ async function sealPortion<Row extends { id: string | number }>(
     lock: (tx: Transaction, keys: { newestPrefix: string; keyIds: readonly string[]; limit: number }) => Promise<Row[]>;
     /**
      * Encrypts the secret of a row.
-     * @throws SecretBoxError if no available key can decrypt the secret. The secret is unchanged in this case.
+     * @throws SecretBoxError if no available key can decrypt the secret, which then stays unchanged
      */
     seal: (tx: Transaction, row: Row) => Promise<void>;
   },
@@ -109,8 +103,8 @@ interface SealingDeps {
 }
 
 /**
- * Encrypts payloads of feature flags that are unencrypted or encrypted with an older key. Processes each flag in a
- * separate transaction.
+ * Encrypts flag payloads that are unencrypted or encrypted with an older key. Processes each flag in a separate
+ * transaction.
  * @param signal aborted when the worker stops. The remaining flags are processed the next time.
  * @returns false, because the task never has more work immediately
  */
@@ -118,8 +112,8 @@ export async function encryptFlagPayloads(deps: SealingDeps, signal: AbortSignal
   const { newestPrefix, keyIds } = deps.secretBox;
   if (newestPrefix === null) return false;
   let sealed = 0;
-  // Iterate by ID. A loop until no flag is found would never end, because payloads that no key can decrypt are found
-  // every time.
+  // Iterate by ID, because payloads that no key can decrypt stay unencrypted: a loop until no flag is found would never
+  // end.
   for (let after = 0; !signal.aborted; ) {
     const flags = await findFlagsToEncrypt(deps.database.sql, { newestPrefix, keyIds, after, limit: portion });
     for (const flag of flags) sealed += Number(await sealFlag(deps, flag));
@@ -131,10 +125,7 @@ export async function encryptFlagPayloads(deps: SealingDeps, signal: AbortSignal
   return false;
 }
 
-/**
- * Encrypts the payloads of a flag with the newest key.
- * @returns whether the payloads were encrypted
- */
+/** Encrypts a flag's payloads with the newest key. @returns whether the payloads were encrypted */
 async function sealFlag({ database, logger, secretBox }: SealingDeps, flag: EncryptedFlag): Promise<boolean> {
   return database.transaction(async (tx) => {
     const payloads = await lockPayloads(tx, flag);

@@ -2,7 +2,7 @@
 
 import type { Sql, Transaction } from '@millrace/db';
 
-/** Locks some exports whose secrets are unencrypted, or encrypted with an older available key. */
+/** Locks some exports whose secrets are unencrypted or encrypted with an older available key. */
 export async function lockExportsToEncrypt(
   tx: Transaction,
   { newestPrefix, keyIds, limit }: { newestPrefix: string; keyIds: readonly string[]; limit: number },
@@ -20,7 +20,7 @@ export async function storeSecrets(tx: Transaction, id: string, secrets: Record<
   await tx.query('UPDATE batch_export SET destination_secrets = $2 WHERE id = $1', [id, secrets]);
 }
 
-/** Locks some authenticator secrets that are unencrypted, or encrypted with an older available key. */
+/** Locks some authenticator secrets that are unencrypted or encrypted with an older available key. */
 export async function lockTotpSecretsToEncrypt(
   tx: Transaction,
   { newestPrefix, keyIds, limit }: { newestPrefix: string; keyIds: readonly string[]; limit: number },
@@ -37,7 +37,7 @@ export async function storeTotpSecret(tx: Transaction, userId: number, secret: s
   await tx.query('UPDATE user_totp SET secret = $2 WHERE user_id = $1', [userId, secret]);
 }
 
-/** Locks some client secrets of OpenID providers that are unencrypted, or encrypted with an older available key. */
+/** Locks some OpenID client secrets that are unencrypted or encrypted with an older available key. */
 export async function lockClientSecretsToEncrypt(
   tx: Transaction,
   { newestPrefix, keyIds, limit }: { newestPrefix: string; keyIds: readonly string[]; limit: number },
@@ -61,8 +61,7 @@ export interface EncryptedFlag {
 }
 
 /**
- * Finds some flags with an ID after `after` and a payload that is unencrypted, or encrypted with an older available
- * key.
+ * Finds some flags whose ID is above `after` and whose payload is unencrypted or encrypted with an older available key.
  */
 export async function findFlagsToEncrypt(
   sql: Sql,
@@ -85,8 +84,8 @@ export async function findFlagsToEncrypt(
 }
 
 /**
- * Locks and returns the payloads of a flag. Changes to flags lock their environment, so the payloads cannot change
- * until the transaction ends.
+ * Locks and returns a flag's payloads. Changes to flags lock their environment, so the payloads cannot change until the
+ * transaction ends.
  */
 export async function lockPayloads(
   tx: Transaction,
@@ -100,7 +99,9 @@ export async function lockPayloads(
   return rows[0]?.payloads;
 }
 
-/** Stores the payloads. Does not change the flag's version and last editor, because its value stays the same. */
+/**
+ * Stores re-encrypted payloads. Keeps the flag's version and last editor, because the payloads' content stays the same.
+ */
 export async function storePayloads(tx: Transaction, id: number, payloads: Record<string, unknown>): Promise<void> {
   await tx.query(`UPDATE feature_flag SET filters = jsonb_set(filters, '{payloads}', $2) WHERE id = $1`, [
     id,

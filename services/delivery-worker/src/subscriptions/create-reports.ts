@@ -1,4 +1,4 @@
-// Computes the numbers in due reports before the reports are sent.
+// Computes the numbers of due reports before they are sent.
 
 import type { Database } from '@millrace/db';
 import { createBudgetError, type EventStore, OverBudget, runQuery, type SqlParser } from '@millrace/insights';
@@ -7,17 +7,16 @@ import { AppError, type Logger } from '@millrace/runtime';
 import type { FairSlots } from '../poll.ts';
 import { type ClaimedReport, claimReports, saveReport } from './store.ts';
 
-/** Number of reports that are computed concurrently. Each report occupies a connection. */
+/** Number of reports that are computed at the same time. Each needs a connection. */
 export const reportsAtOnce = 2;
-/** Time limit for a single query, in milliseconds. */
+/** Time limit per query in milliseconds. */
 export const maxQueryMs = 30_000;
-/** Time limit for all of a report's queries, in milliseconds. Insights whose queries exceed the limit show an error. */
+/** Time limit for all queries of a report in milliseconds. Insights whose queries exceed it show an error. */
 const longestReportMs = 90_000;
-/** Duration of a claim in seconds, which exceeds the time for any attempt. */
+/** How long a claim lasts in seconds. Longer than any attempt takes. */
 const leaseSeconds = 120;
 /**
- * Maximum number of attempts. If the worker stopped during every attempt, the report may be the cause, so the report
- * fails.
+ * Maximum number of attempts. If the worker stopped during all of them, the report may have caused that, so it fails.
  */
 const maxAttempts = 5;
 const maxBytes = 128 * 1024 * 1024;
@@ -32,8 +31,8 @@ export interface CreateReportsDeps {
 }
 
 /**
- * Starts computing due reports that have no numbers yet. Computes each report once for all targets of the same date. If
- * the database is unavailable, nothing is stored, and another attempt starts when the claim expires.
+ * Starts computing due reports that have no numbers yet. A report is computed once for all its targets. If the database
+ * is unavailable, nothing is stored, and the report is computed again when its claim expires.
  * @returns whether more reports may be due
  */
 export async function createDueReports(deps: CreateReportsDeps, slots: FairSlots): Promise<boolean> {

@@ -21,9 +21,9 @@ import type { FairSlots } from '../poll.ts';
 import { type PostOutcome, postJson } from '../post-json.ts';
 import { type ClaimedDelivery, claimDeliveries, finishDelivery, postponeDelivery, postponeMails } from './store.ts';
 
-/** Duration of a claim in seconds, which exceeds the time for any attempt, including drawing and sending. */
+/** How long a claim lasts in seconds. Longer than any attempt takes, including drawing charts and sending. */
 const leaseSeconds = 120;
-/** Delays in seconds before the second and further attempts. The delivery fails after the last attempt. */
+/** Delays in seconds before the second and each following attempt. The delivery fails after the last attempt. */
 const retryDelaysSeconds = [60, 300, 1800, 7200];
 
 export interface DeliverDueDeps extends DeliverDeps {
@@ -66,7 +66,10 @@ async function deliverOne(delivery: ClaimedDelivery, deps: DeliverDueDeps): Prom
   await record(deps.database.sql, delivery, outcome);
 }
 
-/** Attempts a delivery. If the worker stopped during every earlier attempt, the delivery may be the cause and fails. */
+/**
+ * Attempts a delivery. If the worker stopped during all earlier attempts, the delivery may have caused that, so it
+ * fails.
+ */
 async function attempt(delivery: ClaimedDelivery, deps: DeliverDueDeps): Promise<DeliveryOutcome> {
   if (delivery.attempts <= retryDelaysSeconds.length + 1) return deliver(delivery, deps);
   return {
@@ -92,8 +95,8 @@ export function createDeliveryMetrics(metrics: Metrics) {
 }
 
 /**
- * Returns those of the claimed deliveries that can be sent this hour. Postpones an organization's emails beyond its
- * limit to the next hour, with a reason that members of the organization can see.
+ * Returns the deliveries that can be sent this hour. Postpones emails beyond an organization's limit to the next hour,
+ * with a reason that its members can see.
  * @param mailsPerHour limit per organization, or 0 for unlimited
  */
 async function withinMailLimit(
@@ -132,7 +135,7 @@ function byOrganization(deliveries: ClaimedDelivery[]): Map<string, ClaimedDeliv
 }
 
 interface DeliverDeps {
-  /** The mail server, or null if no mail server is configured. */
+  /** Null if no mail server is configured. */
   mailer: Mailer | null;
   publicAppUrl: string | undefined;
   publicApiUrl: string | undefined;
@@ -143,8 +146,8 @@ interface DeliverDeps {
 }
 
 /**
- * Outcome of an attempt. After a permanent failure, another attempt would fail too. The message is for the
- * subscription's owner.
+ * An attempt's outcome. If `isPermanent` is true, another attempt would fail too. The subscription's owner sees the
+ * message.
  */
 type DeliveryOutcome =
   | { result: 'delivered' }
@@ -190,8 +193,8 @@ async function sendMail(to: string, message: ReportMessage, { mailer, logger }: 
 }
 
 /**
- * Sends a report to an incoming webhook of Slack. The subscription's target is either the URL of that webhook, or a
- * channel to which the project's webhook posts.
+ * Sends a report to a Slack incoming webhook. The subscription's target is the webhook's URL, or a channel to which the
+ * project's own webhook posts.
  */
 async function sendToSlack(
   delivery: ClaimedDelivery,
@@ -210,7 +213,7 @@ async function sendToSlack(
   return toOutcome(await post(delivery, address, { document: isAddress ? blocks : { channel, ...blocks }, deps }));
 }
 
-/** Returns picture URLs for Slack and webhooks. Anyone who has a report's ID can access its pictures. */
+/** Returns a picture's URL for Slack and webhooks. Anyone who knows a report's ID can access its pictures. */
 function pictureOf(
   { report_id: reportId, allow_publicly_shared_resources: isAllowed }: ClaimedDelivery,
   { publicApiUrl }: DeliverDeps,
@@ -270,8 +273,8 @@ function toOutcome(outcome: PostOutcome): DeliveryOutcome {
 }
 
 /**
- * Creates the message for a delivery. If a subscription has both an insight and a dashboard, the insight takes
- * precedence (docs/api/subscriptions.md).
+ * Creates a delivery's message. If a subscription has both an insight and a dashboard, the insight takes precedence
+ * (docs/api/subscriptions.md).
  */
 function messageOf(delivery: ClaimedDelivery, deps: DeliverDeps): ReportMessage {
   const { insight, dashboard, environment_name, subject_name, insight_short_id: shortId, occasion } = delivery;

@@ -16,8 +16,8 @@ import { createDeliveryMetrics, type DeliverDueDeps, deliverDueReports } from '.
 import { scheduleDueReports } from './schedule.ts';
 
 /**
- * Expected errors of a delivery, by outcome. The table of misbehaving servers lists these outcomes for clients that
- * read only the status.
+ * The expected delivery error for each outcome in the table of misbehaving servers. Its outcomes are those of clients
+ * that read only the status.
  */
 const errors: Record<string, RegExp | null> = {
   ok: null,
@@ -43,10 +43,7 @@ let counter: DeliverDueDeps['counter'];
 const servers = new Map<string, HostileServer>();
 const [before, after] = [new Map<string, Delivery>(), new Map<string, Delivery>()];
 
-/**
- * Delivers to one webhook for each kind of misbehavior, all at the same time, and repeats this after the servers have
- * recovered.
- */
+/** Delivers to all misbehaving webhooks at the same time, and again after the servers have recovered. */
 beforeAll(async () => {
   fixture = await startWorkerFixture();
   counter = createDeliveryMetrics(fixture.metrics);

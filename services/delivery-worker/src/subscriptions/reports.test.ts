@@ -6,7 +6,7 @@ import { createDueReports } from './create-reports.ts';
 import { createDeliveryMetrics, type DeliverDueDeps, deliverDueReports } from './deliver.ts';
 import { scheduleDueReports } from './schedule.ts';
 
-// Tests the content of reports about insights and dashboards, with the numbers of the conformance cases.
+// Tests the content of reports about insights and dashboards, with numbers from the conformance cases.
 
 const due = '2026-11-09T09:00:00Z';
 const now = new Date('2026-11-10T12:00:00Z');
@@ -28,7 +28,7 @@ beforeAll(async () => {
   await fixture.database.sql.query(
     `CREATE TABLE event_all PARTITION OF event FOR VALUES FROM ('2015-01-01Z') TO ('2100-01-01Z')`,
   );
-  // Three orders a day in the week before the due date, one order on each of six days of the preceding week, and one
+  // Three orders a day in the week before the due date, one order on each of six days in the preceding week, and one
   // order on the day after the due date.
   const november = [2, 3, 4, 5, 6, 7, 8].flatMap((day) => [7, 8, 9].map((hour) => `2026-11-0${day}T0${hour}:00:00Z`));
   const october = [26, 27, 28, 29, 30, 31].map((day) => `2026-10-${day}T08:00:00Z`);
@@ -152,7 +152,7 @@ test('escapes markup in the name of a report', async () => {
   expect(mail().attachments).toHaveLength(1);
 });
 
-/** Key figures with their change, by kind of query. */
+/** Each row is a query kind, a query, and the expected key figures with their change. */
 test.each<[string, object, string]>([
   [
     'shows the average number of persons, because their sum over days would count some repeatedly',
@@ -260,7 +260,7 @@ test('insight-293: the numbers in a report are as of the due time, even if it is
     target_value: `${fixture.receiver.url}/`,
   });
   await send();
-  // The order on the day after the due date is not included.
+  // The report excludes the order on the day after the due date.
   expect(post().insights[0]).toMatchObject({ date_from: '2026-11-08T00:00:00Z', figures: [{ value: 3 }] });
 });
 
@@ -306,7 +306,6 @@ test('insight-295: sends each recipient one email with the same numbers, even af
   );
   await makeReports();
   await runOneRound((slots) => deliverDueReports(deps, slots));
-  // A report is not sent before it has numbers.
   expect(fixture.mailServer.mails).toHaveLength(0);
   await sql.query('UPDATE subscription_report SET attempt_at = now()');
   await Promise.all([makeReports(), makeReports()]);

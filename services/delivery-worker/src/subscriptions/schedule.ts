@@ -1,4 +1,4 @@
-// Creates deliveries for due subscriptions, and sets the next dates.
+// Creates deliveries for due subscriptions and sets their next dates.
 
 import { recordActivity } from '@millrace/accounts';
 import { listSubscriptionTargets } from '@millrace/contracts';
@@ -17,7 +17,7 @@ const portion = 100;
 /**
  * Creates deliveries for due subscriptions and advances their dates, in one transaction. Each date therefore results in
  * exactly one delivery per target, even after crashes. After a long downtime, only one report is sent instead of every
- * missed one. If the insight or dashboard was deleted, a last delivery reports this.
+ * missed one. If the insight or dashboard was deleted, a final delivery says so.
  * @returns whether more subscriptions may be due
  */
 export async function scheduleDueReports(database: Database, now: Date): Promise<boolean> {
@@ -47,7 +47,7 @@ export async function scheduleDueReports(database: Database, now: Date): Promise
   });
 }
 
-/** Deletes subscriptions, and records the deletions in the activity log for the owners. */
+/** Deletes subscriptions and records this in the activity log. */
 async function end(tx: Transaction, ended: DueSubscription[]): Promise<void> {
   if (ended.length === 0) return;
   await endSubscriptions(

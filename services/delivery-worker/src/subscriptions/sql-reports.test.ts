@@ -1,4 +1,4 @@
-// Tests reports on SQL insights: rows, charts and numbers, with the filters and variables of a dashboard.
+// Tests reports about SQL insights: rows, charts and numbers, with the filters and variables of a dashboard.
 
 import { createTestTenant, patienceMs, type TestTenant } from '@millrace/testing';
 import { runOneRound } from '../testing/one-round.ts';

@@ -1,4 +1,4 @@
-// SQL that schedules subscriptions and claims their reports and deliveries.
+// SQL that schedules subscriptions, and claims their reports and deliveries.
 
 import { randomUUID } from 'node:crypto';
 import type { Columns, Sql, Transaction } from '@millrace/db';
@@ -65,7 +65,7 @@ export async function endSubscriptions(tx: Transaction, ids: number[]): Promise<
   await tx.query('UPDATE subscription SET deleted = true, updated_at = now() WHERE id = ANY ($1::int[])', [ids]);
 }
 
-/** Inserts one delivery per target. Existing deliveries remain unchanged. */
+/** Inserts one delivery per target, unless it already exists. */
 export async function insertDueDeliveries(
   tx: Transaction,
   deliveries: { subscriptionId: number; occasion: 'scheduled' | 'ended'; dueAt: Date; target: string }[],
@@ -86,7 +86,6 @@ export async function insertDueDeliveries(
   );
 }
 
-/** A report that a worker has claimed for computation. */
 export interface ClaimedReport
   extends Columns<'subscription_report', 'id' | 'subscription_id' | 'due_at' | 'attempts'>,
     Columns<'subscription', 'environment_id' | 'insight' | 'dashboard' | 'dashboard_export_insights'> {
@@ -94,8 +93,8 @@ export interface ClaimedReport
 }
 
 /**
- * Claims due reports that have no numbers yet. Organizations take turns, and older reports come first. When the claim
- * expires after `leaseSeconds`, another worker can claim the report.
+ * Claims due reports that have no numbers yet. Organizations take turns, and older reports come first. Another worker
+ * can claim a report when the claim expires after `leaseSeconds`.
  */
 export async function claimReports(
   sql: Sql,
@@ -137,8 +136,8 @@ export async function claimReports(
 }
 
 /**
- * Stores the content of a report, unless another worker has already stored it. The content is JSON null if the insight
- * or dashboard of the report does not exist.
+ * Stores a report's content, unless another worker has already stored it. The content is JSON null if the insight or
+ * dashboard does not exist.
  */
 export async function saveReport(sql: Sql, { id }: ClaimedReport, content: ReportContent | null): Promise<void> {
   await sql.query('UPDATE subscription_report SET content = $2::jsonb WHERE id = $1 AND content IS NULL', [
@@ -168,25 +167,25 @@ export interface ClaimedDelivery
     >,
     Columns<'environment', 'slack_incoming_webhook'>,
     Columns<'organization', 'allow_publicly_shared_resources'> {
-  /** The number of this attempt, which also identifies the claim. */
+  /** The number of this attempt. It also identifies the claim. */
   attempts: number;
   organization_id: string;
   frequency: RecurrenceRule['frequency'];
   byweekday: RecurrenceRule['byweekday'];
   environment_name: string;
-  /** The name of the insight or dashboard, even if it was deleted. */
+  /** The insight's or dashboard's name. It remains known after a deletion. */
   subject_name: string | null;
   insight_short_id: string | null;
   /** The first name of the user who created the subscription. */
   created_by: string | null;
-  /** The report to send, or null for the last delivery, which only states that the subscription has ended. */
+  /** The report to send, or null for the final delivery, which only states that the subscription has ended. */
   report_id: string | null;
   content: ReportContent | null;
 }
 
 /**
  * Claims some due deliveries whose report has numbers. Organizations take turns within their free slots, and older
- * deliveries come first. When the claim expires after `leaseSeconds`, another worker can claim the delivery.
+ * deliveries come first. Another worker can claim a delivery when the claim expires after `leaseSeconds`.
  */
 export async function claimDeliveries(
   tx: Transaction,
@@ -239,8 +238,8 @@ export async function claimDeliveries(
 }
 
 /**
- * Postpones all due emails of an organization, including claimed ones, without counting an attempt.
- * @param reason shown to the owner of the subscription
+ * Postpones all of an organization's due emails, including claimed ones, without counting an attempt.
+ * @param reason shown to the subscription's owner
  */
 export async function postponeMails(
   tx: Transaction,
@@ -272,7 +271,7 @@ export async function finishDelivery(
   );
 }
 
-/** Releases a claim, so that another attempt is made later. */
+/** Releases a claim. The delivery is attempted again after a delay. */
 export async function postponeDelivery(
   sql: Sql,
   { id, attempts }: { id: string; attempts: number },

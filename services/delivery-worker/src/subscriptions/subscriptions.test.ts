@@ -30,10 +30,6 @@ afterEach(async () => {
   fixture.receiver.posts.length = 0;
 });
 
-/**
- * Stores an insight or a dashboard.
- * @returns the ID of the record
- */
 async function subject(
   kind: 'insight' | 'dashboard',
   fields: { name?: string; deleted?: boolean } = {},
@@ -310,7 +306,7 @@ test('postpones emails beyond the hourly limit with a reason, and sends them in 
     'The organization has reached its limit of 3 emails per hour. This email will be sent in the next hour.';
   const putOff = { attempts: 0, error: reason, is_later: true };
   expect(waiting).toMatchObject([putOff, putOff]);
-  // All emails of the organization in this hour share the limit.
+  // All of the organization's emails in this hour share the limit.
   await store({ target_value: 'late@example.com' });
   await scheduleDueReports(fixture.database, now);
   await deliverDue({ ...deps, mailsPerHour: 3 });
@@ -348,7 +344,7 @@ test('organizations take turns with their reports, each within its slots', async
 test('another worker can claim a report when the lease of a crashed worker expires', async () => {
   await store();
   await scheduleDueReports(fixture.database, now);
-  // Restore the state of a worker that was killed after it had claimed the delivery.
+  // Simulate a worker that was killed after it had claimed the delivery.
   await fixture.database.sql.query(
     `UPDATE subscription_delivery SET attempts = 1, attempt_at = now() + interval '1 minute'`,
   );

@@ -1,10 +1,7 @@
 import { createLogger } from '@millrace/runtime';
 import { createFairSlots, type FairSlots } from '../poll.ts';
 
-/**
- * Makes a task start its due work once, in separate slots, and waits until the work has ended.
- * @returns the task's result
- */
+/** Makes a task start its due work once and waits until that work has ended. @returns the task's result */
 export async function runOneRound(
   begin: (slots: FairSlots) => Promise<boolean>,
   { max = 20, maxEach = 20 } = {},

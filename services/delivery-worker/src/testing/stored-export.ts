@@ -1,10 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Sql } from '@millrace/db';
 
-/**
- * Stores a batch export like the management API does.
- * @returns the ID of the export
- */
+/** Stores a batch export as the management API does. @returns the export's ID */
 export async function storeExport(
   sql: Sql,
   environmentId: number,
@@ -29,7 +26,7 @@ export async function storeExport(
   return String(row.id);
 }
 
-/** Stores `count` events at one per second, starting at `from`. The events' own timestamps are a day earlier. */
+/** Stores `count` events, one per second from `from`. The events' own timestamps are a day earlier. */
 export async function storeEvents(
   sql: Sql,
   environmentId: number,

@@ -1,8 +1,8 @@
 import type { Sql } from '@millrace/db';
 
 /**
- * Stores a subscription like the management API does. By default, the subscription is weekly and due.
- * @returns the ID of the subscription
+ * Stores a subscription as the management API does. By default, it is weekly and due.
+ * @returns the subscription's ID
  */
 export async function storeSubscription(
   sql: Sql,

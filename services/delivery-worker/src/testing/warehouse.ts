@@ -3,13 +3,11 @@ import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, patienceMs } from '@millrace/testing';
 
 export interface Warehouse {
-  /** Settings of a destination that writes to this database. */
   config: { host: string; port: number; user: string; password: string; database: string };
   query(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
   stop(): Promise<void>;
 }
 
-/** Creates an empty database as an export destination. */
 export async function startWarehouse(): Promise<Warehouse> {
   const database = await createTestDatabase({ isMigrated: false });
   const { hostname, port, username, password, pathname } = new URL(database.url);

@@ -11,12 +11,12 @@ export interface ReceivedPost {
 export interface WebReceiver {
   url: string;
   posts: ReceivedPost[];
-  /** Sets the statuses of the next responses. Later responses have the status 200. */
+  /** Sets the statuses of the next responses. All following responses have the status 200. */
   respondWith(...statuses: number[]): void;
   stop(): Promise<void>;
 }
 
-/** Starts an HTTP server on localhost that stores received requests. */
+/** Starts an HTTP server on localhost that records its requests. */
 export async function startWebReceiver(): Promise<WebReceiver> {
   const posts: ReceivedPost[] = [];
   const statuses: number[] = [];

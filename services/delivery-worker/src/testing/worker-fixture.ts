@@ -27,22 +27,21 @@ export interface WorkerFixture {
   mailServer: MailServer;
   mailer: Mailer;
   events: EventStore;
-  /** Events are read from PostgreSQL. */
+  /** False: exports read events from PostgreSQL. */
   isCopied: false;
   parser: SqlParser;
   receiver: WebReceiver;
   logger: Logger;
   metrics: Metrics;
-  /** A secret box that encrypts with the key `secretsKey`. */
+  /** Encrypts with the key `secretsKey`. */
   secretBox: SecretBox;
   secretsKey: string;
-  /** Time before which exports read events. It is computed like in the worker, but without a minimum age of events. */
+  /** Computed as in the worker, but without a minimum age of events. */
   settledUntil: SettledUntil;
   atOnce: SettledUntil;
   stop(): Promise<void>;
 }
 
-/** Starts a real database, mail server and web server for a test file. */
 export async function startWorkerFixture(): Promise<WorkerFixture> {
   const testDatabase = await createTestDatabase();
   const logger = createLogger('test', 'error');

@@ -4,7 +4,8 @@ import type { KeyLookup, ProjectKeys } from './project-keys.ts';
 
 /**
  * Accepts a request if its API key belongs to a project. A historical batch also requires a plan that includes
- * migrations. If the database refuses connections, the request is accepted, and the consumer checks the key.
+ * migrations. If the database refuses connections, accepts the request without the check, and the consumer checks the
+ * key.
  * @returns null if the key could not be looked up
  * @throws AppError `unauthenticated` (`invalid_api_key`), `payment_required`, or `unavailable` if the lookup times out
  */
@@ -27,7 +28,7 @@ export async function authorize(
 }
 
 /**
- * Checks a key that was found before the request was parsed.
+ * Checks an API key that was found before the request was parsed.
  * @throws AppError `unauthenticated` if it is certain that no project has this key, or `unavailable` if the lookup
  * times out
  */
@@ -36,12 +37,12 @@ export async function rejectUnknownKey(key: string, projectKeys: ProjectKeys): P
   if (lookup !== null) rejectUnusableLookup(lookup.outcome, 'api_key');
 }
 
-/** Returns true if a project certainly has this key, and false if no project has it or the lookup failed. */
+/** Returns true if a project certainly has this key. Returns false if no project has it or the lookup failed. */
 export async function isKnownKey(key: string, projectKeys: ProjectKeys): Promise<boolean> {
   return (await lookUp(key, projectKeys))?.outcome === 'known';
 }
 
-/** Looks up a key. Returns null for a malformed key, because `findProjectApiKey` throws an error for malformed keys. */
+/** Looks up a key. Returns null for a malformed key, for which `findProjectApiKey` would throw an error. */
 async function lookUp(key: string, projectKeys: ProjectKeys): Promise<KeyLookup | null> {
   const trimmed = key.trim();
   if (trimmed === '' || trimmed.length > maxLookedUp || !/^[\x20-\x7e]+$/.test(trimmed)) return null;
@@ -49,7 +50,7 @@ async function lookUp(key: string, projectKeys: ProjectKeys): Promise<KeyLookup 
 }
 
 /**
- * Accepts a key that belongs to a project, or that could not be looked up.
+ * Accepts a key that belongs to a project or could not be looked up.
  * @param attr the field that contained the key
  * @throws AppError `unauthenticated` or `unavailable`
  */

@@ -7,7 +7,7 @@ import { quietLogger } from '../testing/quiet-logger.ts';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
 import { createProjectKeys } from './project-keys.ts';
 
-/** Tests gateways that have nothing in common except for PostgreSQL, and cache keys for longer than any test takes. */
+/** Tests several gateways that share only PostgreSQL, and cache keys for longer than any test takes. */
 let fixture: GatewayFixture;
 let gateways: TestGateway[];
 
@@ -21,7 +21,7 @@ afterAll(() => fixture.stop());
 
 const sql = (text: string, values: unknown[]) => fixture.database.sql.query(text, values);
 /**
- * Changes must take effect within a second. The time limit is longer for slow machines, but far below the minute after
+ * Changes must take effect within a second. This limit allows for slow machines, but is far below the minute after
  * which a change takes effect if its notification is lost.
  */
 const soon = { timeoutMs: 20_000 };

@@ -10,7 +10,7 @@ export interface KnownProject extends PlanLimits {
   mayMigrate: boolean;
 }
 
-/** Returns the project that has this API key, or null if no project has it. Throws database errors. */
+/** Returns the project with this API key, or null if no project has it. */
 export async function findProjectByKey(sql: Sql, token: string): Promise<KnownProject | null> {
   const [row] = await sql.query<{ id: number; features: unknown }>(
     `SELECT environment.id, organization.available_product_features AS features

@@ -32,9 +32,8 @@ afterAll(async () => {
   await own.drop();
 });
 
-/** Never reports a change, so that cached keys are used until they expire. */
+/** Never reports changes, so cached keys are used until they expire. */
 const neverChanging = { subscribe: () => {}, isSubscribed: () => true };
-/** Lets a test announce changes. */
 function announcedChanges() {
   let announce: (change: ProjectChange | null) => void = () => {};
   return {
@@ -222,7 +221,7 @@ test('tells clients to retry if a slow database cannot look up all new keys', as
   expect(new Set((await Promise.all(running)).map(({ outcome }) => outcome))).toEqual(new Set(['unknown']));
   expect(await keys.find(token)).toMatchObject({ outcome: 'known' });
   expect((await countBySource(metrics)).busy).toBeGreaterThan(0);
-  // A lookup that failed because the database was busy is not cached.
+  // A lookup that failed because the database was busy must not be cached.
   await eventually(async () => expect(await keys.find('phc_nobody_199')).toEqual({ outcome: 'unknown' }), {
     what: 'the key being looked up',
   });

@@ -10,13 +10,12 @@ import { Redis } from 'ioredis';
 /** A Redis server that belongs to one test and can be killed. */
 export interface OwnRedis {
   port: number;
-  /** A direct client for administration commands. */
   client: Redis;
   kill(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Returns whether `redis-server` can be started. If it is missing or too old, the tests that need it are skipped. */
+/** Returns whether a recent enough `redis-server` is installed. Tests that need it are skipped if it is not. */
 export async function hasRedisServer(): Promise<boolean> {
   return (await findRedisServer(7)) !== null;
 }
@@ -32,7 +31,7 @@ export async function startOwnRedis({ password, settings = [], isSentinel }: Own
   const directory = mkdtempSync(join(tmpdir(), 'millrace-redis-'));
   const port = await findFreePort(0);
   const file = join(directory, 'redis.conf');
-  // Cluster nodes communicate on a second port. The default of port + 10000 could exceed 65535.
+  // Cluster nodes communicate on a second port. Its default, port + 10000, could exceed 65535.
   const bus = settings.some((line) => line.startsWith('cluster-enabled'))
     ? [`cluster-port ${await findFreePort(0)}`]
     : [];
@@ -40,8 +39,7 @@ export async function startOwnRedis({ password, settings = [], isSentinel }: Own
   writeFileSync(file, [...always, ...bus, ...settings, ''].join('\n'));
   const program = (await findRedisServer(7)) ?? 'redis-server';
   const child = spawn(program, [file, ...(isSentinel ? ['--sentinel'] : [])], { stdio: 'ignore' });
-  // If a test did not stop its server, kill the server when the process exits. The remaining listener shows which test
-  // file did not stop it.
+  // Kill the server when the process exits, in case the test does not stop it.
   const killWithProcess = () => child.kill('SIGKILL');
   process.once('exit', killWithProcess);
   child.once('exit', () => process.off('exit', killWithProcess));
