@@ -1,4 +1,4 @@
-// The HTTP server of the gateway: selects the route of each request.
+// The gateway's HTTP server, which selects each request's route.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -38,21 +38,18 @@ export interface IngestDependencies {
   log: Pick<EventLog, 'append'>;
   topics: TopicNames;
   traffic: TrafficControl;
-  /** The program that the worker threads for large bodies run (see large-bodies.ts). */
+  /** The program of the worker threads for large bodies (see large-bodies.ts). */
   bodyProgram: URL;
 }
 
 export interface GatewayDependencies {
   projectKeys: ProjectKeys;
-  /** The dependencies of the event endpoints, or null if this gateway does not accept events. */
+  /** Null if this gateway does not accept events. */
   ingest: IngestDependencies | null;
   flags: FlagServices;
-  /**
-   * Whether this gateway evaluates flags. If it does not, the browser config still reports whether the project has
-   * flags.
-   */
+  /** Whether this gateway evaluates flags. The browser config reports whether the project has flags in either case. */
   servesFlags: boolean;
-  /** The browser library, or null if it was not built. `/static/array.js` then returns 404. */
+  /** Null if the browser library was not built. `/static/array.js` then returns 404. */
   library: BrowserLibrary | null;
   config: Pick<
     GatewayConfig,
@@ -72,33 +69,31 @@ export interface GatewayDependencies {
   logger: Logger;
   metrics: Metrics;
   health: Health;
-  /** The request tracing, or null if tracing is disabled. */
+  /** Null if tracing is disabled. */
   tracing: Tracing | null;
 }
 
 export interface Gateway {
   server: Server;
   /**
-   * Keeps accepting connections for a short time, then closes the server. Resolves when all responses have been sent.
+   * Keeps accepting connections for a short time and then closes the server. Resolves when all responses have been
+   * sent.
    */
   stop(): Promise<void>;
 }
 
-/**
- * The time limit for receiving the headers and the body of a request. Slow uploads are limited because they also use
- * memory.
- */
+/** The time limit for receiving a request. It also limits slow uploads, because they occupy memory. */
 const requestTimeoutMs = 300_000;
-/** The time reserved at shutdown for sending pending counts, warnings and records. */
+/** At shutdown, this time is reserved for sending pending counts, warnings and records. */
 const flushMs = 5000;
-/** The time that a client has to read the response to a malformed request before the socket is closed. */
+/** How long a client can read the response to a malformed request before its socket is closed. */
 const readingMs = 2000;
-/** The default of 16 KiB is too small for GET requests that contain events in the query string. */
+/** The default of 16 KiB is too small for GET requests with events in the query string. */
 const maxHeaderBytes = 64 * 1024;
 
 /**
- * Creates the public ingest server. Requests for events and flags bypass Express, which for a small request would cost
- * several times as much as the work itself. Express handles all other requests.
+ * Creates the public ingest server. Requests for events and flags bypass Express, which would take several times as
+ * long as a small request itself. Express handles all other requests.
  */
 export function createGateway(deps: GatewayDependencies): Gateway {
   const { config, metrics, health } = deps;
@@ -164,7 +159,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   const connections = createConnectionDrain(server, { graceMs: config.stopDelayMs, timeoutMs: drainMs(config) });
   server.on('request', onRequest);
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    // A client that sends `Expect: 100-continue` receives the error before it uploads a body that is too large.
+    // A client with `Expect: 100-continue` gets the error before it uploads a body that is too large.
     if (!(readContentLength(request) > config.maxBodyBytes)) response.writeContinue();
     onRequest(request, response);
   });
@@ -178,19 +173,13 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   };
 }
 
-/**
- * Returns the time for finishing requests. Clients that send or read slowly must not use up the whole time for
- * stopping.
- */
+/** Returns the time limit for requests in flight at shutdown. Slow clients must not use up the whole shutdown time. */
 function drainMs({ drainTimeoutMs, stopDelayMs }: GatewayDependencies['config']): number {
   const remainingMs = Math.max(0, drainTimeoutMs - stopDelayMs);
   return Math.min(requestTimeoutMs, Math.max(remainingMs - flushMs, remainingMs / 2));
 }
 
-/**
- * Serves a flag request.
- * @returns false if the path is not for flags
- */
+/** @returns false if the path is not a flag path */
 function serveFlagPath(
   request: IncomingMessage,
   response: ServerResponse,
@@ -207,10 +196,7 @@ function serveFlagPath(
   return target !== undefined;
 }
 
-/**
- * Creates the route of Capture v1. The route uses Express, because the batches are so large that the cost of Express
- * does not matter.
- */
+/** Creates the route of Capture v1. It uses Express, whose overhead does not matter for such large batches. */
 function captureV1Route(capture: CaptureDependencies): Router {
   const reader = createV1Reader(capture);
   return Router().all(captureV1Path, (request, response) => {
@@ -221,12 +207,12 @@ function captureV1Route(capture: CaptureDependencies): Router {
   });
 }
 
-/** Creates the app with operational endpoints, CORS preflights for all paths, and the response for unknown paths. */
+/** Creates the app: operational endpoints, CORS preflights, `routes`, and the 404 response. */
 function createApp({ health, uploads }: { health: Health; uploads: Uploads }, routes: Router[]): Express {
   const app = express();
   app.disable('x-powered-by');
-  // Pages of any origin can read the responses. The headers that protect pages are off, because no response is a page,
-  // and the operator configures TLS.
+  // Every origin can read the responses. The security headers for web pages are disabled, because no response is a
+  // page. The operator configures TLS.
   app.use(
     helmet({
       strictTransportSecurity: false,
@@ -274,12 +260,12 @@ function refuse(request: Request, response: Response, error: unknown): Promise<v
   });
 }
 
-/** The error that Node.js reports for headers that exceed `maxHeaderBytes`. */
+/** Node.js's error for headers that exceed `maxHeaderBytes`. */
 const headersTooLarge = { code: 'HPE_HEADER_OVERFLOW' };
 
 /**
- * Responds to input that is not HTTP or takes too long. Node.js provides no response object in this case, so the
- * response is written to the socket.
+ * Responds to input that is not HTTP or arrives too slowly. Node.js provides no response object for it, so this
+ * function writes to the socket.
  */
 function respondToBrokenRequest(error: Pick<NodeJS.ErrnoException, 'code'>, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
@@ -303,15 +289,14 @@ function respondToBrokenRequest(error: Pick<NodeJS.ErrnoException, 'code'>, sock
 const doubled = /\/{2,}/g;
 
 /**
- * Replaces multiple slashes in the path with single ones, but does not change the query. If the configured host ends
+ * Replaces repeated slashes in the path with a single one, but leaves the query unchanged. If the configured host ends
  * with a slash, SDKs send requests to `//batch`.
  */
 function withSingleSlashes(url: string): string {
   const mark = url.indexOf('?');
   const pathEnd = mark < 0 ? url.length : mark;
   const at = url.indexOf('//');
-  // A proxy may send an absolute URL, such as `http://host/batch`. Leave it unchanged, because two slashes follow the
-  // scheme.
+  // A proxy may send an absolute URL. Leave it unchanged, because its scheme is followed by two slashes.
   if (at < 0 || at >= pathEnd || url[0] !== '/') return url;
   return url.slice(0, pathEnd).replace(doubled, '/') + url.slice(pathEnd);
 }

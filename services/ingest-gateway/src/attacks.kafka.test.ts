@@ -6,9 +6,9 @@ import { type AttackedGateway, type AttackReport, startAttackedGateway } from '.
 import { openRawConnection } from './testing/raw-http.ts';
 
 /**
- * Tests attacks without large bodies (hostile-bodies.kafka.test.ts tests attacks with large bodies). Each attack ends
- * with a correct response or a closed connection, uses limited memory, and does not affect other requests. The gateway
- * is a separate process.
+ * Tests attacks with small bodies (hostile-bodies.kafka.test.ts covers large ones). Each attack ends with a correct
+ * response or a closed connection, uses limited memory, and does not affect other requests. The gateway is a separate
+ * process.
  */
 let gateway: AttackedGateway;
 const bodyTimeoutMs = 1000;
@@ -19,8 +19,8 @@ beforeAll(async () => {
 afterAll(() => gateway?.stop());
 
 /**
- * A stall of this length is far too short to be useful to an attacker, but far longer than the delays of an idle
- * machine, because the machine may be busy.
+ * The machine may be busy, so this is far longer than the delays of an idle machine, but too short to be useful to an
+ * attacker.
  */
 const longestStallMs = 15_000;
 
@@ -41,10 +41,7 @@ async function post(body: Buffer): Promise<{ status: number; code: string | unde
   return { status: response.status, code: ((await response.json()) as { code?: string }).code };
 }
 
-/**
- * Returns how many connections to open: as many as the limit of open files allows, but at most ten thousand. Some files
- * are reserved for other purposes.
- */
+/** Returns ten thousand, or fewer if the limit of open files is lower. Some files are reserved for other purposes. */
 function socketsToOpen(): number {
   const report = process.report.getReport() as { userLimits?: { open_files?: { soft?: number | string } } };
   const limit = Number(report.userLimits?.open_files?.soft);
@@ -53,7 +50,7 @@ function socketsToOpen(): number {
 
 test('serves requests despite ten thousand sockets that send nothing or an incomplete request', async () => {
   const count = socketsToOpen();
-  // Report a lower number, because the title of the test says ten thousand.
+  // The test title promises ten thousand, so report a lower number.
   if (count < 10_000) process.stderr.write(`only ${count} sockets: the limit of open files is too low for more\n`);
   const sockets: Socket[] = [];
   const filesBefore = await gateway.openFiles();
@@ -67,7 +64,7 @@ test('serves requests despite ten thousand sockets that send nothing or an incom
     });
     await sleep(1000);
   });
-  // The connections need about 8 KiB each, as measured.
+  // Each connection takes about 8 KiB, as measured.
   expectUnharmed(report, 300);
   for (const socket of sockets) socket.destroy();
   await eventually(async () => (await gateway.openFiles()) < filesBefore + 100, {
@@ -84,7 +81,7 @@ test('serves requests despite ten thousand sockets that send nothing or an incom
 });
 
 describe('floods of headers', () => {
-  /** These headers are in addition to `host` and `content-length`, which `head` adds. */
+  /** `head` adds `host` and `content-length`, so this creates two headers less. */
   const shortHeaders = (count: number) => Array.from({ length: count - 2 }, (_, i) => `x-${i}: ${i}\r\n`).join('');
 
   test.each<[string, string, number]>([
@@ -184,7 +181,7 @@ describe('pipelined requests', () => {
 });
 
 /**
- * Creates keys that collide in hash tables without a secret seed: by the hash function of Java, and as numbers with
+ * Creates keys that collide in hash tables without a secret seed: strings with equal Java hash codes, and numbers with
  * equal last bits.
  */
 function collidingKeys(count: number): Record<string, string[]> {

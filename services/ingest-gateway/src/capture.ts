@@ -25,7 +25,7 @@ export interface CaptureDependencies extends Omit<ServeDependencies, 'metrics'>,
   traffic: TrafficControl;
 }
 
-/** Serves a capture request in any protocol. Never rejects. */
+/** Serves a capture request of any protocol. Never rejects. */
 export function serveCaptureRequest(
   { request, response, requestId }: { request: IncomingMessage; response: ServerResponse; requestId: string },
   reader: CaptureReader,
@@ -36,11 +36,10 @@ export function serveCaptureRequest(
 }
 
 /**
- * Handles a capture request, from its headers to the response. The response is 200 only after the log has acknowledged
- * all events that were not dropped (docs/wire-rules.md#responses).
- * @throws AppError if the request is rejected. No event is stored then, except with `unavailable`, which means that the
- * log did not acknowledge the events. Some of them may be stored, and the client must send all of them again with the
- * same UUIDs.
+ * Handles a capture request. The response is 200 only after the log has acknowledged all events that were not dropped
+ * (docs/wire-rules.md#responses).
+ * @throws AppError if the request is rejected. No event is stored then. The exception is `unavailable` if the log did
+ * not acknowledge the events: some may be stored, and the client must send all of them again with the same UUIDs.
  */
 async function capture(
   request: IncomingMessage,
@@ -75,7 +74,6 @@ async function capture(
   });
   let last: CapturedEvents | null = null;
   for (const slice of incoming.slices()) {
-    // Serve other requests between two slices of a large request.
     if (last !== null) await nextLoop();
     last = traffic.route(toCapturedEvents(incoming, slice, context), project);
     await publication.add(last);
@@ -93,8 +91,8 @@ async function capture(
 }
 
 /**
- * Reports multipart parts that are not stored. The event contains a note for each part, and the project receives a
- * warning.
+ * Reports multipart parts that are not stored, in a warning for the project. The event itself contains a note for each
+ * part.
  */
 function noteOmittedParts(parts: readonly string[], stored: CapturedEvents | null, dropped: DropTally): void {
   const record = stored?.accepted[0]?.record;

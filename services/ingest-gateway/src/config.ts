@@ -7,10 +7,7 @@ import { type Static, Type } from 'typebox';
 
 const mebibyte = 1024 * 1024;
 
-/**
- * The settings of the gateway. Each setting is read from the environment variable of the same name, for example
- * `ingestPort` from `INGEST_PORT`.
- */
+/** The gateway's settings. The environment variable `INGEST_PORT` sets `ingestPort`. */
 export const gatewayConfigSchema = Type.Object({
   ingestPort: integerSetting(8000, 'TCP port to listen on; 0 picks a free port', { max: 65_535 }),
   ingestHost: Type.String({ default: '0.0.0.0', description: 'address to listen on' }),
@@ -201,7 +198,7 @@ export const gatewayConfigSchema = Type.Object({
 
 export type GatewayConfig = WithDatabaseAddress<Static<typeof gatewayConfigSchema>>;
 
-/** Limits for one request, which are the only settings that the capture steps need. */
+/** The limits for one request. The capture steps need no other settings. */
 export type CaptureLimits = Pick<
   GatewayConfig,
   'maxBodyBytes' | 'maxDecompressedBytes' | 'maxRecordBytes' | 'maxAiRecordBytes' | 'bodyTimeoutMs' | 'trustProxy'

@@ -3,7 +3,9 @@ import { sendV1, v1Batch, v1Event } from './testing/send-v1.ts';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from './testing/test-gateway.ts';
 import { readTopics, type TopicReader } from './testing/topic-reader.ts';
 
-/** The gateway marks cookieless events, so that the consumer derives their distinct ID from the IP address. */
+/**
+ * Tests that the gateway marks cookieless events, because the consumer derives their distinct ID from the IP address.
+ */
 let fixture: GatewayFixture;
 let gateway: TestGateway;
 let reader: TopicReader;

@@ -4,8 +4,8 @@ import { createGatewayFixture, type GatewayFixture, type TestGateway } from './t
 import { readTopics, type TopicReader } from './testing/topic-reader.ts';
 
 /**
- * Every record contains the environment of its key, so that the consumer does not depend on a key that may have been
- * deleted since.
+ * Tests that every record contains its environment, so that the consumer does not depend on a key that may have been
+ * deleted.
  */
 let fixture: GatewayFixture;
 let gateway: TestGateway;

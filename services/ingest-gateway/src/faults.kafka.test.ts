@@ -20,7 +20,7 @@ const logger = quietLogger();
 beforeAll(async () => {
   fixture = await createGatewayFixture();
 });
-/** Stop functions of everything that a failed test has opened and not closed. */
+/** Closes what a failed test has left open. */
 const leftOpen: (() => Promise<unknown>)[] = [];
 afterAll(async () => {
   await fixture.stop();
@@ -73,7 +73,7 @@ describe('while the stores of project keys fail', () => {
       keyPrefix: fixture.cachePrefix,
     });
     leftOpen.push(cache.stop, database.stop, postgresProxy.stop, redisProxy.stop);
-    // Cached keys expire immediately, so that every request would look its key up.
+    // Cached keys expire immediately, so that every request looks its key up.
     const gateway = await fixture.startGateway({ ...parts, cache, keys: { sql: database.sql, knownForMs: 0 } });
     await eventually(() => cache.isHealthy(), { what: 'the connection to Redis' });
     return {

@@ -7,8 +7,7 @@ import { readTopics, type TopicReader } from './testing/topic-reader.ts';
 import { measured } from './testing/traffic-probe.ts';
 
 /**
- * Tests that an invalid item does not fail its batch. Only this item is dropped, counted and reported in a warning, and
- * the other items are stored.
+ * Tests that an invalid item is dropped, counted and reported in a warning, while the batch's other items are stored.
  */
 let fixture: GatewayFixture;
 let gateway: TestGateway;
@@ -30,7 +29,7 @@ beforeEach(async () => {
 
 const event = (name: string, more: object = {}) => ({ event: name, distinct_id: 'u', properties: {}, ...more });
 const deep = JSON.parse(`${'['.repeat(80)}${']'.repeat(80)}`);
-/** Bodies over 256 KiB are processed in another thread. */
+/** Bodies over 256 KiB are processed in a worker thread. */
 const filler = { properties: { filler: 'x'.repeat(300_000) } };
 
 async function post(path: string, body: unknown, at = gateway) {
@@ -41,7 +40,7 @@ async function post(path: string, body: unknown, at = gateway) {
 
 const taken = { status: 200, body: { status: 'Ok' } };
 const uuid = randomUUID();
-/** Invalid items, with the reported field and reason. */
+/** Invalid items, with the field and reason that the warning reports. */
 const faults: [string, unknown, { field: string | null; reason: string; uuid?: string }][] = [
   ['body-023 null', null, { field: null, reason: 'must be a JSON object, not null' }],
   ['a string', 'event', { field: null, reason: 'must be a JSON object, not string' }],
@@ -185,7 +184,7 @@ test.each([
       body: { code: 'invalid_payload', attr: 'batch' },
     });
   }
-  // On this path, such a body is an event without a name (docs/wire-rules.md#dropped-events).
+  // On this path, the body is an event without a name (docs/wire-rules.md#dropped-events).
   expect(await post('/capture/', { api_key: token, ...body })).toMatchObject(taken);
 });
 
@@ -292,7 +291,7 @@ describe('any batch of valid and invalid events', () => {
 
   const isEmptyArray = (value: unknown) => Array.isArray(value) && value.length === 0;
 
-  /** Applies the same rules, written independently, and returns the result for an item of a request. */
+  /** Returns the expected result for an item. Implements the rules independently of the gateway. */
   function fate(sent: unknown): 'stored' | 'invalid_event' | 'missing_distinct_id' {
     if (!isObject(sent)) return 'invalid_event';
     const { properties, $set, $set_once, timestamp, offset, uuid: id, distinct_id: distinctId } = sent;

@@ -1,4 +1,4 @@
-// Loads the data for evaluating flags, and limits the time spent waiting for the database.
+// Loads the data for evaluating flags, and limits how long requests wait for the database.
 
 import { isTransientError, type ProjectChanges, type Sql } from '@millrace/db/sql';
 import type { CompiledFlags } from '@millrace/flags';
@@ -34,7 +34,7 @@ export function createFlagData({
 }: {
   database: FlagDatabase;
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
-  /** The maximum memory for definitions, in bytes. Compressed documents can use another quarter of this size. */
+  /** The maximum memory for definitions in bytes. Compressed documents can use a quarter of it in addition. */
   memoryBytes: number;
   metrics: Metrics;
 }): FlagData {
@@ -70,9 +70,9 @@ export function createFlagData({
 
 /** PostgreSQL connections for flags. Each query returns or fails within a short time. */
 export interface FlagDatabase {
-  /** Runs the queries of a single request. Each query waits at most 250 ms for a connection and its result. */
+  /** For queries of a single request. Each waits at most 250 ms for a connection and its result. */
   requests: Sql;
-  /** Runs definition queries, which can return large results and are cached. */
+  /** For definitions, which can be large and are cached. */
   definitions: Sql;
   /** Returns true if queries are suspended because PostgreSQL does not respond. */
   isCircuitOpen(): boolean;
@@ -81,17 +81,17 @@ export interface FlagDatabase {
 export const definitionConnections = 2;
 const restAfterFailureMs = 1000;
 /**
- * The number of consecutive failures that suspend queries. One is not enough, because a single connection may have been
+ * How many consecutive failures suspend queries. A single failure is not enough, because one connection may have been
  * closed on purpose.
  */
 const failuresToOpen = 3;
 
 /**
- * Creates the access to PostgreSQL. Requests and definitions have separate connections, queues and circuit breakers, so
- * that many flag requests do not delay updates of the definitions.
+ * Limits queries to PostgreSQL. Requests and definitions have separate connections, queues and circuit breakers, so
+ * that many flag requests do not delay new definitions.
  * @param pools separate pools, because queries that timed out continue to run in PostgreSQL for a while
- * @param connections size of the pool for requests, and the maximum number of queries at the same time. The time limit
- * therefore measures PostgreSQL and not the queue for a connection.
+ * @param connections size of the request pool, and the maximum number of concurrent request queries. Because they are
+ * equal, the time limit measures PostgreSQL and not the wait for a connection.
  */
 export function createFlagDatabase(
   pools: Record<'requests' | 'definitions', Sql>,
@@ -158,7 +158,7 @@ export function awaitFirstResponse(sql: Sql): Stoppable & { hasResponded(): bool
 
 /**
  * Returns whether an environment has active flags. Returns true if this is unknown, because a browser does not request
- * flags if Millrace responds that no flags are active.
+ * flags after `false`.
  * @param environmentId null if the key could not be looked up
  */
 export async function hasFlags(environmentId: number | null, { definitions }: FlagData): Promise<boolean> {
@@ -171,8 +171,8 @@ export async function hasFlags(environmentId: number | null, { definitions }: Fl
 }
 
 /**
- * Finds the project of a key. Unlike for events, a key that cannot be looked up is rejected. SDKs keep their flags
- * after an error, but would delete them after an empty response.
+ * Finds an API key's project. Unlike for events, rejects a key that cannot be looked up: SDKs keep their flags after an
+ * error, but would delete them after an empty response.
  * @throws AppError `unauthenticated` or `unavailable`
  */
 export async function findFlagProject(token: string, projectKeys: ProjectKeys): Promise<KnownProject> {

@@ -57,7 +57,7 @@ export async function deletePersonData(
 }
 
 /**
- * Removes the data of one ID after another until the portion is full.
+ * Removes the data of one ID after another until it has processed `limit` events.
  * @returns the IDs without remaining events, and the number of processed events
  */
 async function removeSome(
@@ -82,15 +82,12 @@ async function removeSome(
   return { done, events };
 }
 
-/**
- * Maximum number of rows per transaction. The number is small enough not to delay other transactions, and large enough
- * to make progress.
- */
+/** Maximum rows per transaction: small enough not to delay other transactions, and large enough to make progress. */
 const rowsAtOnce = 2000;
 
 /**
- * Deletes a portion of the ingested data of a deleted environment. The last portion also deletes the request. After an
- * interruption, the next portion continues where the last one ended.
+ * Deletes one batch of a deleted environment's ingested data. The last batch also deletes the request. After an
+ * interruption, the next call continues where the last one ended.
  * @returns whether more data may remain
  */
 export async function deleteEnvironmentData(

@@ -13,7 +13,7 @@ import {
 } from './store-limits.ts';
 
 export interface ProjectKeys {
-  /** Returns the project that has this key, usually from memory and even while the database is down. Never rejects. */
+  /** Returns the project of an API key, usually from memory, even while the database is down. Never rejects. */
   find(token: string): Promise<KeyLookup>;
 }
 
@@ -22,28 +22,33 @@ export interface ProjectKeysOptions {
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
   logger: Logger;
   metrics: Metrics;
-  /** How many milliseconds a result is used without a new lookup, while change notifications are received. */
+  /**
+   * How long a cached project is used without a new lookup, in milliseconds. Applies while change notifications arrive.
+   */
   knownForMs?: number;
   unknownForMs?: number;
-  /** How many milliseconds after `knownForMs` a result is still used while it is refreshed in the background. */
+  /**
+   * How long after `knownForMs` a cached project is still used while it is refreshed in the background, in
+   * milliseconds.
+   */
   refreshInBackgroundForMs?: number;
   timeLimits?: StoreTimeLimits;
 }
 
 const restAfterFailureMs = 1000;
 /**
- * Limits of concurrent key lookups. `max` is lower than the number of connections in the pool (start.ts), so that the
- * time limit measures PostgreSQL and not the queue for a connection.
+ * Limits of concurrent key lookups. `max` is below the size of the connection pool (start.ts), so that the time limit
+ * measures PostgreSQL and not the wait for a connection.
  */
 const databaseSlots = { max: 3, maxWaiting: 1000 };
 
 /**
- * Looks up project API keys: first in memory, then in PostgreSQL, which announces changes. Runs one lookup for each key at a
+ * Looks up project API keys in memory and then in PostgreSQL, which announces changes. Runs one lookup per key at a
  * time. A cached key never waits for a database that does not respond.
  */
 export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
   const { sql, changes, logger, knownForMs = 60_000, unknownForMs = 5000, timeLimits = storeTimeLimits } = options;
-  // Slow responses do not open the breaker, because a slow database is not an outage.
+  // A slow database is not an outage, so slow responses do not open the breaker.
   const breaker = createCircuitBreaker({
     restMs: restAfterFailureMs,
     isFailure: (error) => !isTimeLimitExceeded(error),
@@ -73,7 +78,7 @@ export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
     return cached;
   }
 
-  /** Looks up a key within the time limit. If the database is slow, uses the previous result for a known key. */
+  /** Looks up a key. If this takes too long, uses the cached project of any age. */
   function lookUpInTime(token: string): Promise<KeyLookup> {
     const project = memory.findAnyAge(token);
     const lookup = lookUpOnce(token);
@@ -93,9 +98,9 @@ export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
   }
 
   /**
-   * Looks a key up in PostgreSQL, within the time limit, and caches the result.
-   * @param isCurrent returns false after a change of this key was announced. The result may then be outdated and is not
-   * cached.
+   * Looks up a key in PostgreSQL within the time limit, and caches the result.
+   * @param isCurrent returns false after a change of this key was announced. The result may then be outdated, so it is
+   * not cached.
    */
   async function lookUp(token: string, isCurrent: () => boolean): Promise<KeyLookup> {
     try {
@@ -115,10 +120,7 @@ export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
     }
   }
 
-  /**
-   * Finds the project of a key in the database.
-   * @throws database errors, and AppError `unavailable` (`slow`) from store-limits.ts
-   */
+  /** @throws database errors, and AppError `unavailable` (`slow`) from store-limits.ts */
   async function queryDatabase(token: string): Promise<KnownProject | null> {
     try {
       const project = await withTimeLimit(findProjectByKey(sql, token), timeLimits.keyMs);
@@ -145,29 +147,24 @@ export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
 
 interface KeyMemoryOptions {
   changes: Pick<ProjectChanges, 'isSubscribed'>;
-  /** How many milliseconds a result is used without a new lookup, while change notifications are received. */
   knownForMs: number;
   unknownForMs: number;
-  /** How many milliseconds after `knownForMs` a result is still used while it is refreshed in the background. */
   refreshInBackgroundForMs: number;
-  /** How many milliseconds a failed lookup is cached. */
+  /** How long a failed lookup is cached, in milliseconds. */
   undeterminedForMs: number;
   isDatabaseDown(): boolean;
   refresh(token: string): void;
 }
 
 interface KeyMemory {
-  /** Returns the cached result unless it is too old, and refreshes an aging result in the background. */
+  /** Returns the cached result unless it is too old. Refreshes an aging result in the background. */
   find(token: string): KeyLookup | undefined;
-  /**
-   * Caches the result of a lookup.
-   * @param project null if the key does not exist, undefined if the lookup failed
-   */
+  /** Caches the result of a lookup. @param project null if the key does not exist, undefined if the lookup failed */
   set(token: string, project: KnownProject | null | undefined): void;
-  /** Returns a cached project of any age that is allowed during a database outage. */
+  /** Returns a cached project that is not too old for a database outage. */
   findAnyAge(token: string): KnownProject | undefined;
   delete(token: string): void;
-  /** Marks all results as outdated, so that they are used only during a database outage. */
+  /** Marks all results as outdated. They are then used only during a database outage. */
   expireAll(): void;
 }
 
@@ -178,11 +175,11 @@ interface CachedLookup {
 
 const maxCached = 100_000;
 /**
- * Replaces `refreshInBackgroundForMs` while change notifications are not received. A deleted key is accepted for at
- * most this long.
+ * Replaces `refreshInBackgroundForMs` while no change notifications arrive. A deleted key is accepted for at most this
+ * long.
  */
 const refreshUnsubscribedMs = 4000;
-/** How long cached results are used during a database outage. */
+/** How long cached projects are used during a database outage. */
 const outageForMs = 12 * 60 * 60 * 1000;
 
 function createKeyMemory(options: KeyMemoryOptions): KeyMemory {
@@ -196,7 +193,7 @@ function createKeyMemory(options: KeyMemoryOptions): KeyMemory {
       if (cached === undefined) return undefined;
       const { project, lookedUpAtMs } = cached;
       const ageMs = performance.now() - lookedUpAtMs;
-      // During a database outage, only some of the requests with this key should cause a lookup.
+      // A failed lookup is cached too, so that not every request looks up the key again during a database outage.
       if (project === undefined) return ageMs < undeterminedForMs ? undetermined : undefined;
       const isStale = lookedUpAtMs < staleBeforeMs;
       const longestMs = changes.isSubscribed() ? Number.POSITIVE_INFINITY : unsubscribedMaxAgeMs;

@@ -3,32 +3,29 @@
 import { AppError, isAppError } from '@millrace/runtime';
 
 /**
- * How long requests wait for the stores, in milliseconds. A name that ends in `QueueMs` is the time that a request
- * waits for other queries to the same store.
+ * How long requests wait for PostgreSQL, in milliseconds. `…QueueMs` is the wait for other queries of the same type.
  */
 export interface StoreTimeLimits {
-  /** The time limit for looking up a key in PostgreSQL. */
   keyMs: number;
   keyQueueMs: number;
-  /** The time limit for looking up a key for which a previous result is cached. */
+  /** For a key with a cached result. */
   oldKeyMs: number;
-  /** The time limit for loading the stored data for a flag request. */
   flagDataMs: number;
   flagDataQueueMs: number;
-  /** The time limit for loading flag definitions, which can be large and are cached. */
+  /** Flag definitions can be large and are cached. */
   definitionsMs: number;
   definitionsQueueMs: number;
-  /** The time limit for loading an environment's settings and early access features. */
+  /** For an environment's settings and early access features. */
   settingsMs: number;
-  /** The time limit for evaluating an expensive flag request. Clients wait three seconds for the response. */
+  /** For evaluating an expensive flag request. Clients wait three seconds for the response. */
   expensiveFlagsMs: number;
-  /** The time limit for looking up the permissions of a bearer key. */
+  /** For looking up the permissions of a bearer key. */
   bearerQueueMs: number;
 }
 
 export const storeTimeLimits: StoreTimeLimits = {
-  // This limit and the limit for the append (2.5 s) add up to less than ten seconds, after which the first SDKs give
-  // up.
+  // Together with `keyQueueMs` and the limit for the append (2.5 s), this is less than ten seconds, after which the
+  // least patient SDKs give up.
   keyMs: 2500,
   keyQueueMs: 2500,
   oldKeyMs: 500,
@@ -42,9 +39,9 @@ export const storeTimeLimits: StoreTimeLimits = {
 };
 
 /**
- * Resolves with the result of the promise, or rejects with AppError `unavailable` after `ms`. The work continues, but
- * its late result is ignored. Before rejecting, processes pending I/O, because the response may have arrived while this
- * process was busy.
+ * Settles like `work`, or rejects with AppError `unavailable` after `ms`. A timeout does not stop `work`, but its
+ * result is ignored. Processes pending I/O before rejecting, because the response may have arrived while this process
+ * was busy.
  */
 export function withTimeLimit<T>(work: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -54,16 +51,13 @@ export function withTimeLimit<T>(work: Promise<T>, ms: number): Promise<T> {
   });
 }
 
-/** Returns true if the time limit was exceeded, which does not mean that the store is down. */
+/** Returns true if the time limit was exceeded. The store may only be slow, and not down. */
 export function isTimeLimitExceeded(error: unknown): boolean {
   return isAppError(error, 'unavailable') && error.code === 'slow';
 }
 
 interface Slots {
-  /**
-   * Runs the work when a slot is free.
-   * @throws AppError `unavailable` (`busy`) if no slot becomes free in time
-   */
+  /** Runs the work when a slot is free. @throws AppError `unavailable` (`busy`) if no slot becomes free in time */
   run<T>(work: () => Promise<T>): Promise<T>;
 }
 
@@ -73,9 +67,8 @@ export interface SlotLimits {
   waitMs: number;
 }
 
-/** Limits the number of concurrent queries to a store, so that queries do not queue in the store itself. */
+/** Limits the number of concurrent queries, so that they do not queue in the database itself. */
 export function createSlots({ max, maxWaiting, waitMs }: SlotLimits): Slots {
-  /** Functions that start queued tasks, in queue order. */
   const waiting = new Set<() => void>();
   let running = 0;
 
@@ -128,28 +121,28 @@ function busy(): AppError {
   });
 }
 
-/** Returns true if the task was not started because all slots were in use. The store may work normally. */
+/** Returns true if all slots were in use. The store itself may work normally. */
 export function isBusy(error: unknown): boolean {
   return isAppError(error, 'unavailable') && error.code === 'busy';
 }
 
 interface CircuitBreaker {
-  /** Runs the task, or rejects immediately with `unavailable` while the circuit breaker is open. */
+  /** Runs the work. While the circuit breaker is open, rejects immediately with `unavailable`. */
   run<T>(work: () => Promise<T>): Promise<T>;
   isOpen(): boolean;
 }
 
 /**
- * Creates a circuit breaker that runs no work for `restMs` after a failure. Otherwise, each caller would wait for the
+ * Creates a circuit breaker that runs no work for `restMs` after a failure. Without it, every caller would wait for the
  * time limit while the store is down.
  */
 export function createCircuitBreaker(options: {
   restMs: number;
-  /** The number of consecutive failures that open the circuit breaker. The default is 1. */
+  /** The number of consecutive failures that open the circuit breaker. Defaults to 1. */
   failuresToOpen?: number;
   /**
-   * Returns true if the store itself has failed, and false if the query was invalid. By default, all errors count as
-   * store failures.
+   * Returns true if the store itself failed, and false if the query was invalid. By default, every error counts as a
+   * failure of the store.
    */
   isFailure?: (error: unknown) => boolean;
 }): CircuitBreaker {

@@ -7,9 +7,9 @@ for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 const lineBreaks = /[\r\n]/g;
 
 /**
- * Returns whether a body looks like base64: its first bytes contain only characters of the alphabet, including the
- * URL-safe variant. JSON starts with a brace or bracket, and gzip starts with bytes that are not in the alphabet.
- * Missing padding and line breaks are accepted (docs/wire-rules.md#body-decoding).
+ * Returns whether a body's first bytes are in the base64 alphabet, including its URL-safe variant. JSON starts with a
+ * brace or bracket, and gzip starts with bytes outside the alphabet. Line breaks are accepted, and padding is optional
+ * (docs/wire-rules.md#body-decoding).
  */
 export function looksLikeBase64(bytes: Buffer): boolean {
   const end = Math.min(bytes.length, inspectedBytes);
@@ -21,7 +21,6 @@ export function looksLikeBase64(bytes: Buffer): boolean {
   return end > 0;
 }
 
-/** Returns the decoded bytes, or null if the text is not valid base64. */
 export function decodeBase64(bytes: Buffer): Buffer | null {
   const text = bytes.toString('latin1');
   const decoded = Buffer.from(text, 'base64');
@@ -30,7 +29,7 @@ export function decodeBase64(bytes: Buffer): Buffer | null {
   return joined.length < text.length && decoded.length === decodedLength(joined) ? decoded : null;
 }
 
-/** Converts spaces back to `+`. Form decoding replaces `+` with a space, but base64 does not use spaces (body-012). */
+/** Converts spaces back to `+`, which form decoding has replaced. Base64 contains no spaces (case body-012). */
 export function restorePlusSigns(text: string): string {
   return text.includes(' ') && !/[^A-Za-z0-9+/=_ -]/.test(text.slice(0, inspectedBytes))
     ? text.replaceAll(' ', '+')
@@ -43,7 +42,9 @@ function decodedLength(text: string): number {
   return Math.floor((end * 3) / 4);
 }
 
-/** A URL-encoded form. The field `data` contains the payload. The other fields apply if the payload omits them. */
+/**
+ * A URL-encoded form, whose payload is in the field `data`. The payload's own fields take precedence over the form's.
+ */
 interface FormBody {
   data: string;
   compression: string | null;
@@ -54,9 +55,9 @@ const knownFirstFields = ['data=', '_=', 'ip=', 'compression='];
 const dataField = /(?:^|&)data=/;
 
 /**
- * Returns whether a body is a form: it has the Content-Type of a form and the field `data`, or it starts like a form,
- * because some clients do not send the Content-Type. JSON with the Content-Type of a form, which `curl -d` sends, is
- * treated as JSON. Cases body-011 to body-017 (docs/wire-rules.md#body-decoding).
+ * Returns whether a body is a form. Some clients do not send a form's Content-Type, so a body that starts like a form
+ * is enough. JSON with a form's Content-Type, which `curl -d` sends, is treated as JSON. See cases body-011 to body-017
+ * (docs/wire-rules.md#body-decoding).
  */
 export function isForm(bytes: Buffer, contentType: string): boolean {
   const start = bytes.toString('latin1', 0, 128);
@@ -72,7 +73,7 @@ export function looksLikeJson(text: string): boolean {
   return /^\s*[[{]/.test(text);
 }
 
-/** Parses a form. Returns null if the form does not contain a payload. */
+/** Returns null if the form contains no payload. */
 export function parseForm(text: string): FormBody | null {
   const fields = new URLSearchParams(text);
   const data = fields.get('data');

@@ -1,13 +1,11 @@
-// Applies backpressure to clients: requests are rejected before the bodies of all requests together need too much
-// memory.
+// Limits the memory of all request bodies together, by rejecting requests before the memory is used up.
 
 import { AppError } from '@millrace/runtime';
 
-/** The memory that one request has reserved in the process's byte budget. */
+/** A request's reservation in the process's byte budget. */
 export interface ByteLease {
   /**
-   * Reserves memory for the request. The limit is lower for large requests. Memory that was reserved before remains
-   * reserved.
+   * Reserves memory for the request, in addition to its earlier reservations. Large requests have a lower limit.
    * @throws AppError `unavailable` if the budget is used up
    */
   take(bytes: number): void;
@@ -18,23 +16,25 @@ export interface ByteBudget {
   lease(): ByteLease;
   usedBytes(): number;
   maxBytes: number;
-  /** The memory that this process's worker threads have reserved in the same budget (`createThreadLease`). */
+  /** The memory that worker threads have reserved in the same budget (`createThreadLease`). */
   threads: ThreadShares;
 }
 
-/** Shared memory with the KiB reserved by the main thread, followed by the KiB reserved by each other thread. */
+/** Shared memory with one number per thread: the KiB that it has reserved. The main thread comes first. */
 export interface ThreadShares {
   heldKiB: Int32Array<SharedArrayBuffer>;
   maxKiB: number;
 }
 
-/** An eighth of the budget is reserved for requests up to this size, so that large requests cannot block small ones. */
+/**
+ * Requests up to this size have an eighth of the budget to themselves, so that large requests cannot block small ones.
+ */
 const smallBytes = 256 * 1024;
 const shareOfLarge = 7 / 8;
 
 /**
- * Limits the memory of all requests together. Beyond the limit, requests get an error and can be retried. Otherwise,
- * the process would grow until the operating system kills it, and all requests would fail.
+ * Limits the memory of all requests together. Requests beyond the limit get an error and can be retried. Without the
+ * limit, the operating system would kill the process, and all requests would fail.
  */
 export function createByteBudget(maxBytes: number, threads = 0): ByteBudget {
   const heldKiB = new Int32Array(new SharedArrayBuffer(4 * (1 + threads)));
@@ -74,7 +74,7 @@ export function createByteBudget(maxBytes: number, threads = 0): ByteBudget {
 }
 
 /**
- * Creates a lease for a thread. If two threads reserve memory at the same moment, they can exceed the budget slightly.
+ * Creates a worker thread's lease. Two threads that reserve memory at the same moment can exceed the budget slightly.
  * @param thread number of the thread, starting at 1
  */
 export function createThreadLease({ heldKiB, maxKiB }: ThreadShares, thread: number): ByteLease {

@@ -28,10 +28,9 @@ export interface ReceivedBody {
   hints: BodyHints;
 }
 
-/** The headers and query parameters that describe a request body's encoding. */
 export interface BodyHints {
   compression: string | null;
-  /** The header values in lower case, or an empty string for a missing header. */
+  /** In lower case. An empty string if the header is missing. */
   contentType: string;
   contentEncoding: string;
 }
@@ -52,13 +51,13 @@ const compressionNames = new Map<string, Compression>([
 
 /**
  * Decodes a body to JSON text, in the order of docs/wire-rules.md#body-decoding: base64 around everything, a form, one
- * layer of compression, and base64 inside. Gzip is detected by its first bytes, because many SDKs do not declare it,
- * and some proxies decompress the body without removing the declaration. Only lz64 must be declared.
+ * layer of compression, and base64 inside. Detects gzip by its first bytes, because many SDKs do not declare it, and
+ * some proxies decompress the body but keep the declaration. Only lz64 must be declared.
  *
  * @returns
- * - `json`: UTF-8 without a byte order mark. It is not parsed yet, so it may be invalid JSON.
+ * - `json`: UTF-8 without a byte order mark. It has not been parsed, so it may be invalid JSON.
  * - `apiKey`: the API key in a separate form field.
- * - `envelopeKey`: the API key in the outermost JSON object. Only for a large body.
+ * - `envelopeKey`: the API key in the outermost JSON object of a large body.
  * @throws AppError `invalid` naming the layer that could not be decoded, or `too_large` over the limit
  */
 export async function decodeBody(
@@ -96,43 +95,43 @@ export function isMultipart({ hints }: ReceivedBody): boolean {
   return hints.contentType.startsWith('multipart/form-data');
 }
 
-/** Bodies larger than this, before or after decompression, are decoded and validated in a worker thread. */
+/** Larger bodies, before or after decompression, are decoded and validated in a worker thread. */
 const largeBodyBytes = 256 * 1024;
 
 export function isLarge(bytes: number): boolean {
   return bytes > largeBodyBytes;
 }
 
-/** Returns true if decoding a body would block this thread for too long. */
+/** Returns true if decoding the body in this thread would block it for too long. */
 export function isLargeBody({ raw, hints }: ReceivedBody): boolean {
   return isLarge(raw.length) || isLarge(declaredGzipSize(raw)) || isLongLz64(raw, hints);
 }
 
 /**
- * Returns whether a body is compressed with lz64 and long enough to grow to a thousand times its size. Decoding lz64
- * cannot be interrupted, and would block the thread for a tenth of a second.
+ * Returns whether a body is compressed with lz64 and may be too large for this thread when it is decoded. Decoding lz64
+ * cannot be interrupted. Output a thousand times as large would block the thread for a tenth of a second.
  */
 function isLongLz64(raw: Buffer, { compression, contentType, contentEncoding }: BodyHints): boolean {
   if (raw.length <= shortLz64Bytes) return false;
-  // Nearly all bodies start with a bracket or brace, which means that they are plain JSON.
+  // Nearly all bodies are plain JSON and start with a bracket or brace.
   if (raw[0] === 0x7b || raw[0] === 0x5b) return false;
   const inForm = isForm(raw, contentType) ? (parseForm(raw.toString('utf8'))?.compression ?? null) : null;
   return pickCompression(compression, inForm, contentEncoding) === 'lz64';
 }
 
-/** The number of decompressed bytes that are searched for the API key before a large body is queued. */
+/** How many decompressed bytes are searched for the API key before a large body is queued. */
 const startBytes = 64 * 1024;
 const keyField = /"(?:api_key|\$?token)"\s*:\s*"([^"\\]{1,64})"/;
 
 /**
- * Returns the first value that looks like a project API key in the first 64 KiB of a body, after decoding it like
- * `decodeBody`. Returns null if no such value is found, or if the body is compressed with lz64.
+ * Returns the first string that looks like a project API key in the first 64 KiB of a body, after decoding it like
+ * `decodeBody`. Returns null if it finds none, or if the body is compressed with lz64.
  */
 export async function findKeyAtStart({ raw, hints }: ReceivedBody): Promise<string | null> {
   const { contentType } = hints;
   let bytes = raw.subarray(0, startBytes);
   if (isForm(bytes, contentType)) {
-    // Remove the last percent-encoded character, because it may be incomplete.
+    // The last percent-encoded character may be incomplete, so remove it.
     const form = parseForm(bytes.toString('utf8').replace(/%.?$/, ''));
     if (form === null || form.apiKey !== null) return form?.apiKey ?? null;
     bytes = Buffer.from(restorePlusSigns(form.data), 'utf8');
@@ -143,16 +142,16 @@ export async function findKeyAtStart({ raw, hints }: ReceivedBody): Promise<stri
 }
 
 /**
- * The maximum size of an lz64 body that is decoded in this thread. It decodes to at most a million characters, which
- * takes a few milliseconds.
+ * Longer lz64 bodies are decoded in a worker thread. Up to this size, the output has at most a million characters,
+ * which takes a few milliseconds.
  */
 const shortLz64Bytes = 2048;
 
-/** The minimum body size for scanning before parsing. Parsing a smaller body is faster than scanning it. */
+/** Only bodies from this size on are scanned before parsing. Smaller ones are parsed faster than they are scanned. */
 const largeBytes = 128 * 1024;
 
 /**
- * Returns the API key in the outermost object of a large body, or null for a small body.
+ * Returns the API key in a large body's outermost object. Returns null for a small body, or without an API key.
  * @throws AppError like `outlineJson`
  */
 async function findEnvelopeKey(json: Buffer, lease: ByteLease): Promise<string | null> {
@@ -180,16 +179,16 @@ function unwrapBase64(bytes: Buffer): Buffer {
 }
 
 /**
- * Returns whether a body is `null`, a boolean or a number. Such a body is valid JSON but not a valid request, and gets
- * a specific error.
+ * Returns whether a body is `null`, a boolean or a number. Such a body is valid JSON, so it gets a different error
+ * message.
  */
 function isJsonScalar(bytes: Buffer): boolean {
   return bytes.length <= 20 && /^(?:null|true|false|-?\d+)$/.test(bytes.toString('latin1').trim());
 }
 
 function readLz64(bytes: Buffer, { maxDecompressedBytes, lease }: DecodeOptions): string {
-  // The maximum number of UTF-16 code units. Each unit takes two bytes, and decoding blocks the thread. A fifth of the
-  // size limit is more than browsers send.
+  // The maximum length in UTF-16 code units. A unit takes two bytes, and decoding blocks the thread, so the limit is a
+  // fifth of the size limit. Browsers send less.
   const maxUnits = Math.floor(maxDecompressedBytes / 10);
   const result = decodeLz64(bytes.toString('latin1'), maxUnits);
   switch (result.outcome) {
@@ -208,7 +207,7 @@ function readLz64(bytes: Buffer, { maxDecompressedBytes, lease }: DecodeOptions)
   }
 }
 
-/** Decodes UTF-8. Removes the byte order mark, which some platforms add and `JSON.parse` rejects. */
+/** Decodes UTF-8, and removes the byte order mark, which some platforms add and `JSON.parse` rejects. */
 function readUtf8(raw: Buffer, hints: BodyHints, isWronglyDeclaredGzip: boolean): Buffer {
   const isText = isUtf8(raw);
   const bytes = isText ? raw : repairSurrogates(raw);
@@ -240,7 +239,7 @@ function mayBeJson(json: Buffer): boolean {
   return isObject || looksLikeJson(json.toString('utf8')) || isJsonScalar(json) || isBlank(json);
 }
 
-/** Returns true if a body is empty or contains only white space, including any Unicode white space. */
+/** Returns true if a body is empty or contains only Unicode white space. */
 function isBlank(json: Buffer): boolean {
   const [first = 0] = json;
   const isPlain = first > 0x20 && first < 0x7f;
@@ -254,9 +253,8 @@ export function missingDataError(): AppError {
 }
 
 /**
- * Converts UTF-8 in which a character beyond the Basic Multilingual Plane is written as two surrogates of three bytes
- * each. Browser SDKs before 2024 encode an emoji in base64 this way. A pair becomes the character, and a lone surrogate
- * becomes U+FFFD.
+ * Repairs UTF-8 in which an emoji is encoded as two surrogates of three bytes each, as in base64 bodies of browser SDKs
+ * before 2024. A surrogate pair becomes one character, and a lone surrogate becomes U+FFFD.
  */
 export function repairSurrogates(bytes: Buffer): Buffer {
   const pieces: Buffer[] = [];
@@ -279,7 +277,7 @@ export function repairSurrogates(bytes: Buffer): Buffer {
   return Buffer.concat(pieces);
 }
 
-/** Returns the UTF-16 surrogate that is encoded at a position, or null for any other character. */
+/** Returns the encoded UTF-16 surrogate at an offset, or null for any other character. */
 function surrogateAt(bytes: Buffer, at: number): number | null {
   const [first = 0, second = 0, third = 0] = bytes.subarray(at, at + 3);
   if (first !== 0xed || (second & 0xe0) !== 0xa0 || (third & 0xc0) !== 0x80) return null;

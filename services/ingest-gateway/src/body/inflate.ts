@@ -7,7 +7,7 @@ import { AppError } from '@millrace/runtime';
 import type { ByteLease } from './byte-budget.ts';
 
 /**
- * Decompresses a body. The output is counted while it is produced, so a decompression bomb is stopped at the limit.
+ * Decompresses a body. Counts the output while it is produced, so that a decompression bomb is stopped at the limit.
  * @throws AppError the error from `toError` if the body is corrupt, `too_large` if it exceeds the limit, or
  * `unavailable` if the memory budget is used up
  */
@@ -50,27 +50,24 @@ export function decompressedTooLargeError(maxBytes: number): AppError {
   });
 }
 
-/**
- * Bodies up to this size are decompressed synchronously, because using the thread pool would cost more than the work.
- */
+/** Bodies up to this size are decompressed synchronously, because the thread pool would cost more than the work. */
 const smallInputBytes = 32 * 1024;
 const smallOutputBytes = 256 * 1024;
 
-/** Returns true if the bytes start with a gzip header that uses deflate, which is gzip's only compression method. */
+/** Returns true if the bytes start with a gzip header for deflate, which is gzip's only compression method. */
 export function hasGzipMagic(bytes: Buffer): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b && bytes[2] === 0x08;
 }
 
 /**
- * Returns the decompressed size that a gzip stream declares at its end, or 0 if the body is not gzip. The declared size
- * may be wrong.
+ * Returns the decompressed size that is declared at the end of a gzip stream, or 0 if the body is not gzip. The
+ * declaration may be wrong.
  */
 export function declaredGzipSize(bytes: Buffer): number {
   return hasGzipMagic(bytes) && bytes.length >= 18 ? bytes.readUInt32LE(bytes.length - 4) : 0;
 }
 
 /**
- * Decompresses a gzip body.
  * @throws AppError `invalid` for a damaged or incomplete stream, `too_large` over the limit, or `unavailable` if the
  * memory budget is used up
  */
@@ -85,7 +82,7 @@ export async function gunzip(bytes: Buffer, maxBytes: number, lease: ByteLease):
   return inflate(bytes, createGunzip({ chunkSize: 64 * 1024 }), { maxBytes, lease, toError: brokenGzip });
 }
 
-/** Decompresses the start of a gzip stream, which may be incomplete. Returns an empty buffer for a damaged stream. */
+/** Decompresses the start of a gzip stream, which may be incomplete. Returns an empty buffer if it is damaged. */
 export function gunzipStart(bytes: Buffer, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve) => {
     const stream = createGunzip({ chunkSize: maxBytes, finishFlush: constants.Z_SYNC_FLUSH });
@@ -101,7 +98,7 @@ export function gunzipStart(bytes: Buffer, maxBytes: number): Promise<Buffer> {
 
 const nothing = Buffer.alloc(0);
 
-/** Decompresses a small body synchronously. Returns null if the output is too large for that. */
+/** Decompresses a small body synchronously. Returns null if the output is too large for this. */
 function gunzipSmall(bytes: Buffer, maxBytes: number): Buffer | null {
   try {
     return gunzipSync(bytes, { maxOutputLength: maxBytes });
@@ -125,10 +122,7 @@ export function notGzipError(): AppError {
 
 const options = { chunkSize: 64 * 1024 };
 
-/**
- * Node.js supports Zstandard since version 22.15. With older versions, a Zstandard body is rejected like a body with an
- * unknown encoding.
- */
+/** Node.js supports Zstandard since version 22.15. Older versions reject a Zstandard body like any unknown encoding. */
 const { createZstdDecompress } = zlib as { createZstdDecompress?: () => Transform };
 
 const decompressors = new Map<string, () => Transform>([
@@ -138,7 +132,7 @@ const decompressors = new Map<string, () => Transform>([
   ...(createZstdDecompress === undefined ? [] : [['zstd', () => createZstdDecompress()] as const]),
 ]);
 
-/** The first bytes of each encoding. Deflate and Brotli streams do not start with fixed bytes. */
+/** Deflate and Brotli are missing, because their streams do not start with fixed bytes. */
 const firstBytes = new Map([
   ['gzip', Buffer.from([0x1f, 0x8b])],
   ['zstd', Buffer.from([0x28, 0xb5, 0x2f, 0xfd])],
@@ -147,10 +141,9 @@ const firstBytes = new Map([
 type Decompress = (bytes: Buffer, maxBytes: number, lease: ByteLease) => Promise<Buffer>;
 
 /**
- * Returns a function that decompresses a body with a `Content-Encoding` (docs/wire-rules.md#capture-v1). If the body
- * does not start with the first bytes of its encoding, the function returns the body unchanged. The function rejects
- * with AppError `invalid` (`request_decoding_error`), `too_large` over the limit, or `unavailable` if the memory budget
- * is used up.
+ * Returns the decompressor for a `Content-Encoding` (docs/wire-rules.md#capture-v1). It returns a body unchanged that
+ * does not start with the first bytes of the encoding. It rejects with AppError `invalid` (`request_decoding_error`),
+ * `too_large` over the limit, or `unavailable` if the memory budget is used up.
  * @throws AppError `unsupported_media_type` (`unsupported_encoding`), before the body is read
  */
 export function findDecompressor(contentEncoding: string | undefined): Decompress {
@@ -167,7 +160,7 @@ export function findDecompressor(contentEncoding: string | undefined): Decompres
     );
   }
   const magic = firstBytes.get(encoding);
-  // A proxy may have decompressed the body without removing the `Content-Encoding` header.
+  // A proxy may have decompressed the body but kept the `Content-Encoding` header.
   const isEncoded = (bytes: Buffer) => magic === undefined || bytes.subarray(0, magic.length).equals(magic);
   return async (bytes, maxBytes, lease) =>
     isEncoded(bytes) ? inflate(bytes, open(), { maxBytes, lease, toError: notAsEncoded }) : bytes;

@@ -1,4 +1,4 @@
-/** The result of decoding an lz64 body. For `too_long`, decoding stopped at the size limit. */
+/** A decoded lz64 body. `too_long` means that decoding stopped at the size limit. */
 type Lz64Result = { outcome: 'text'; text: string } | { outcome: 'broken' } | { outcome: 'too_long' };
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
@@ -12,13 +12,13 @@ const firstPhraseCode = 3;
 
 /**
  * Decodes the base64 variant of lz-string, which early browser clients send (docs/wire-rules.md#body-decoding). The
- * format is LZ78 over UTF-16 units, with codes whose width grows. The lz-string library cannot limit its output, and a
- * few kilobytes can decode to gigabytes.
+ * format is LZ78 over UTF-16 code units, with codes of increasing width. The lz-string library cannot limit its output,
+ * although a few kilobytes can decode to gigabytes.
  *
- * Each dictionary entry is a part of the output: the last entry and the unit after it. The dictionary therefore
- * consists of two arrays of positions and the output.
+ * Each dictionary entry is a substring of the output: the previous entry and the code unit after it. The dictionary
+ * therefore only stores where each entry starts and how long it is.
  *
- * @param maxUnits maximum length of the output in UTF-16 units
+ * @param maxUnits maximum length of the output in UTF-16 code units
  */
 export function decodeLz64(encoded: string, maxUnits: number): Lz64Result {
   const bits = createBitReader(encoded);
@@ -69,7 +69,7 @@ export function decodeLz64(encoded: string, maxUnits: number): Lz64Result {
     } else if (code < starts.length && code >= firstPhraseCode) {
       if (!write(starts[code] ?? 0, lengths[code] ?? 0)) return { outcome: 'too_long' };
     } else if (code === starts.length && last !== null) {
-      // The code refers to the entry that is being added: the previous entry plus its own first character.
+      // The code refers to the entry that is being added: the previous entry plus its own first code unit.
       if (!write(last.start, last.length + 1)) return { outcome: 'too_long' };
     } else {
       return { outcome: 'broken' };
@@ -82,8 +82,8 @@ export function decodeLz64(encoded: string, maxUnits: number): Lz64Result {
 }
 
 /**
- * Reads six bits per character, starting with the highest one. The lowest bit of a number comes first. `read` returns
- * -1 at the end.
+ * Reads numbers from six-bit characters. A character begins with its highest bit, but a number begins with its lowest
+ * bit. `read` returns -1 at the end, or if a character is invalid.
  */
 function createBitReader(encoded: string) {
   let position = 0;

@@ -4,25 +4,23 @@ import { setImmediate as nextLoop } from 'node:timers/promises';
 import { AppError } from '@millrace/runtime';
 import type { ByteLease } from './byte-budget.ts';
 
-/** Facts about JSON text that a scan finds without parsing the text. */
 interface JsonOutline {
-  /** The approximate number of values: the number of brackets, braces and commas outside strings. */
+  /** An approximation: the number of brackets, braces and commas outside strings. */
   values: number;
   /**
-   * The API key in the outermost object, in the order of docs/wire-rules.md#project-api-key, or null if the object has
-   * no API key.
+   * The API key in the outermost object, in the order of docs/wire-rules.md#project-api-key, or null if it has none.
    */
   apiKey: string | null;
 }
 
 /**
- * The maximum number of values in a body. Real events in a body of the maximum size have fewer values. Parsing this
- * many values takes a quarter of a second.
+ * The maximum number of JSON values in a body, which take a quarter of a second to parse. Real events contain fewer,
+ * even in a body of the maximum size.
  */
 const maxValues = 1_000_000;
-/** The approximate number of bytes that a parsed value uses in addition to its text. */
+/** Approximate memory in bytes that a parsed JSON value takes in addition to its text. */
 const bytesPerValue = 48;
-/** The number of bytes to scan before the gateway yields to other requests. */
+/** The number of bytes to scan before other requests are served. */
 const sliceBytes = 2 * 1024 * 1024;
 const longestKeyBytes = 200;
 const keyNames = ['api_key', 'token', '$token'];
@@ -33,8 +31,8 @@ const comma = 0x2c;
 const colon = 0x3a;
 
 /**
- * Scans a large body before it is parsed. A hundred megabytes of `[],[],…` are small when compressed, but parsing them
- * takes gigabytes of memory and several minutes. Reserves memory for the values.
+ * Scans a large body before it is parsed, and reserves memory for its JSON values. A hundred megabytes of `[],[],…` are
+ * small when compressed, but parsing them takes gigabytes of memory and several minutes.
  * @throws AppError `too_large` (`too_many_values`), or `unavailable` if the memory budget is used up
  */
 export async function outlineJson(bytes: Buffer, lease: ByteLease): Promise<JsonOutline> {
@@ -44,7 +42,7 @@ export async function outlineJson(bytes: Buffer, lease: ByteLease): Promise<Json
   let isObject = false;
   let expectsName = false;
   let name: string | null = null;
-  /** The start of the current string, or -1 outside strings. */
+  /** -1 outside strings. */
   let textStart = -1;
 
   function endText(end: number): void {
@@ -53,7 +51,7 @@ export async function outlineJson(bytes: Buffer, lease: ByteLease): Promise<Json
     if (depth !== 1 || !isObject) return;
     const text = expectsName || (name !== null && keyNames.includes(name)) ? readText(bytes, start, end) : null;
     if (expectsName) name = text;
-    // For a repeated name, the last value applies, as in `JSON.parse`.
+    // If a name occurs twice, the last one wins, as in `JSON.parse`.
     else if (name !== null && text !== null) keys.set(name, text);
     else if (name !== null) keys.delete(name);
   }
@@ -91,7 +89,7 @@ export async function outlineJson(bytes: Buffer, lease: ByteLease): Promise<Json
   return { values, apiKey: found ?? null };
 }
 
-/** Decodes a JSON string. Returns null if the string is invalid, or too long to be an API key or its name. */
+/** Decodes a JSON string. Returns null if it is invalid, or too long for an API key or for the name of its field. */
 function readText(bytes: Buffer, start: number, end: number): string | null {
   if (end - start > longestKeyBytes) return null;
   try {

@@ -10,7 +10,7 @@ import { missingDataError, type ReceivedBody } from './decode.ts';
 import type { Uploads } from './uploads.ts';
 
 /**
- * Receives the body of a request. The query parameter `data` replaces the body (docs/wire-rules.md#body-decoding).
+ * Receives a request's body. The query parameter `data` replaces it (docs/wire-rules.md#body-decoding).
  * @throws AppError like `receiveBytes`, or `invalid` if the request has no data
  */
 export async function receiveBody(
@@ -29,12 +29,12 @@ export async function receiveBody(
   },
 ): Promise<ReceivedBody> {
   const { maxBodyBytes, bodyTimeoutMs } = limits;
-  // Do not spread `limits`: it is the complete frozen config, and spreading the config costs 12 µs per request.
+  // Do not spread `limits`: it is the complete frozen config, and spreading it costs 12 µs per request.
   const body = await receiveBytes(request, { maxBodyBytes, bodyTimeoutMs, lease, uploads });
   const raw = query.data === null ? body : Buffer.from(restorePlusSigns(query.data), 'utf8');
   onReceived(raw.length);
   if (raw.length === 0) throw missingDataError();
-  // The headers describe the body, but not the payload in the query parameter `data`.
+  // The headers do not describe the payload in the query parameter `data`.
   const headers = query.data === null ? request.headers : {};
   const hints = {
     compression: query.compression,
@@ -46,27 +46,27 @@ export async function receiveBody(
 
 interface ReceiveOptions {
   maxBodyBytes: number;
-  /** The maximum time between two chunks of the upload. */
+  /** The maximum time between two chunks in milliseconds. */
   bodyTimeoutMs: number;
   lease: ByteLease;
   uploads: Uploads;
 }
 
 /**
- * Reads the body without decoding it. A body that arrives together with its headers, which is the usual case, is not
- * copied. If an error is thrown, the rest of the body is not read.
+ * Reads a body without decoding it. A body that arrives together with its headers, as most do, is not copied. Stops
+ * reading after an error.
  * @throws AppError `too_large` over the limit, `timeout` if the upload stalls, `unavailable` if the memory budget is
  * used up, or `invalid` (`client_closed`) if the client disconnects
  */
 export async function receiveBytes(request: IncomingMessage, options: ReceiveOptions): Promise<Buffer> {
   const declared = readContentLength(request);
   if (declared > options.maxBodyBytes) throw bodyTooLarge(options.maxBodyBytes);
-  // Body bytes that arrived together with the headers are available one microtask after the `request` event.
+  // A body that arrived together with the headers is available one microtask after the `request` event.
   await undefined;
   if (request.readableLength !== declared) return receivePieces(request, declared, options);
   options.lease.take(declared);
   const body = request.read() as Buffer | null;
-  // The connection can be reused only after the body has been read to its end.
+  // The connection can be reused only after the whole body has been read.
   request.resume();
   return body ?? nothing;
 }
@@ -74,13 +74,13 @@ export async function receiveBytes(request: IncomingMessage, options: ReceiveOpt
 const nothing = Buffer.alloc(0);
 
 /**
- * Receives a body that arrives in pieces. Only such bodies need the listeners and the timer, which cost as much as all
- * other work for a small request.
+ * Receives a body that arrives in several chunks. Only such a body needs the listeners and the timer, which for a small
+ * request cost as much as everything else.
  */
 function receivePieces(request: IncomingMessage, declared: number, options: ReceiveOptions): Promise<Buffer> {
   const { maxBodyBytes, bodyTimeoutMs, lease, uploads } = options;
   return new Promise((resolve, reject) => {
-    // The buffer grows as data arrives, so that a client cannot reserve memory by declaring a large body without
+    // Grow the buffer as chunks arrive, so that a client cannot reserve memory by declaring a large body without
     // sending it.
     let body: Buffer = Buffer.allocUnsafeSlow(Math.min(declared || firstBytes, firstBytes));
     let received = 0;
@@ -120,7 +120,7 @@ function receivePieces(request: IncomingMessage, declared: number, options: Rece
     function detach(): void {
       clearTimeout(timer);
       request.off('data', onData).off('end', onEnd).off('error', onClose).off('close', onClose);
-      // Without a listener, an `error` event after this point would crash the process.
+      // Without a listener, an `error` event after this line would crash the process.
       request.on('error', () => {});
     }
     request.on('data', onData).on('end', onEnd).on('error', onClose).on('close', onClose);
@@ -135,9 +135,7 @@ function grown(body: Buffer, received: number, bytes: number): Buffer {
   return larger;
 }
 
-/**
- * Returns the declared body size in bytes. Returns NaN for a chunked body, so that comparisons with a limit are false.
- */
+/** Returns the declared body size in bytes, or NaN for a chunked body. Comparing NaN with a limit is always false. */
 export function readContentLength(request: IncomingMessage): number {
   const text = request.headers['content-length'];
   if (text !== undefined) return Number(text);
@@ -160,9 +158,9 @@ interface DiscardLimits {
 }
 
 /**
- * Reads and discards the rest of a body, within limits. Many clients do not read the response while they are still
- * sending, and the connection can be reused only after the last byte.
- * @returns true if the body was read to its end
+ * Reads and discards the remaining body, within limits. Many clients read the response only after they have sent
+ * everything, and the connection can be reused only after the last byte.
+ * @returns true if the whole body was read
  */
 export function discardBody(request: IncomingMessage, limits: DiscardLimits, uploads: Uploads): Promise<boolean> {
   if (request.readableEnded) return Promise.resolve(true);

@@ -1,36 +1,33 @@
 import type { IncomingMessage } from 'node:http';
 import { findClientAddress } from '../request-head.ts';
 
-/** The request bodies that are being received or discarded. If there are many, they take turns on the event loop. */
+/** Request bodies that are being received or discarded. If there are many, they take turns on the event loop. */
 export interface Uploads {
-  /**
-   * Counts a received chunk of a body, and may pause the request until its next turn. Call this function for each
-   * chunk.
-   */
+  /** Call this for each received chunk of a body. It may pause the request until its next turn. */
   notePiece(request: IncomingMessage, bytes: number): void;
   isPaused(request: IncomingMessage): boolean;
 }
 
 /**
- * The number of bytes that are read from all uploads together in one round. Reading them takes about a millisecond. The
- * rest of the round is for other requests.
+ * How many bytes of all uploads are read in one round. Reading them takes about a millisecond of the round, and other
+ * requests are served in the remaining time.
  */
 const bytesPerRound = 1024 * 1024;
 const roundMs = 2;
-/** The number of paused uploads that are resumed in each round. One piece of each of them fills a round. */
+/** How many paused uploads are resumed in each round. One chunk of each fills a round. */
 const resumedPerRound = 16;
 
 /**
- * Shares the event loop fairly between uploads. If many clients upload at the same time, only a few uploads are read in
- * each round. The addresses take turns, and for each address, the upload that started first is resumed first. Small
- * requests and health checks are served between the rounds. The data of paused uploads stays with the clients, so it
- * takes no memory in this process or in the operating system.
+ * Shares the event loop fairly between uploads. If many clients upload at the same time, each round reads only a few of
+ * them, and small requests and health checks are served between rounds. Client addresses take turns, and an address's
+ * oldest upload is resumed first. A paused upload's data stays with the client, so it takes no memory in this process
+ * or in the operating system.
  */
 export function createUploads({ trustProxy }: { trustProxy: boolean }): Uploads {
-  /** Paused requests, grouped by client address. The first address is resumed next. */
+  /** Paused requests by client address. The first address is resumed next. */
   const pausedByAddress = new Map<string, IncomingMessage[]>();
   const paused = new WeakSet<IncomingMessage>();
-  /** The requests whose bodies were read in part. They continue before other requests from the same address start. */
+  /** Requests whose body has been read in part. They go before other requests from the same address. */
   const started = new WeakSet<IncomingMessage>();
   let readBytes = 0;
   let isRoundScheduled = false;

@@ -1,5 +1,5 @@
-// The jobs of the threads for large bodies, and their results. A result contains JSON and the positions of the events
-// in it (json/scan.ts), because both can be transferred between threads without copying.
+// Defines the jobs and results of the threads for large bodies. A result contains JSON and the positions of its events
+// (json/scan.ts), because both can be transferred between threads without copying.
 
 import type { BodyHints } from '../body/decode.ts';
 import type { LargeBodies } from '../large-bodies/large-bodies.ts';
@@ -33,7 +33,7 @@ export interface V1Job extends AnyJob {
   maxDecompressedBytes: number;
 }
 
-/** The events in a body: the JSON, and the positions of the valid events in the JSON. */
+/** The JSON of a body, and the positions of the valid events in it. */
 export interface ScannedEvents {
   json: Uint8Array;
   slots: Int32Array<ArrayBuffer>;
@@ -46,11 +46,10 @@ export interface ScannedRequest extends Omit<ParsedRequest, 'events'> {
   events: ScannedEvents;
 }
 
-/** The result of a v1 job. */
 export interface ScannedBatch extends Omit<ValidatedBatch, 'events' | 'uuids'> {
   kind: 'batch';
   events: ScannedEvents;
-  /** The UUIDs as one comma-separated string, because a single string is transferred between threads in one step. */
+  /** Comma-separated, because a single string is transferred between threads in one step. */
   uuids: string;
 }
 

@@ -1,5 +1,5 @@
-// The program of a body thread in development. TypeScript support must be registered in each thread. Installations run
-// the program that was built from body-worker.ts.
+// The body thread's program in development, where each thread must register TypeScript support. Installations run the
+// program that was built from body-worker.ts.
 import { register } from 'tsx/esm/api';
 
 register();

@@ -1,7 +1,4 @@
-/**
- * The program of a thread for large bodies. The thread runs one job after the other, and for each job decodes the body
- * and finds its events.
- */
+/** The program of a thread for large bodies. It runs one job at a time: it decodes the body and finds its events. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { isAppError } from '@millrace/runtime';
 import { type ByteLease, createThreadLease } from '../body/byte-budget.ts';
@@ -40,7 +37,9 @@ function listen(port: MessagePort): void {
     send({ type: 'result', result: { ...result, events } }, transferable.buffer, slots.buffer);
   }
 
-  /** Reads a body. Returns null if no project has the key. The main thread has then already rejected the request. */
+  /**
+   * Returns null if no project has the body's API key. The main thread has already rejected the request in this case.
+   */
   function read(job: BodyJob): Promise<BodyResult | null> {
     switch (job.type) {
       case 'classic':
@@ -98,7 +97,7 @@ if (parentPort !== null) listen(parentPort);
 const scan = createScanner();
 
 /**
- * Parses and validates a large body like a small one. JSON that had to be repaired is serialized again.
+ * Parses and validates a large body like a small one. If the JSON had to be repaired, it is serialized again.
  * @throws AppError like `parseRequest`
  */
 function scanRequest(json: Buffer, hints: RequestHints): ScannedRequest {
@@ -107,7 +106,7 @@ function scanRequest(json: Buffer, hints: RequestHints): ScannedRequest {
   const text = isAsSent ? json : Buffer.from(JSON.stringify({ batch: events }), 'utf8');
   const found = scan(text);
   if (found === null) throw new Error('The repaired body cannot be scanned.');
-  // If the JSON was serialized again, it contains only the valid events.
+  // JSON that was serialized again contains only the valid events.
   const slots = isAsSent && request.indexes !== undefined ? slotsAt(found, request.indexes) : eventSlots(found);
   return { kind: 'request', ...request, events: { json: text, slots, length: events.length } };
 }
@@ -118,7 +117,6 @@ function eventSlots({ shape, events, slots }: Scan): Int32Array<ArrayBuffer> {
     : slots.slice(positionsPerEvent, (1 + events) * positionsPerEvent);
 }
 
-/** Returns the envelope positions of the events with these indexes. */
 function slotsAt({ slots }: Scan, indexes: Int32Array): Int32Array<ArrayBuffer> {
   const result = new Int32Array(indexes.length * positionsPerEvent);
   for (let number = 0; number < indexes.length; number++) {
@@ -129,8 +127,8 @@ function slotsAt({ slots }: Scan, indexes: Int32Array): Int32Array<ArrayBuffer> 
 }
 
 /**
- * Validates a large batch of Capture v1 like a small one. The valid events are serialized again, because clients of
- * this protocol send some properties outside of `properties`.
+ * Validates a large Capture v1 batch like a small one. The valid events are serialized again, because v1 clients send
+ * some properties outside of `properties`.
  * @throws AppError like `parseV1Batch`
  */
 function scanBatch(text: string, sdk: V1Head['sdk'], lease: ByteLease): ScannedBatch {

@@ -4,19 +4,13 @@ import type { DropTally } from './drops.ts';
 
 export interface CaptureMetrics {
   began(): void;
-  /**
-   * Counts the body of a request.
-   * @param bytes size of the body before decompression
-   */
+  /** @param bytes size of the body before decompression */
   bodyReceived(bytes: number): void;
   published(topic: 'live' | 'historical', events: number, dropped: DropTally): void;
-  /** Counts events that were dropped from an accepted request without being processed. */
+  /** Counts the events of an accepted request that were dropped without being processed. */
   dropped(cause: 'quota_limited', events: number): void;
   partsOmitted(parts: number): void;
-  /**
-   * Records the outcome of a request.
-   * @param outcome.code the error code, or null for a successful request
-   */
+  /** @param outcome.code the error code, or null for a successful request */
   ended(outcome: { path: string; status: number; code: string | null; seconds: number; traceId: string | null }): void;
 }
 

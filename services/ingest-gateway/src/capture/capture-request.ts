@@ -1,4 +1,4 @@
-// The common form of capture requests in all protocols, and the conversion of their events to log records.
+// The common representation of capture requests in all protocols, and the conversion of their events to log records.
 
 import type { IncomingMessage } from 'node:http';
 import { type CapturedEvent, eventNames, type JsonObject } from '@millrace/contracts';
@@ -21,58 +21,52 @@ import {
 import type { DropSample, DropTally } from './drops.ts';
 import { formatUtc, readEventTime, readTimestampText } from './event-time.ts';
 
-/** A capture request after its events have been read. The form is the same for all protocols. */
+/** A parsed capture request. All protocols have the same representation. */
 export interface CaptureRequest {
   /** A well-formed project API key, which may not exist. */
   token: string;
   isHistorical: boolean;
-  /**
-   * The time when the client sent the request according to its own clock, in milliseconds since the epoch, or null if
-   * unknown.
-   */
+  /** When the client sent the request, by its own clock, in milliseconds since the epoch. Null if unknown. */
   sentAtMs: number | null;
-  /** The value of `sent_at`, if it cannot be parsed and the client sent no other time. */
+  /** The batch's `sent_at`, if it cannot be parsed and no other send time is known. */
   unreadableSentAt?: string | undefined;
-  /** The number of events in the request, including invalid events. */
+  /** Includes invalid events. */
   eventCount: number;
-  /** Returns the valid events in order, in at least one slice. Other requests are served between two slices. */
+  /** Returns the valid events in order, in at least one slice. Other requests are served between slices. */
   slices(): Iterable<EventSlice>;
   /** The original index of each valid event in the request, or undefined if all events are valid. */
   indexes?: ArrayLike<number> | undefined;
-  /** Counts the dropped events, with samples. The invalid events are already counted. */
+  /** Counts and samples of dropped events. Invalid events have already been added. */
   dropped: DropTally;
   omittedParts?: readonly string[] | undefined;
-  /** Whether the client resends events after status 429. All clients resend events after status 503. */
+  /** Whether the client sends the events again after 429. All clients do so after 503. */
   retriesOn429: boolean;
   /**
    * Creates the response.
-   * @param outcome `accepted` if all events that were not dropped are in the log, or `quota_limited` if no event is
-   * stored, because the plan's quota is used up
+   * @param outcome `accepted` if the log contains all events that were not dropped, or `quota_limited` if no event is
+   * stored because the plan's quota is used up
    */
   respond(outcome: 'accepted' | 'quota_limited'): Promise<GatewayResponse>;
 }
 
 export interface EventSlice {
   events: readonly ClientEvent[];
-  /** The index of the slice's first event among the request's valid events. */
+  /** The index of the slice's first event among the valid events. */
   first: number;
 }
 
-/** Reads requests and creates responses for one protocol. */
 export interface CaptureReader {
   path: string;
-  /**
-   * The name that events without a name get, or null if such events are dropped (docs/wire-rules.md#dropped-events).
-   */
+  /** The name for events without a name. If null, they are dropped (docs/wire-rules.md#dropped-events). */
   nameForNameless: string | null;
   maxRecordBytes: number;
   /**
-   * Whether an event that is too large causes the request to be rejected. Otherwise, the event is dropped, unless it is
-   * the only event of the request.
+   * Whether an event that is too large makes the whole request fail. If false, only the event is dropped, unless it is
+   * the only one.
    */
   refusesLargeEvents: boolean;
   /**
-   * Receives and reads a request. Large bodies are read in another thread.
+   * Receives and parses a request. Large bodies are parsed in another thread.
    * @throws AppError if the request is rejected
    */
   read(request: IncomingMessage, lease: ByteLease): Promise<CaptureRequest>;
@@ -87,7 +81,7 @@ export interface ReaderDependencies {
   metrics: CaptureMetrics;
 }
 
-/** The number of events per slice. Processing one slice takes a few milliseconds. */
+/** The number of events per slice. Processing a slice takes a few milliseconds. */
 const eventsPerSlice = 128;
 
 /**
@@ -105,20 +99,18 @@ function* scannedSlices({ json, slots, length }: ScannedEvents): Iterable<EventS
   for (let first = 0; first === 0 || first < length; first += eventsPerSlice) {
     const events: ClientEvent[] = [];
     for (let number = first; number < Math.min(first + eventsPerSlice, length); number++) {
-      // The worker thread has already validated the event.
       events.push(readScannedEvent(bytes, slots, number * positionsPerEvent) as ClientEvent);
     }
     yield { events, first };
   }
 }
 
-/** Facts about a request that its body does not contain. */
 export interface RequestContext {
   receivedAtMs: number;
   ip: string | null;
-  /** The environment that the API key belongs to, or null if the key could not be looked up. */
+  /** The environment of the API key, or null if the key could not be looked up. */
   environmentId: number | null;
-  /** The event name to use for events without a name, or null to drop such events. */
+  /** The name for events without a name. If null, they are dropped. */
   nameForNameless: string | null;
   createUuid(): string;
 }
@@ -128,36 +120,31 @@ export interface AcceptedEvent {
   index: number;
   record: CapturedEvent;
   /**
-   * The fields of the record that are copied from the JSON of the request. In this case, the same fields in `record`
-   * contain only what the gateway reads.
+   * Fields that are copied to the record as unparsed JSON. `record` then contains only what the gateway reads of them.
    */
   raw?: RawFields | undefined;
-  /**
-   * The ID that determines the partition, together with the key: the distinct ID, or the IP address for a cookieless
-   * event.
-   */
+  /** Together with the key, determines the partition. The distinct ID, or the IP address for a cookieless event. */
   partitionId: string;
   /**
-   * The way in which the event is sent to the overflow topic: with its key (`in_order`), or spread over all partitions.
-   * Absent if the event is not sent to the overflow topic.
+   * How the event is sent to the overflow topic: with its key (`in_order`), or spread over all partitions. Absent if it
+   * is not sent there.
    */
   overflow?: 'in_order' | 'spread';
 }
 
-/** A slice of events, ready to be appended to the log. */
 export interface CapturedEvents {
   topic: 'live' | 'historical';
   token: string;
   environmentId: number | null;
-  /** The time at which the gateway received the request, in ISO 8601 format (UTC). */
+  /** When the gateway received the request, in ISO 8601 format (UTC). */
   now: string;
   accepted: AcceptedEvent[];
   dropped: DropTally;
 }
 
 /**
- * Converts events to log records: determines the UUID, the time and the address of each event. An event without a name
- * or a distinct ID is dropped, without affecting the other events (docs/wire-rules.md#dropped-events).
+ * Converts events to log records. Drops an event without a name or distinct ID, but keeps the other events
+ * (docs/wire-rules.md#dropped-events).
  */
 export function toCapturedEvents(
   request: Pick<CaptureRequest, 'token' | 'isHistorical' | 'sentAtMs' | 'unreadableSentAt' | 'indexes' | 'dropped'>,
@@ -193,7 +180,7 @@ export function toCapturedEvents(
     if (time.finding !== null) {
       dropped.note(time.finding, { ...sample, timestamp: readTimestampText(event) });
     } else if (request.unreadableSentAt !== undefined && readTimestampText(event) !== null) {
-      // The timestamp uses the client's clock, which the gateway cannot correct without `sent_at`.
+      // The timestamp uses the client's clock, which cannot be corrected without `sent_at`.
       dropped.note('ignored_invalid_timestamp', { ...sample, sent_at: request.unreadableSentAt });
     }
     const { properties } = fields.event;
@@ -229,11 +216,14 @@ export function toCapturedEvents(
 interface CopiedFields {
   event: Pick<ClientEvent, '$set' | '$set_once' | '$unset'> & { properties: JsonObject };
   raw: RawFields | undefined;
-  /** Describes how the second distinct ID of a merge event was truncated. Undefined if it was not truncated. */
+  /** How a merge event's second distinct ID was truncated, or undefined if it was not. */
   cut: Pick<DropSample, 'field' | 'distinct_id'> | undefined;
 }
 
-/** Returns the fields to copy to the record: unchanged, or parsed if one of the fields must be changed. */
+/**
+ * Returns the fields of the record: as unparsed JSON, or parsed if a merge event's second distinct ID must be
+ * truncated.
+ */
 function fieldsToCopy(event: ClientEvent, name: string): CopiedFields {
   const { raw, properties = {}, $set, $set_once, $unset } = event;
   const overlong = findOverlongOtherId(name, properties);

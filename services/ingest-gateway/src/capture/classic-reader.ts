@@ -15,9 +15,8 @@ import { decodeMultipart } from './multipart.ts';
 
 const accepted = { status: 200, body: '{"status":"Ok"}', headers: {} };
 /**
- * The response to a request over the quota, after which browsers stop sending for a minute
- * (docs/wire-rules.md#how-sdks-react-to-responses). The status is never 204, because a response with that status cannot
- * have a body.
+ * The response to a request over the quota. It makes browsers stop sending for a minute
+ * (docs/wire-rules.md#how-sdks-react-to-responses). The status is never 204, because a 204 response cannot have a body.
  */
 const quotaLimited = { status: 200, body: '{"status":"Ok","quota_limited":["events"]}', headers: {} };
 const acceptedBeacon = { status: 204, body: '', headers: {} };
@@ -79,7 +78,7 @@ interface ReadContext {
 const plainJson = { compression: null, contentType: 'application/json', contentEncoding: '' };
 
 /**
- * Decodes and parses the body in this thread, or in another thread if this one would be blocked for too long.
+ * Decodes and parses a body, in another thread if it would block this one for too long.
  * @throws AppError like `decodeBody`, `rejectUnknownKey` and `parseRequest`
  */
 async function readJson(body: ReceivedBody, context: ReadContext): Promise<ParsedRequest | ScannedRequest> {
@@ -123,7 +122,7 @@ async function readMultipart(body: ReceivedBody, context: ReadContext): Promise<
 
 /**
  * Decodes and parses a body in a thread.
- * @param keys possible project API keys, which determine the queue in which the body waits for a thread
+ * @param keys possible project API keys, which determine the queue for the thread
  */
 async function runJob(
   job: BodyJob,
@@ -147,11 +146,8 @@ function requireGetOrPost({ method }: IncomingMessage): void {
     throw new AppError('method_not_allowed', 'This path accepts only POST requests.');
 }
 
-/**
- * Returns whether the client sends events again after 429. Browsers drop events after any 4xx, but all clients send
- * events again after 503.
- */
+/** Returns whether the client sends events again after 429. Browsers drop events after any 4xx status. */
 function retriesOn429({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
-  // Node.js's `fetch` also sends `sec-fetch-mode`, so this header does not identify a browser.
+  // `sec-fetch-mode` does not identify a browser, because Node.js's `fetch` sends it too.
   return method === 'POST' && headers.origin === undefined && findSdk(headers['user-agent'])?.retriesOn429 === true;
 }

@@ -12,7 +12,7 @@ const parse = (value: unknown) => {
   const request = parseRequest(Buffer.from(text), noHints);
   return { ...request, events: request.events.map(inFull) };
 };
-/** Adds the parsed values of the fields that the gateway copies without parsing them. */
+/** Parses the fields that the gateway copies without parsing them. */
 const inFull = ({ raw, ...event }: ClientEvent) => (raw === undefined ? event : { ...event, ...parseRawFields(raw) });
 const batch = (...events: unknown[]) => ({ api_key: key, batch: events });
 const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;

@@ -1,4 +1,4 @@
-// Parses capture requests in the protocol that most SDKs use: one event, an array of events, or a batch.
+// Parses capture requests in the protocol of most SDKs: one event, an array of events, or a batch.
 
 import { AppError } from '@millrace/runtime';
 import { positionsPerEvent, readScannedEnvelope, readScannedEvent, repairEmptyObjects } from '../json/event-fields.ts';
@@ -20,28 +20,27 @@ import {
 import { findUnreadableSentAt, readSentAt } from './event-time.ts';
 import { findProjectApiKey } from './project-api-key.ts';
 
-/** A capture request after parsing. Its events may still lack a name or a distinct ID. */
+/** Its events may still lack a name or a distinct ID. */
 export interface ParsedRequest {
   /** A well-formed project API key, which may not exist. */
   token: string;
-  /** The valid events, in request order. */
+  /** In request order. */
   events: ClientEvent[];
-  /** The original index of each valid event in the request, or undefined if no event was dropped. */
+  /** The original index of each valid event in the request, or undefined if all events are valid. */
   indexes: Int32Array<ArrayBuffer> | undefined;
-  /** The invalid events, which are dropped. The valid events are stored. */
+  /** The invalid events, which are not stored. */
   drops: readonly EventDrop[];
   isHistorical: boolean;
-  /** The send time by the client's clock, in milliseconds since the epoch, or null if unknown. */
+  /** When the client sent the request, by its own clock, in milliseconds since the epoch. Null if unknown. */
   sentAtMs: number | null;
-  /** The value of `sent_at` in the batch, if it is not a valid time and the client sent no other time. */
+  /** The batch's `sent_at`, if it cannot be parsed and no other send time is known. */
   unreadableSentAt: string | undefined;
   omittedParts?: readonly string[];
 }
 
-/** Facts about a request that its JSON does not contain. */
 export interface RequestHints {
   path: Pick<CapturePath, 'nameForNameless' | 'takesBatches'>;
-  /** The API key from a form field, or from the query string of a GET request. */
+  /** The API key from a form field or from a GET request's query string. */
   apiKey: string | null;
   sentAt: string | null;
 }
@@ -51,8 +50,8 @@ type Fields = Record<string, unknown>;
 const scan = createScanner();
 
 /**
- * Parses and validates the JSON of a request: an array of events, `{api_key, batch: [...]}`, or a single event. All
- * paths accept all three forms (docs/wire-rules.md#request-shapes).
+ * Parses and validates a request's JSON: an array of events, `{api_key, batch: [...]}`, or a single event. Every path
+ * accepts all three (docs/wire-rules.md#request-shapes).
  * @throws AppError `invalid` naming the field (`batch__3__properties`), or `unauthenticated` for a missing or malformed
  * key
  */
@@ -60,10 +59,7 @@ export function parseRequest(json: Buffer, hints: RequestHints): ParsedRequest {
   return readScan(json, hints) ?? readText(json.toString('utf8'), hints);
 }
 
-/**
- * Reads a request with the scanner. Returns null if the scanner does not support the request, which must then be
- * parsed.
- */
+/** Reads a request with the scanner. Returns null if the scanner does not support the request. */
 function readScan(json: Buffer, hints: RequestHints): ParsedRequest | null {
   const found = scan(json);
   if (found === null) return null;
@@ -78,20 +74,17 @@ function readScan(json: Buffer, hints: RequestHints): ParsedRequest | null {
   return validateRequest({ shape, envelope, events, isShallow: true, hints });
 }
 
-/**
- * Reads a request by parsing it. Used for JSON that the scanner does not support, and for invalid requests, which need
- * an error message.
- */
+/** Parses a request that the scanner does not support, or an invalid request, which needs an error message. */
 function readText(text: string, hints: RequestHints): ParsedRequest {
   let sent = readShape(parseJson(text));
   if (sent.events.some(hasRoundedId)) sent = readShape(parseJson(quoteLongNumericIds(text)));
   for (const event of sent.events) {
     repairEmptyObjects(event);
-    // Delete a client's own field `raw`, which must not be mistaken for scan positions.
+    // A client's own `raw` field must not be mistaken for scan positions.
     if (typeof event === 'object' && event !== null) delete event.raw;
   }
   const request = validateRequest({ ...sent, isShallow: false, hints });
-  // Clean the events only after reading the API key, because a NUL character in the key has its own error.
+  // Clean the events only after the API key was read, because a NUL character in the key has its own error.
   if (mayNeedCleaning(text)) for (const event of request.events) cleanValue(event);
   return request;
 }
@@ -116,7 +109,6 @@ const positionIn = {
 };
 
 /**
- * Validates a request after its shape and its key have been found.
  * @param sent.envelope the object that contains the batch
  * @param sent.events the events as they were sent. Some may not be objects.
  */
@@ -134,7 +126,7 @@ function validateRequest(sent: {
       attr: shape === 'batch' ? 'batch' : null,
     });
   }
-  // The object is neither a batch nor a named event, so a field is missing or misspelled.
+  // An object that is neither a batch nor a named event has a missing or misspelled field.
   if (hints.path.takesBatches && shape === 'event' && typeof events[0]?.event !== 'string') {
     throw invalidFieldError(['batch'], 'The field `batch` must be an array of events', undefined);
   }
@@ -155,7 +147,7 @@ function validateRequest(sent: {
 }
 
 /**
- * Rejects a request in which no event can be stored, because an error is more helpful than a 200.
+ * Rejects a request in which no event can be stored, because an error is more helpful than 200.
  * @throws AppError for the first invalid event if no event can be stored
  */
 function requireUsableEvent(
@@ -180,8 +172,8 @@ function readHistorical(envelope: Fields): boolean {
 }
 
 /**
- * Returns whether one of the event's IDs is an integer that JavaScript cannot represent exactly. Such an ID must be
- * read as text.
+ * Returns whether an ID of the event is an integer that JavaScript cannot represent exactly. Such an ID must be read as
+ * a string.
  */
 function hasRoundedId(event: unknown): boolean {
   if (typeof event !== 'object' || event === null) return false;

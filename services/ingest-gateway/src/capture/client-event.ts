@@ -11,8 +11,8 @@ import { type DropSample, maxSamples } from './drops.ts';
 const objectOrNull = Type.Unsafe<JsonObject | null>({ type: ['object', 'null'] });
 
 /**
- * One event as a client sends it (docs/wire-rules.md#event-fields). The schema does not check the name and the distinct
- * ID, because an event without them is dropped and not rejected. Fields that are not listed are ignored.
+ * An event as a client sends it (docs/wire-rules.md#event-fields). The schema does not check the name and the distinct
+ * ID, because an event without them is dropped instead of rejected. Fields that are not listed are ignored.
  */
 const clientEventSchema = Type.Object({
   uuid: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'client-uuid' })),
@@ -28,20 +28,17 @@ const clientEventSchema = Type.Object({
   ),
 });
 
-/** A valid event. Fields that the schema does not validate have the type `unknown`. */
+/** Fields that the schema does not validate have the type `unknown`. */
 export type ClientEvent = Static<typeof clientEventSchema> & {
   event?: unknown;
   distinct_id?: unknown;
   $distinct_id?: unknown;
   $unset?: unknown;
-  /** The positions of all fields in the JSON, if only some of the fields were parsed. */
+  /** The positions of all fields in the JSON. Present if only some of the fields were parsed. */
   raw?: RawFields;
 };
 
-/**
- * Returns the name of an event, or null if the event has no name.
- * @param nameForNameless the name that the path gives to events without a name
- */
+/** Returns an event's name, or null if it has none. @param nameForNameless the path's name for events without a name */
 export function readName(event: ClientEvent, nameForNameless: string | null): string | null {
   if (typeof event.event === 'string') return event.event === '' ? null : event.event;
   return nameForNameless;
@@ -54,7 +51,7 @@ export function readName(event: ClientEvent, nameForNameless: string | null): st
 const clientUuid =
   /^(?:|[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|\{[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}|urn:uuid:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 
-/** Returns the client's UUID in lower case with hyphens, or null if the client did not send a UUID. */
+/** Returns the client's UUID in lower case with hyphens, or null if the event has no UUID. */
 export function readUuid({ uuid }: Pick<ClientEvent, 'uuid'>): string | null {
   if (!uuid) return null;
   const lower = uuid.toLowerCase();
@@ -68,9 +65,8 @@ export function readUuid({ uuid }: Pick<ClientEvent, 'uuid'>): string | null {
 const maxCodePoints = 200;
 
 /**
- * Returns the value that identifies the user, as it was sent, or undefined if the value is missing. Null counts as
- * missing. An empty string in the event does not, so the gateway does not look for another value in the properties
- * (docs/wire-rules.md#distinct-ids).
+ * Returns the distinct ID as it was sent, or undefined if it is missing. Null counts as missing. An empty string in the
+ * event does not, so the properties are not searched for the ID then (docs/wire-rules.md#distinct-ids).
  */
 export function readRawDistinctId(event: ClientEvent): unknown {
   const { properties } = event;
@@ -78,8 +74,8 @@ export function readRawDistinctId(event: ClientEvent): unknown {
 }
 
 /**
- * Returns the complete distinct ID, or null if it is missing, empty or blank. Values that are not strings become JSON
- * text with sorted keys (cases field-001 to field-011).
+ * Returns the distinct ID before truncation, or null if it is missing, empty or blank. If it is not a string, returns
+ * it as JSON with sorted keys (cases field-001 to field-011).
  */
 export function readDistinctId(event: ClientEvent): string | null {
   const raw = readRawDistinctId(event);
@@ -93,7 +89,7 @@ export function truncateDistinctId(id: string): string {
   return cutToCodePoints(id, maxCodePoints);
 }
 
-/** For each merge event, the property that contains the second distinct ID. */
+/** The property with the second distinct ID, by the name of the merge event. */
 const otherIdProperty = new Map<string, string>([
   [eventNames.identify, '$anon_distinct_id'],
   [eventNames.createAlias, 'alias'],
@@ -107,9 +103,8 @@ export function readRawOtherId({ event, properties }: ClientEvent): unknown {
 }
 
 /**
- * Returns the property of a merge event that contains a distinct ID that is too long, or null if the event has no such
- * property. The ID must be truncated like all distinct IDs, because the events of its user were stored under the
- * truncated ID.
+ * Returns the property of a merge event whose distinct ID is too long, or null if none is. The ID must be truncated,
+ * because its user's events were stored under the truncated ID.
  */
 export function findOverlongOtherId(name: string, properties: Record<string, unknown>): string | null {
   const property = otherIdProperty.get(name);
@@ -118,7 +113,7 @@ export function findOverlongOtherId(name: string, properties: Record<string, unk
   return property;
 }
 
-/** Formats JSON with sorted keys, so that equal objects result in equal IDs. */
+/** Sorts keys, so that equal objects result in equal IDs. */
 function sortedJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`;
@@ -143,10 +138,7 @@ export interface EventDrop {
 
 const noDrops: EventDrop[] = [];
 
-/**
- * Validates each event of a request.
- * @param options.isShallow true if it is known that the events are not nested too deeply
- */
+/** Validates a request's events. @param options.isShallow true if the events are known not to be nested too deeply */
 export function validateEvents(events: readonly unknown[], { isShallow }: { isShallow: boolean }): ValidatedEvents {
   let firstFault: ValidatedEvents['firstFault'] = null;
   for (let index = 0; index < events.length && firstFault === null; index++) {
@@ -174,7 +166,7 @@ export function validateEvents(events: readonly unknown[], { isShallow }: { isSh
   return { valid, indexes: indexes.slice(0, valid.length), drops: [...drops.values()], firstFault };
 }
 
-/** Returns a sample of an event. Reads only top-level fields, because the event may be nested very deeply. */
+/** Returns a sample of a dropped event. Reads only top-level fields, because the event may be nested very deeply. */
 function sampleOf(event: unknown, index: number, { path, reason }: EventFault): DropSample {
   const { event: name, uuid } = (event ?? {}) as Record<string, unknown>;
   return {
@@ -186,21 +178,18 @@ function sampleOf(event: unknown, index: number, { path, reason }: EventFault): 
   };
 }
 
-/** The reason why an event cannot be stored. Does not include event data. */
+/** Why an event cannot be stored, without any event data. */
 interface EventFault {
   cause: 'invalid_event' | 'malformed_event_properties';
-  /**
-   * The path of the invalid field in the event, e.g. `properties` or `$cookieless_mode`. The path is empty if the
-   * complete event is invalid.
-   */
+  /** The path of the invalid field in the event, for example `properties`. Empty if the event as a whole is invalid. */
   path: readonly string[];
-  /** The problem with the field, for example `must be an object, not number`. */
+  /** For example `must be an object, not number`. */
   reason: string;
 }
 
 /**
- * Checks the types and the depth of an event (docs/wire-rules.md#event-fields). Returns null if the event is valid. A
- * missing name or distinct ID is not an error here. Such an event is dropped, and the response is still 200.
+ * Checks an event's types and depth (docs/wire-rules.md#event-fields). Returns null if it is valid. A missing name or
+ * distinct ID is not an error here: such an event is dropped, and the response is still 200.
  */
 function findFault(event: unknown, isShallow: boolean): EventFault | null {
   const cause = 'invalid_event';
@@ -218,10 +207,7 @@ function findFault(event: unknown, isShallow: boolean): EventFault | null {
   return { cause: 'malformed_event_properties', path: [], reason: `is nested deeper than ${maxNesting} levels` };
 }
 
-/**
- * Creates the error for an invalid event.
- * @param prefix the position of the event in the request, as it is written in `attr`
- */
+/** Creates the error for an invalid event. @param prefix the event's position in the request, as in `attr` */
 export function toEventError({ cause, path, reason }: EventFault, prefix: readonly string[]): AppError {
   const subject = path.length === 0 ? 'The event' : `The field \`${path.join('.')}\``;
   return new AppError('invalid', `${subject} ${reason}.`, {
@@ -255,8 +241,8 @@ function expectation(keyword: string | undefined, params: { type?: string | stri
 }
 
 /**
- * Creates the error for a field with a missing or invalid value.
- * @param value undefined if the field is missing. The message contains only the type of the value, never its content.
+ * Creates the error for a missing or invalid field. The message contains the type of the value, but never its content.
+ * @param value undefined if the field is missing
  */
 export function invalidFieldError(path: string[], sentence: string, value: unknown): AppError {
   const received = value === undefined ? '' : `, not ${typeName(value)}`;

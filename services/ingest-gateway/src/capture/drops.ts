@@ -1,4 +1,4 @@
-// Counts the events of a request that are dropped or changed, and creates warnings about them.
+// Counts a request's events that are dropped or changed, and creates warnings about them.
 
 import { type CapturedWarning, cutToCodePoints, type GatewayWarningType } from '@millrace/contracts';
 import type { Sender } from '../request-head.ts';
@@ -7,18 +7,15 @@ export const maxSamples = 10;
 const maxNameCodePoints = 200;
 const maxTimestampCodePoints = 64;
 
-/**
- * An event that was dropped, or changed before it was stored. It contains only what helps to identify the event, never
- * its properties.
- */
+/** Identifies an event that was dropped or changed. Never contains its properties. */
 export interface DropSample {
   /** The event's index in the request, starting at 0. */
   index: number;
   uuid: string | null;
   event: string | null;
-  /** The event's timestamp as the client sent it, if the warning is about the timestamp. */
+  /** As the client sent it. Present if the warning is about the timestamp. */
   timestamp?: string | null;
-  /** The request's `sent_at`, if the warning is about `sent_at`. */
+  /** The request's `sent_at`. Present if the warning is about it. */
   sent_at?: string;
   /** The invalid field, or null if the event as a whole is invalid. */
   field?: string | null;
@@ -37,22 +34,19 @@ export interface DropSample {
  */
 type DropReason = GatewayWarningType | 'performance_event';
 
-/** The reason why a stored event's time differs from the timestamp that the client sent. */
+/** Why the stored time of an event differs from the timestamp that the client sent. */
 export type TimeFinding = 'ignored_invalid_timestamp' | 'event_timestamp_in_future';
 type Finding = TimeFinding | 'part_left_out' | 'distinct_id_truncated';
 
-/** Counts a request's dropped events by reason, and the events that were changed before they were stored. */
+/** Counts dropped events by reason, and events that were changed before they were stored. */
 export interface DropTally {
   add(reason: DropReason, sample: DropSample): void;
-  /**
-   * Adds several dropped events.
-   * @param samples the first of these events
-   */
+  /** @param samples the first of the dropped events */
   addAll(reason: DropReason, count: number, samples: readonly DropSample[]): void;
-  /** Adds a stored event that causes a warning. The event does not count as dropped. */
+  /** Adds a stored event that causes a warning. It does not count as dropped. */
   note(finding: Finding, sample: DropSample): void;
   counts(): ReadonlyMap<DropReason, number>;
-  /** Creates one warning for each drop reason and one for each finding. */
+  /** Creates one warning per drop reason and per finding. */
   toWarnings(facts: WarningFacts): CapturedWarning[];
 }
 
@@ -67,8 +61,7 @@ interface WarningFacts {
 const none: ReadonlyMap<DropReason, number> = new Map();
 
 export function createDropTally(): DropTally {
-  // The maps are created only when needed. Few requests drop events, and creating the maps costs more than everything
-  // else in this function.
+  // Create the maps only when needed: few requests drop events, and the maps cost more than everything else here.
   let counts: Map<DropReason, number> | undefined;
   let findings: Map<DropReason, number> | undefined;
   let samples: Map<DropReason, DropSample[]> | undefined;

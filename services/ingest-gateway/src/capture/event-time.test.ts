@@ -6,7 +6,7 @@ const at = (time: string) => Date.parse(`${day}${time}Z`);
 const now = at('12:00:00');
 const year2020 = String(Date.UTC(2020, 11, 31, 23));
 
-/** Returns the time of an event, for a batch with this `sent_at` and this query parameter `_`. */
+/** @param query the query parameter `_` */
 function timeOf(event: ClientEvent, sentAt?: unknown, query: string | null = null): string {
   return new Date(readEventTime(event, readSentAt(sentAt, query), now).ms).toISOString();
 }

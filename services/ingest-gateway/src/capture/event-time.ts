@@ -3,10 +3,10 @@
 import type { ClientEvent } from './client-event.ts';
 import type { TimeFinding } from './drops.ts';
 
-/** How far in the future a timestamp may be. A later timestamp means that the client's clock is wrong. */
+/** 23 hours. A timestamp further in the future means that the client's clock is wrong. */
 const furthestFutureMs = 82_800_000;
 const lastOfYear9999Ms = Date.UTC(10_000, 0, 1) - 1;
-/** The earliest time that can be stored, because PostgreSQL has no year 0. */
+/** PostgreSQL has no year 0, so no earlier time can be stored. */
 const firstOfYear1Ms = new Date(0).setUTCFullYear(1, 0, 1);
 
 interface EventTime {
@@ -35,7 +35,7 @@ export function readEventTime(event: ClientEvent, sentAtMs: number | null, nowMs
 }
 
 /**
- * Returns the event's timestamp as text, or null if the timestamp is missing or empty. A number is in Unix seconds or
+ * Returns the event's timestamp as a string, or null if it is missing or empty. A number is in Unix seconds or
  * milliseconds.
  */
 export function readTimestampText({ timestamp }: ClientEvent): string | null {
@@ -54,16 +54,15 @@ function claimedTimeMs(event: ClientEvent, sentAtMs: number | null, nowMs: numbe
   return timestampMs - (sentAtMs - nowMs);
 }
 
-/** Lower numbers are in seconds or are not times. PostHog ignores years up to 2020 (case time-012). */
+/** A lower `_` is in seconds or not a time. PostHog ignores years up to 2020 (case time-012). */
 const oldestQueryMs = Date.UTC(2021, 0, 1);
-/** The latest and the earliest time that can be stored with a four-digit year. */
+/** The limits of times that are stored with a four-digit year. */
 const newestMs = Date.UTC(9999, 11, 31);
 const oldestMs = new Date(0).setUTCFullYear(1, 0, 2);
 
 /**
- * Returns when the client sent the request, according to its own clock. This time is `sent_at` of the batch (a date and
- * time with a time zone), or otherwise the query parameter `_` (milliseconds). Returns null if the request contains
- * neither. Values that cannot be parsed are ignored (docs/wire-rules.md#times).
+ * Returns when the client sent the request, by its own clock: the batch's `sent_at` (a date and time with a time zone),
+ * or else the query parameter `_` (milliseconds). Returns null if neither can be parsed (docs/wire-rules.md#times).
  */
 export function readSentAt(inBatch: unknown, inQuery: string | null): number | null {
   const fromBatch = readInBatch(inBatch);
@@ -73,7 +72,9 @@ export function readSentAt(inBatch: unknown, inQuery: string | null): number | n
   return ms >= oldestQueryMs && ms <= newestMs ? ms : null;
 }
 
-/** Returns the batch's `sent_at` for the warning if it cannot be parsed, or undefined if it is missing or valid. */
+/**
+ * Returns the batch's `sent_at` for the warning if it cannot be parsed. Returns undefined if it is missing or valid.
+ */
 export function findUnreadableSentAt(inBatch: unknown): string | undefined {
   if (inBatch === undefined || inBatch === null || inBatch === '' || readInBatch(inBatch) !== null) return undefined;
   return typeof inBatch === 'string' ? inBatch : `a value of type ${typeof inBatch}`;
@@ -99,7 +100,7 @@ const strictIso = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const minuteMs = 60_000;
-/** Longer strings are not dates, so they are not matched against any pattern. */
+/** Longer strings are not dates, so they are not matched against the patterns. */
 const longestText = 64;
 const longestZoneName = 64;
 

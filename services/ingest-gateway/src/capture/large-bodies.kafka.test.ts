@@ -33,7 +33,7 @@ const event = (index: number, more = {}) => ({
   properties: { index, filler, 'größe "🎉"': [index, { '': null }] },
   ...more,
 });
-/** Creates 600 events of 1 KB each, which make a body larger than 256 KiB. */
+/** 600 events of 1 KB each, so that the body is larger than 256 KiB. */
 const events = (change: (index: number) => object = () => ({})) =>
   Array.from({ length: 600 }, (_, index) => event(index, change(index)));
 const inFlightBytes = async ({ metrics }: TestGateway) =>
@@ -141,7 +141,7 @@ test('fails only the request of a crashed thread, which can be retried, and repl
   expect(await inFlightBytes(unlucky)).toBe('0');
 });
 
-// V8 aborts the whole process if a single value does not fit into the heap of a thread.
+// V8 aborts the whole process if a single value does not fit into a thread's heap.
 test.each<[string, (text: string) => object]>([
   ['with a text that must be repaired', (text) => ({ properties: { torn: '\ud83c', text } })],
   ['with a numeric ID above 2^53', (text) => ({ distinct_id: 'LONG', properties: { text } })],
@@ -159,7 +159,7 @@ test.each<[string, (text: string) => object]>([
 test('does not delay other requests for a small lz64 body that decodes to megabytes', async () => {
   const key = await newKey();
   const at = await fixture.startGateway();
-  // Start the thread by sending a large body.
+  // Send a large body to start the thread.
   await post(JSON.stringify({ api_key: key, batch: events() }), at);
   const received = () => measured(at, 'capture_received_bytes_total');
   const before = await received();
@@ -167,7 +167,7 @@ test('does not delay other requests for a small lz64 body that decodes to megaby
     event: `e${index}`,
     properties: { a: index, b: 'like' },
   }));
-  // The body is truncated, so the gateway rejects it as soon as all of it is decoded.
+  // The body is truncated, so the gateway rejects it as soon as it has decoded all of it.
   const torn = lzString.compressToBase64(JSON.stringify(many)).slice(0, -12);
   const form = `data=${encodeURIComponent(torn)}&compression=LZ64`;
   expect(form.length).toBeLessThan(256 * 1024);
@@ -195,8 +195,7 @@ test('finishes large bodies in progress while the gateway stops', async () => {
 describe('while many large bodies wait', () => {
   const items = `[${'{},'.repeat(200_000)}{}]`;
   /**
-   * The number of other requests that are in flight at any time. A body that waits for all of them waits for at least
-   * this many.
+   * How many other requests are in flight at any time. A body that waits for all of them waits for at least this many.
    */
   const manyOthers = 8;
   const withoutKey = gzipSync(`{"batch":${items}}`, { level: 1 });
@@ -204,12 +203,11 @@ describe('while many large bodies wait', () => {
   const keyLast = (key: string) => gzipSync(JSON.stringify({ batch: events(), api_key: key }));
 
   /**
-   * Sends `last` while other requests wait. The other requests are repeated until `last` has its response, so that some
-   * are always waiting, even on a slow machine. Returns how many of the requests that were waiting when `last` was sent
-   * were still waiting when its response arrived.
+   * Sends `last` while other requests wait. Sends those again and again until `last` has its response, so that some are
+   * always waiting, even on a slow machine. Returns how many requests waited during the whole time of `last`.
    */
   async function overtake(other: () => Promise<unknown>, last: () => Promise<{ status: number }>) {
-    // Start both threads by sending a body to each.
+    // Send two bodies to start both threads.
     await Promise.all([post(batch(await newKey())), post(keyLast(await newKey()))]);
     const waiting = new Set<symbol>();
     let isOver = false;

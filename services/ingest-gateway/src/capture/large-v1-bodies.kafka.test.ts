@@ -5,7 +5,7 @@ import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
 import { measured } from '../testing/traffic-probe.ts';
 
-/** Tests Capture v1 with bodies that a thread processes. The responses must be the same as for small bodies. */
+/** Tests Capture v1 with bodies that a worker thread processes. The responses must be the same as for small bodies. */
 let fixture: GatewayFixture;
 let gateway: TestGateway;
 let reader: TopicReader;
@@ -24,7 +24,6 @@ const newTenant = () => createTestTenant(fixture.database);
 const filler = 'x'.repeat(1000);
 const ok = { result: 'ok' };
 const dropped = (details: string) => ({ result: 'drop', details });
-/** Creates 600 events of 1 KB each. */
 const events = (change: (index: number) => object = () => ({})) =>
   Array.from({ length: 600 }, (_, index) =>
     v1Event({ properties: { index, filler, 'größe "🎉"': [{ '': null }] }, ...change(index) }),
@@ -97,8 +96,8 @@ test('returns a result for each event, and reports the indexes to the project', 
 });
 
 /**
- * Events that only Capture v1 drops, and events that no path can store. The limit is low in the main thread, and usual
- * in a thread for large bodies.
+ * The batch contains events that only Capture v1 drops, and events that no path can store. A low record limit makes an
+ * event too large even in a small batch.
  */
 test.each([
   ['small', 2_000],
@@ -222,11 +221,11 @@ test('rejects a body that is too large for the heap of a thread', async () => {
 test('responds to a small request while an earlier large request is still in progress', async () => {
   const { token } = await newTenant();
   const at = await fixture.startGateway();
-  // Start the thread with a first large body.
+  // Send a large body to start the thread.
   await sendV1(at, token, { body: text(...events()) });
   const received = () => measured(at, 'capture_received_bytes_total', {});
   const before = await received();
-  // The gateway rejects this body only after parsing all of it, so the response does not wait for the log.
+  // The gateway rejects this body only after it has parsed all of it, so the response does not wait for the log.
   const many = Array(240_000).fill({ a: [1] });
   const body = text(v1Event({ properties: { many } }), v1Event({ uuid: 'one' }));
   const finished: string[] = [];

@@ -13,17 +13,17 @@ import { requireParsableLength } from '../json/parse-limit.ts';
 
 export interface MultipartBody {
   raw: Buffer;
-  /** The `Content-Type` header with its original case, because the boundary is case-sensitive. */
+  /** The `Content-Type` header in its original case, because the boundary is case-sensitive. */
   contentType: string;
-  /** The project API key from the `Authorization` header, which takes precedence over a key in the event. */
+  /** The project API key from the `Authorization` header. It takes precedence over a key in the event. */
   bearer: string | null;
 }
 
-/** The minimum part size for scanning before parsing. Parsing a smaller part is faster than scanning it. */
+/** Only parts from this size on are scanned before parsing. Smaller ones are parsed faster than they are scanned. */
 const largeBytes = 128 * 1024;
 
 /**
- * Decodes a multipart body to the JSON of its event. The complete body can be compressed with gzip.
+ * Decodes a multipart body to the JSON of its event. The whole body can be compressed with gzip.
  * @returns the JSON of one event, and the names of the parts that are not stored (`assembleEvent`)
  * @throws AppError like `gunzip`, `readParts` and `assembleEvent`, or `too_large` (`too_many_values`)
  */
@@ -51,18 +51,18 @@ export async function decodeMultipart(
 
 interface Part {
   name: string;
-  /** The Content-Type of the part, in lower case without parameters, or `text/plain` if it has no Content-Type. */
+  /** In lower case without parameters. Defaults to `text/plain`. */
   type: string;
   bytes: Buffer;
 }
 
-/** The maximum number of parts. Clients send far fewer parts, and parsing each part's headers takes time. */
+/** Parsing each part's headers takes time, and clients send far fewer parts. */
 const maxParts = 200;
 const maxHeaderPairs = 20;
 const maxHeaderBytes = 8 * 1024;
 
 /**
- * Reads the parts of a form (RFC 7578), in order. Ignores parts without a name.
+ * Reads the parts of a form (RFC 7578) in order. Ignores parts without a name.
  * @throws AppError `invalid` (`invalid_multipart`), `too_large` (`too_many_parts`), or `unavailable` if the memory
  * budget is used up
  */
@@ -76,7 +76,7 @@ function readParts(raw: Buffer, contentType: string, lease: ByteLease): Promise<
       form.destroy();
       reject(error);
     };
-    /** A form can still emit data after it has failed, when the request has already released its memory. */
+    /** The parser can still emit data after it has failed and the request has released its memory. */
     const take = (bytes: number) => {
       if (!hasFailed) lease.take(bytes);
     };
@@ -105,7 +105,7 @@ function openForm(contentType: string) {
     return new Busboy({
       headers: { 'content-type': contentType },
       limits: { parts: maxParts, headerPairs: maxHeaderPairs, headerSize: maxHeaderBytes },
-      // Treat all parts as files, because fields must not be decoded yet. `isText` decides by the part's content type.
+      // Treat all parts as files, because the parser must not decode fields. `isText` checks the part's content type.
       isPartAFile: () => true,
     });
   } catch (cause) {
@@ -113,10 +113,7 @@ function openForm(contentType: string) {
   }
 }
 
-/**
- * Collects a part of the form in memory.
- * @param take reserves memory. Throws if the budget is used up.
- */
+/** Collects a part in memory. @param take reserves memory. Throws if the budget is used up. */
 function gather(stream: BusboyFileStream, take: (bytes: number) => void): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
@@ -144,7 +141,7 @@ function brokenForm(cause: unknown): AppError {
 
 interface AssembledEvent {
   event: JsonObject;
-  /** The names of the parts that are replaced with a note, because they are not text or do not fit into a record. */
+  /** Parts that are replaced with a note, because they are not text or do not fit into a record. */
   omittedParts: string[];
 }
 
@@ -152,14 +149,14 @@ const eventPart = 'event';
 const propertiesPart = 'event.properties';
 const blobPrefix = 'event.properties.';
 const maxNesting = 64;
-/** The space that is reserved for data that the gateway adds to a record. */
+/** The space in a record for what the gateway adds. */
 const recordRoomBytes = 16 * 1024;
 
 /**
- * Assembles an event from the part `event`, its properties in the same part or in the part `event.properties`, and
- * single properties in parts named `event.properties.<path>`. JSON parts are parsed, and other text becomes a string.
- * Parts that are not text or do not fit into a record are omitted, because the event is still useful. For example, it
- * contains the cost and the duration. Parts with other names are ignored.
+ * Assembles an event from three types of parts: the event in `event`, its properties in `event.properties` (or in
+ * `event` itself), and single properties in `event.properties.<path>`. JSON parts are parsed, and other text becomes a
+ * string. Parts that are not text or do not fit into a record are omitted, because the remaining event is still useful:
+ * for example, it contains the cost and the duration. Parts with other names are ignored.
  *
  * @param maxRecordBytes maximum size of a log record
  * @throws AppError `invalid` naming the part (`missing_part`, `duplicate_part`, `invalid_part`, `too_deep`)
@@ -168,7 +165,7 @@ function assembleEvent(parts: readonly Part[], maxRecordBytes: number): Assemble
   const known = byName(parts);
   const eventJson = known.get(eventPart);
   if (eventJson === undefined) throw refused('missing_part', eventPart, 'is missing');
-  // Remove the field `batch`, because an event with this field would be treated as a batch.
+  // Remove `batch`, because an event with this field would be treated as a batch.
   const { batch: _, ...event } = readObject(eventJson);
   repairEmptyObjects(event);
   const propertiesJson = known.get(propertiesPart);
@@ -261,7 +258,7 @@ function refused(code: string, part: string, problem: string): AppError {
   return new AppError('invalid', `The part \`${name}\` ${problem}.`, { code, attr: name });
 }
 
-/** Property names and array indexes, from the outermost to the innermost. */
+/** Property names and array indexes, outermost first. */
 type PropertyPath = readonly (string | number)[];
 
 const maxSteps = 16;
@@ -285,8 +282,8 @@ function parsePropertyPath(text: string): PropertyPath | null {
 }
 
 /**
- * Sets the value at a path. Creates missing objects and arrays of the path. Null counts as missing.
- * @returns false if the path leads through another kind of value. In that case, nothing is changed.
+ * Sets a property at a path, and creates missing objects and arrays on the way. Null counts as missing.
+ * @returns false, without any change, if the path leads through a value that is not an object or array
  */
 function setAtPath(properties: JsonObject, path: PropertyPath, value: unknown): boolean {
   let at: unknown = properties;
@@ -297,7 +294,7 @@ function setAtPath(properties: JsonObject, path: PropertyPath, value: unknown): 
     const existing: unknown = Object.hasOwn(at, key) ? (at as Record<string | number, unknown>)[key] : undefined;
     if (isLast || existing === undefined || existing === null) {
       const next: unknown = isLast ? value : typeof path[depth + 1] === 'number' ? [] : {};
-      // Insert the first created value last, when the complete path is known to be valid.
+      // Insert the first created object only when the whole path is known to be valid.
       if (created === undefined) created = { in: at, key, value: next };
       else put(at, key, next);
       at = next;
@@ -309,7 +306,7 @@ function setAtPath(properties: JsonObject, path: PropertyPath, value: unknown): 
   return true;
 }
 
-/** Sets a value without an assignment, because a property may be named `__proto__`. Skipped array items become null. */
+/** Defines the property without an assignment, because its name may be `__proto__`. Skipped array items become null. */
 function put(into: object, key: string | number, value: unknown): void {
   if (Array.isArray(into)) while (into.length < Number(key)) into.push(null);
   Object.defineProperty(into, key, { value, enumerable: true, configurable: true, writable: true });

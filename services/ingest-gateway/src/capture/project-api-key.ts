@@ -6,9 +6,7 @@ type Fields = Record<string, unknown>;
 
 const maxKeyBytes = 64;
 
-/**
- * Returns the key in the envelope or in an event, under any of its field names (docs/wire-rules.md#project-api-key).
- */
+/** Returns the API key of an envelope or event, under any of its field names (docs/wire-rules.md#project-api-key). */
 function keyIn(fields: Fields): unknown {
   return fields.api_key ?? fields.token ?? fields.$token;
 }
@@ -22,10 +20,9 @@ function keyInEvent(event: Fields | null): unknown {
 }
 
 /**
- * Finds the project API key of a request. This is the key in the envelope, or otherwise the key in the events, which
- * must all have the same key, or otherwise `fallback` (from a form field, or the query of a GET request). Removes
- * surrounding white space.
- * @throws AppError `unauthenticated` with one of the codes `missing_api_key`, `inconsistent`, `not_string`, `empty`,
+ * Finds a request's project API key: in the envelope, else in the events, which must all have the same key, else in
+ * `fallback` (from a form field, or from a GET request's query). Removes surrounding white space.
+ * @throws AppError `unauthenticated` with the code `missing_api_key`, `inconsistent`, `not_string`, `empty`,
  * `too_long`, `not_ascii`, `personal_api_key` or `null_byte` (cases token-001 to token-016)
  */
 export function findProjectApiKey(

@@ -65,7 +65,6 @@ test.each([
   expect(read(text)).toBe(expected);
 });
 
-/** The formats in case ingest-129. */
 test.each([
   '2021-10-29',
   '2021-10-29 00:00:00',

@@ -59,9 +59,9 @@ type Fields = Record<string, unknown>;
 
 /** An event of a batch before validation. Only its UUID has been validated. */
 interface SentEvent {
-  /** The UUID as the client sent it, because the client looks up the result by this string. */
+  /** As the client sent it, because the client looks up the result by this string. */
   uuid: string;
-  /** The event's fields, or null if the event is nested too deeply. */
+  /** Null if the event is nested too deeply. */
   fields: Fields | null;
 }
 
@@ -73,13 +73,13 @@ interface V1Batch {
 
 const maxNesting = 64;
 const uuidText = /^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
-/** Matches the UUID format that nearly all clients send. */
+/** Nearly all clients send UUIDs in this format. */
 const canonicalUuidText = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
 /**
- * Parses a batch. Rejects the request only if the response could not contain a result for each event: for an invalid
- * envelope, and for UUIDs that are missing or occur twice (docs/wire-rules.md#capture-v1).
- * @throws AppError `invalid` with a code of the protocol
+ * Parses a batch. Rejects the request only if the response could not contain a result for each event: because the
+ * envelope is invalid, or a UUID is missing or occurs twice (docs/wire-rules.md#capture-v1).
+ * @throws AppError `invalid` with a Capture v1 error code
  */
 export function parseV1Batch(text: string): V1Batch {
   const parsed = parseJson(text, 'a JSON object with `batch`');
@@ -110,7 +110,7 @@ export function parseV1Batch(text: string): V1Batch {
 }
 
 /**
- * Reads the UUID of an event. Rejects the request if the UUID is missing or malformed, or occurs twice.
+ * Reads an event's UUID. Rejects the request if it is missing, malformed, or used by a previous event.
  * @param seen the UUIDs of the previous events, in canonical form
  */
 function readUuid(uuid: unknown, index: number, seen: Set<string>): string {
@@ -128,8 +128,8 @@ function readUuid(uuid: unknown, index: number, seen: Set<string>): string {
 }
 
 /**
- * Returns a UUID in canonical form. A UUID that already has this form is returned as the same string, because a batch
- * can contain half a million UUIDs.
+ * Returns a UUID in canonical form. Returns the same string if possible, because a batch can contain half a million
+ * UUIDs.
  */
 function toCanonicalForm(uuid: string): string {
   if (canonicalUuidText.test(uuid)) return uuid;
@@ -143,9 +143,7 @@ function refused(code: string, message: string, attr: string | null): AppError {
   return new AppError('invalid', message, { code, attr });
 }
 
-/**
- * The reason why an event of a batch is not stored (docs/wire-rules.md#capture-v1). The other events are not affected.
- */
+/** Why an event of a batch is not stored (docs/wire-rules.md#capture-v1). The batch's other events are stored. */
 type V1DropReason =
   | 'performance_event'
   | 'missing_event_name'
@@ -162,8 +160,7 @@ type V1Result = { outcome: 'event'; event: ClientEvent } | { outcome: 'drop'; re
 const maxCodePoints = 200;
 
 /**
- * The options of an event, and the property that each option sets. On the other capture paths, clients send these
- * properties directly.
+ * The property that each option of an event sets. On the other capture paths, clients send these properties directly.
  */
 const optionProperties = {
   process_person_profile: '$process_person_profile',
@@ -171,7 +168,9 @@ const optionProperties = {
   disable_skew_correction: '$ignore_sent_at',
 } as const;
 
-/** Converts a v1 event to the form that all capture protocols share, or returns the first reason to drop it. */
+/**
+ * Converts a v1 event to the representation that all capture protocols share, or returns the first reason to drop it.
+ */
 function readV1Event({ uuid, fields }: SentEvent, sdk: V1Head['sdk']): V1Result {
   if (fields === null) return drop('malformed_event_properties');
   const { event: name, distinct_id: distinctId, timestamp, properties = {} } = fields;
@@ -195,10 +194,7 @@ function readV1Event({ uuid, fields }: SentEvent, sdk: V1Head['sdk']): V1Result 
   };
 }
 
-/**
- * Returns the properties that clients of this protocol send outside of `properties`, or null if an option has a wrong
- * type.
- */
+/** Returns the properties that v1 clients send outside of `properties`, or null if an option has a wrong type. */
 function restoreProperties({ session_id, window_id, options }: Record<string, unknown>): JsonObject | null {
   if (options !== undefined && options !== null && !isObject(options)) return null;
   const restored: JsonObject = {};
@@ -218,7 +214,7 @@ function restoreProperties({ session_id, window_id, options }: Record<string, un
   return restored;
 }
 
-/** Reads a boolean that clients send as a boolean, a number or a string. Returns null for other values. */
+/** Reads a flag that clients send as a boolean, a number or a string. Returns null if it is invalid. */
 function readFlag(value: unknown): boolean | null {
   if (typeof value === 'boolean') return value;
   if (typeof value === 'number') return value !== 0;
@@ -227,7 +223,6 @@ function readFlag(value: unknown): boolean | null {
   return word === 'false' || word === '0' ? false : null;
 }
 
-/** Returns true if `$set` and `$set_once` are each an object, null or missing. */
 function haveObjects({ $set, $set_once }: JsonObject): boolean {
   return [$set, $set_once].every((value) => value === undefined || value === null || isObject(value));
 }

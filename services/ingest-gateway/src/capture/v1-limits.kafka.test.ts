@@ -5,8 +5,8 @@ import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
 import { createTestClock, measured } from '../testing/traffic-probe.ts';
 
 /**
- * Tests that the limits and the operator's lists apply to Capture v1 like to the other paths, and that the response
- * contains the result for each event.
+ * Tests that the limits and the operator's lists also apply to Capture v1, and that its response contains the result
+ * for each event.
  */
 let fixture: GatewayFixture;
 let reader: TopicReader;
@@ -39,7 +39,7 @@ test('returns 200 over the quota with all events marked as limited, stores nothi
   expect((await reader.events(token, 1)).map(({ uuid }) => uuid)).toEqual([stored.uuid]);
 });
 
-// Unlike on the other paths, the SDKs for Python, Go and Rust lose events after 429 here
+// Unlike on the other paths, the SDKs for Python, Go and Rust lose events after a 429 response here
 // (docs/wire-rules.md#capture-v1).
 test.each(['posthog-node/5.1.0', 'posthog-python/7.1.0'])(
   'returns 503 to %s that sends faster than the plan allows',

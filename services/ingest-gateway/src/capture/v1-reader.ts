@@ -12,7 +12,7 @@ import { createV1Results, createV1Tally, toV1Refusal } from './v1-response.ts';
 
 export const captureV1Path = '/i/v1/analytics/events';
 
-/** Reads Capture v1 requests and creates responses with a result for each event (docs/wire-rules.md#capture-v1). */
+/** Reads Capture v1 requests, and creates responses with a result for each event (docs/wire-rules.md#capture-v1). */
 export function createV1Reader(deps: ReaderDependencies): CaptureReader {
   return {
     path: captureV1Path,
@@ -35,8 +35,8 @@ export function createV1Reader(deps: ReaderDependencies): CaptureReader {
         slices: () => sliceEvents(events),
         indexes,
         dropped: createV1Tally(drops, results),
-        // Only some clients of this protocol send events again after 429 (docs/wire-rules.md#capture-v1), and the
-        // gateway cannot recognize these clients.
+        // Only some v1 clients send events again after 429 (docs/wire-rules.md#capture-v1), and the gateway cannot
+        // recognize them.
         retriesOn429: false,
         async respond(outcome) {
           if (outcome === 'quota_limited') results.restLimited();
@@ -48,8 +48,8 @@ export function createV1Reader(deps: ReaderDependencies): CaptureReader {
 }
 
 /**
- * Decodes and validates the batch in this thread, or in another thread if this one would be blocked for too long.
- * @throws AppError like `receiveV1Body`, `decodeV1Body` and `parseV1Batch`, or `unavailable` if the thread was lost
+ * Decodes and validates a batch, in another thread if it would block this one for too long.
+ * @throws AppError like `receiveV1Body`, `decodeV1Body` and `parseV1Batch`, or `unavailable` if the thread crashed
  */
 async function readBatch(
   request: IncomingMessage,

@@ -14,9 +14,9 @@ import { findProjectApiKey } from './project-api-key.ts';
 export interface V1Head {
   /** A well-formed project API key, which may not exist. */
   token: string;
-  /** The SDK name and version, which become the event properties `$lib` and `$lib_version`. */
+  /** The SDK's name and version. They become the event properties `$lib` and `$lib_version`. */
   sdk: { name: string; version: string };
-  /** When the client sent this attempt according to the client's clock, in milliseconds since the epoch. */
+  /** When the client sent this attempt, by its own clock, in milliseconds since the epoch. */
   sentAtMs: number;
 }
 
@@ -33,7 +33,6 @@ const uuidText = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const sdkText = /^([\w.@/+-]{1,100})\/([\w.+-]{1,100})$/;
 
 /**
- * Reads the headers (docs/wire-rules.md#capture-v1).
  * @throws AppError `unauthenticated` (`missing_authorization`, `invalid_api_token`), `invalid`
  * (`missing_required_headers`, `invalid_header_value`), or `unsupported_media_type` (`unsupported_content_type`)
  */
@@ -62,9 +61,7 @@ export function readV1Head(headers: IncomingHttpHeaders): V1Head {
   return { token, sdk: { name, version }, sentAtMs };
 }
 
-/**
- * Returns the client's request ID, which is the same for all attempts. Returns null if the ID is missing or not a UUID.
- */
+/** Returns the client's request ID, which is the same for all attempts. Returns null if it is missing or not a UUID. */
 export function readEchoedRequestId(headers: IncomingHttpHeaders): string | null {
   const id = textOf(headers, 'posthog-request-id');
   return uuidText.test(id) ? id : null;
@@ -92,16 +89,13 @@ function invalidHeader(name: string, expected: string): AppError {
   });
 }
 
-/**
- * Describes a body that must be JSON.
- * @param contentEncoding empty if the body is not encoded
- */
+/** Returns the hints for a JSON body. @param contentEncoding empty if the body is not encoded */
 export function createJsonHints(contentEncoding: string): BodyHints {
   return { compression: null, contentType: 'application/json', contentEncoding };
 }
 
 /**
- * Receives a body, if its encoding is supported.
+ * Receives a body if its encoding is supported.
  * @param options.onReceived called with the size of the body before decompression
  * @throws AppError like `findDecompressor` and `receiveBytes`
  */
@@ -119,8 +113,8 @@ export async function receiveV1Body(
 }
 
 /**
- * Decompresses the body to JSON. If the result is not text, decodes it like on the other paths, because some clients
- * forget to declare gzip.
+ * Decompresses a body to JSON. If the result is not text, decodes it as on the other paths, because some clients do not
+ * declare gzip.
  * @throws AppError like `findDecompressor` and `decodeBody`
  */
 export async function decodeV1Body(

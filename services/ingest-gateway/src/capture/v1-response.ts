@@ -4,21 +4,21 @@ import { type GatewayResponseBody, type Refusal, toRefusal } from '../response/s
 import { createDropTally, type DropTally } from './drops.ts';
 import type { ValidatedBatch } from './v1-batch.ts';
 
-/** The results for all events of a batch: stored, dropped, or not stored because the plan's quota is used up. */
+/** The result of each event in a batch: stored, dropped, or not stored because the plan's quota is used up. */
 export interface V1Results {
   dropped(index: number, details: string): void;
   /** Marks all events that were not dropped as over the quota. */
   restLimited(): void;
   /**
-   * Creates the JSON of the response, in the order of the batch. For a large batch, the JSON is created in slices, and
-   * other requests are served between them.
+   * Creates the response's JSON, in the order of the batch. Other requests are served while a large response is
+   * created.
    */
   toBody(): Promise<GatewayResponseBody>;
 }
 
 const ok = '{"result":"ok"}';
 const limited = '{"result":"limited","details":"billing_limit_exceeded"}';
-/** The number of results per slice. Serializing one slice takes a few milliseconds. */
+/** How many results are serialized before other requests are served. A slice takes a few milliseconds. */
 const resultsPerSlice = 8192;
 
 /**
@@ -48,8 +48,7 @@ export function createV1Results(uuids: readonly string[]): V1Results {
     },
     async toBody() {
       if (uuids.length <= resultsPerSlice) return `{"results":{${textOf(0)}}}`;
-      // The pieces are sent one after the other. If they were combined into one string, the response would be in memory
-      // three times.
+      // The chunks are sent one by one. Combined into one string, the response would be in memory three times.
       const pieces: Buffer[] = [];
       for (let first = 0; first < uuids.length; first += resultsPerSlice) {
         if (first > 0) await nextLoop();
@@ -61,8 +60,7 @@ export function createV1Results(uuids: readonly string[]): V1Results {
 }
 
 /**
- * Creates a tally that also adds each dropped event to the results. The tally starts with the events that validation
- * dropped.
+ * Creates a tally that also adds each dropped event to the results. It starts with the events that validation dropped.
  */
 export function createV1Tally(drops: ValidatedBatch['drops'], results: V1Results): DropTally {
   const tally = createDropTally();
@@ -81,7 +79,7 @@ export function createV1Tally(drops: ValidatedBatch['drops'], results: V1Results
   };
 }
 
-/** Maps the error codes of the other protocols to the codes of Capture v1 (docs/wire-rules.md#capture-v1). */
+/** Maps the other protocols' error codes to those of Capture v1 (docs/wire-rules.md#capture-v1). */
 const tags: Record<string, string> = {
   no_data: 'empty_body',
   invalid_gzip: 'request_decoding_error',
@@ -98,12 +96,10 @@ const tags: Record<string, string> = {
   error: 'internal_error',
 };
 
-/**
- * Statuses of server errors and temporary errors. The client can retry after the number of seconds in `Retry-After`.
- */
+/** Errors after which the client can retry, when the seconds in `Retry-After` have passed. */
 const retriedStatuses = new Set([408, 429, 500, 503]);
 
-/** Creates the response for a Capture v1 request that was rejected or failed. */
+/** Creates the response to a Capture v1 request that was rejected or failed. */
 export function toV1Refusal(error: unknown): Refusal {
   const known = toAppError(error);
   const refusal = toRefusal(known);
@@ -115,7 +111,7 @@ export function toV1Refusal(error: unknown): Refusal {
   return {
     ...refusal,
     code,
-    // The individual errors have no documentation pages. `about:blank` means that the response is self-explanatory.
+    // The errors have no documentation pages. `about:blank` means that the response explains itself.
     body: JSON.stringify({ error: code, error_description: toErrorBody(known).detail, error_uri: 'about:blank' }),
     headers: {
       ...(retriedStatuses.has(status) ? { 'retry-after': '1' } : {}),

@@ -18,7 +18,7 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-/** Runs the Node SDK in Capture v1 mode. The SDK reads the mode from its environment when it is created. */
+/** Runs the Node SDK in Capture v1 mode, which the SDK reads from its environment when it is created. */
 async function withClient(token: string, use: (client: PostHog) => void): Promise<unknown[]> {
   // biome-ignore lint/style/noProcessEnv: it is the SDK's setting, not ours, and the only way to ask it for v1
   const env = process.env;

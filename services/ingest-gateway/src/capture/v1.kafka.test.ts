@@ -154,7 +154,7 @@ describe('drops one event of a batch and stores the others', () => {
       },
     ]);
     expect((await reader.events(token, 2)).map(({ event: name }) => name)).toEqual(['before', 'after']);
-    // The project gets a warning, like on the other paths. Performance events are dropped intentionally, without a
+    // The project gets a warning, as on the other paths. Performance events are dropped intentionally, without a
     // warning.
     const sample = { index: 1, uuid: faulty.uuid, ...(details === 'invalid_event_timestamp' ? { timestamp } : {}) };
     const warnings = details === 'performance_event' ? 0 : 1;

@@ -13,7 +13,7 @@ import type { ClientSettings } from './store.ts';
 /** A changed setting takes effect after this time plus the time for which the gateway caches settings. */
 const cacheControlOfSettings = 'public, max-age=60';
 
-/** Used if the settings could not be read, so that the next page load requests the config again. */
+/** If the settings could not be read, the next page load must request the config again. */
 const cacheControlOfDefault = 'no-store';
 
 const undecided: ClientSettings = Object.freeze({
@@ -36,10 +36,7 @@ export async function createBrowserConfig(
   return { ...clientConfig(found), hasFeatureFlags };
 }
 
-/**
- * Returns the settings, or null if they cannot be read. A failure is not an error, because clients work without the
- * settings.
- */
+/** Returns null if the settings cannot be read. This is not an error, because clients work without them. */
 async function settingsOrNull(token: string, settings: EnvironmentSettings): Promise<ClientSettings | null> {
   try {
     return (await settings.find(token)) ?? undecided;
@@ -48,10 +45,7 @@ async function settingsOrNull(token: string, settings: EnvironmentSettings): Pro
   }
 }
 
-/**
- * Returns the browser config for a project API key.
- * @throws AppError `unauthenticated`, `unavailable`
- */
+/** @throws AppError `unauthenticated`, `unavailable` */
 export async function readConfigForKey(
   key: unknown,
   { projectKeys, settings, data }: Pick<SdkConfigDependencies, 'projectKeys' | 'settings' | 'data'>,
@@ -85,10 +79,10 @@ export function addConfigRoutes(router: Router, deps: SdkConfigDependencies): vo
 
 /**
  * Returns the remote config for browser and mobile clients (docs/wire-rules.md#config-and-flags). Recordings, surveys
- * and tours are off, because Millrace does not support them. Clients then do not request them. `posthog-js` captures
- * some events with scripts that Millrace does not serve, so these features are off: `autocaptureExceptions`,
- * `capturePerformance.web_vitals`, `captureDeadClicks` and `heatmaps`, which loads the script for dead clicks. Mobile
- * clients and the Millrace library read `errorTracking`. Only the Millrace library reads `millrace`.
+ * and tours are off, so that clients do not request them: Millrace does not support them. `autocaptureExceptions`,
+ * `capturePerformance.web_vitals`, `captureDeadClicks` and `heatmaps` (which loads the script for dead clicks) are off,
+ * because `posthog-js` captures these events with scripts that Millrace does not serve. Mobile clients and the Millrace
+ * library read `errorTracking`. Only the Millrace library reads `millrace`.
  * @param settings null if they cannot be read
  */
 function remoteConfig(
@@ -112,9 +106,9 @@ function remoteConfig(
 }
 
 /**
- * Returns the part of the config that `/decide` and `/flags?config=true` also return. It does not contain `surveys`. If
- * that field is present, even with `false`, browsers load the survey script, which Millrace does not serve. It does not
- * contain `autocapture_opt_out` if the settings cannot be read. Clients then keep the last value.
+ * Returns the config fields that `/decide` and `/flags?config=true` return too. Never includes `surveys`: with this
+ * field, even if it is `false`, browsers load the survey script, which Millrace does not serve. Omits
+ * `autocapture_opt_out` if the settings cannot be read, so that clients keep its last value.
  */
 function clientConfig(settings: ClientSettings | null): JsonObject {
   return {
@@ -134,9 +128,9 @@ function clientConfig(settings: ClientSettings | null): JsonObject {
 }
 
 /**
- * Returns the config as a script. Values become part of a program, so no character may end a string or an HTML element.
- * The config cannot be replaced by an element such as `<a id="_POSTHOG_REMOTE_CONFIG">`, because this is not an own
- * property of `window`.
+ * Returns the config as a script. Values become source code, so they must not contain a character that ends a string or
+ * an HTML element. A page cannot replace the config with an element such as `<a id="_POSTHOG_REMOTE_CONFIG">`, because
+ * the element is not an own property of `window`.
  */
 export function renderRemoteConfigScript(token: string, config: JsonObject): string {
   const literal = (value: unknown): string =>
@@ -149,7 +143,7 @@ export function renderRemoteConfigScript(token: string, config: JsonObject): str
 }
 
 /**
- * Returns the key without surrounding white space. A key that cannot be looked up is accepted, like for events.
+ * Returns the API key without surrounding white space. Accepts a key that cannot be looked up, as for events.
  * @throws AppError `unauthenticated` or `unavailable`
  */
 export async function requireKnownToken(key: unknown, projectKeys: ProjectKeys): Promise<string> {
@@ -157,7 +151,7 @@ export async function requireKnownToken(key: unknown, projectKeys: ProjectKeys):
   return token;
 }
 
-/** Returns the request's token and its environment ID, which is null if the key could not be looked up. */
+/** Returns the request's API key, and its environment ID, which is null if the key could not be looked up. */
 async function requireKnownProject(
   key: unknown,
   projectKeys: ProjectKeys,

@@ -17,7 +17,7 @@ let reader: TopicReader;
 let browser: Browser;
 let site: TestServer;
 let page = '';
-/** The content security policy in the headers of the site's pages. */
+/** The `Content-Security-Policy` header of the site's pages. */
 let policy = '';
 
 beforeAll(async () => {
@@ -44,7 +44,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Opens the page. Returns the gateway paths that it requested, and its errors. */
+/** Opens the page. Returns its requests to the gateway and its errors. */
 async function visit() {
   const tab = await (await browser.newContext()).newPage();
   const asked: string[] = [];
@@ -85,7 +85,7 @@ test("a page with PostHog's snippet loads the library, which sends the calls mad
   const byName = Object.fromEntries(events.map((event) => [event.event, event]));
   expect(byName).toMatchObject({
     $identify: { distinct_id: 'ada', $set: { plan: 'pro' } },
-    // The event is about the visitor before `identify`. Person properties are sent first, like in posthog-js.
+    // As in posthog-js, person properties are sent before `identify`, so the event is about the visitor.
     $set: { properties: { $set: { email: 'ada@example.com' } } },
     'before the library': { distinct_id: 'ada', properties: { total: 42, shop: 'demo', $lib: 'web' } },
     'flags are there': { distinct_id: 'ada' },

@@ -14,14 +14,14 @@ export function createLibraryRoutes(deps: SdkConfigDependencies, library: Browse
   return router;
 }
 
-/** The files of a released version never change. */
+/** A released version's files never change. */
 const forever = 'public, max-age=31536000, immutable';
-/** Pages load a new version after this time at the latest. A cache can serve its copy while it revalidates the copy. */
+/** Pages load a new version after at most this time. A cache can serve its old copy while it revalidates it. */
 const fiveMinutes = 'public, max-age=300, stale-while-revalidate=86400';
 
 /**
- * Serves the files of the browser library: `/static/array.js` for the current version, `/static/<version>/array.js` for
- * a specific version, and a list of all files with their digests (docs/browser-library.md).
+ * Serves the browser library's files: `/static/array.js` for the current version, `/static/<version>/array.js` for a
+ * specific version, and a list of all files with their digests (docs/browser-library.md).
  */
 function fileRoutes(router: Router, library: BrowserLibrary | null): void {
   router
@@ -48,10 +48,7 @@ function fileRoutes(router: Router, library: BrowserLibrary | null): void {
     .all(rejectOtherMethods('GET', 'HEAD', 'OPTIONS'));
 }
 
-/**
- * Returns a file of the browser library.
- * @throws AppError `not_found`, which lists the available versions or files
- */
+/** @throws AppError `not_found`, which lists the available versions or files */
 function requireFile(library: BrowserLibrary | null, name: string, version?: string): LibraryFile {
   if (library === null) throw new AppError('not_found', 'This server does not include the browser library.');
   const files = library.files.get(version ?? library.version);
@@ -79,14 +76,14 @@ function contentsOf(library: BrowserLibrary | null) {
 
 interface Script {
   etag: string;
-  /** The file's compressed forms, smallest first. */
+  /** The compressed contents, smallest first. */
   forms: [coding: 'br' | 'gzip', body: () => Buffer][];
   plain(): Buffer;
   cacheControl: string;
 }
 
 /**
- * Sends the smallest form that the client accepts, or 304. The headers are the same for all origins, so that caches
+ * Sends the smallest encoding that the client accepts, or 304. The headers are the same for all origins, so that caches
  * keep one copy.
  */
 function sendScript(request: Request, response: Response, { etag, forms, plain, cacheControl }: Script): void {
@@ -100,21 +97,21 @@ function sendScript(request: Request, response: Response, { etag, forms, plain, 
   });
   const accepted = request.acceptsEncodings();
   const form = forms.find(([coding]) => accepted.includes(coding));
-  // Each compressed form has its own ETag, so that a cache that stores several forms can revalidate each of them.
+  // Each encoding has its own ETag, so that a cache that stores several of them can revalidate each one.
   response.set('etag', form === undefined ? etag : `${etag.slice(0, -1)}-${form[0]}"`);
   if (form !== undefined) response.set('content-encoding', form[0]);
   response.send(form === undefined ? plain() : form[1]());
 }
 
 /**
- * The first line of the library, repeated at the start of this script because it has an effect only in the first line
- * of a file. See https://v8.dev/blog/explicit-compile-hints.
+ * The compile hint works only in a file's first line, so this script must begin with the library's hint. See
+ * https://v8.dev/blog/explicit-compile-hints.
  */
 const compileHint = '//# allFunctionsCalledOnLoad\n';
 
 /**
- * Adds routes for `/array/<key>/array.js`, which contains the config of the environment and the library in one script,
- * so a page needs only one request.
+ * Adds routes for `/array/<key>/array.js`, which combines the environment's config and the library in one script, so
+ * that a page needs only one request.
  */
 function libraryWithConfigRoutes(router: Router, deps: SdkConfigDependencies, library: BrowserLibrary | null): void {
   router

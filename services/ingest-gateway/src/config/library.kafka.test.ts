@@ -11,7 +11,7 @@ import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../
 import { type BrowserLibrary, prependToGzip, readBrowserLibrary } from './library.ts';
 
 const origin = 'https://app.example';
-/** The version of an earlier build whose folder still exists. */
+/** An earlier build, whose folder still exists. */
 const former = '0.0.1';
 
 let directory: string;
@@ -41,7 +41,7 @@ interface RawResponse {
   body: Buffer;
 }
 
-/** Sends a request and returns the response without decompressing its body. */
+/** Returns the response without decompressing its body. */
 function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<RawResponse> {
   return new Promise((resolve, reject) => {
     const request = get(gateway.url + path, { method, headers: { origin, ...headers } }, async (response) => {
@@ -108,7 +108,7 @@ test.each(['/static/array.js', '/static/<version>/array.js', '/array/<token>/arr
         const again = await ask(at, { ...asked, 'if-none-match': known });
         expect([again.status, again.body.length, again.headers.etag]).toEqual([304, 0, etag]);
       }
-      // ETags of other encodings do not match, because this client may not be able to decode them.
+      // The ETags of other encodings must not match, because this client may not be able to decode them.
       const ofOthers = await ask(at, { ...asked, 'if-none-match': tags.filter((tag) => tag !== etag).join(', ') });
       expect(ofOthers.status).toBe(200);
       tags.push(String(etag));

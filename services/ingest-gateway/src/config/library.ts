@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { crc32, deflateRawSync, constants as zlib } from 'node:zlib';
 
 /**
- * Reads all files into memory, which are a few hundred kilobytes for each version.
+ * Reads all files into memory, a few hundred kilobytes per version.
  * @param directory contains `library.json` and a folder for each version: `<version>/<name>`, `<name>.br`, `<name>.gz`
  * @returns null if the directory does not contain the library
  */
@@ -38,14 +38,14 @@ export interface LibraryFile {
   plain: Buffer;
   br: Buffer;
   gzip: Buffer;
-  /** The ETag of the uncompressed content. The response appends the encoding. */
+  /** The ETag of the uncompressed file. The response appends the encoding. */
   etag: string;
-  /** The value for the HTML attribute `integrity`: `sha384-…`. */
+  /** For the HTML attribute `integrity`: `sha384-…`. */
   integrity: string;
 }
 
 export interface BrowserLibrary {
-  /** The default version, for pages that do not request a specific version. */
+  /** The version for pages that do not request a specific one. */
   version: string;
   files: ReadonlyMap<string, ReadonlyMap<string, LibraryFile>>;
 }
@@ -55,14 +55,13 @@ const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 0xff]);
 const trailerBytes = 8;
 
 /**
- * Inserts a short text at the start of a gzip stream without decompressing the stream. A stream is a sequence of
- * blocks, so the blocks of the text can be inserted. Two concatenated streams would not work, because browsers read
- * only the first one.
+ * Inserts a short string at the start of a gzip stream without decompressing the stream. This works because a stream is
+ * a sequence of blocks. Two concatenated streams would not work, because browsers read only the first one.
  * @param gzipped a stream without a name or a comment in its header, as zlib creates it
  */
 export function prependToGzip(text: string, gzipped: Buffer, plain: Buffer): Buffer {
   const start = Buffer.from(text);
-  // This flush mode ends the compressed text at a byte boundary without a final block.
+  // This flush mode ends the compressed string at a byte boundary without a final block.
   const blocks = deflateRawSync(start, { finishFlush: zlib.Z_SYNC_FLUSH });
   const trailer = Buffer.alloc(trailerBytes);
   trailer.writeUInt32LE(crc32(plain, crc32(start)), 0);

@@ -2,7 +2,7 @@ import { AppError } from '@millrace/runtime';
 import type { RequestHandler } from 'express';
 import { sendRefusal, toRefusal } from '../response/send-response.ts';
 
-/** Creates the last handler of a path, which returns 405 for all methods without a handler. */
+/** Creates the last handler of a path. It returns 405 for every method without a handler. */
 export function rejectOtherMethods(...methods: string[]): RequestHandler {
   const allow = methods.join(', ');
   return async (request, response) => {

@@ -94,10 +94,10 @@ describe('the other SDK paths, with and without a trailing slash', () => {
       const text = await response.text();
       expect([path, response.status]).toEqual([path, 200]);
       expect(text).toContain('"supportedCompression":["gzip","gzip-js"]');
-      // If the response says that flags exist, browsers request them, and keep their cached flags if the request fails.
+      // With `true`, browsers request the flags, and keep their cached ones if that fails.
       expect(text).toContain('"hasFeatureFlags":true');
-      // If the field is missing, browsers keep their last value. With `false`, they could capture events against the
-      // project's setting.
+      // Without the field, browsers keep its last value. With `false`, they could capture events although the project
+      // has disabled this.
       expect(text).not.toContain('autocapture_opt_out');
       expect(response.headers.get('cache-control')).toBe('no-store');
     }

@@ -10,7 +10,7 @@ import { rejectOtherMethods } from './only-methods-route.ts';
 import type { SdkConfigDependencies } from './settings.ts';
 
 /**
- * Creates the routes of other requests from SDKs. Each path works with and without a trailing slash
+ * Creates the routes for SDK requests other than events and flags. Each path works with and without a trailing slash
  * (docs/wire-rules.md#config-and-flags).
  */
 export function createSdkConfigRoutes(deps: SdkConfigDependencies): Router {
@@ -26,7 +26,7 @@ const defaultStages = ['beta'];
 
 /**
  * Serves the early access features in which visitors can enroll: `?token=&stage=`. `stage` can occur several times.
- * Drafts and archived features are not returned.
+ * Drafts and archived features are omitted.
  */
 function earlyAccessFeatureRoutes(router: Router, { projectKeys, features }: SdkConfigDependencies): void {
   router
@@ -35,8 +35,7 @@ function earlyAccessFeatureRoutes(router: Router, { projectKeys, features }: Sdk
       const { token, api_key, stage } = request.query;
       const lookup = await projectKeys.find(findProjectApiKey({ token: token ?? api_key }, [], null));
       rejectUnusableLookup(lookup.outcome, 'token');
-      // Return an error, after which a client keeps its features. After an empty response, the client would delete
-      // them.
+      // After an error, a client keeps its features. After an empty response, it would delete them.
       if (lookup.outcome !== 'known') {
         throw new AppError('unavailable', 'Could not check the API key. Try again in a moment.');
       }
@@ -47,7 +46,7 @@ function earlyAccessFeatureRoutes(router: Router, { projectKeys, features }: Sdk
     .all(rejectOtherMethods('GET', 'HEAD', 'OPTIONS'));
 }
 
-/** Lists that are always empty, keyed by path (docs/wire-rules.md#config-and-flags). */
+/** Lists that are always empty, by path (docs/wire-rules.md#config-and-flags). */
 const lists: Record<string, object> = {
   '/api/surveys': { surveys: [], survey_config: null },
   '/api/web_experiments': { experiments: [] },
@@ -68,9 +67,9 @@ function emptyListRoutes(router: Router, { projectKeys }: SdkConfigDependencies)
 const discardLimits = { maxBytes: 25 * 1024 * 1024, maxMs: 30_000 };
 
 /**
- * Serves the paths of session recordings, which Millrace does not store. The response makes clients pause, and prevents
- * them from sending the same data again (docs/wire-rules.md#config-and-flags). The body is discarded, so the API key is
- * not checked either.
+ * Accepts and discards session recordings, which Millrace does not store. The response makes clients pause, and
+ * prevents them from sending the same recording again (docs/wire-rules.md#config-and-flags). Does not check the API key
+ * either.
  */
 function recordingRoutes(router: Router): void {
   router

@@ -1,4 +1,4 @@
-// Caches the settings and early access features that every page view on a website requests.
+// Caches the settings and early access features that SDKs request at each page view.
 
 import type { ProjectChange } from '@millrace/contracts';
 import { type ProjectChanges, type Sql, unsubscribedMaxAgeMs } from '@millrace/db/sql';
@@ -11,8 +11,8 @@ import { type ClientSettings, findClientSettings, findPublicFeatures, type Publi
 
 export interface CachedLookups<K, V> {
   /**
-   * Returns the data for a key, from the cache if possible.
-   * @throws AppError `unavailable` if the database does not respond. Clients then keep their last values.
+   * Returns the cached result, or loads it.
+   * @throws AppError `unavailable` if the database does not respond. Clients then keep their last settings.
    */
   find(key: K): Promise<V>;
 }
@@ -36,7 +36,7 @@ export function createEnvironmentSettings(
   });
 }
 
-/** Caches the features in which persons can enroll, by environment, until a feature or its flag changes. */
+/** Caches the early access features of an environment until a feature or its flag changes. */
 export function createEarlyAccessFeatures(
   sql: Sql,
   changes: Changes,
@@ -51,7 +51,7 @@ export function createEarlyAccessFeatures(
   });
 }
 
-/** How many milliseconds data is cached while change notifications are received. */
+/** How long a result is cached while change notifications arrive, in milliseconds. */
 const cacheForMs = 30_000;
 
 /** Runs at most one query per key at a time. Failed queries are not cached. */
@@ -74,7 +74,7 @@ function cacheUntilChanged<K extends string | number, V>({
     else for (const key of keysOf(change)) memory.delete(key);
   });
 
-  /** Returns a cached value. Ignores older values while change notifications may be missed. */
+  /** Returns the cached result. While change notifications may be lost, ignores older results. */
   function findCached(key: K): Promise<V> | undefined {
     const ageMs = cacheForMs - memory.getRemainingTTL(key);
     return changes.isSubscribed() || ageMs < unsubscribedMaxAgeMs ? memory.get(key) : undefined;
@@ -104,6 +104,6 @@ export interface SdkConfigDependencies {
   projectKeys: ProjectKeys;
   settings: EnvironmentSettings;
   features: EarlyAccessFeatures;
-  /** The flag data, which shows whether an environment has flags. */
+  /** Shows whether an environment has flags. */
   data: FlagData;
 }

@@ -7,13 +7,11 @@ export interface ClientSettings {
   autocaptureOptOut: boolean | null;
   exceptionsOptIn: boolean | null;
   webVitalsOptIn: boolean | null;
-  /** The stored value: an array of metric names, or null. */
+  /** An array of metric names, or null. */
   webVitalsMetrics: unknown;
 }
 
-/**
- * Returns the settings of the environment that has this key, or null if no environment has it. Throws database errors.
- */
+/** Returns the settings of the environment with this API key, or null if no environment has it. */
 export async function findClientSettings(sql: Sql, token: string): Promise<ClientSettings | null> {
   const [row] = await sql.query<ClientSettings & Record<string, unknown>>(
     `SELECT autocapture_opt_out AS "autocaptureOptOut",
@@ -36,10 +34,10 @@ export interface PublicFeature {
   flagKey: string;
 }
 
-/** The maximum number of features returned, newest first, which is more than a page shows. */
+/** If an environment has more features, the newest are returned. A page shows far fewer. */
 const maxFeatures = 500;
 
-/** Returns the features in which persons can enroll. Excludes drafts and archived features. Throws database errors. */
+/** Returns the features in which persons can enroll, without drafts and archived features. */
 export async function findPublicFeatures(sql: Sql, environmentId: number): Promise<PublicFeature[]> {
   return sql.query<PublicFeature & Record<string, unknown>>(
     `SELECT e.id, e.name, e.description, e.stage, e.documentation_url AS "documentationUrl", e.payload,

@@ -10,22 +10,19 @@ import type { KeyValueStore } from '@millrace/runtime/cache';
  */
 export interface AnonymousIdCache {
   /**
-   * Returns the anonymous ID, or null if none is cached or the cache does not respond. The flag is then evaluated with
-   * the distinct ID.
+   * Returns null if no anonymous ID is cached or the cache does not respond. The flag is then evaluated with the
+   * distinct ID.
    */
   recall(environmentId: number, distinctId: string): Promise<string | null>;
   /**
-   * Stores an anonymous ID for a distinct ID, unless one is stored already.
-   * @returns the ID to use, which is the first one that was stored
+   * Stores an anonymous ID for a distinct ID, unless it already has one.
+   * @returns the ID to use, which is the one that was stored first
    */
   remember(environmentId: number, distinctId: string, anonymousDistinctId: string): Promise<string>;
   forget(environmentId: number, distinctId: string): Promise<void>;
 }
 
-/**
- * The time to live is long enough for persons whose first event is late. IDs that never sent an event are deleted
- * afterwards.
- */
+/** Long enough for a person whose first event is late. IDs that never send an event are deleted. */
 const ttlSeconds = 7 * 86_400;
 
 export function createAnonymousIdCache(cache: Pick<KeyValueStore, 'get' | 'setIfAbsent' | 'delete'>): AnonymousIdCache {
@@ -42,7 +39,7 @@ export function createAnonymousIdCache(cache: Pick<KeyValueStore, 'get' | 'setIf
   };
 }
 
-/** Returns the cache key. Hashes the ID, because a distinct ID is often an email address. */
+/** Hashes the distinct ID, because it is often an email address. */
 function keyOf(environmentId: number, distinctId: string): string {
   return `flag-login:${environmentId}:${createHash('sha256').update(distinctId).digest('base64url')}`;
 }
@@ -52,14 +49,13 @@ interface LoginRequest {
   context: Omit<EvaluationContext, 'stored' | 'now'>;
   flags: CompiledFlags;
   stored: StoredData;
-  /** Loads the stored data as if the request contained this anonymous ID. If the person exists, also stores the ID. */
+  /**
+   * Loads the stored overrides as if the request contained this anonymous ID. If the person exists, also stores the ID.
+   */
   loadWith(anonymousDistinctId: string): Promise<StoredData['hashKeyOverrides']>;
 }
 
-/**
- * Stores or finds the anonymous ID of a person that does not exist yet.
- * @returns the data for the evaluation
- */
+/** Caches or recalls the anonymous ID of a person that does not exist yet. @returns what the evaluation must use */
 export async function loadWithAnonymousId(
   ids: AnonymousIdCache,
   { environmentId, context, flags, stored, loadWith }: LoginRequest,

@@ -1,4 +1,4 @@
-// Checks whether a key can be used to read flag definitions.
+// Checks whether a bearer key may read flag definitions.
 
 import type { IncomingMessage } from 'node:http';
 import { canKeyAccessProject, findEnvironment, findLiveKey, hashPersonalApiKey } from '@millrace/accounts/access';
@@ -9,10 +9,7 @@ import { LRUCache } from 'lru-cache';
 import { createSlots, storeTimeLimits } from '../access/store-limits.ts';
 import { findSecretKeyOwner } from './key-store.ts';
 
-/**
- * Returns the key in an `Authorization: Bearer` header.
- * @throws AppError `unauthenticated` if the header contains no key
- */
+/** @throws AppError `unauthenticated` if the header contains no key */
 export function requireBearerKey({ headers }: IncomingMessage): string {
   const [, bearer] = /^Bearer\s+(\S.*)$/i.exec(headers.authorization?.trim() ?? '') ?? [];
   if (bearer !== undefined) return bearer.trim();
@@ -25,7 +22,7 @@ export function requireBearerKey({ headers }: IncomingMessage): string {
 }
 
 /**
- * Rejects a key that has no permission to read the definitions of an environment.
+ * Rejects a bearer key that may not read an environment's definitions.
  * @throws AppError `unauthenticated` for an unknown key, `forbidden` for a key without access, or `unavailable`
  */
 export async function requireDefinitionAccess(
@@ -61,14 +58,11 @@ function wrong(message: string): AppError {
   return new AppError('unauthenticated', message, { code: 'authentication_failed' });
 }
 
-/** Whether a key is allowed to read an environment's definitions, or the reason why it is not. */
+/** Whether a bearer key may read an environment's definitions, or why not. */
 type Rights = 'allowed' | 'bad_secret' | 'bad_key' | 'no_scope' | 'no_access';
 
 export interface BearerRights {
-  /**
-   * Returns whether a key has permission to read the definitions of an environment.
-   * @throws AppError `unavailable` if the permissions cannot be looked up
-   */
+  /** @throws AppError `unavailable` if the permissions cannot be looked up */
   find(bearer: string, environmentId: number): Promise<Rights>;
 }
 
@@ -80,22 +74,22 @@ interface Remembered {
 
 const maxRemembered = 10_000;
 /**
- * How long permissions of secret keys are cached. PostgreSQL announces revoked secret keys, but an announcement may be
+ * How long a secret key's permissions are cached. PostgreSQL announces revoked secret keys, but an announcement may be
  * lost.
  */
 const secretForMs = 60_000;
 /**
- * How many milliseconds a personal key's permissions are cached. Short, because changes to these keys are not
+ * How long a personal key's permissions are cached, in milliseconds. Short, because changes to personal keys are not
  * announced.
  */
 const personalForMs = 1000;
-/** How many milliseconds keys keep their last permissions during a database outage. */
+/** How long keys keep their last permissions during a database outage, in milliseconds. */
 const bridgeForMs = 12 * 60 * 60 * 1000;
 
 /**
- * Finds the permissions of secret project keys and personal keys, by the rules of the management API. Permissions are
- * cached, because SDKs poll with the same key. Lookups of unknown keys share two slots, so that clients that guess keys
- * do not overload PostgreSQL.
+ * Finds the permissions of secret project keys and personal keys, by the rules of the management API. Caches them,
+ * because SDKs poll with the same key. Lookups of unknown keys share two slots, so that clients that guess keys do not
+ * overload PostgreSQL.
  */
 export function createBearerRights(
   sql: Sql,
@@ -106,7 +100,7 @@ export function createBearerRights(
   const slots = createSlots({ max: 2, maxWaiting: 100, waitMs: bearerQueueMs });
   let mayHaveChangedBeforeMs = Number.NEGATIVE_INFINITY;
   changes.subscribe((change) => {
-    // Changes are rare, so look up all cached permissions again.
+    // Such changes are rare, so look up all permissions again.
     if (change === null || change.isOfFlags) mayHaveChangedBeforeMs = performance.now();
   });
 
@@ -149,7 +143,7 @@ async function personalRights(sql: Sql, secureValue: string, environmentId: numb
   if (!includesScope(key.scopes, 'feature_flag:read')) return 'no_scope';
   const found = await findEnvironment(sql, key.user_id, environmentId);
   if (found === undefined || found.level === null) return 'no_access';
-  // The membership is not listed if the organization does not allow personal API keys.
+  // A membership is omitted if its organization does not allow personal API keys.
   if (!key.memberships.some(({ organizationId }) => organizationId === found.organizationId)) return 'no_access';
   const reach = { scopedTeams: key.scoped_teams, scopedOrganizations: key.scoped_organizations };
   const asFound = { environmentIds: [found.environmentId], organizationId: found.organizationId };

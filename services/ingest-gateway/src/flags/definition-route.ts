@@ -43,7 +43,7 @@ interface DefinitionRequest {
   deps: DefinitionDependencies;
 }
 
-/** Serves a request for definitions or a payload. Checks the key before loading the requested data. */
+/** Checks the bearer key before loading the requested definitions or payload. */
 async function serveDefinitions(
   request: IncomingMessage,
   target: DefinitionTarget,
@@ -81,10 +81,10 @@ async function respondToTarget(
   }
 }
 
-/** The body is JSON, because posthog-node parses every response body and returns it as the payload. */
+/** `null` is valid JSON. posthog-node parses the body of every response and returns it as the payload. */
 const noPayload: GatewayResponse = { status: 404, body: 'null', headers: { 'cache-control': 'no-store' } };
 
-/** Returns the payload of a remote config flag without evaluating the flag. */
+/** Returns a remote config flag's payload without evaluating the flag. */
 async function createPayloadResponse(
   { flag }: Extract<DefinitionTarget, { flag: string }>,
   environmentId: number,
@@ -105,7 +105,7 @@ async function findPayload(...args: Parameters<typeof findRemoteConfig>) {
 }
 
 /**
- * Decodes the name of a flag in a path. Returns the text unchanged if it cannot be decoded or contains a NUL character,
+ * Decodes a flag key in a path. Returns the path segment unchanged if it cannot be decoded or contains a NUL character,
  * because no flag has such a key.
  */
 function decodeFlag(text: string): string {
@@ -133,8 +133,8 @@ interface DefinitionAccess {
 }
 
 /**
- * Finds the environment of a request, and checks that the bearer key has permission to read it. The project API key
- * determines the environment. Without a project API key, the number in the path does.
+ * Finds a request's environment, and checks that the bearer key may read it. The project API key determines the
+ * environment. Without it, the number in the path does.
  * @throws AppError `unauthenticated`, `forbidden` or `unavailable`
  */
 async function requireDefinitionProject(
@@ -151,7 +151,7 @@ async function requireDefinitionProject(
     await requireDefinitionAccess(bearer, project.environmentId, rights);
     return project;
   }
-  // Check the permission before all other lookups, so that the response does not reveal data to unauthorized clients.
+  // Check the permission before any other lookup, so that the response reveals nothing to unauthorized clients.
   await requireDefinitionAccess(bearer, numbered, rights);
   return findFlagProject(await keyOf(numbered, database), projectKeys);
 }
@@ -166,7 +166,7 @@ function noProjectKey(): AppError {
   );
 }
 
-/** Returns the environment ID in the path, or null if the path segment cannot be an environment ID. */
+/** Returns the environment ID in the path, or null if the path segment cannot be one. */
 function numberIn({ environment }: DefinitionTarget): number | null {
   const isPossible = environment !== undefined && /^[1-9]\d{0,9}$/.test(environment);
   return isPossible && Number(environment) <= 2_147_483_647 ? Number(environment) : null;
@@ -180,7 +180,6 @@ async function keyOf(environmentId: number, { requests }: DefinitionAccess['data
   return key;
 }
 
-/** The definitions or payload that a server SDK requests. */
 type DefinitionTarget =
   | { label: '/flags/definitions' | '/api/feature_flag/local_evaluation'; environment?: never }
   /** `environment` is the environment ID, or `@current` for the project API key's environment. */
@@ -198,7 +197,7 @@ const localEvaluation = /^\/api\/(?:projects|environments)\/([^/]+)\/feature_fla
 const remoteConfig = /^\/api\/(?:projects|environments)\/([^/]+)\/feature_flags\/([^/]+)\/remote_config\/?$/;
 
 /**
- * Finds what a path of flag definitions requests. Returns undefined for other paths.
+ * Returns which definitions or payload a path requests, or undefined for all other paths.
  * @param path without the query
  */
 export function findDefinitionTarget(path: string): DefinitionTarget | undefined {

@@ -45,7 +45,7 @@ export interface FlagServices extends Stoppable {
 }
 
 interface FlagServicesOptions {
-  /** Queries flag data. It uses a separate pool, so that many flag requests do not affect events. */
+  /** Uses a separate pool, so that many flag requests do not affect events. */
   sql: Sql;
   definitionSql: Sql;
   cache: KeyValueStore;
@@ -100,16 +100,13 @@ export interface FlagDependencies {
   uploads: Uploads;
   limits: CaptureLimits;
   metrics: FlagMetrics;
-  /** The request tracer, or null if tracing is disabled. */
+  /** Null if tracing is disabled. */
   tracing: Tracing | null;
   logRefusal(line: RefusalLine): void;
   isStopping(): boolean;
 }
 
-/**
- * Decrypts a payload if it is encrypted.
- * @throws AppError `unavailable` if this service does not have the key
- */
+/** Decrypts a payload if it is encrypted. @throws AppError `unavailable` if this service does not have the key */
 export type DecryptPayload = (stored: string, environmentId: number) => string;
 
 function createPayloadOpener(box: SecretBox): DecryptPayload {

@@ -10,7 +10,7 @@ let nowMs = Date.now();
 beforeAll(async () => {
   fixture = await createGatewayFixture();
   rows = createFlagRows(fixture.database.sql);
-  // Allows one expensive request, and no more until the clock advances.
+  // Allows one expensive request, and no others until the clock advances.
   const config = { flagExpensiveBurstMsPerAddress: 1, flagExpensiveMsPerSecondPerAddress: 1 };
   gateway = await fixture.startGateway({ config, now: () => nowMs });
 });

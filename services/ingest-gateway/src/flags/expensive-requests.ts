@@ -7,17 +7,17 @@ import { LRUCache } from 'lru-cache';
 import type { StoreTimeLimits } from '../access/store-limits.ts';
 import type { GatewayConfig } from '../config.ts';
 
-/** The client that sent a flag request. Clients take turns, so that one client cannot delay the others. */
+/** The client of a flag request. Clients take turns, so that one client cannot delay the others. */
 export interface FlagClient {
   environmentId: number;
-  /** The client's IP address, or null if unknown. */
+  /** The IP address, or null if unknown. */
   address: string | null;
 }
 
 export interface ExpensiveRequests {
   /**
    * Continues an expensive evaluation (docs/flags.md, "Cost limits"). Flags that cannot be evaluated in time fail.
-   * @throws AppError `rate_limited` if the address has sent too many expensive requests
+   * @throws AppError `rate_limited` if the IP address has sent too many expensive requests
    */
   evaluate(evaluation: FlagEvaluation, client: FlagClient): Promise<EvaluatedFlags>;
 }
@@ -27,7 +27,7 @@ export type ExpensiveRequestConfig = Pick<
   'flagExpensiveBurstMsPerAddress' | 'flagExpensiveMsPerSecondPerAddress'
 >;
 
-/** The remaining evaluation time of an address in a project, and when this time was calculated. */
+/** How much evaluation time an IP address has left in a project, and when this was calculated. */
 interface Account {
   remainingMs: number;
   atMs: number;
@@ -44,7 +44,7 @@ interface WaitingRequest {
 }
 
 const stepsPerMs = 80_000;
-/** Delays other work by at most this time plus the evaluation time of one flag. */
+/** Other work is delayed by at most this time plus the evaluation time of one flag. */
 const sliceMs = 5;
 const maxPerAddress = 10;
 const maxPerProject = 50;
@@ -52,8 +52,8 @@ const maxAccounts = 50_000;
 
 /**
  * Schedules expensive flag requests. After each time slice, the process spends at least the same time on other work, so
- * expensive requests use at most half of its time. Projects take turns, and so do the addresses within a project.
- * Sending more requests therefore does not result in more slices.
+ * expensive requests use at most half of its time. Projects take turns, and so do the IP addresses within a project, so
+ * a client does not get more slices by sending more requests.
  */
 export function createExpensiveRequests(
   config: ExpensiveRequestConfig,
@@ -88,13 +88,10 @@ export function createExpensiveRequests(
     isWorking = false;
   }
 
-  /**
-   * Evaluates a request for one time slice.
-   * @returns whether the request is complete
-   */
+  /** Evaluates a request for one time slice. @returns whether the request is complete */
   function runSlice(request: WaitingRequest): boolean {
     const { evaluation, account, endsAtMs, resolve, reject } = request;
-    // A started request is always completed, which takes at most 100 ms.
+    // A started request is always completed. This takes at most 100 ms.
     if (!request.isStarted && accounts.isOverdrawn(account)) {
       reject(refusal(account));
       return true;
@@ -146,7 +143,7 @@ function countOutcomes(metrics: Metrics) {
   );
 }
 
-/** Evaluates one slice, and subtracts its duration from the address's account. */
+/** Evaluates a request for one slice, and subtracts the slice's estimated duration from the IP address's account. */
 function continueEvaluation(request: WaitingRequest): IteratorResult<void, EvaluatedFlags> {
   const { evaluation, steps, account } = request;
   request.isStarted = true;
@@ -159,8 +156,8 @@ function continueEvaluation(request: WaitingRequest): IteratorResult<void, Evalu
 }
 
 /**
- * Creates the accounts. Each address has evaluation time for a burst in each project, and gets some time back every
- * second.
+ * Creates the accounts. In each project, an IP address begins with the evaluation time of a burst, and gets some time
+ * back every second.
  */
 function createAccounts(config: ExpensiveRequestConfig, now: () => number) {
   const { flagExpensiveBurstMsPerAddress: burstMs, flagExpensiveMsPerSecondPerAddress: msPerSecond } = config;
@@ -187,7 +184,7 @@ interface NextRequest {
 }
 
 /**
- * Takes the first request of the next address in the next project. Moves the address and the project to the end of
+ * Takes the first request of the next IP address in the next project. Moves the address and the project to the end of
  * their queues.
  */
 function takeNext(projects: Map<number, Map<string, WaitingRequest[]>>): NextRequest | undefined {
@@ -204,7 +201,7 @@ function takeNext(projects: Map<number, Map<string, WaitingRequest[]>>): NextReq
   return undefined;
 }
 
-/** Returns a request that needs more slices to its queue, as the first request from its address. */
+/** Returns a request that needs more slices to the front of its IP address's queue. */
 function putBack(
   projects: Map<number, Map<string, WaitingRequest[]>>,
   { environmentId, address, request }: NextRequest,

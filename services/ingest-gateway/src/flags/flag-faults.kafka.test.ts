@@ -14,7 +14,7 @@ let gateway: TestGateway;
 let postgres: FaultProxy;
 let redis: FaultProxy;
 let changes: ProjectChanges;
-/** The keys for which the gateway has received change notifications. */
+/** API keys for which the gateway has received change notifications. */
 const heardOf = new Set<string>();
 const stops: (() => Promise<unknown>)[] = [];
 const logger = quietLogger();
@@ -71,13 +71,12 @@ test.each<[string, () => Promise<void> | void]>([
 ])(
   'flag-064: if PostgreSQL %s, flags that need no stored data are correct, and the others fail soon',
   async (_name, fail) => {
-    // After an outage, the gateway misses announcements until it is subscribed again.
+    // After an outage, the gateway misses change notifications until it is subscribed again.
     await eventually(() => changes.isSubscribed(), { what: 'hearing of changes' });
     const { token, rows, environmentId } = await flagged();
     const asked = { token, distinct_id: 'u', $anon_distinct_id: 'a' };
     const { token: never } = await createTestTenant(fixture.database);
-    // Changes are announced in order. Without waiting for this change, the announcement that the key was created would
-    // remove the key from the cache again.
+    // Wait for this key's notification. If it arrived later, it would remove the key from the cache again.
     await eventually(() => heardOf.has(never), { what: 'the announcement of the last project' });
     await eventually(async () => expect((await sendFlagRequest(gateway, asked)).flags.stored).toMatch(/^true/), {
       what: 'the flags',
@@ -97,7 +96,7 @@ test.each<[string, () => Promise<void> | void]>([
       const sent = await sendFlagRequest(gateway, { ...asked, person_properties: { plan: 'pro' } });
       expect(sent.flags.stored).toBe('true condition_match:0');
     }
-    // The promised limit is 500 ms. The test machine may be slow, or pause for a moment.
+    // The promised limit is 500 ms, but the test machine may be slow or pause for a moment.
     expect(waitedMs.sort((a, b) => a - b)[waitedMs.length >> 1]).toBeLessThan(2000);
     expect((await sendFlagRequest(gateway, { token: never, distinct_id: 'u' })).status).toBe(503);
     expect(await gateway.metrics.registry.metrics()).toMatch(/millrace_flag_circuit_breaker_open [01]/);
@@ -116,7 +115,7 @@ test.each<[string, () => Promise<void> | void]>([
 
 test('flag values are correct without Redis', async () => {
   const before = await flagged();
-  // After an outage, an unknown key is looked up again only when the circuit breaker has closed.
+  // After an outage, an unknown key is looked up only when the circuit breaker has closed.
   await eventually(
     async () => expect((await sendFlagRequest(gateway, { token: before.token, distinct_id: 'u' })).status).toBe(200),
     {
