@@ -21,12 +21,9 @@ export function getDefaultPostHogInstance(): PostHog | undefined {
 export type PostHog = Client;
 
 export interface PostHogContextValue {
-  /**
-   * The client. It may be undefined at run time. The type does not say so, for the same reason as the type of
-   * `usePostHog`.
-   */
+  /** The client. Although the type does not say so, it may be undefined at run time (see `usePostHog`). */
   client: PostHog;
-  /** Flags that are used until the client has loaded flags. */
+  /** Flag values to use until the client has loaded flags. */
   bootstrap?: Bootstrap | undefined;
 }
 
@@ -39,8 +36,8 @@ export const PostHogContext = createContext<PostHogContextValue>({
 
 /**
  * Returns the client. Its methods do nothing before the client has started. With the slim entry, the client is
- * undefined outside a provider. The type does not say so, because the type of PostHog's hook does not either, and
- * applications rely on it. Where the client may be undefined, guard the call (`posthog?.capture(…)`).
+ * undefined outside a provider. As in PostHog's package, the return type omits `undefined`, because applications rely
+ * on it. Where the client may be undefined, guard the call (`posthog?.capture(…)`).
  */
 export function usePostHog(): PostHog {
   return useContext(PostHogContext).client as PostHog;

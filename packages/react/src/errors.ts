@@ -15,7 +15,6 @@ import { isFunction, isNull } from './values.ts';
 
 export interface PostHogErrorBoundaryFallbackProps {
   error: unknown;
-  /** The captured exception event. */
   exceptionEvent: unknown;
   componentStack: string;
   /** Renders the boundary's children again. */
@@ -24,13 +23,13 @@ export interface PostHogErrorBoundaryFallbackProps {
 
 export interface PostHogErrorBoundaryProps {
   children?: ReactNode | (() => ReactNode);
-  /** The content to show instead of the children that threw an error. */
+  /** The content to show in place of the children after one of them has thrown an error. */
   fallback?: ReactNode | FunctionComponent<PostHogErrorBoundaryFallbackProps>;
   additionalProperties?: Properties | ((error: unknown, errorInfo: ErrorInfo) => Properties);
 }
 
 interface PostHogErrorBoundaryState {
-  /** The component stack of the error. Null if no error was caught. */
+  /** React's component stack for the error. Null if no error was caught. */
   componentStack: string | null;
   exceptionEvent: unknown;
   error: unknown;
@@ -38,13 +37,15 @@ interface PostHogErrorBoundaryState {
 
 const nothingThrown: PostHogErrorBoundaryState = { componentStack: null, exceptionEvent: null, error: null };
 
-/** This export has PostHog's name, because application tests compare console warnings with these messages. */
+/**
+ * This export keeps PostHog's name and wording, because application tests compare console warnings with these messages.
+ */
 export const __POSTHOG_ERROR_MESSAGES = {
   INVALID_FALLBACK:
     '[PostHog.js][PostHogErrorBoundary] Invalid fallback prop, provide a valid React element or a function that returns a valid React element.',
 };
 
-/** Captures errors that its children throw while rendering, and then shows `fallback` instead. */
+/** Captures errors that its children throw while rendering, and shows `fallback` in their place. */
 export class PostHogErrorBoundary extends Component<PostHogErrorBoundaryProps, PostHogErrorBoundaryState> {
   static override contextType = PostHogContext;
   declare context: ContextType<typeof PostHogContext>;

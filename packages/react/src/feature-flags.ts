@@ -58,7 +58,6 @@ export function useFeatureFlagResult(flag: FlagKey): FlagResult | undefined {
 
 const none: string[] = [];
 
-/** Returns the keys of all flags that are on for this person. */
 export function useActiveFeatureFlags(): string[] {
   return useFlagStore(activeFlags) ?? none;
 }
@@ -98,18 +97,16 @@ function useFlagStore<Value>(
   return useSyncExternalStore(...store);
 }
 
-/** The arguments for reading a flag: the flag key, and an option that prevents capturing an event. */
+/** The arguments for reading a flag. `send_event: false` prevents capturing an event. */
 type Reading = [flag: string, options?: { send_event: false }];
 
 interface FlagView<Value> {
   fromClient(client: PostHog, ...reading: Reading): Value | undefined;
-  /** Returns the hook's value for a flag from the bootstrap. */
   fromResult(result: FlagResult): Value | undefined;
-  /** The bootstrap field that must contain the flag. */
+  /** The bootstrap field that contains the flag. */
   part?: 'featureFlags' | 'featureFlagPayloads';
 }
 
-/** Describes how a hook reads a flag from the bootstrap and from the client. */
 function describeFlag<Value>({ fromClient, fromResult, part = 'featureFlags' }: FlagView<Value>) {
   return (bootstrap: Bootstrap | undefined, flag: string): Omit<FlagSource<Value>, 'client'> => ({
     bootstrapped: bootstrap?.[part] && {
@@ -131,7 +128,6 @@ function bootstrappedResult({ featureFlags, featureFlagPayloads }: Bootstrap, ke
   };
 }
 
-/** The sources of a hook's value. */
 interface FlagSource<Value> {
   client: PostHog | undefined;
   /** The bootstrap value, which is used until the client has loaded flags. Null or undefined without a bootstrap. */
@@ -139,13 +135,12 @@ interface FlagSource<Value> {
   /** Reads the value without capturing an event, because React may discard the rendered output. */
   read(client: PostHog): Value | undefined;
   /**
-   * Called for mounted components when flags are first known and after every load.
+   * Called for mounted components when flags are first known, and after each time the client loads flags.
    * @param active keys of the active flags
    */
   seen(client: PostHog, active: string[]): void;
 }
 
-/** The arguments of `useSyncExternalStore`. */
 type FlagStore<Value> = [
   subscribe: (changed: () => void) => () => void,
   getSnapshot: () => Value | undefined,
@@ -174,7 +169,7 @@ function createFlagStore<Value>({ client, bootstrapped, read, seen }: FlagSource
   }
 
   // React also uses this snapshot in the browser, to hydrate a page that a server has rendered. It must therefore equal
-  // the server's snapshot, which has no flags from the last visit.
+  // the server's snapshot, which has no flags from the browser's last visit.
   const getServerSnapshot = () => (bootstrapped || typeof window !== 'undefined' ? bootstrapped?.value : getSnapshot());
 
   return [subscribe, getSnapshot, getServerSnapshot];

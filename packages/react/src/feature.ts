@@ -9,23 +9,26 @@ import { VisibilityAndClickTrackers } from './viewed.ts';
 
 export type PostHogFeatureProps = Omit<HTMLProps<HTMLDivElement>, 'children'> & {
   flag: FlagKey;
-  /** The value for which the children are shown. If undefined, the children are shown for any known value. */
+  /**
+   * The flag value for which the children are shown. If undefined, the children are shown for any value of a known
+   * flag.
+   */
   match?: FlagValue;
   /** The content, or a function that receives the flag's payload and returns the content. */
   // biome-ignore lint/suspicious/noExplicitAny: the application declares the type of its payloads here
   children?: ReactNode | ((payload: any) => ReactNode);
-  /** The content to show if the flag has another value. Views and clicks of this content are not captured. */
+  /** The content to show for other flag values. Views and clicks of this content are not captured. */
   fallback?: ReactNode;
   /**
-   * Options of the observer that detects when the content becomes visible. By default, a tenth of the content must be
-   * visible.
+   * Options of the `IntersectionObserver` that detects when the content becomes visible. By default, a tenth of the
+   * content must be visible.
    */
   visibilityObserverOptions?: IntersectionObserverInit;
   trackInteraction?: boolean;
   trackView?: boolean;
 };
 
-/** Shows its children if the flag has the requested value. Captures when the person views or clicks the children. */
+/** Shows its children if the flag has the value in `match`. Captures when the person views or clicks the children. */
 export function PostHogFeature({
   flag,
   match,

@@ -13,12 +13,12 @@ export interface UseThumbSurveyOptions {
   /** Additional properties for the captured events. */
   properties?: Properties;
   onResponse?: (response: ThumbResponse) => void;
-  /** If true, `survey shown` is captured when the application calls `trackShown`, instead of on mount. */
+  /** If true, `survey shown` is captured when the application calls `trackShown`, not on mount. */
   disableAutoShownTracking?: boolean;
 }
 
 export interface UseThumbSurveyResult {
-  /** Records the first response and ignores later ones. */
+  /** Records the first response. Further calls have no effect. */
   respond: (value: ThumbResponse) => void;
   response: ThumbResponse | null;
   /** The ref for the element next to which follow-up questions appear. */
@@ -26,12 +26,11 @@ export interface UseThumbSurveyResult {
   trackShown?: () => void;
 }
 
-/** The response values of a thumbs up or down survey. */
 const ratings = { up: 1, down: 2 } as const;
 
 const triggerAttribute = 'data-thumb-survey';
 
-/** Runs a thumbs up or down survey, whose elements the application renders. */
+/** Runs a thumbs up or down survey whose elements the application renders. */
 export function useThumbSurvey({
   surveyId,
   displayPosition = 'next_to_trigger',

@@ -12,13 +12,13 @@ type Pair = readonly [unknown, unknown];
 /**
  * Compares two option or payload values. Arrays and plain objects are equal if their contents are equal. The order of
  * keys does not matter, and cycles are supported. All other values are compared with `===`, so `NaN` does not equal
- * itself, and DOM elements are not traversed.
+ * `NaN`, and DOM elements are not traversed.
  */
 export function isDeepEqual(one: unknown, other: unknown, compared: readonly Pair[] = []): boolean {
   if (one === other) return true;
   const kind = constructorOf(one);
   if (kind !== constructorOf(other) || (kind !== Object && kind !== Array)) return false;
-  // This pair is already being compared further up the call stack, so assume that it is equal.
+  // The same pair is already being compared further up the call stack, so assume that it is equal.
   if (compared.some(([left, right]) => left === one && right === other)) return true;
 
   const left = one as Record<string, unknown>;

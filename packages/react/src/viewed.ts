@@ -18,7 +18,6 @@ export type PostHogCaptureOnViewedProps = HTMLProps<HTMLDivElement> & {
   name?: string;
   properties?: Properties;
   observerOptions?: IntersectionObserverInit;
-  /** Whether to wrap and track each child separately. */
   trackAllChildren?: boolean;
 };
 
@@ -55,12 +54,10 @@ interface VisibilityAndClickTrackersProps {
   children?: ReactNode;
   observerOptions: IntersectionObserverInit | undefined;
   wrapperProps: HTMLProps<HTMLDivElement> & { flag?: string };
-  /** Called on the first click on any of the children. */
   onFirstClick: (() => void) | undefined;
   onFirstView: (() => void) | undefined;
 }
 
-/** Wraps each child in an element, and reports the first click and the first view of any child. */
 export function VisibilityAndClickTrackers({
   children,
   observerOptions,
@@ -97,7 +94,7 @@ interface VisibilityAndClickTrackerProps {
   children?: ReactNode;
   observerOptions: IntersectionObserverInit | undefined;
   wrapperProps: HTMLProps<HTMLDivElement>;
-  /** Called when the wrapper becomes visible. If undefined, the wrapper is not observed. */
+  /** If undefined, the wrapper is not observed. */
   onView: (() => void) | undefined;
 }
 
@@ -112,7 +109,7 @@ function VisibilityAndClickTracker({
 }
 
 /**
- * Calls `onView` once, when a tenth of the element, or the fraction in the option `threshold`, is visible. Does not
+ * Calls `onView` once, when the visible fraction of the element reaches the `threshold` option (default 0.1). Does not
  * observe the element if `onView` is undefined or the browser does not support `IntersectionObserver`.
  * @returns the ref for the element
  */

@@ -4,7 +4,7 @@ import type { FunctionComponent } from 'react';
 import { reactVersions } from './support/bundle-page.ts';
 import { type KitPages, openKit } from './support/open-kit.ts';
 
-/** A component that accepts any props. Some of the props can be passed only by applications without types. */
+/** A component whose props are not type-checked, so that tests can pass props that TypeScript would reject. */
 type AnyProps = FunctionComponent<Record<string, unknown>>;
 
 let pages: KitPages;
@@ -19,7 +19,6 @@ afterEach(async () => {
 
 declare global {
   interface Window {
-    /** The component that the test has mounted. */
     shown: ReturnType<typeof kit.mount> | undefined;
     client: ReturnType<typeof kit.createRecordingClient>;
   }
@@ -28,8 +27,8 @@ declare global {
 const flags: Record<string, FlagValue> = { 'beta-nav': true, off: false, 'price-test': 'blue' };
 
 /**
- * Returns all captured events. First waits a few frames and the tasks queued after them, so that the observer has
- * reported which elements are visible.
+ * Returns all captured events. To let the observer report which elements are visible, waits for a few frames and the
+ * tasks queued after them.
  */
 const captured = (page: Page) =>
   page.evaluate(async () => {
@@ -40,8 +39,8 @@ const captured = (page: Page) =>
 
 describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
   /**
-   * Shows the component with these props around two buttons. With `isBelow`, the component starts below the visible
-   * part of the page.
+   * Renders two buttons as children of the component. With `isBelow`, the component starts below the visible area of
+   * the page.
    */
   async function show(props: object, { isBelow = false } = {}): Promise<Page> {
     const page = pages.page(react);
@@ -83,7 +82,6 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
   ])('renders the children or nothing: %s', async (_, props, isShown) => {
     const page = await show({ ...props, trackView: false });
     expect(await page.locator('button').allTextContents()).toEqual(isShown ? ['One', 'Two'] : []);
-    // The page does not contain an empty wrapper.
     expect(await page.locator('main > div').count()).toBe(isShown ? 3 : 1);
   });
 

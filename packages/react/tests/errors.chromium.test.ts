@@ -7,7 +7,7 @@ beforeAll(async () => {
   pages = await openKit();
 });
 afterAll(() => pages.close());
-// React itself logs each thrown error, so the console warnings are expected.
+// React logs each thrown error, so the console warnings are expected.
 afterEach(() => pages.complaints());
 
 const invalidFallback =
@@ -214,7 +214,7 @@ it('setupReactErrorHandler captures errors from React 19 roots, and calls the ca
     function Broken(): never {
       throw new Error('Kaboom');
     }
-    // With `act`, React throws the error to the caller of `render` instead of reporting the error.
+    // With `act`, React would throw the error to the caller of `render` and skip the error handlers.
     globalThis.IS_REACT_ACT_ENVIRONMENT = false;
     await new Promise<void>((resolve) => {
       const onUncaughtError = kit.setupReactErrorHandler(client, (event, error, { componentStack }) => {

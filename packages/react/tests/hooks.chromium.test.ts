@@ -189,7 +189,7 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
       const committed: string[] = [];
       function Shown({ changes }: { changes: boolean }) {
         const value = String(kit.useFeatureFlagVariantKey('test'));
-        // Another part of the page loads flags during this render.
+        // Load flags during this render, as code elsewhere on the page could.
         if (changes && value === 'blue') queueMicrotask(() => client.load({ test: 'green' }));
         for (const until = performance.now() + 12; performance.now() < until; );
         return value;
@@ -226,7 +226,6 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
       function Shown() {
         const client = kit.usePostHog();
         seen.push(client === own ? 'own' : client === byDefault ? 'default' : typeof client);
-        // Without a client, hooks do not throw.
         seen.push([kit.useFeatureFlagEnabled('on') ?? 'nothing', kit.useActiveFeatureFlags()]);
         return null;
       }

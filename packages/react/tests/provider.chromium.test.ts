@@ -2,7 +2,7 @@ import type { FunctionComponent } from 'react';
 import { reactVersions } from './support/bundle-page.ts';
 import { type KitPages, openKit } from './support/open-kit.ts';
 
-/** A component that accepts any props. Some of the props can be passed only by applications without types. */
+/** A component whose props are not type-checked, so that tests can pass props that TypeScript would reject. */
 type AnyProps = FunctionComponent<Record<string, unknown>>;
 
 let pages: KitPages;
@@ -20,10 +20,9 @@ const alreadyLoaded = '[PostHog.js] `posthog` was already loaded elsewhere. This
 const otherKey = expect.stringContaining('You have provided a different `apiKey` to `PostHogProvider`');
 
 interface ProviderCase {
-  /** The props of each render. `client: true` passes a client that the application has created. */
+  /** The provider's props in each render. `client: true` passes a client that the application has created. */
   renders: { client?: true | undefined; apiKey?: string | undefined; options?: object }[];
   isLoaded?: boolean;
-  /** The calls of the default client's methods. */
   calls: unknown[][];
   warnings: unknown[];
   clientIs: 'own' | 'default';

@@ -5,11 +5,10 @@ export interface Mounted {
   element: HTMLElement;
   render(node: ReactNode): void;
   unmount(): void;
-  /** All console warnings since the component was mounted. */
   warnings: string[];
 }
 
-/** Renders into a new element of the page. Returns after all effects have run. */
+/** Renders into a new element of the page, and returns after all effects have run. */
 export function mount(
   node: ReactNode,
   { isStrict = false, ...options }: RootOptions & { isStrict?: boolean } = {},

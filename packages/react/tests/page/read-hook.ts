@@ -20,9 +20,8 @@ const hooks = {
 export type FlagHook = keyof typeof hooks;
 
 export interface HookReading {
-  /** The value that the hook returned in each render. */
   shown: unknown[];
-  /** All calls of client methods, except reads that capture no event. */
+  /** Calls of client methods, except reads that capture no event. */
   calls: unknown[][];
 }
 
@@ -30,11 +29,10 @@ export interface HookCase {
   hook: FlagHook;
   given: unknown[];
   client: GivenFlags;
-  /** The sets of flags that the client loads, one after the other, after the first render. */
+  /** The sets of flags that the client loads in sequence after the first render. */
   loads: GivenFlags[];
 }
 
-/** Renders a component that shows a hook's result, and loads flags in its client. */
 export function readHook({ hook, given, client, loads }: HookCase): HookReading {
   const recording = createRecordingClient(client);
   const shown: unknown[] = [];

@@ -10,15 +10,13 @@ export interface GivenFlags {
 }
 
 export type RecordingClient = PostHog & {
-  /** All method calls with their arguments. */
   calls: unknown[][];
-  /** Loads flags, and notifies all listeners. */
   load(flags: Record<string, FlagValue>, payloads?: Record<string, JsonValue>): void;
   callsOf(name: string): unknown[][];
   listeners(): number;
 };
 
-/** A client with the real client's methods. It records its calls, and returns the flags that the test sets. */
+/** A client with the real client's methods. It records all calls, and returns the flags that the test sets. */
 export function createRecordingClient({
   flags,
   payloads,
@@ -55,7 +53,7 @@ export function createRecordingClient({
     },
     config: { bootstrap },
     featureFlags,
-    // Undefined, because false would mean that the client has not started.
+    // False would mean that the client has not started.
     __loaded: undefined,
     init: recorded('init', () => {}),
     set_config: recorded('set_config', () => {}),

@@ -10,7 +10,7 @@ import {
   useFeatureFlagVariantKey,
 } from '../../src/shared.ts';
 
-/** An application for rendering on a server and in a browser. It uses every hook and the feature component. */
+/** An application for server rendering and hydration tests. It uses every hook and the feature component. */
 export function serverTree(bootstrap: Bootstrap | undefined): ReactElement {
   const options = { api_host: 'https://events.example', ...(bootstrap && { bootstrap }) };
   return h(

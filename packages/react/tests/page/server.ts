@@ -3,7 +3,7 @@ import { setDefaultPostHogInstance } from '../../src/context.ts';
 import { createRecordingClient, type GivenFlags } from './recording-client.ts';
 import { serverTree } from './server-tree.ts';
 
-/** The input of the server program, which is built once for each React version. */
+/** Input of the program that renders on the server. The program is built once per React version. */
 export interface ServerCase {
   client: GivenFlags;
   bootstrap?: NonNullable<GivenFlags['bootstrap']>;

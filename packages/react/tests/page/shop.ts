@@ -10,10 +10,8 @@ import {
 } from '../../src/index.ts';
 
 declare global {
-  /** Every text that the page has shown, in order. */
   var texts: string[];
   function openShop(options: InitOptions): void;
-  /** Opens a shop that throws while rendering. */
   function openBrokenShop(options: InitOptions): void;
 }
 
@@ -24,7 +22,7 @@ function Shop() {
   return h('button', { type: 'button', onClick: () => posthog.identify('ada') }, price);
 }
 
-/** Opens an application with the installed package. Its provider starts the default client. */
+/** Opens an application that uses the built package. Its provider starts the default client. */
 function open(options: InitOptions, ...children: ReactNode[]): void {
   const element = document.body.appendChild(document.createElement('main'));
   globalThis.texts = [];

@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-/** The React versions that the package supports. */
 export const reactVersions = ['18', '19'] as const;
 export type ReactVersion = (typeof reactVersions)[number];
 
@@ -12,9 +11,8 @@ const aliases: Record<ReactVersion, Record<string, string>> = {
 
 interface PageBundle {
   react: ReactVersion;
-  /** Whether the bundle is a script for a browser or a program for Node.js. */
   platform?: 'browser' | 'node';
-  /** Whether to use the production build of React instead of the development build with its warnings. */
+  /** Whether to use React's production build. The development build logs warnings. */
   isProduction?: boolean;
 }
 

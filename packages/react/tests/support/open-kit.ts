@@ -5,9 +5,8 @@ import { openPage, type Visit } from '../../../browser/tests/support/open-page.t
 import { bundlePage, type ReactVersion, reactVersions } from './bundle-page.ts';
 
 export interface KitPages {
-  /** Returns the page with `kit` (tests/page/kit.ts) for this React version. */
+  /** Returns the page that provides `kit` (tests/page/kit.ts) for this React version. */
   page(react: ReactVersion): Page;
-  /** Returns all errors and console warnings from all pages, and clears the list. */
   complaints(): string[];
   close(): Promise<void>;
 }

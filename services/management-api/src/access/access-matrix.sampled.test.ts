@@ -15,10 +15,10 @@ import { sessionKey, signInAs, startTestApi, type TestApi, type TestResponse } f
 import type { Caller } from './caller.ts';
 
 /**
- * Calls every declared route with every kind of credential and path that must be rejected, and every list with those
- * that must be accepted. A new route is covered as soon as it is declared. `reach-matrix` checks that responses contain
- * no other data. In `npm test`, each route is called with one of the IDs that do not exist, and the next route with
- * another.
+ * Calls every declared route with every kind of credential and path that must be rejected, and every list route with
+ * those that must be accepted. New routes are covered automatically. `reach-matrix` checks that responses do not reveal
+ * data of other tenants. `npm test` calls each route with only one of the nonexistent IDs, and alternates the ID from
+ * route to route.
  */
 const declared = declaredRoutes();
 const guarded = declared.filter((route) => route.scope !== 'public');
@@ -32,7 +32,9 @@ interface Place {
 let api: TestApi;
 let own: TestTenant;
 let foreign: TestTenant;
-/** Credentials by name. API keys belong to owners, so that a request can be rejected only because of its key. */
+/**
+ * Credentials by name. API keys belong to owners, so that a request can be rejected only because of its key's limits.
+ */
 const keys = new Map<string, string>();
 
 beforeAll(async () => {
@@ -76,8 +78,8 @@ afterAll(() => api.stop());
 const places = new Map<string, Place>();
 
 /**
- * Creates a key. Without a `userId`, the key gets its own owner of the organization, because a user can have only ten
- * keys.
+ * Creates a key. Without a `userId`, creates a new owner of the organization for it, because a user can have at most
+ * ten keys.
  */
 async function createKey(
   label: string,
@@ -91,7 +93,10 @@ async function createKey(
 
 const objectOf = (route: Route<Caller>) => route.scope.split(':')[0] ?? '';
 
-/** Fills in the path of a route for a place. IDs that `ids` does not contain do not exist. */
+/**
+ * Returns the route's path for an organization and a project. IDs that are missing in `ids` are random, so their
+ * records do not exist.
+ */
 function addressOf(route: Route<Caller>, place: Place, ids: Record<string, string> = {}): string {
   const values: Record<string, string> = {
     organization_id: place.organizationId,
@@ -108,8 +113,8 @@ const isNumbered = ({ path }: Route<Caller>) =>
   /\/(annotations|projects|environments|subscriptions|cohorts|feature_flags|insights|dashboards)\/:id(\/|$)/.test(path);
 
 /**
- * Returns the route's example request with a new flag key. Features, event definitions and variables are identified by
- * name instead.
+ * Returns the route's example request with a new flag key. Features, event definitions and variables get a new name,
+ * because they are identified by name.
  */
 function exampleOf({ examples, method, path }: Route<Caller>): unknown {
   const request = (examples.request ?? {}) as { key?: unknown; name?: unknown; stage?: unknown };
@@ -126,10 +131,10 @@ const send = (route: Route<Caller>, address: string, key?: string) =>
   });
 
 interface Rejection {
-  /** Case number, if any, and what is wrong with the request. */
+  /** The problem with the request, after its case number if it has one. */
   rule: string;
   isChecked(route: Route<Caller>): boolean;
-  /** Returns names in `keys`. Undefined stands for a request without credentials. */
+  /** Returns names from `keys`. Undefined means that the request has no credentials. */
   credentials: (route: Route<Caller>) => (string | undefined)[];
   places?: () => Place[];
   expected(route: Route<Caller>): object;
@@ -138,7 +143,7 @@ interface Rejection {
 const isBelowProject = (route: Route<Caller>) => route.path.includes('/:project_id');
 const isBelowOrganization = (route: Route<Caller>) => route.path.startsWith('/api/organizations/:organization_id');
 /**
- * Returns whether existing clients of a route distinguish another organization's environment (403) from a missing one
+ * Returns true if a route's existing clients distinguish another organization's environment (403) from a missing one
  * (404). See cases X12 and S22.
  */
 const isForeignVisible = (route: Route<Caller>) => ['subscription', 'batch_export'].includes(objectOf(route));
@@ -295,7 +300,7 @@ describe('sessions', () => {
   );
 });
 
-/** Lists that need no parameters. After the place, their paths contain only fixed segments. */
+/** Lists without required parameters. After the organization or project, their paths contain only fixed segments. */
 const lists = guarded.filter(
   ({ method, path, query }) =>
     method === 'GET' &&
@@ -342,7 +347,7 @@ describe.each(named(lists))('%s', (_name, route) => {
 describe('keys that are limited to projects or organizations', () => {
   /** `/api/feature_flag` finds the project by a project token. Without a token, it uses the current project. */
   const isOfProject = (path: string) => path.includes('/:project_id') || path === '/api/feature_flag';
-  // The routes of users and personal API keys have their own rules (`personal-key-access.test.ts`).
+  // Users and personal API keys have their own access rules (`personal-key-access.test.ts`).
   const others = lists.filter(({ path }) => !isOfProject(path) && !/^\/api\/(users|personal_api_keys)/.test(path));
   test.each(named(others))('key-021, key-022: %s rejects a key that is limited to projects', async (_name, route) => {
     const detail = 'API keys with scoped projects are only supported on project-based endpoints.';
@@ -377,16 +382,16 @@ test('a member who leaves the organization loses access with the next request', 
   expect(await read()).toMatchObject(NF('Project not found.'));
 });
 
-/** Collections whose records have IDs. The other organization creates a record from the route's own example. */
+/** Collections whose records have IDs. The other organization creates a record in each from the route's example. */
 const collections = guarded.filter(
   (route) => route.method === 'POST' && declared.some((other) => other.path === `${route.path}/:id`),
 );
-// Role memberships need a role first (`roles.test.ts`).
+// Role memberships cannot be created without a role, so `roles.test.ts` covers them.
 const creatable = collections.filter(({ path }) => path !== '/api/environments' && !path.includes('/:role_id/'));
 describe.each(named(creatable))('records of %s', (_name, creation) => {
   let foreignId: string;
   beforeAll(async () => {
-    // The exports of an organization are created below its projects.
+    // An organization's exports are created in its projects.
     const isExport = creation.path === '/api/organizations/:organization_id/batch_exports';
     const maker = isExport
       ? declared.find(({ method, path }) => method === 'POST' && path === '/api/projects/:project_id/batch_exports')

@@ -1,4 +1,4 @@
-// Finds the organization in a path, and the caller's membership in this organization.
+// Finds the organization in a request path, and the caller's membership in it.
 
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
@@ -11,7 +11,6 @@ import {
   refuseProjectScopedKey,
   requireOrganizationInKey,
 } from './caller.ts';
-/** Path parameter for all routes under `/api/organizations/:organization_id`. */
 export const organizationParams = Type.Object({
   organization_id: Type.String({ description: 'ID (UUID) of the organization, or `@current`.' }),
 });
@@ -27,7 +26,7 @@ export function addressedOrganization(sql: Sql) {
     { caller, params }: { caller: Caller; params: { organization_id: string } },
     { isProjectBased = false } = {},
   ): Promise<Membership> => {
-    // If the path continues to a project, a later check compares the project with the key's limits.
+    // For paths that continue to a project, a later check compares that project with the key's limits.
     if (!isProjectBased) refuseProjectScopedKey(caller);
     if (params.organization_id === '@current') return currentMembership(caller);
     const organizationId = params.organization_id.toLowerCase();

@@ -1,4 +1,4 @@
-// Finds the project or environment that a path addresses.
+// Finds the project or environment in a request path.
 
 import { findEnvironment } from '@millrace/accounts/access';
 import { parseRecordId } from '@millrace/contracts';
@@ -22,7 +22,6 @@ const projectParams = Type.Object({
   project_id: Type.String({ description: 'ID (integer) of the project or of one of its environments, or `@current`.' }),
 });
 
-/** Path parameter for paths that end in a project or environment ID. */
 export const idParams = Type.Object({
   id: Type.String({ description: 'ID (integer) of the project or environment, or `@current`.' }),
 });
@@ -83,10 +82,12 @@ export async function findProjectOfToken(
 type ProjectContext = Pick<BaseContext<Caller, { project_id: string }>, 'caller' | 'params' | 'route'>;
 
 /**
- * Creates a function that returns the environment whose ID is at the end of the path. For `kind` project, the ID is
- * that of a project, and the function returns its first environment.  The returned function throws AppError `invalid`
- * if the ID is not a number (docs/api/README.md#paths-and-ids), `not_found` (also for a private environment), and
- * `forbidden` if the key is limited to other projects or if `@current` is private.
+ * Creates a function that returns the environment for the ID at the end of a path. If `kind` is `project`, the function
+ * returns the first environment of the project with this ID.
+ *
+ * The returned function throws AppError `invalid` if the ID is not a number (docs/api/README.md#paths-and-ids),
+ * `not_found` (also for a private environment), and `forbidden` if the key is limited to other projects or if
+ * `@current` is private.
  */
 export function addressedById(sql: Sql, kind: 'project' | 'environment') {
   const find = kind === 'project' ? findFirstEnvironment : findEnvironment;
@@ -134,8 +135,8 @@ async function currentEnvironment(sql: Sql, caller: Caller): Promise<FoundProjec
 }
 
 /**
- * Like `addressedProject`, for resources below an environment. For these, existing clients expect status 403 if the
- * environment belongs to another organization, and 404 if the environment does not exist (docs/api/access.md#levels).
+ * Like `addressedProject`, for resources below an environment. Their existing clients expect status 403 for an
+ * environment of another organization, and 404 for an environment that does not exist (docs/api/access.md#levels).
  */
 export function parentEnvironment(sql: Sql) {
   const address = addressedProject(sql);
@@ -153,8 +154,8 @@ export function parentEnvironment(sql: Sql) {
 }
 
 /**
- * Declares routes both below a project, for older clients, and below an environment, for newer clients. Both kinds of
- * IDs find the same environment.
+ * Declares each route twice: below a project for older clients, and below an environment for newer clients. Project IDs
+ * and environment IDs find the same environment.
  * @param projectOperations prefix of the operation IDs below a project
  */
 export function environmentBases<Found>(
@@ -172,8 +173,8 @@ export function environmentBasePaths(sql: Sql): BasePath<AddressedProject>[] {
 }
 
 /**
- * Gives all `not_found` errors the same text, so that callers cannot tell missing records from records that they cannot
- * see.
+ * Replaces the text of all `not_found` errors with the same text, so that callers cannot distinguish missing records
+ * from records that they cannot see.
  */
 export async function maskNotFound<T>(work: () => Promise<T>): Promise<T> {
   try {

@@ -1,4 +1,4 @@
-// SQL that finds the organization, project or environment in a path.
+// SQL that finds the organization, project or environment in a request path.
 
 import {
   effectiveLevel,
@@ -9,10 +9,7 @@ import {
 import type { Sql } from '@millrace/db';
 import type { RecordRights } from './record-rights.ts';
 
-/**
- * The environment whose data a path requests. A project has the same ID as its first environment, but not as the
- * others.
- */
+/** The environment in a request path. A project's ID is the ID of its first environment. */
 export interface AddressedProject {
   environmentId: number;
   projectId: number;
@@ -22,7 +19,7 @@ export interface AddressedProject {
   rights: RecordRights;
 }
 
-/** An environment. The caller may have no level in a private environment. */
+/** An environment in a path, in which the caller may have no level because it is private. */
 export type FoundProject = FoundEnvironment;
 
 export async function organizationExists(sql: Sql, organizationId: string): Promise<boolean> {
@@ -30,10 +27,6 @@ export async function organizationExists(sql: Sql, organizationId: string): Prom
   return rows.length > 0;
 }
 
-/**
- * Returns the first environment of the project with this ID, if the project belongs to one of the caller's
- * organizations.
- */
 export async function findFirstEnvironment(
   sql: Sql,
   userId: number,
@@ -60,8 +53,8 @@ export async function findEnvironmentByToken(
 }
 
 /**
- * Returns the preferred environment if it is in these organizations. Otherwise, returns the oldest accessible
- * environment of the first organization that has one.
+ * Returns the preferred environment if it belongs to one of these organizations. Otherwise, returns the oldest
+ * accessible environment of the first organization that has one.
  * @param only limits the result to these environments
  */
 export async function findCurrentOrFirstEnvironment(

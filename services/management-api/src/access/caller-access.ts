@@ -14,7 +14,7 @@ interface CallerAccessDeps {
   logger: Logger;
   requestLimit: RateLimit;
   guessLimit: GuessLimit;
-  /** Limits the number of invalid sessions per address. If absent, cookies are ignored. */
+  /** Limits requests with invalid sessions per IP address. If absent, cookies are ignored. */
   staleLimit?: GuessLimit | undefined;
 }
 
@@ -54,8 +54,8 @@ export function createCallerAccess({ requestLimit, staleLimit, ...deps }: Caller
 }
 
 /**
- * Returns the caller's level in the result of a route's `target`. If a route declares a level, but its target has no
- * level, the route has a bug.
+ * Returns the caller's level from the result of a route's `target`. Fails if the route declares a level and its target
+ * has none, because that is a bug in the route.
  */
 function levelOf(target: unknown): number {
   const level = (target as { level?: unknown } | null | undefined)?.level;

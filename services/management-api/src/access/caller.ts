@@ -1,4 +1,4 @@
-// The caller of a request, and the limits of the key that authenticated the request.
+// The caller of a request, and the limits of the caller's key.
 
 import { canKeyAccessProject, type Membership } from '@millrace/accounts/access';
 import { includesScope, membershipLevels, type Scope } from '@millrace/contracts';
@@ -6,19 +6,18 @@ import { AppError } from '@millrace/runtime';
 
 export type { Membership } from '@millrace/accounts/access';
 
-/** How the caller authenticated: with a personal API key, or with a browser session. */
+/** The caller's means of authentication: a personal API key or a browser session. */
 export type Credential =
   | { kind: 'key'; id: string; expiresAt: Date | null }
   | {
       kind: 'session';
       id: string;
       expiresAt: Date;
-      /** When the user last authenticated. */
       signedInAt: Date;
       method: string;
       /**
-       * The step that an organization of the user requires: to enter the second factor, or to set one up. Null if no
-       * step is required.
+       * The step that one of the user's organizations requires: entering the second factor, or setting one up. Null if
+       * no step is required.
        */
       wants: 'second factor' | 'second factor set up' | null;
     };
@@ -26,27 +25,30 @@ export type Credential =
 export type SessionCredential = Extract<Credential, { kind: 'session' }>;
 
 /**
- * The caller of a request: a user with the permissions of the key that was used. A session has all permissions of its
- * user.
+ * The caller of a request: a user, with the permissions of the personal API key in the request. With a session, the
+ * caller has all permissions of the user.
  */
 export interface Caller {
   userId: number;
   credential: Credential;
-  /** The key's scopes. `*` grants all scopes. */
+  /** `*` grants all scopes. */
   scopes: string[];
-  /** IDs of the environments to which the key is limited. An empty list means no limit. */
+  /** Environments to which the key is limited. An empty list means no limit. */
   scopedTeams: number[];
-  /** IDs of the organizations that contain the environments in `scopedTeams`. */
+  /** The organizations that own the environments in `scopedTeams`. */
   organizationsOfTeams: string[];
-  /** IDs of the organizations to which the key is limited. An empty list means no limit. */
+  /** Organizations to which the key is limited. An empty list means no limit. */
   scopedOrganizations: string[];
-  /** The user's memberships. The current organization comes first, followed by the others in the order of joining. */
+  /** Memberships with the current organization first, and the others in the order of joining. */
   memberships: Membership[];
-  /** ID of the user's current environment, which may have been deleted or become inaccessible. */
+  /** The user's current environment, which may have been deleted or become inaccessible. */
   currentEnvironmentId: number | null;
 }
 
-/** Returns the memberships in organizations that the key can access. All queries are limited to these organizations. */
+/**
+ * Returns the memberships in organizations that the key can access. Every query for the caller's data must be limited
+ * to these organizations.
+ */
 export function getVisibleMemberships(caller: Caller): Membership[] {
   return caller.memberships.filter(({ organizationId }) => isOrganizationInKey(caller, organizationId));
 }
@@ -59,20 +61,20 @@ function isOrganizationInKey(caller: Caller, organizationId: string): boolean {
   );
 }
 
-/** Returns the environments to which the key is limited, or null if it is not limited to environments. */
+/** Returns null if the key is not limited to environments. */
 export function findScopedEnvironments({ scopedTeams }: Caller): number[] | null {
   return scopedTeams.length > 0 ? scopedTeams : null;
 }
 
 /**
- * Returns whether the key is limited to organizations or environments. Such a key cannot change anything that affects
- * other keys of the user.
+ * Returns true if the key is limited to organizations or environments. With a limited key, a caller cannot change
+ * anything that affects the user's other keys.
  */
 export function hasLimitedReach({ scopedOrganizations, scopedTeams }: Caller): boolean {
   return scopedOrganizations.length > 0 || scopedTeams.length > 0;
 }
 
-/** Returns true if the user is an administrator or owner of an organization. */
+/** Returns true if the user is an administrator or owner of the organization. */
 export function isAdministrator({ memberships }: Caller, organizationId: string): boolean {
   return memberships.some(
     (own) => own.organizationId === organizationId && own.level >= membershipLevels.administrator,
@@ -80,18 +82,15 @@ export function isAdministrator({ memberships }: Caller, organizationId: string)
 }
 
 /**
- * Returns whether the caller can see the secrets of a record. Only administrators can, and only with a key that can
- * change the record.
+ * Returns true if the caller can see a record's secrets. Only administrators can, and only with a key that can change
+ * the record.
  * @param level the caller's level for the record
  */
 export function canSeeSecrets({ scopes }: Pick<Caller, 'scopes'>, write: Scope, level: number | null): boolean {
   return level !== null && level >= membershipLevels.administrator && includesScope(scopes, write);
 }
 
-/**
- * Requires a session for an action whose effect would last longer than a key.
- * @throws AppError `forbidden` for a key
- */
+/** Requires a session for an action whose effect would outlast a key. @throws AppError `forbidden` for a key */
 export function requireSession({ credential }: Caller): SessionCredential {
   if (credential.kind === 'session') return credential;
   throw new AppError(
@@ -102,14 +101,14 @@ export function requireSession({ credential }: Caller): SessionCredential {
 
 const recentMs = 2 * 60 * 60 * 1000;
 
-/** Returns the time until which a session's last sign-in counts as recent. */
+/** Returns the time at which a session's last sign-in stops counting as recent. */
 export function computeRecentSignInEnd({ signedInAt }: SessionCredential): Date {
   return new Date(signedInAt.getTime() + recentMs);
 }
 
 /**
  * Requires a recent sign-in for an action that a stranger must not be able to perform in an unattended browser
- * (docs/api/sign-in.md). Keys are limited only by their scopes.
+ * (docs/api/sign-in.md). Keys do not need a recent sign-in, because only their scopes limit them.
  * @throws AppError `forbidden` with code `sensitive_action_required_reauth`
  */
 export function requireRecentSignIn({ credential }: Caller, withinMs = recentMs): void {
@@ -139,19 +138,11 @@ export function requireSecondFactor({ credential }: Caller): void {
       });
 }
 
-/** Returns the IDs of organizations whose data the caller can access with this key. */
 export function getVisibleOrganizationIds(caller: Caller): string[] {
   return getVisibleMemberships(caller).map(({ organizationId }) => organizationId);
 }
 
-/**
- * Checks of a key's limits in addition to its scopes (docs/api/personal-api-keys.md). All throw AppError `forbidden`.
- */
-
-/**
- * Rejects a key that is limited to projects. For routes without a project.
- * @throws AppError `forbidden`
- */
+/** Rejects a key that is limited to projects, for routes without a project. @throws AppError `forbidden` */
 export function refuseProjectScopedKey(caller: Caller): void {
   if (caller.scopedTeams.length === 0) return;
   throw new AppError('forbidden', 'API keys with scoped projects are only supported on project-based endpoints.');
@@ -172,7 +163,7 @@ export function requireProjectInKey(
   found: { environmentIds: readonly number[]; organizationId: string },
   named: string | number,
 ): void {
-  // The caller of a key does not have memberships in organizations that forbid personal API keys.
+  // An organization that forbids personal API keys is missing from the memberships of a caller with a key.
   if (!caller.memberships.some(({ organizationId }) => organizationId === found.organizationId))
     throw new AppError('forbidden', 'This organization does not allow its members to use personal API keys.');
   if (canKeyAccessProject(caller, found)) return;

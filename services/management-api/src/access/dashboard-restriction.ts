@@ -5,11 +5,11 @@ import { AppError } from '@millrace/runtime';
 import type { RecordRights } from './record-rights.ts';
 
 /**
- * Numbers in PostHog's API for who can change a dashboard: every member of the project, or only the dashboard's owner
+ * PostHog's codes for dashboard restriction: every member of the project can change the dashboard, or only its owner
  * and administrators.
  */
 export const restrictionLevels = { everybody: 21, owner: 37 } as const;
-/** The numbers for view and edit rights in PostHog's API. */
+/** PostHog's codes for the rights to view and to edit. */
 const privilegeLevels = { view: 21, edit: 37 } as const;
 
 export interface Restricted {
@@ -17,7 +17,6 @@ export interface Restricted {
   owner_id: number | null;
 }
 
-/** A user with their level in the project and their rights to its records. */
 export interface Editor {
   userId: number;
   level: number;
@@ -33,23 +32,19 @@ export function canChangeDashboard(dashboard: Restricted, editor: Editor): boole
 }
 
 /**
- * Returns true if the editor can change an insight: it is on no dashboard, or the editor can change one of its
- * dashboards.
+ * Returns true if the editor can change an insight. An insight without dashboards can be changed by every editor, and
+ * one with dashboards by an editor who can change at least one of them.
  */
 export function canChangeInsight(dashboards: readonly Restricted[], editor: Editor): boolean {
   return dashboards.length === 0 || dashboards.some((dashboard) => canChangeDashboard(dashboard, editor));
 }
 
-/**
- * Checks that the editor can change the dashboard.
- * @throws AppError `forbidden`
- */
+/** Requires that the editor can change the dashboard. @throws AppError `forbidden` */
 export function requireDashboardChange(dashboard: Restricted, editor: Editor): void {
   if (canChangeDashboard(dashboard, editor)) return;
   throw new AppError('forbidden', "You don't have edit permissions for this dashboard.");
 }
 
-/** Returns the response fields that describe the caller's rights to a dashboard or insight. */
 export function describeRights(dashboards: readonly Restricted[], mayEdit: boolean) {
   return {
     effective_restriction_level: Math.max(

@@ -6,8 +6,8 @@ import { signInAs, startTestApi, type TestApi } from '../testing/start-test-api.
 import type { Caller } from './caller.ts';
 
 /**
- * Tests that a record has only one URL. Every route is called with other spellings of each ID in its path, none of
- * which can find the record (docs/api/README.md#paths-and-ids). A new route is covered as soon as it is declared.
+ * Tests that a record has only one URL. Calls every route with variants of each ID in its path, such as leading zeros.
+ * No variant may find the record (docs/api/README.md#paths-and-ids). New routes are covered automatically.
  */
 const spellings: [string, (id: string) => string][] = [
   ['0<id>', (id) => `0${id}`],
@@ -17,7 +17,7 @@ const spellings: [string, (id: string) => string][] = [
   ['full-width digits', (id) => id.replaceAll(/\d/g, (digit) => String.fromCharCode(digit.charCodeAt(0) + 0xfee0))],
 ];
 
-/** Parameters that are names chosen by clients. Another spelling of such a name is another name. */
+/** Path parameters that are names chosen by clients. A variant of such a name is a different name. */
 const names = new Set(['key', 'query_id', 'email']);
 const parametersOf = ({ path }: Route<Caller>) =>
   [...path.matchAll(/([\w-]+)\/:(\w+)/g)].map(([, collection = '', parameter = '']) => ({ collection, parameter }));
@@ -26,7 +26,7 @@ const addressed = declaredRoutes().filter((route) => idsOf(route).length > 0);
 
 let api: TestApi;
 let session: string;
-/** IDs, by the part of the path before the ID. */
+/** Record IDs by collection, which is the path segment before the ID. */
 let ids: Record<string, string>;
 beforeAll(async () => {
   api = await startTestApi();
@@ -57,7 +57,7 @@ afterAll(() => api.stop());
 
 const anyId = randomUUID();
 
-/** Returns the path of the fixture's records, with one ID in another spelling. */
+/** Returns the path of the fixture's records, with the value of one parameter replaced. */
 function addressOf(route: Route<Caller>, changed?: { parameter: string; value: string }): string {
   return route.path.replaceAll(/([\w-]+)\/:(\w+)/g, (_match, collection: string, parameter: string) => {
     const id = parameter === 'at' ? '1' : (ids[collection] ?? anyId);
@@ -72,7 +72,10 @@ const send = (route: Route<Caller>, address: string) =>
     ...(route.body !== undefined && { body: route.examples.request ?? {} }),
   });
 
-/** Returns whether the path ends in the ID of a project or environment. A request with an ID that is not a number returns 400. */
+/**
+ * Returns true if the path ends in the ID of a project or environment. These routes respond with 400 to an ID that is
+ * not a number.
+ */
 const isNumbered = ({ path }: Route<Caller>, parameter: string) =>
   parameter === 'id' && /\/(projects|environments)\/:id/.test(path);
 
@@ -92,13 +95,13 @@ test.each(addressed.map((route) => [`${route.method} ${route.path}`, route] as c
       status === 404 ||
       (status === 400 && isNumbered(route, parameter)) ||
       (status === 405 && parameter === 'id') ||
-      // Users can access their own user, and get 403 for every other value.
+      // Users can access only their own record, and get 403 for every other ID.
       (status === 403 && parameter === 'uuid' && route.path === '/api/users/:uuid');
     expect(responses.filter((response) => !isRefused(response))).toEqual([]);
   },
 );
 
-/** Omit streams, and records that the fixture does not have. */
+/** Omit streams, and records that are missing in the fixture. */
 const isElsewhere =
   /remote_config|:(run_id|delivery_id|query_id|uuid|report_id|unsubscribe_id|user_uuid|access_token)|signup|dead_letters|two_factor|live|test_event|matching_ids|bulk/;
 const reads = addressed.filter(

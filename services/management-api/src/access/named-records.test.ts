@@ -8,17 +8,16 @@ import type { Caller } from './caller.ts';
 import { type GovernedKind, governedKindNames, governedKinds } from './record-rights.ts';
 
 /**
- * Tests records that a member cannot access, with every path and in every request field that refers to such a record
- * (docs/api/access.md#access-to-records). A new route below a record is covered as soon as it is declared.
+ * Tests that a member cannot use records without access to them. Covers every path and every request field that refers
+ * to a record (docs/api/access.md#access-to-records). New routes below a record are covered automatically.
  */
 let api: TestApi;
 let acme: OrganizationActors;
-/** Records of an administrator that no other user can access. */
+/** Records of an administrator that only the administrator can access. */
 const closed = {} as Record<GovernedKind, string>;
 let shortId: string;
-/** Records that the member has created. */
 const own = {} as Record<'insight' | 'dashboard' | 'feature_flag', number>;
-/** Records of the administrator that everyone can access: an insight and a dashboard that use the restricted cohort. */
+/** An insight and a dashboard of the administrator that use the restricted cohort, but that all members can access. */
 let openInsight: number;
 let openDashboard: number;
 let openSubscription: number;
@@ -105,7 +104,7 @@ describe('restricted records, requested by their own paths', () => {
   });
 });
 
-/** Texts and values that a parser could interpret as the cohort. */
+/** Values that a parser could interpret as the cohort's ID. */
 const spellings: [string, (id: number) => unknown][] = [
   ['its ID', (id) => id],
   ['its ID as a string', (id) => `${id}`],
@@ -126,7 +125,7 @@ const types = ['cohort', 'static-cohort', 'precalculated-cohort'];
 const parameter = (filter: object) => encodeURIComponent(JSON.stringify({ properties: [filter] }));
 const conditions = (filter: object) => ({ groups: [{ properties: [{ ...filter, operator: 'in' }] }] });
 
-/** Requests that evaluate or check filters with the cohort. */
+/** Requests that evaluate or validate filters with the cohort. */
 const evaluating: [string, (filter: object) => [Method, string, object?]][] = [
   ['a query', (filter) => ['POST', 'query', { query: { ...trend, properties: [filter] } }]],
   [
@@ -178,7 +177,7 @@ test.each(evaluating)('returns 403 for a restricted cohort in %s, in every spell
   expect(await send(method, rest, body)).toMatchObject(refused());
 });
 
-/** Requests that store filters with the cohort, or evaluate them later. */
+/** Requests that store filters with the cohort for a later evaluation. */
 const storing: [string, (filter: object) => [Method, string, object?]][] = [
   ['an insight', (filter) => ['POST', 'insights', { query: { ...trend, properties: [filter] } }]],
   [
@@ -269,7 +268,7 @@ test("does not reveal the numbers of a restricted cohort through another user's 
   for (const about of [{ insight: openInsight }, { dashboard: openDashboard }]) {
     expect(await send('POST', 'subscriptions', { ...begins, ...about })).toMatchObject(refused());
   }
-  // The project's own filters apply only if a query requests them.
+  // Queries apply the project's filters only if they request them.
   const settings = { test_account_filters: [inCohort(Number(closed.cohort))] };
   await api.send('PATCH', `/api/projects/${acme.projectId}/`, { key: acme.A.key, body: settings });
   expect(await send('POST', 'query', { query: { ...trend, filterTestAccounts: true } })).toMatchObject(refused());
@@ -347,7 +346,7 @@ describe('restricted insights and dashboards', () => {
   test('keep their sent reports restricted when a subscription changes to another insight or dashboard', async () => {
     const delivery = `subscriptions/${openSubscription}/deliveries/${sent}`;
     expect(await send('GET', delivery)).toMatchObject(refused());
-    // The member cannot change the subscription. After another user has changed it, the report still contains the
+    // After another user has changed the subscription, the member cannot change it, and its report still contains the
     // restricted insight.
     expect(await send('PATCH', `subscriptions/${openSubscription}`, { insight: own.insight })).toMatchObject(refused());
     await send('PATCH', `subscriptions/${openSubscription}`, { insight: own.insight }, acme.A.key);

@@ -11,9 +11,9 @@ import { findRecord, requireRecord } from './record-rights.ts';
 interface Named {
   cohort: Set<number>;
   feature_flag: Set<number>;
-  /** Whether the project's `test_account_filters` also apply and must be checked. */
+  /** Whether the project's `test_account_filters` apply too, so that they must be checked. */
   withTestAccountFilters: boolean;
-  /** Whether an SQL query can read any cohort. */
+  /** Whether an SQL query may read any cohort, and therefore needs access to all cohorts. */
   withAllCohorts: boolean;
 }
 
@@ -23,7 +23,7 @@ interface Named {
  */
 const mayReadCohorts = /cohort|\\/i;
 
-/** Returns the strings in an object that contain SQL. */
+/** Returns the SQL strings in a query node. */
 function sqlIn({ kind, type, breakdown_type: breakdownType, ...part }: Record<string, unknown>): unknown[] {
   return [
     kind === 'HogQLQuery' || kind === 'HogQLMetadata' ? part.query : null,
@@ -37,8 +37,8 @@ function sqlIn({ kind, type, breakdown_type: breakdownType, ...part }: Record<st
 }
 
 /**
- * Returns the records that filters, conditions or a query refer to, at any depth. Reads references in the same way as
- * the code that evaluates them.
+ * Returns the records that filters, conditions or a query refer to, at any depth. Parses references like the code that
+ * evaluates them.
  */
 function namedIn(value: unknown): Named {
   const named: Named = {
@@ -66,9 +66,9 @@ function namedIn(value: unknown): Named {
 }
 
 /**
- * Checks filters before they are evaluated or stored for the caller. Ignores records that do not exist, because the
- * code that reads the filters handles them.
- * @param settings settings of the project, if they were already read
+ * Checks the records that filters refer to, before the filters are evaluated or stored for the caller. Ignores records
+ * that do not exist, because the code that reads the filters handles them.
+ * @param settings project settings, if the caller of this function has already read them
  * @throws AppError `forbidden` if the filters refer to a cohort or a flag that the caller cannot view
  */
 export async function requireReferencedRecords(

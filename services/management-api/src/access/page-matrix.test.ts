@@ -6,8 +6,8 @@ import { signInAs, startTestApi, type TestApi } from '../testing/start-test-api.
 
 /**
  * Calls every page route, which is every route outside the OpenAPI document, with every kind of credential and with
- * malformed paths and bodies. A new page is covered as soon as it is declared. `access-matrix`, `reach-matrix` and
- * `hostile-bodies` do the same for API routes.
+ * malformed paths and bodies. New pages are covered automatically. `access-matrix`, `reach-matrix` and `hostile-bodies`
+ * do the same for API routes.
  */
 const pages = declaredPages();
 const isPassedOn = ({ path }: PageRoute) => declaredRoutes().some((route) => route.path === path);
@@ -63,7 +63,10 @@ const bodies = [
   `["${'x'.repeat(500_000)}"]`,
 ];
 
-/** Returns paths of the page with this value for every parameter, and below the path if the page serves all of it. */
+/**
+ * Returns the page's path with this value for every parameter. For a page that serves all paths below its own, also
+ * returns two longer paths.
+ */
 const pathsWith = ({ path }: PageRoute, value: string) => {
   const filled = path.replaceAll(/:\w+/g, value);
   return filled.endsWith('/*')
@@ -98,7 +101,7 @@ test.each(named(pages))(
         if (!isPassedOn(page)) expect(sent.get('set-cookie') ?? '').not.toContain('millrace_session=');
         responses.push(status);
       }
-      // On the paths that it shares with the gateway, the API responds to scripts itself, so the responses differ.
+      // On paths that the API shares with the gateway, the API itself responds to scripts, so the statuses differ.
       if (!isPassedOn(page)) expect(new Set(responses).size).toBe(1);
     }
   },

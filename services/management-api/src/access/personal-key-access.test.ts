@@ -32,7 +32,8 @@ describe('a personal API key in a request', () => {
     expect((await send({}, `${probe}?personal_api_key=${tenant.personalApiKey}`)).status).toBe(200);
   });
 
-  // `fetch` rejects GET with a body. The API rejects POST only after it has accepted the key.
+  // This test uses POST, because `fetch` rejects a GET request with a body. The route rejects POST with 405 only after
+  // it has accepted the key.
   test('key-004: can be in a field of the body', async () => {
     const post = (key: string) =>
       fetch(api.url + probe, {

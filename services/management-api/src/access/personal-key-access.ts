@@ -1,4 +1,4 @@
-// Authenticates a request with its personal API key.
+// Authenticates requests that contain a personal API key.
 
 import { hashPersonalApiKey } from '@millrace/accounts';
 import { findLiveKey, recordKeyUse } from '@millrace/accounts/access';
@@ -17,7 +17,7 @@ export interface PersonalKeyAccessDeps {
 /**
  * Authenticates callers by a personal API key (docs/api/personal-api-keys.md). Nothing is cached, so revoking a key,
  * deactivating a user or removing a membership takes effect with the next request. Concurrent requests with the same
- * key share a lookup that begins after they arrive.
+ * key share one lookup, which begins after they arrive.
  */
 export function createPersonalKeyAccess({ sql, logger, guessLimit }: PersonalKeyAccessDeps) {
   const lookUp = coalesceLookups((secureValue) => findLiveKey(sql, secureValue));
@@ -37,8 +37,8 @@ export function createPersonalKeyAccess({ sql, logger, guessLimit }: PersonalKey
       }
       guessLimit.recordSuccess(secureValue);
       if (key.is_last_use_stale) {
-        // Record the use in the background, so that the request does not wait for the write and does not fail if the
-        // write fails.
+        // Record the key's use in the background, so that the request does not wait for the write and succeeds even if
+        // the write fails.
         recordKeyUse(sql, key.id).catch((error) =>
           logger.debug('could not update last_used_at of a personal API key', { error }),
         );
@@ -67,17 +67,17 @@ function wrongKey(source: RequestKey['source']): AppError {
   });
 }
 
-/** A key and its location in the request, which error messages mention. */
+/** The key in a request, and its location for error messages. */
 interface RequestKey {
   value: string;
   source: 'Authorization header' | 'body' | 'query string';
 }
 
 /**
- * Finds the personal API key of a request. Uses the first key that it finds, in this order: `Authorization: Bearer
- * <key>` (the scheme in any case, as in RFC 9110, and with extra spaces), the query parameter `personal_api_key`, and
- * the field of that name in the body (docs/api/personal-api-keys.md). PostHog's own scripts use the header. The body
- * comes last, because it must first be read. Large or compressed bodies are not searched.
+ * Finds the personal API key of a request. Returns the first key found in this order: `Authorization: Bearer <key>`
+ * (the scheme in any case, as in RFC 9110, and with extra spaces), the query parameter `personal_api_key`, and the body
+ * field of the same name (docs/api/personal-api-keys.md). PostHog's own scripts use the header. The body comes last,
+ * because it must first be read. Large or compressed bodies are not searched.
  * @returns null if the request contains no key
  */
 async function findPersonalKey(request: ApiRequest): Promise<RequestKey | null> {
@@ -90,8 +90,8 @@ async function findPersonalKey(request: ApiRequest): Promise<RequestKey | null> 
 }
 
 /**
- * Returns the key in the body, or null if the body cannot be parsed. The route reports an invalid body later, once the
- * caller is authenticated.
+ * Returns the key in the body, or null if the body cannot be parsed. After authentication, the route reports the
+ * invalid body.
  */
 async function keyInBody(request: ApiRequest): Promise<string | null> {
   const body = await request.smallBody().catch(() => null);
@@ -99,7 +99,10 @@ async function keyInBody(request: ApiRequest): Promise<string | null> {
   return typeof key === 'string' && key !== '' ? key : null;
 }
 
-/** Milliseconds after which new calls stop waiting for the running lookup, because its connection may never respond. */
+/**
+ * Milliseconds after which new calls stop waiting for the running lookup, because its database connection may be
+ * hanging.
+ */
 const patienceMs = 250;
 
 interface Query<Result> {
@@ -111,7 +114,7 @@ interface Query<Result> {
 /**
  * Coalesces concurrent lookups of the same subject. Calls during a lookup share the next lookup, which begins when the
  * current one ends. A result is therefore never older than the request that uses it, which a cache could not guarantee.
- * A client with many connections costs hardly more than a client with one.
+ * A client with many connections causes hardly more lookups than a client with one.
  */
 export function coalesceLookups<Result>(
   ask: (subject: string) => Promise<Result>,

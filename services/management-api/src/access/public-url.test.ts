@@ -33,7 +33,6 @@ afterAll(async () => {
   await api?.stop();
 });
 
-/** Sends a request with another `Host` header. */
 const asHost = (path: string) =>
   new Promise<{ location: string; text: string }>((resolve, reject) => {
     get(api.url + path, { headers: { host: 'evil.example' } }, (response) => {

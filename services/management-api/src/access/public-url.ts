@@ -4,8 +4,8 @@ import type { ApiRequest } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 
 /**
- * Returns the URL with which identity providers and passkeys are registered. Clients choose the `Host` header, so only
- * the configured URL (`PUBLIC_API_URL`) is used.
+ * Returns the URL with which identity providers and passkeys are registered. It comes only from the configuration
+ * (`PUBLIC_API_URL`), because clients choose the `Host` header.
  * @throws AppError `invalid` with code `public_url_required` if the operator has not set the URL
  */
 export function requirePublicUrl({ publicUrl }: Pick<ApiRequest, 'publicUrl'>): string {

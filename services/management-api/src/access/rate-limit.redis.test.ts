@@ -186,7 +186,7 @@ describe('rate limits over HTTP', () => {
     for (let count = 0; count < 6; count += 1) {
       statuses.push((await api.get('/api/projects/', `phx_${count}${'a'.repeat(47)}`)).status);
     }
-    // The fourth request exceeds the limit of three and blocks the address.
+    // The limit is three failures. The fourth request still gets 401, but blocks the IP address.
     expect(statuses).toEqual([401, 401, 401, 401, 429, 429]);
     expect((await api.get('/api/users/@me/', tenant.personalApiKey)).status).toBe(200);
     const fresh = await createPersonalApiKey(api.database.sql, {

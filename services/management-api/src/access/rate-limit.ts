@@ -4,7 +4,6 @@ import { AppError } from '@millrace/runtime';
 import { type CounterChange, createInProcessStore, type KeyValueStore } from '@millrace/runtime/cache';
 import { LRUCache } from 'lru-cache';
 
-/** A limit of at most `limit` requests in any period of `seconds`. */
 export interface RateWindow {
   seconds: number;
   limit: number;
@@ -12,29 +11,28 @@ export interface RateWindow {
 
 export interface RateLimit {
   /**
-   * Counts one request of a subject, such as a key. A request that exceeds a window is not counted.
+   * Counts one request of a subject, such as a key. Does not count a request that exceeds a window.
    * @returns null if the request is within all windows, or the number of seconds to wait
    */
   take(subject: string): Promise<number | null>;
-  /** Reverts a recent count, for limits that count only failures. */
+  /** Undoes a recent count. For limits that count only failures. */
   refund(subject: string): Promise<void>;
 }
 
 export interface RateLimitOptions {
   /** The counter store that all processes share. While it is unreachable, each process counts separately. */
   keyValue: KeyValueStore;
-  /** The prefix of counter names, which differs for each kind of limit. */
+  /** The prefix of the limit's counter names. */
   name: string;
-  /** The windows of the limit. A `limit` of 0 disables a window. */
+  /** A `limit` of 0 disables a window. */
   windows: readonly RateWindow[];
-  /** Returns the current time in milliseconds since the epoch. */
   now?: () => number;
 }
 
 /**
- * Creates sliding windows (docs/api/README.md#rate-limits). The count of a window is the count of the current interval
- * plus the part of the previous interval that is still in the window. Counting takes one round trip. If counting fails,
- * requests are allowed.
+ * Creates sliding windows (docs/api/README.md#rate-limits). A window's count is the count of the current interval plus
+ * a fraction of the previous interval's count, according to the time for which that interval is still inside the
+ * window. Counting takes one round trip. If counting fails, requests are allowed.
  */
 export function createRateLimit({ keyValue, name, windows, now = Date.now }: RateLimitOptions): RateLimit {
   const active = windows.filter(({ limit }) => limit > 0);
@@ -96,8 +94,8 @@ export function createRateLimit({ keyValue, name, windows, now = Date.now }: Rat
 }
 
 /**
- * Returns the number of seconds until one more request is allowed, or 0 if it is allowed now.
- * @param elapsed the part of the current interval that has passed, from 0 to 1
+ * Returns the number of seconds until the next request is allowed, or 0 if it is allowed now.
+ * @param elapsed the fraction of the current interval that has passed, from 0 to 1
  * @param current the number of requests in the current interval. `previous` is the number in the interval before.
  */
 function secondsToWait(
@@ -106,8 +104,8 @@ function secondsToWait(
 ): number {
   const room = limit - 1 - current;
   if (previous * (1 - elapsed) <= room) return 0;
-  // Another request is allowed when the count has decreased enough: either in this interval, while the previous
-  // interval leaves the window, or in the next interval, while this interval leaves it.
+  // The next request is allowed when the count has decreased enough: either in the current interval, while the previous
+  // interval leaves the window, or in the next interval, while the current interval leaves the window.
   const fadesAt = room >= 0 ? 1 - room / previous : 2 - (limit - 1) / current;
   return Math.max((fadesAt - elapsed) * seconds, 0.001);
 }
@@ -136,9 +134,9 @@ interface Waiting {
 const maxChanges = 200;
 
 /**
- * Sends the counter changes of one iteration of the event loop as one command that contains each counter once. Callers
- * get the same counts as if the changes had been made one by one, in the order of the calls. Only for changes with
- * `atLeast` 0.
+ * Combines the counter changes of one event loop iteration into a single command that contains each counter once.
+ * Callers get the same counts as if the changes had been made one by one, in the order of the calls. Supports only
+ * changes with `atLeast` 0.
  */
 export function batchCounterChanges(addToCounters: AddToCounters): AddToCounters {
   let waiting: Waiting[] = [];
@@ -181,13 +179,13 @@ export function batchCounterChanges(addToCounters: AddToCounters): AddToCounters
 }
 
 /**
- * Prevents clients at an address from guessing keys. After too many requests with a wrong or missing key, all requests
- * from the address are rejected for a while. Keys that were valid recently are still accepted, because otherwise one
- * broken script could block an entire office that shares an address.
+ * Prevents clients from guessing keys. After too many requests with a wrong or missing key, all requests from the same
+ * IP address are rejected for a while. Keys that were valid recently are still accepted, because otherwise one broken
+ * script could block an entire office that shares an IP address.
  */
 export interface GuessLimit {
   /**
-   * Checks whether an address is blocked. Must be called before looking up a key.
+   * Checks whether an IP address is blocked. Must be called before looking up a key.
    * @param secureValue null for a request without a key
    * @throws AppError `rate_limited`
    */
@@ -225,7 +223,7 @@ export function createGuessLimit(
 }
 
 /**
- * Returns the network to which an address belongs. A client with IPv6 usually has an entire /64 network, so its
+ * Returns the network to which an IP address belongs. A client with IPv6 usually has an entire /64 network, so its IP
  * addresses are counted together. An IPv4 address is counted separately, in any notation.
  */
 export function toNetwork(address: string): string {
@@ -238,16 +236,16 @@ export function toNetwork(address: string): string {
   return [...front, ...zeros, ...back].slice(0, 4).join(':');
 }
 
-/** Limits invite requests without a key, to which no other limit applies. */
+/** Limits invite requests without a key, to which no other rate limit applies. */
 export interface SignUpLimit {
   /**
    * Counts an invite request, whether its secret is right or wrong.
-   * @throws AppError `rate_limited` for too many requests from the address
+   * @throws AppError `rate_limited` for too many requests from the IP address
    */
   countRequest(address: string): Promise<void>;
   /**
-   * Counts a request for an invite with a wrong secret, from any address. Requests with the right secret are not
-   * counted, so that an attacker cannot lock the invited user out.
+   * Counts a request with a wrong invite secret, from any IP address. Requests with the right secret are not counted,
+   * so that an attacker cannot lock the invited user out.
    * @throws AppError `rate_limited`
    */
   countWrong(inviteId: string): Promise<void>;

@@ -12,10 +12,10 @@ import { startTestApi, type TestApi, type TestResponse } from '../testing/start-
 import type { Caller } from './caller.ts';
 
 /**
- * Calls every route as every actor. A response must not contain anything from a place that the actor's key cannot
- * access, neither in the body nor in a header, except for what the request itself contains. In `npm test`, each actor
- * calls each route with one address. The nine actors of a route use three addresses of each kind, and the next route
- * uses other addresses. `npm run test:long` uses all addresses.
+ * Calls every route as every actor. Neither the body nor a header of the response may contain anything from an
+ * organization or environment that the actor's key cannot access, except for what the request itself contains. `npm
+ * test` uses one of the possible paths per actor and route, and alternates between them. `npm run test:long` uses all
+ * paths.
  */
 const guarded = declaredRoutes().filter((route) => route.scope !== 'public');
 const named = (routes: Route<Caller>[]) => routes.map((route) => [`${route.method} ${route.path}`, route] as const);
@@ -34,7 +34,7 @@ function actorOf(name: string): Actor {
   return actor;
 }
 
-/** Addresses have three kinds: by ID, as `@current`, and with records of another place. */
+/** Paths are of three kinds: with IDs, with `@current`, and with record IDs of another organization. */
 const addressesFor = (name: string, routes: Route<Caller>[], route: Route<Caller>) => {
   const kinds = fixture.addressKinds;
   const turn = actorNames.indexOf(name as (typeof actorNames)[number]) + routes.indexOf(route);
@@ -59,7 +59,7 @@ function pathAt(route: Route<Caller>, address: Address): string {
   });
 }
 
-/** Returns the example request of the route, with its IDs replaced by the IDs of the address. */
+/** Returns the route's example request with its IDs replaced by those of the address. */
 function bodyAt(route: Route<Caller>, address: Address): unknown {
   const example = route.examples.request ?? {};
   if (Array.isArray(example)) return example;
@@ -89,7 +89,7 @@ function bodyAt(route: Route<Caller>, address: Address): unknown {
   };
 }
 
-/** Returns the marks that the response contains but the request does not. */
+/** Returns the marker words that the response contains but the request does not. */
 function leaks(response: TestResponse, { hidden }: Actor, request: string): string[] {
   const text = `${JSON.stringify(response.body ?? null)} ${JSON.stringify([...response.headers])}`;
   const tokens = [...text.matchAll(/eyJ[\w-]+\.([\w-]+)\./g)].map(([, claims = '']) =>
@@ -101,7 +101,7 @@ function leaks(response: TestResponse, { hidden }: Actor, request: string): stri
 
 const patterns = new Map<string[], RegExp>();
 
-/** Returns the marks that are in a text as separate words. */
+/** Returns the marker words that occur in the text as separate words. */
 function marksIn(text: string, marks: string[]): Set<string> {
   const pattern = patterns.get(marks) ?? new RegExp(`(?<![0-9A-Za-z])(?:${marks.join('|')})(?![0-9A-Za-z])`, 'g');
   patterns.set(marks, pattern);
@@ -130,12 +130,12 @@ describe.each(actorNames)('%s gets no data that it cannot access', (name) => {
   });
 });
 
-/** Returns whether a request would delete a place that later tests need. */
+/** Returns true if a request would delete something or replace a secret that later tests need. */
 const isLasting = ({ method, path }: Route<Caller>) =>
   method === 'DELETE' ||
   /\/(reset_token|rotate_secret_token|delete_secret_token_backup|roll|accept|bulk_delete)$/.test(path);
 
-/** Returns whether the path of the request refers to something that the actor cannot access. */
+/** Returns true if the request path contains something that the actor cannot access. */
 function isOut(route: Route<Caller>, actor: Actor, address: Address): boolean {
   if (
     address.isForeignRecord &&
@@ -151,7 +151,7 @@ function isOut(route: Route<Caller>, actor: Actor, address: Address): boolean {
   return organization !== undefined && !actor.organizations.includes(organization);
 }
 
-/** Returns the stored rows of the places that an actor cannot access, by table. */
+/** Returns the stored rows of the organizations and environments that an actor cannot access, by table. */
 async function beyond({ organizations, environments }: Actor) {
   const { sql } = api.database;
   const hidden = {

@@ -1,4 +1,4 @@
-// Caller's rights to the records of an environment, by kind and for single records
+// The caller's rights to an environment's records, by kind and for single records
 // (docs/api/access.md#access-to-records).
 
 import { type RecordAccessLevel, recordAccessLevels } from '@millrace/accounts';
@@ -8,8 +8,8 @@ import { AppError } from '@millrace/runtime';
 import type { Conditions } from '../sql/conditions.ts';
 
 /**
- * Kinds of records that access rules can restrict, by the scope of their routes. `name` is a column with which paths
- * can identify a record in addition to its ID.
+ * Record kinds that access rules can restrict, by the scope of their routes. `name` is a column that paths can use to
+ * identify a record, as an alternative to its ID.
  */
 export const governedKinds = {
   cohort: { path: 'cohorts', table: 'cohort', name: 'NULL', creator: 'created_by_id' },
@@ -29,18 +29,17 @@ export const governedKindNames = Object.keys(governedKinds) as GovernedKind[];
 interface Rule {
   resource: string;
   resource_id: string | null;
-  /** Whether the rule is for the caller, for one of the caller's roles, or for everyone. */
+  /** Whether the rule applies to the caller, to one of the caller's roles, or to everyone. */
   whom: 'own' | 'role' | 'everybody';
   level: RecordAccessLevel;
 }
 
 interface RecordName {
   id: string | number;
-  /** The ID of the creator, who has all rights to the record. Null if unknown. */
+  /** The creator, who has all rights to the record. Null if unknown. */
   createdById: number | null;
 }
 
-/** Converts a row's ID and creator to the form that lists use. */
 export function toRecordName({
   id,
   created_by,
@@ -51,14 +50,13 @@ export function toRecordName({
   return { id, createdById: created_by?.id ?? null };
 }
 
-/** One caller's rights in one environment. */
 export interface RecordRights {
   userId: number;
   /** The rules that apply, or null for environment administrators, who have all rights. */
   rules: readonly Rule[] | null;
 }
 
-/** Reads the rules that apply to a caller in an environment. If the environment has no rules, runs no query. */
+/** Reads the rules that apply to a caller in an environment. Runs no query if the environment has no rules. */
 export async function readRecordRights(
   sql: Sql,
   userId: number,
@@ -81,8 +79,8 @@ export async function readRecordRights(
 }
 
 /**
- * Reads the rights that every member of an environment has, without the rules for single members or roles. Public links
- * have these rights.
+ * Reads the rights that all members of an environment have. Ignores rules for single members and roles. Public links
+ * use these rights.
  */
 export async function readRightsOfEveryMember(sql: Sql, environmentId: number): Promise<RecordRights> {
   const rules = await sql.query<Rule & Record<string, unknown>>(
@@ -94,8 +92,8 @@ export async function readRightsOfEveryMember(sql: Sql, environmentId: number): 
 }
 
 /**
- * Returns the highest level that the rules grant. A rule `none` for the caller overrides the rule for everyone, and so
- * do rules `none` for all of the caller's roles.
+ * Returns the highest level that the rules grant. A `none` rule for the caller overrides the rule for everyone. So do
+ * `none` rules for all of the caller's roles.
  */
 function decide(rules: readonly Rule[]): RecordAccessLevel | undefined {
   const named = rules.filter(({ whom }) => whom !== 'everybody');
@@ -106,7 +104,7 @@ function decide(rules: readonly Rule[]): RecordAccessLevel | undefined {
   return recordAccessLevels[Math.max(...ranks)];
 }
 
-/** Returns the caller's level for a record kind. Without a rule, everyone can change records. */
+/** Returns the caller's level for a record kind. Without a rule, every member can change records. */
 export function findKindLevel({ rules }: RecordRights, kind: GovernedKind): RecordAccessLevel {
   if (rules === null) return 'manager';
   return decide(rules.filter((rule) => rule.resource === kind && rule.resource_id === null)) ?? 'editor';
@@ -139,10 +137,7 @@ export function hasRecordLevel(
   return reaches(findRecordLevel(rights, kind, record), needed);
 }
 
-/**
- * Checks that the caller has a level for a record.
- * @throws AppError `forbidden`
- */
+/** Requires that the caller has a level for a record. @throws AppError `forbidden` */
 export function requireRecord(
   rights: RecordRights,
   kind: GovernedKind,
@@ -154,7 +149,7 @@ export function requireRecord(
 
 /**
  * Checks access to a record that was loaded for the caller. Every function that loads a governed record by its path
- * ends with this call, so that the checked record is the one that is used.
+ * ends with a call of this function, so that the checked record is the returned record.
  * @throws AppError `not_found` or `forbidden`
  */
 export function requireRecordAccess<Row extends { id: string | number; created_by?: { id: number } | null }>(
@@ -167,21 +162,17 @@ export function requireRecordAccess<Row extends { id: string | number; created_b
   return row;
 }
 
-/**
- * Checks that the caller can create a record of a kind.
- * @throws AppError `forbidden`
- */
+/** Requires that the caller can create records of a kind. @throws AppError `forbidden` */
 export function requireKind(rights: RecordRights, kind: GovernedKind, needed: RecordAccessLevel): void {
   if (!reaches(findKindLevel(rights, kind), needed)) throw createForbiddenError(needed);
 }
 
-/** Creates the error for a caller whose level for a record is too low. */
 export function createForbiddenError(needed: RecordAccessLevel): AppError {
   return new AppError('forbidden', `You do not have ${needed} access to this resource.`);
 }
 
 /**
- * Returns the IDs of the records of a kind that have their own rules.
+ * Returns the IDs of records that have their own rules.
  * @param isShown whether to return the records that the caller can see, or those that the caller cannot see
  */
 function idsWithRules(rights: RecordRights, kind: GovernedKind, isShown: boolean): string[] {
@@ -192,8 +183,8 @@ function idsWithRules(rights: RecordRights, kind: GovernedKind, isShown: boolean
 }
 
 /**
- * Returns the IDs of the records of a kind that the caller created. Returns an empty list without a query if no rule
- * applies to the kind, because the IDs are then not needed.
+ * Returns the IDs of records that the caller created. Returns an empty list without a query if no rule applies to the
+ * record kind, because callers then do not need the IDs.
  */
 export async function findOwnRecordIds(
   sql: Sql,
@@ -209,7 +200,7 @@ export async function findOwnRecordIds(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Creates a function that returns whether the caller can see a record of this kind, for checking many records. */
+/** Creates a function that returns whether the caller can see a record. For checking many records of one kind. */
 export async function createVisibilityCheck(
   sql: Sql,
   rights: RecordRights,
@@ -244,8 +235,8 @@ export function addVisibilityCondition(
 const kindsByPath = new Map<string, GovernedKind>(governedKindNames.map((kind) => [governedKinds[kind].path, kind]));
 
 /**
- * Checks the caller's rights to the kinds of records of a route, before the handler runs. Afterwards, a list omits
- * records that the caller cannot see, and a route for one record checks that record (`requireRecordAccess`).
+ * Checks the caller's rights to a route's record kinds, before the handler runs. Afterwards, a list route omits records
+ * that the caller cannot see, and a route for one record checks that record (`requireRecordAccess`).
  * @throws AppError `forbidden`
  */
 export function requireRouteRights(rights: RecordRights, route: { path: string; scope: Scope }): void {
@@ -261,10 +252,7 @@ export function requireRouteRights(rights: RecordRights, route: { path: string; 
   if (!isSome) requireKind(rights, kind, ofKind);
 }
 
-/**
- * Finds a record by its ID in the form that paths use or, if no record has that ID, by its name. Includes deleted
- * records.
- */
+/** Finds a record by its ID, as written in paths, or by its name if no record has that ID. Includes deleted records. */
 export async function findRecord(
   sql: Sql,
   environmentId: number,

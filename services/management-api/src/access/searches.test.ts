@@ -28,7 +28,7 @@ describe('searches in the running service', () => {
     other = await createTestTenant(database);
     service = await startService('management-api', program.files[0] ?? '', {
       DATABASE_URL: testDatabase.url,
-      // Reserves two of the connections for searches.
+      // Reserves two of the five connections for searches.
       DATABASE_POOL_SIZE: '5',
       API_PORT: '0',
       API_HOST: '127.0.0.1',
@@ -53,7 +53,6 @@ describe('searches in the running service', () => {
   test('thirty searches with one key do not block other requests, or the searches of other keys', async () => {
     const refused: Awaited<ReturnType<typeof ask>>[] = [];
     const searches = await database.transaction(async (tx) => {
-      // Block all searches for persons.
       await tx.query('LOCK TABLE person IN ACCESS EXCLUSIVE MODE');
       const asked = Array.from({ length: 30 }, async () => {
         const response = await ask(one, `persons/?properties=${filter}`);
@@ -85,7 +84,6 @@ describe('searches in the running service', () => {
       }),
     );
     const statuses = (await Promise.all(searches)).map(({ status }) => status);
-    // One search ran, and one waited.
     expect(statuses.filter((status) => status === 200)).toHaveLength(2);
   });
 
@@ -115,7 +113,7 @@ describe('the order in which searches start', () => {
     target: { organizationId },
   });
 
-  /** Starts a search that runs until `end` is called. */
+  /** Starts a search that runs until the test calls `end`. */
   function startSearch(searches: ReturnType<typeof createSearches>, who: ReturnType<typeof searcher>) {
     let end = () => {};
     let isRunning = false;
@@ -141,7 +139,8 @@ describe('the order in which searches start', () => {
     expect([quiet.isRunning(), third.isRunning()]).toEqual([true, false]);
     busy[0]?.end();
     await afterAllTurns();
-    // The search of `third` came later than the last search of `busy`, but no other search of `third` is running.
+    // The search of `third` arrived after the last search of `busy`, but starts first because `third` has no running
+    // search.
     expect([third.isRunning(), busy[2]?.isRunning()]).toEqual([true, false]);
     for (const search of [quiet, third, busy[1]]) search?.end();
     await afterAllTurns();
@@ -163,7 +162,6 @@ describe('the order in which searches start', () => {
       search.end();
     }
     await Promise.all(begun.map(({ done }) => done));
-    // Searches that have ended no longer count.
     expect(await searches.run(searcher('busy', 'e'), 'something', async () => 1)).toBe(1);
   });
 

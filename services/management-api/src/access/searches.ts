@@ -5,7 +5,6 @@ import { OverBudget } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import type { AddressedProject } from './addressed-store.ts';
 
-/** The caller and organization to which search limits apply. */
 interface Searcher {
   caller: { credential: { kind: 'key' | 'session' | 'link'; id: string } };
   target: Pick<AddressedProject, 'organizationId'>;
@@ -32,7 +31,7 @@ interface SearchesOptions {
   /** A separate pool, so that searches cannot use the connections of other requests. */
   sql: Sql;
   connections: number;
-  /** How many milliseconds a search waits for a connection. */
+  /** The maximum number of milliseconds that a search waits for a connection. */
   patienceMs?: number;
 }
 
@@ -41,7 +40,7 @@ interface Waiting {
   start: () => void;
 }
 
-/** Seconds after which a rejected client can retry. By then, most searches have ended. */
+/** Seconds after which a rejected client can retry. Most searches end within this time. */
 const retryAfterSeconds = 2;
 /** SQLSTATE of a statement that exceeded its pool's time limit and was canceled. */
 const queryCanceled = '57014';
@@ -50,8 +49,8 @@ const queryCanceled = '57014';
  * Shares a few connections among searches, so that one caller's searches do not block those of other callers
  * (docs/api/README.md#searches). A key can have as many searches in flight as the pool has connections, and an
  * organization can have twice as many, but one connection always stays free for other organizations. Among waiting
- * searches, those of the organization with the fewest running searches start first, in the order of arrival. All counts
- * are per process.
+ * searches, those of the organization with the fewest running searches start first. Within an organization, searches
+ * start in the order of arrival. All counts are per process.
  */
 export function createSearches({ sql, connections, patienceMs = 5000 }: SearchesOptions): Searches {
   const maxPerKey = connections;
@@ -136,7 +135,7 @@ export function createSearches({ sql, connections, patienceMs = 5000 }: Searches
   };
 }
 
-/** Returns true if an error from PostgreSQL or another event store means that a search took too long. */
+/** Returns true if PostgreSQL or another event store stopped a search that took too long. */
 const isTooLong = (error: unknown) =>
   error instanceof OverBudget || (error as { code?: unknown } | null)?.code === queryCanceled;
 

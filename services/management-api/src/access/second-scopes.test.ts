@@ -5,7 +5,7 @@ import { PD } from '../testing/expected-errors.ts';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 
 /**
- * Tests routes that read or change more than their own resource, and the scopes that they require for this
+ * Tests routes that read or change more than their own resource, and therefore require additional scopes
  * (docs/api/personal-api-keys.md#scopes).
  */
 const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode' }] };
@@ -54,10 +54,7 @@ const range = { start_at: '2026-11-01T00:00:00Z', end_at: '2026-11-01T02:00:00Z'
 const condition = { properties: [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }] };
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
-/**
- * Sends the request of a case.
- * @param path contains IDs by name in braces, like the body
- */
+/** Sends a request after replacing IDs in braces, such as `{dashboard}`, in its path and body. */
 const send = (method: Method, path: string, body: object | undefined, key: string) => {
   const filled = (text: string) => text.replaceAll(/"?\{(\w+)\}"?/g, (_match, name: string) => String(ids[name]));
   const [at, query = ''] = filled(path).split('?');
@@ -67,14 +64,12 @@ const send = (method: Method, path: string, body: object | undefined, key: strin
   });
 };
 
-/** Sends the request with a key that has only these scopes. */
 async function sendWith(scopes: Scope[], method: Method, path: string, body?: object) {
   const owner = { actor: null, userId: tenant.userId };
   await updatePersonalApiKey(api.database.sql, { ...owner, id: limited.key.id }, { scopes });
   return send(method, path, body, limited.value);
 }
 
-/** Each request requires all of its scopes. */
 const cases: [Scope[], Method, string, object?][] = [
   [['subscription:read', 'insight:read'], 'GET', 'subscriptions/preview?insight={insight}'],
   [['subscription:read', 'insight:read', 'dashboard:read'], 'GET', 'subscriptions/preview?dashboard={dashboard}'],

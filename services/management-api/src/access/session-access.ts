@@ -1,4 +1,4 @@
-// Authenticates a request from a signed-in browser with its session.
+// Authenticates requests from a signed-in browser by their session.
 
 import { findLiveSession, hashSecret, recordSessionUse } from '@millrace/accounts/access';
 import type { Sql } from '@millrace/db';
@@ -17,7 +17,7 @@ interface SessionAccessDeps {
 
 /**
  * Authenticates callers by a session (docs/api/sign-in.md). A session has all scopes, limited by the user's levels. As
- * with keys, nothing is cached, and concurrent requests share a lookup that begins after they arrive.
+ * with personal API keys, nothing is cached, and concurrent requests share one lookup, which begins after they arrive.
  */
 export function createSessionAccess({ sql, logger, guessLimit }: SessionAccessDeps) {
   const lookUp = coalesceLookups((tokenHash) => findLiveSession(sql, tokenHash));
@@ -42,8 +42,8 @@ export function createSessionAccess({ sql, logger, guessLimit }: SessionAccessDe
       guessLimit.recordSuccess(tokenHash);
       requireOwnPage(request, isUnsafe);
       if (session.is_last_seen_stale) {
-        // Record the use in the background, so that the request does not wait for the write and does not fail if the
-        // write fails.
+        // Record the session's use in the background, so that the request does not wait for the write and succeeds even
+        // if the write fails.
         recordSessionUse(sql, session.id).catch((error) =>
           logger.debug('could not record the last use of a session', { error }),
         );

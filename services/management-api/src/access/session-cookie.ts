@@ -4,7 +4,7 @@ import { deviceDays, sessionDays } from '@millrace/accounts';
 import type { ApiRequest } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 
-/** Kinds of cookies. `step` is for an unfinished action, such as a sign-in between its two factors. */
+/** `step` is the cookie for an unfinished action, such as a sign-in between its two factors. */
 type CookieKind = 'session' | 'device' | 'step';
 
 interface Cookie {
@@ -13,10 +13,10 @@ interface Cookie {
 }
 
 /**
- * Returns the cookie for the URL of the API. Over TLS, the name has the prefix `__Host-`, so browsers reject the cookie
- * from any other host and without `Secure`. The prefix requires the path `/`, so installations below different paths of
- * a host need different cookie names. Without TLS, only localhost is allowed, because anyone on the network could steal
- * the session.
+ * Returns the cookie for the API's URL. Over TLS, the name has the prefix `__Host-`. Browsers reject a cookie with this
+ * prefix if another host sets it or if `Secure` is missing. The prefix also requires the path `/`, so installations
+ * below different paths of one host need different cookie names. Without TLS, only localhost is allowed, because anyone
+ * on the network could steal the session.
  * @returns null if sessions are not possible
  */
 function cookieAt(baseUrl: string, kind: CookieKind): Cookie | null {
@@ -31,17 +31,14 @@ function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }
 
-/** Returns the request's session secret, or null if the request has no session cookie. */
 export function readSessionCookie(request: ApiRequest): string | null {
   return secretOf(request, 'session');
 }
 
-/** Returns the device cookie's secret, which identifies a known browser. */
 export function readDeviceCookie(request: ApiRequest): string | null {
   return secretOf(request, 'device');
 }
 
-/** Returns the secret from the cookie for an unfinished action. */
 export function readStepCookie(request: ApiRequest): string | null {
   return secretOf(request, 'step');
 }
@@ -59,7 +56,7 @@ function secretOf(request: ApiRequest, kind: CookieKind): string | null {
 }
 
 /**
- * Checks that cookies can be set. Must be called before a sign-in.
+ * Checks that the API can set cookies. Must be called before a sign-in.
  * @throws AppError `invalid` with code `https_required` if cookies cannot be set
  */
 export function requireSecureOrigin({ baseUrl }: ApiRequest): void {
@@ -71,10 +68,9 @@ export function requireSecureOrigin({ baseUrl }: ApiRequest): void {
   );
 }
 
-/** The secrets that a browser receives after signing in. */
 export interface SignedIn {
   session: string;
-  /** The device secret, or null if the device cookie does not change. */
+  /** Null if the device cookie does not change. */
   device: string | null;
 }
 
@@ -94,12 +90,11 @@ export function setSessionCookies(request: ApiRequest, { session, device }: Sign
   };
 }
 
-/** Returns headers that set the cookie for an unfinished action. */
 export function setStepCookie({ baseUrl }: ApiRequest, secret: string) {
   return { 'set-cookie': setCookie(baseUrl, 'step', { value: secret, maxAge: stepSeconds }) };
 }
 
-/** Returns headers that delete the session cookie, but not the device cookie. */
+/** Returns headers that delete the session cookie. The device cookie stays. */
 export function deleteSessionCookie({ baseUrl }: ApiRequest) {
   return { 'set-cookie': setCookie(baseUrl, 'session', { value: '', maxAge: 0 }) };
 }
@@ -113,8 +108,8 @@ function setCookie(baseUrl: string, kind: CookieKind, { value, maxAge }: { value
 
 /**
  * Checks that a page of this installation sent the request, because browsers also send the cookie with requests from
- * pages of other sites. A request that changes something must come from a page of this installation, according to the
- * browser's headers, and must contain JSON, which HTML forms on other sites cannot send. A GET that changes something
+ * other sites. According to the browser's headers, a request that changes something must come from a page of this
+ * installation. It must contain JSON, which HTML forms on other sites cannot send. A GET request that changes something
  * must not come from a link on another site.
  * @throws AppError `forbidden` or `unsupported_media_type`
  */
@@ -150,8 +145,8 @@ export function rejectForeignPage(request: ApiRequest): void {
 }
 
 /**
- * Returns whether a page of this installation sent the request. The browser sets `Sec-Fetch-Site`, which is correct
- * even behind a proxy that changes the host. Older browsers send only `Origin`.
+ * Returns the origin of the page that sent the request. The browser sets `Sec-Fetch-Site`, which is correct even behind
+ * a proxy that changes the host. Older browsers send only `Origin`.
  */
 function originOf(request: ApiRequest): 'own' | 'foreign' | 'unknown' {
   const site = request.header('sec-fetch-site');

@@ -1,4 +1,4 @@
-// Rate limits for sign-in and for requests before sign-in (docs/api/README.md#rate-limits).
+// Rate limits for sign-in and for unauthenticated requests (docs/api/README.md#rate-limits).
 
 import { hashSecret } from '@millrace/accounts/access';
 import { AppError } from '@millrace/runtime';
@@ -21,42 +21,31 @@ export interface SignInLimits {
    * @throws AppError `rate_limited` with code `2fa_too_many_attempts`
    */
   countCode(userId: number): Promise<() => Promise<void>>;
-  /**
-   * Counts a request without authentication.
-   * @throws AppError `rate_limited`
-   */
   countAnonymousRequest(address: string): Promise<void>;
-  /**
-   * Counts a redirect to or from a sign-in provider.
-   * @throws AppError `rate_limited`
-   */
   countProviderStep(address: string): Promise<void>;
-  /**
-   * Counts a request for a password reset, whether or not the account exists.
-   * @throws AppError `rate_limited`
-   */
+  /** Counts a request for a password reset, whether or not the account exists. @throws AppError `rate_limited` */
   countReset(address: string, account: string): Promise<void>;
   /**
-   * Counts a request for a code to verify a new address, by the requesting account. Counting by the new address would
-   * use up the password resets of that address's owner.
+   * Counts a request for a code that verifies a new email address. The count is per requesting account, because a count
+   * per email address would use up the password resets of the address's owner.
    * @throws AppError `rate_limited`
    */
   countAddressCode(address: string, userId: number): Promise<void>;
 }
 
-/** Sign-in limits. 0 means no limit. */
+/** Maximum counts. 0 means no limit. */
 export interface SignInLimitSettings {
-  /** Maximum number of failures from one address in ten minutes. */
+  /** Failures from one IP address in ten minutes. */
   signInFailures: number;
-  /** Maximum number of failures for one account in 15 minutes, from any address. */
+  /** Failures for one account in 15 minutes, from any IP address. */
   signInFailuresOfAccount: number;
-  /** Maximum number of wrong second-factor codes for one account in 20 minutes. */
+  /** Wrong second-factor codes for one account in 20 minutes. */
   secondFactorFailures: number;
-  /** Maximum number of unauthenticated requests from one address per minute. */
+  /** Unauthenticated requests from one IP address per minute. */
   signInQuestionsPerMinute: number;
   /**
-   * Maximum number of password reset emails to one account per day, and of codes for new addresses that one account can
-   * request per day.
+   * Password reset emails to one account per day. The same limit applies to codes for new email addresses, per
+   * requesting account.
    */
   resetsPerDay: number;
 }
@@ -70,7 +59,8 @@ export function createSignInLimits(keyValue: KeyValueStore, settings: SignInLimi
   const ofAccount = limit('account', 900, settings.signInFailuresOfAccount);
   const codes = limit('code', 1200, settings.secondFactorFailures);
   const anonymousRequests = limit('question', 60, settings.signInQuestionsPerMinute);
-  // The limit is doubled, because each sign-in counts twice: for the redirects to and from the provider.
+  // The limit is doubled, because each sign-in counts twice: once for the redirect to the provider, and once for the
+  // redirect back.
   const providerSteps = limit('provider', 60, settings.signInQuestionsPerMinute * 2);
   const perHour = settings.resetsPerDay === 0 ? 0 : mailsPerAddressHour;
   const resets = limit('reset', 24 * 3600, settings.resetsPerDay);

@@ -3,7 +3,7 @@ import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { newInviteSecret } from '../testing/organization-actors.ts';
 import { noLimits, startTestApi, type TestApi } from '../testing/start-test-api.ts';
 
-/** Tests limits for clients without a key, and for repeated changes of an account. */
+/** Tests rate limits for clients without a key, and for repeated account changes. */
 let api: TestApi;
 let tenant: TestTenant;
 beforeEach(async () => {

@@ -9,8 +9,8 @@ import { type ActivityFilter, type ActivityRow, listActivity } from './activity-
 export const maxPage = 1_000_000;
 
 /**
- * Query parameters of an activity list, which has page numbers unlike all other lists (docs/api/activity.md). An
- * invalid number returns 400.
+ * Query parameters of an activity list. Unlike all other lists, activity lists use page numbers (docs/api/activity.md).
+ * An invalid number returns 400.
  */
 export const activityQuery = Type.Object({
   limit: Type.Integer({ default: 10, minimum: 1, maximum: 1000, description: 'Number of entries per page.' }),
@@ -123,7 +123,7 @@ export const activityExample = {
 };
 
 /**
- * Returns one page of the activity of a record, or of all records of a kind in an environment.
+ * Returns one page of activity, either of a record or of all records of a kind in an environment.
  * @throws AppError `not_found` for a page after the last one
  */
 export async function readActivity(

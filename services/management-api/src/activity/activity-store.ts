@@ -16,14 +16,13 @@ import type { TimeRange } from '../time/time-range.ts';
 export interface ActivityRow
   extends Columns<'activity_log', 'id' | 'organization_id' | 'activity' | 'scope' | 'item_id' | 'created_at'> {
   detail: ActivityDetail;
-  /** The user, or null for system activity and deleted users. */
+  /** Null for system activity and deleted users. */
   user: Columns<'user', 'first_name' | 'email'> | null;
 }
 
 export interface ActivityFilter {
-  /** The record kinds to include. If absent, all kinds. */
+  /** The record kinds to include. If absent, includes all record kinds. */
   scopes?: string[];
-  /** The record kinds to exclude. */
   hiddenScopes?: string[];
   itemId?: string;
   userUuid?: string;
@@ -41,7 +40,7 @@ const scopesOfKinds: Record<GovernedKind, ActivityScope> = {
   insight: 'Insight',
 };
 
-/** Excludes activity for records that the caller cannot see, for each record kind that the filter can include. */
+/** For each record kind that the filter includes, excludes activity for records that the caller cannot see. */
 async function addSeen(
   sql: Sql,
   where: Conditions,
@@ -60,9 +59,9 @@ async function addSeen(
 const maxChangesBytes = 2 * 1024 * 1024;
 
 /**
- * Returns the activity of one record, or of all records of a kind in an environment, latest first, and the total count.
- * Pages have numbers, so a page cannot end early at the size limit. Beyond the limit, records have null instead of
- * their changes.
+ * Returns activity, latest first, and the total count: either of one record, or of all records of a kind in an
+ * environment. Pages have numbers, so a page cannot end early at the size limit. Activity beyond the limit has null in
+ * place of its changes.
  */
 export async function listActivity(
   sql: Sql,
@@ -112,14 +111,14 @@ interface OrganizationActivityFilter extends TimeRange {
 }
 
 /**
- * Position in the log. The time is in microseconds since 1970, because several records can have the same millisecond.
+ * A cursor into the activity log. The time is in microseconds since 1970, because several changes can have the same
+ * millisecond.
  */
 export interface ActivityPosition {
   at: number;
   id: string;
 }
 
-/** Returns the entries on one page of an organization's activity log, latest first. */
 export async function findActivityKeys(
   sql: Sql,
   organizationId: string,

@@ -1,4 +1,4 @@
-// An organization's activity, including all of its projects.
+// The activity log of an organization and all of its projects.
 
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -12,7 +12,9 @@ import { timeRangeQuery, toTimeRange } from '../time/time-range.ts';
 import { activityExample, activityItem, toActivity } from './activity-page.ts';
 import { findActivityKeys, readOrganizationActivity } from './activity-store.ts';
 
-/** The position of the previous page's last entry: its time in microseconds since the epoch, and its ID. */
+/**
+ * The cursor: the time of the previous page's last change, in microseconds since the epoch, and the ID of that change.
+ */
 const position = Type.Object({
   at: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
   id: Type.String({ format: 'uuid' }),

@@ -1,4 +1,4 @@
-// A project's activity, for all kinds of records.
+// The activity log of a project, for all kinds of records.
 
 import type { Sql } from '@millrace/db';
 import { pageLink } from '@millrace/http';
@@ -51,9 +51,9 @@ const query = Type.Object({
 });
 
 /**
- * Kinds of activity that are hidden from members. Only administrators can use the routes for dead letters. The kinds in
- * `canContainClosed` can contain records that a member cannot see, such as a subscription to a restricted insight, and
- * are hidden if any rule applies to the caller.
+ * Kinds of activity that members cannot see, because only administrators can use the dead-letter routes. Activity of
+ * the kinds in `canContainClosed` can mention records that a member cannot see, such as a restricted insight in a
+ * subscription. It is therefore hidden if any access rule applies to the caller.
  */
 const onlyForAdministrators = ['DeadLetter', 'IngestionRestriction'];
 const canContainClosed = ['Annotation', 'BatchExport', 'Subscription'];
@@ -107,7 +107,7 @@ export function projectActivityRoutes({ sql, searches }: { sql: Sql; searches: S
   });
 }
 
-/** Combines the two filters. If both are specified, a scope must match both. */
+/** Returns the record kinds that match both filters. */
 function scopesOf(scope: string | undefined, scopes: string[]): string[] {
   const listed = scopes.flatMap((text) => text.split(',')).map((one) => one.trim());
   if (scope === undefined) return listed;

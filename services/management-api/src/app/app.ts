@@ -27,9 +27,9 @@ export interface AppDeps
     signUpsPerMinute: number;
     userChangesPerMinute: number;
   } & SignInLimitSettings;
-  /** The number of trusted proxies whose `X-Forwarded-…` headers are used. The default is 0. */
+  /** The number of trusted proxies, which may set `X-Forwarded-…` headers. The default is 0. */
   trustedProxies?: number;
-  /** Whether a response that does not match its schema becomes an error. For tests. */
+  /** Whether a response that does not match its schema becomes an error, which tests use. */
   checkResponses?: boolean;
 }
 
@@ -91,15 +91,16 @@ function createLimits(keyValue: KeyValueStore, limits: AppDeps['limits']) {
 }
 
 /**
- * Number of invalid session requests that count like one request with a wrong key. An open page sends several requests
- * at the same time, and a session secret has 256 bits, so it cannot be guessed.
+ * Number of requests with an invalid session that count like one request with a wrong key. The limit is higher for
+ * sessions because an open page sends several requests at the same time, and because a session secret has 256 bits and
+ * cannot be guessed.
  */
 const staleSessionsPerWrongKey = 10;
 
-/** SQLSTATE of a canceled statement, which here means that it exceeded the pool's time limit. */
+/** SQLSTATE of a canceled statement. Here, it means that the statement exceeded the pool's time limit. */
 const queryCanceled = '57014';
 
-/** Returns the error for the client after a database failure, or null for all other errors. */
+/** Converts a database failure to an error for the client. Returns null for all other errors. */
 function translateDatabaseError(error: unknown): AppError | null {
   if (!isTransientError(error)) return null;
   if ((error as { code?: unknown }).code === queryCanceled) {

@@ -6,7 +6,8 @@ import { declaredRoutes } from '../testing/declared-routes.ts';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 
 /**
- * Tests that the response to any path or body is a result or an error that names the problem, but never a server error.
+ * Tests that the API responds to any path or body with a result or with an error that names the problem, but never with
+ * a server error.
  */
 let gateway: TestServer;
 let api: TestApi;
@@ -25,7 +26,7 @@ afterAll(async () => {
 
 const declared = declaredRoutes().filter(({ scope }) => scope !== 'public');
 
-/** JSON texts that clients could send, including ones that `JSON.stringify` never writes. */
+/** JSON that clients could send, including JSON that `JSON.stringify` never produces. */
 const nastyValues = [
   'null',
   'true',
@@ -92,7 +93,7 @@ interface Answer {
   body: { attr?: string | null; detail?: string } | undefined;
 }
 
-/** Sends the path as bytes, because `fetch` would repair some of them. */
+/** Sends the path without changes. `fetch` would normalize some of the paths. */
 function sendRaw(
   method: string,
   path: string,
@@ -140,7 +141,7 @@ async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>):
 
 /**
  * Send each body only once, even if several routes use it, and each field only once, even if several bodies contain it.
- * `npm test` sends all values to one field of each schema, and a random sample to the other fields.
+ * `npm test` sends all values to one field of each schema, and a sample of the values to each other field.
  */
 const bodies = new Map(
   declared
@@ -151,8 +152,7 @@ const seen = new Set<string>();
 const seenSchemas = new Set<string>();
 let turn = 0;
 /**
- * Returns all values for the first field of a kind, and a sample of the values for further fields.
- * @param isFirst whether the field is the first of its kind
+ * Returns all values for the first field with a schema, and a sample of the values for further fields with this schema.
  */
 const valuesFor = <T>(values: readonly T[], isFirst: boolean) =>
   isFirst ? values : sampleOf(values, { count: 4, turn: turn++ });
@@ -209,7 +209,6 @@ describe.each([...bodies.values()].map((route) => [`${route.method} ${route.path
   },
 );
 
-/** Creates a record of this kind from the example of its route. */
 async function idOfOne(path: string): Promise<Record<string, string>> {
   if (/\/(projects|environments)\/:id/.test(path)) return { id: String(tenant.projectId) };
   const collection = path.split('/:id')[0] ?? '';
@@ -280,7 +279,7 @@ describe('for any ID in a path', () => {
           const path = encodeNonAscii(fill(route.path, { ...ids, [name]: id }));
           const response = await sendRaw(route.method, `${path}/`, route.body === undefined ? {} : { body: '{}' });
           const isRefused = response.status >= 400 && response.status < 500;
-          // Any text can be the key of a flag. If no project has the flag, the list is empty.
+          // Any string is a valid flag key. If no project has the flag, the list is empty.
           const isEmptyList = name === 'key' && response.status === 200;
           // Cancelling an unknown query succeeds (insight-232).
           const isCancelled = name === 'query_id' && response.status === 204;

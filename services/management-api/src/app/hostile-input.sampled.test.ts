@@ -4,7 +4,7 @@ import { declaredRoutes } from '../testing/declared-routes.ts';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 import { createMonths, storeEvent, storeGroup, storePerson, storeWarning } from '../testing/stored-data.ts';
 
-/** Tests that the response to any URL is a result or a client error, and never contains other users' data. */
+/** Tests that the API responds to any URL with a result or a client error, and never with data of other tenants. */
 let api: TestApi;
 let tenant: TestTenant;
 beforeAll(async () => {
@@ -29,8 +29,8 @@ const lists = declaredRoutes().filter(
   ({ method, path, query }) =>
     method === 'GET' &&
     /:project_id(\/\w+)*$/.test(path) &&
-    // Omit routes that are not lists of a project. They return 404 without a known name, return an error without all of
-    // their fields, or never end.
+    // Omit routes that return 404 without a known name, that return an error unless all fields are present, or that
+    // never end.
     !/\/(groups\/(find|members)|event_definitions\/by_name|persons\/cohorts)$|\/live\//.test(path) &&
     Object.keys(query.properties).length > 0,
 );
@@ -62,8 +62,8 @@ const nasty = [
 const seen = new Set<string>();
 let turn = 0;
 /**
- * Returns all texts for the first parameter of each name and schema, and in `npm test` a random sample for the other
- * parameters.
+ * Returns all hostile strings for the first parameter with a name and schema. For further parameters, `npm test` uses a
+ * sample.
  */
 function textsFor(field: string, schema: unknown): string[] {
   const key = `${field} ${JSON.stringify(schema)}`;

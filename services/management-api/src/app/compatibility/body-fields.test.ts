@@ -9,9 +9,9 @@ import { toRouteKey } from './route-key.ts';
 import { withoutEffect } from './without-effect.ts';
 
 /**
- * Tests every body field that PostHog documents for a route that Millrace has. A supported field is in the record
- * afterwards, or has its own test. A rejected field gets an error that names the field. A field without effect is
- * accepted and changes nothing.
+ * Tests every body field that PostHog documents for a route that Millrace has. A supported field must appear in the
+ * saved record, or have its own test. A rejected field must get an error that names the field. A field without effect
+ * is accepted and must not change anything.
  */
 let api: TestApi;
 let records: SampleRecords;
@@ -34,14 +34,14 @@ function sampleOf(path: string): BodySample {
 
 const neededBy = ({ needed = {} }: BodySample): Fields => (typeof needed === 'function' ? needed() : needed);
 
-/** Returns the other fields that a request needs. */
+/** Returns the fields that the request needs in addition to the tested field. */
 function neededFor(method: Method, sample: BodySample, before: Fields): Fields {
   if (method === 'PATCH') return {};
   const repeated = method === 'PUT' ? (sample.repeated ?? []) : [];
   return { ...neededBy(sample), ...only(before, repeated) };
 }
 
-/** Returns the path of a request, and the record before the request. */
+/** Returns a request path, and the record at this path before the request. */
 async function prepare(method: Method, path: string, sample: BodySample): Promise<{ address: string; before: Fields }> {
   const created = sample.creates === undefined ? undefined : await records.create(sample.creates, neededBy(sample));
   const parts = path.split('{}');
@@ -100,7 +100,7 @@ async function problemsOfRefused({ key }: DocumentedNames, sample: BodySample, f
 }
 
 async function problemsOfIgnored({ key, route, ignored }: DocumentedNames, sample: BodySample): Promise<string[]> {
-  // A request body without a schema is not read.
+  // The API does not read the request body of a route without a body schema.
   if (ignored.length === 0 || route.body === undefined) return [];
   const [method, path] = key.split(' ') as [Method, string];
   const responseTo = async (more: Fields) => {
@@ -125,7 +125,7 @@ test.each(documentedNames('body').map((names) => [names.key, names] as const))(
     const { route, working, refused } = names;
     const sample = sampleOf(key.split(' ')[1] ?? '');
     const problems: string[] = [];
-    // This route of organizations rejects every request, because an export belongs to an environment.
+    // This organization route rejects every request, because an export belongs to an environment.
     if (key === 'POST /api/organizations/{}/batch_exports') return;
     const declared = Object.keys(fieldsOf(route.body));
     for (const name of working) {

@@ -3,9 +3,9 @@ import { createSampleRecords, type SampleRecords } from '../../testing/sample-re
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /**
- * Tests every query parameter that PostHog documents for a route that Millrace has. A supported parameter changes the
- * response, or gets an error for an invalid value. A rejected parameter gets an error that names the parameter. A
- * parameter without effect changes nothing.
+ * Tests every query parameter that PostHog documents for a route that Millrace has. A supported parameter must change
+ * the response, or get an error for an invalid value. A rejected parameter must get an error that names the parameter.
+ * A parameter without effect must not change anything.
  */
 let api: TestApi;
 let records: SampleRecords;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => api.stop());
 
-/** Values for which a list has different contents. */
+/** Parameter values that change the contents of a list. */
 const usual: Record<string, string> = {
   limit: '1',
   offset: '1',
@@ -29,9 +29,9 @@ const usual: Record<string, string> = {
 };
 
 interface QueryCase {
-  /** The other parameters that a request needs. */
+  /** The query string that the request needs in addition to the tested parameter. */
   with?: string;
-  /** Values that change the response. The value null is not tested, for the reason in `why`. */
+  /** Values that change the response. A parameter with the value null is not tested, for the reason in `why`. */
   values?: Record<string, string | null>;
   why?: string;
 }
@@ -80,7 +80,7 @@ const cases: Record<string, QueryCase> = {
   },
   'GET /api/projects/{}/insights/{}': {
     with: 'refresh=force_blocking',
-    // The insight is found only with its dashboard's ID.
+    // The route finds the insight only if `from_dashboard` is the ID of a dashboard that contains it.
     values: { refresh: 'force_cache', from_dashboard: '987654321' },
   },
   'GET /api/projects/{}/property_definitions': {
@@ -103,7 +103,7 @@ const cases: Record<string, QueryCase> = {
   },
 };
 
-/** Parameters that other tests cover, because they check what was deleted. */
+/** Parameters of deletions. Other tests cover them, because they check what was deleted. */
 const elsewhere = new Set([
   'POST /api/projects/{}/persons/bulk_delete delete_events',
   'DELETE /api/projects/{}/persons/{} delete_events',
@@ -119,7 +119,7 @@ async function ask(
     method,
     headers: { authorization: `Bearer ${records.key}` },
   });
-  // Remove links, which repeat the query, and times, which differ between responses.
+  // Remove links, which contain the query string, and times, which differ between responses.
   const text = (await response.text()).replace(/"(next|previous)":("[^"]*"|null)/g, '');
   const isError = response.status >= 400 && text.startsWith('{');
   return { status: response.status, text, ...(isError && JSON.parse(text)) };
@@ -162,7 +162,6 @@ test.each(documentedNames('query').map((names) => [names.key, names] as const))(
   },
 );
 
-/** Replaces the value of a parameter that the request always has. */
 function withParameter(needed: string, name: string, value: string): string {
   const query = new URLSearchParams(needed);
   query.set(name, value);

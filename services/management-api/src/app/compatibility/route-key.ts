@@ -1,9 +1,9 @@
-/** Represents all fields that a route does not declare. */
+/** Stands for all body fields that a route does not declare. */
 export const allOtherFields = 'every field';
 
 /**
- * Returns a route as method and path, with `{}` for parameters. PostHog serves the resources of an environment below
- * both `/api/projects/{}/` and `/api/environments/{}/`, which count as one route here.
+ * Returns a route's method and path, with `{}` for path parameters. PostHog serves an environment's resources below
+ * both `/api/projects/{}/` and `/api/environments/{}/`, which have the same key here.
  */
 export function toRouteKey({ method, path }: { method: string; path: string }): string {
   const plain = path.replace(/\/$/, '').replaceAll(/\/(:\w+|\{\w*\})/g, '/{}');

@@ -8,23 +8,23 @@ export interface WithoutEffect {
   /** Routes in the format of `toRouteKey`. */
   routes: readonly string[];
   query?: readonly string[];
-  /** Body fields. `allOtherFields` means all fields that the route itself does not declare. */
+  /** `allOtherFields` means all fields that the route does not declare. */
   body?: readonly string[] | typeof allOtherFields;
-  /** The reason why the parameters and fields are not needed, in Markdown. */
+  /** The reason why clients do not need an effect, in Markdown. */
   reason: string;
 }
 
 const project = '/api/projects/{}';
 const written = (path: string) => [`POST ${project}${path}`, `PATCH ${project}${path}/{}`, `PUT ${project}${path}/{}`];
 const organizationProjects = '/api/organizations/{}/projects';
-/** Paths of projects and environments, which have the same subpaths. */
+/** Base paths of projects and environments, which have the same subpaths. */
 const addressed = [`${organizationProjects}/{}`, `${project}/environments/{}`, project];
 const items = [...addressed, '/api/environments/{}'];
 const exports = [project, '/api/organizations/{}'].map((base) => `${base}/batch_exports`);
 
 /**
- * This list contains only parameters that do not change what is delivered, counted or exported. All other parameters
- * must either work or be rejected by name (`refusedQuery` and `refusedBody` of the route).
+ * Contains only parameters and fields that do not change what is delivered, counted or exported. All others must either
+ * work or be rejected by name (`refusedQuery` and `refusedBody` of the route).
  */
 export const withoutEffect: readonly WithoutEffect[] = [
   {
@@ -181,8 +181,8 @@ export const withoutEffect: readonly WithoutEffect[] = [
 ];
 
 /**
- * Makes routes accept the query parameters of the table. Body fields need no change, because routes do not read fields
- * that they do not declare.
+ * Makes routes accept the table's query parameters. Body fields need no change, because routes ignore fields that they
+ * do not declare.
  */
 export function acceptWithoutEffect<Caller>(routes: readonly Route<Caller>[]): Route<Caller>[] {
   return routes.map((route) => {

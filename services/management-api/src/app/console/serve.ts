@@ -1,4 +1,4 @@
-// Serves the console's static files (packages/console) on the same host as the API that the console uses.
+// Serves the console's static files (packages/console) on the same host as the API.
 
 import { readdir, readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
@@ -6,8 +6,8 @@ import { extname, join } from 'node:path';
 import type { ApiRequest, PageRoute } from '@millrace/http';
 
 /**
- * Content security policy of the page. The page loads nothing from other hosts and runs no inline scripts. Other pages
- * cannot show it in a frame, and text cannot become markup (docs/operations/console.md).
+ * Content security policy of the console page. The page loads nothing from other hosts and runs no inline scripts.
+ * Other sites cannot embed it in a frame, and scripts cannot insert strings as markup (docs/operations/console.md).
  */
 const policy = [
   "default-src 'none'",
@@ -40,22 +40,23 @@ const types: Record<string, string> = {
 };
 
 export interface ConsoleOptions {
-  /** The build output directory: `index.html`, `icon.svg` and `assets/…`. */
   directory: string;
-  /** The API's URL for clients, including a path that a proxy adds. */
+  /** The API's URL for clients, including any path that a proxy adds. */
   publicUrl?: string | undefined;
-  /** The URL to which SDKs send events, if its host differs. The console shows this URL in code snippets. */
+  /**
+   * The URL to which SDKs send events, if it differs from the API's URL. The console shows this URL in code snippets.
+   */
   ingestUrl?: string | undefined;
-  /** Whether invites can be sent by email. If false, the console shows a hint. */
+  /** Whether Millrace can email invites. If false, the console shows a hint. */
   sendsMail?: boolean;
-  /** The installation's sign-in providers, for which the page shows buttons. */
+  /** The installation's sign-in providers, which get buttons on the sign-in page. */
   signInProviders?: readonly { kind: string; name: string }[];
 }
 
 /**
  * Creates the page route for `/console` and everything below it. The route serves the console's files. For every other
- * URL that a browser opens, the route serves the HTML page, which reads the rest of the URL. Other requests get 404.
- * @returns null if no console was built
+ * URL that a browser opens, the route serves the HTML page, whose script reads the URL. All other requests get 404.
+ * @returns null if the console was not built
  */
 export async function serveConsole({
   directory,
@@ -97,8 +98,8 @@ export async function serveConsole({
 }
 
 /**
- * Reads the page behind a public link. Its files are below `/console/` too.
- * @returns null if no console was built
+ * Reads the HTML page for public links. Its script and style files are below `/console/` too.
+ * @returns null if the console was not built
  */
 export async function readSharedPage({
   directory,
@@ -119,7 +120,7 @@ const prefixOf = (publicUrl: string | undefined) =>
   publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
 
 /**
- * Makes the page's file names absolute, because the page is served for URLs of any depth.
+ * Converts the page's file names to absolute paths, because the page is served for URLs of any depth.
  * @param facts values of the page's `meta` elements
  */
 function placePage(page: string, path: string, facts: Record<string, string | undefined>): string {
@@ -133,7 +134,9 @@ function placePage(page: string, path: string, facts: Record<string, string | un
 
 const asAttribute = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 
-/** Sends a build file. File names contain a content hash, so browsers can cache the files indefinitely. */
+/**
+ * Sends a file of the console build. File names contain a content hash, so browsers can cache the files indefinitely.
+ */
 async function sendFile(
   { path, header }: ApiRequest,
   response: ServerResponse,
@@ -150,7 +153,7 @@ async function sendFile(
   response.end(await readFile(join(directory, file)));
 }
 
-/** Returns the encodings in the header, except encodings with the weight 0. */
+/** Returns the encodings in an `Accept-Encoding` header, except those with a weight of 0. */
 function acceptedEncodings(header = ''): Set<string> {
   const listed = header
     .toLowerCase()

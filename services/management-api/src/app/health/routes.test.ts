@@ -26,7 +26,6 @@ beforeAll(async () => {
     },
   );
   await log.ensureTopics([topics.live, topics.overflow].map((topic) => ({ topic, partitions: 1 })));
-  // The API under test reads dead letters from the default topic.
   await log.ensureTopics([{ topic: topicNames().deadLetter, partitions: 1 }]);
   tenant = await createTestTenant(api.database);
   const month = new Date().toISOString().slice(0, 7);
@@ -65,12 +64,12 @@ test('console-032 reports an alarm for an event that has waited longer than the 
      VALUES ($1, $2, $3, $4, 1, $5)`,
     [consumerGroup('live', topicPrefix), topics.live, end?.partition, end?.log, `0/${appendedAt}`],
   );
-  // A second measurement must not reset the age.
+  // Measure twice, because the second measurement must not reset the age.
   await healthOf(tenant);
   const { alarm, visible_after_seconds, topics: lags } = await healthOf(tenant);
   expect(alarm).toMatchObject({ lag_seconds: visible_after_seconds, threshold_seconds: 300 });
   expect(alarm.detail).toContain('No events are lost');
-  // The topic of imports does not exist, so it is omitted.
+  // The imports topic does not exist, so the response omits it.
   expect(lags).toMatchObject([
     { topic: 'live', waiting: 1, oldest_seconds: visible_after_seconds, read_at: expect.stringMatching(/^\d{4}-/) },
     { topic: 'overflow', waiting: 0, oldest_seconds: 0, read_at: null },
@@ -92,7 +91,8 @@ test("counts the project's events of the last minute by outcome", async () => {
   await storeDrop(tenant, { type: 'message_size_too_large' });
   await storeDrop(tenant, { type: 'skipping_event_invalid_distinct_id' });
   await storeDrop(tenant, { type: 'kept_but_changed', severity: 'warning' });
-  // Store the same problems as in live events: one event was rejected only in part, and a rate limit dropped the other.
+  // Store two of the problems that live events can have. The long group key does not count, because its event is
+  // stored. The rate-limited events count as dropped.
   await storeDrop(tenant, { type: 'group_key_too_long' });
   await storeDrop(tenant, { type: 'rate_limited', severity: 'warning', count: 2 });
   await storeDrop(tenant, { type: 'long_ago', stored: "now() - interval '10 min'" });

@@ -1,4 +1,4 @@
-// Reports whether a project's events are being stored, and with how much delay.
+// Reports whether a project's events are being stored, and with what delay.
 
 import { eventTopics } from '@millrace/contracts';
 import { isTransientError, type Sql } from '@millrace/db';
@@ -17,21 +17,21 @@ import type { Live } from '../../operations/live/live.ts';
 import { findWarningKind } from '../../operations/live/warning-kinds.ts';
 import { countConnections, countStoredEvents, countWarnings, hasSqlRole } from './store.ts';
 
-/** The threshold in seconds, which must match the alert MillraceLagSeconds (docs/operations/alerts.md). */
+/** Lag in seconds that raises the alarm. Must match the alert MillraceLagSeconds (docs/operations/alerts.md). */
 const alarmSeconds = 300;
 const windowSeconds = 60;
 /**
- * Maximum time in milliseconds to wait for each part of the overview, which all pages of the console request. A slower
- * part is included in the response to the next request.
+ * Milliseconds to wait for each section of the overview, which all pages of the console request. A slower section is
+ * missing from the response, and is included in the next one.
  */
 const patienceMs = 3000;
 
 interface HealthDeps {
   sql: Sql;
   live: Live;
-  /** The dead-letter topic, or null if no event log is configured. */
+  /** Null if no event log is configured. */
   deadLetterLog: DeadLetterLog | null;
-  /** The event store, or null if queries read PostgreSQL. */
+  /** Null if queries read PostgreSQL. */
   otherStore: OtherStore | null;
 }
 
@@ -94,7 +94,7 @@ const withoutLog = () =>
 
 /**
  * Returns the value of a source, or null if the source fails or is slow. A failing source then affects only its own
- * part of the response.
+ * section of the response.
  */
 async function ask<Value>(source: Promise<Value>): Promise<{ value: Value | null; state: string }> {
   try {
@@ -103,7 +103,7 @@ async function ask<Value>(source: Promise<Value>): Promise<{ value: Value | null
     if (isAppError(error, 'unavailable')) return { value: null, state: error.message };
     if (isTransientError(error)) return { value: null, state: 'The database did not respond in time.' };
     if (!(error instanceof Error) || error.name !== 'DeadlineError') throw error;
-    // The response no longer waits for the source, so handle a later failure of the source.
+    // The response no longer waits for the source. Without a handler, its rejection would be unhandled.
     source.catch(() => {});
     return { value: null, state: 'The measurement is taking longer than usual. Try again in a moment.' };
   }
@@ -133,7 +133,7 @@ function toShown({ topic, waiting, oldestSeconds, acceptedPerMinute, readAt }: T
 
 const services = ['ingest-gateway', 'event-consumer', 'management-api', 'delivery-worker'] as const;
 
-/** Groups connections by service, whose name is at the start of a connection's application name. */
+/** Groups connections by service. A connection's application name starts with the service name. */
 function byService(connections: readonly { application: string; count: number }[]) {
   return services.map((name) => ({
     name,

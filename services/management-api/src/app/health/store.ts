@@ -2,10 +2,10 @@
 
 import { type Sql, type UserSqlSafeguards, userSqlSafeguardsQuery } from '@millrace/db';
 
-/** Maximum number of rows to read. Higher counts are reported as this number. */
+/** Maximum number of rows to count. Higher counts are reported as this number. */
 const maxRows = 200_000;
 
-/** Counts events that happened and were stored within the given number of seconds. Excludes imported events. */
+/** Counts events that both happened and were stored in the last `seconds` seconds. Excludes imported events. */
 export async function countStoredEvents(sql: Sql, environmentId: number, seconds: number): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `SELECT count(*)::int AS count
@@ -31,7 +31,7 @@ export async function countWarnings(
   );
 }
 
-/** Counts each service's database connections, as far as the database user is allowed to see them. */
+/** Counts each service's database connections. Omits connections that the database user is not allowed to see. */
 export async function countConnections(sql: Sql): Promise<{ application: string; count: number }[]> {
   return sql.query<{ application: string; count: number }>(
     `SELECT application_name AS application, count(*)::int AS count FROM pg_stat_activity
@@ -39,7 +39,10 @@ export async function countConnections(sql: Sql): Promise<{ application: string;
   );
 }
 
-/** Returns true if SQL queries run with the restricted database role, which can read only the tables of SQL queries. */
+/**
+ * Returns true if SQL queries run with the restricted database role, which can read only the tables that SQL queries
+ * may use.
+ */
 export async function hasSqlRole(sql: Sql): Promise<boolean> {
   const [row] = await sql.query<UserSqlSafeguards & Record<string, unknown>>(userSqlSafeguardsQuery);
   return row?.hasRole === true;
