@@ -17,7 +17,7 @@ export const organizationParams = Type.Object({
 
 /**
  * Creates a function that returns the caller's membership in the organization in the path. `@current` is the first
- * organization that the caller joined, among those that the key can access.  The returned function throws AppError
+ * organization that the caller joined, among those that the key can access. The returned function throws AppError
  * `not_found` for an unknown organization, and `forbidden` for an organization that the caller does not belong to
  * (docs/api/access.md#levels).
  */

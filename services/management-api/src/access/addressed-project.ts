@@ -29,7 +29,7 @@ export const idParams = Type.Object({
 /**
  * Creates a function that returns the environment in the path, if it is in one of the caller's organizations. Projects
  * of other organizations get the same error as projects that do not exist (docs/api/access.md#levels). `@current` is
- * the caller's current environment, or the first one that the key can access.  The returned function throws AppError
+ * the caller's current environment, or the first one that the key can access. The returned function throws AppError
  * `not_found`, or `forbidden` if the API key is limited to other projects or the environment is private.
  */
 function addressedProject(sql: Sql) {

@@ -83,7 +83,7 @@ describe.each(
   const address = (query: string) => `${path.replace(':project_id', String(tenant.projectId))}?${query}`;
 
   test.each(texts)('%s', async (field, values) => {
-    // Send the texts one after the other, because the searches of a key are limited.
+    // Send the strings one by one, because a key can have only a few searches in flight.
     for (const text of values) {
       const others = required.filter((name) => name !== field).map((name) => `${name}=x`);
       const query = [`${field}=${encodeURIComponent(text)}`, ...others].join('&');

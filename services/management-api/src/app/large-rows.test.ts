@@ -3,8 +3,8 @@ import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 import { storeGroup, storePerson } from '../testing/stored-data.ts';
 
 /**
- * Tests lists whose rows can be large. Each page must have the requested number of rows, and no row may be skipped or
- * repeated.
+ * Tests lists whose rows can be large. Each page must contain the requested number of rows, and no row may be skipped
+ * or repeated.
  */
 let api: TestApi;
 let tenant: TestTenant;

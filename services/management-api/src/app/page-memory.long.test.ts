@@ -11,8 +11,8 @@ import {
 } from '@millrace/testing';
 
 /**
- * Tests how much memory a list needs if its rows have the maximum size. Four clients request a page of 240 persons
- * (about 150 MB) at the same time.
+ * Tests how much memory the API needs for a list whose rows have the maximum size. Four clients request a page of 240
+ * persons (about 150 MB) at the same time.
  */
 const persons = 240;
 const personBytes = 640 * 1024;
@@ -36,7 +36,7 @@ beforeAll(async () => {
        FROM generate_series(1, $2::int) AS n`,
     [tenant.projectId, persons, personBytes],
   );
-  // Start the built program, because compiling TypeScript takes more memory than the service.
+  // Start the compiled program, because compiling TypeScript takes more memory than the service.
   programs = await compilePrograms(['services/management-api/src/main.ts']);
   child = spawn(process.execPath, programs.files, {
     env: {
@@ -61,7 +61,7 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-/** Reads a page as it arrives, without storing it. */
+/** Reads the UUIDs on a page while it arrives, without keeping the page in memory. */
 async function readPage(address: string): Promise<{ uuids: string[]; end: string }> {
   const response = await fetch(address, { headers: { authorization: `Bearer ${tenant.personalApiKey}` } });
   expect(response.status).toBe(200);
@@ -70,8 +70,8 @@ async function readPage(address: string): Promise<{ uuids: string[]; end: string
   for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     const text = end + piece;
     uuids.push(...[...text.matchAll(/"uuid":"([0-9a-f-]{36})"/g)].map((match) => match[1] ?? ''));
-    // Keep the end of the text, in case a UUID is split between two portions. The kept text contains no complete UUID,
-    // so none is counted twice.
+    // Keep the end of the chunk, in case a UUID is split between two chunks. The kept string contains no complete UUID,
+    // so no UUID is counted twice.
     end = text.slice(-40).replace(/^.*"uuid":"[0-9a-f-]{36}"/, '');
   }
   return { uuids, end };
@@ -84,7 +84,7 @@ async function residentBytes(): Promise<number> {
 
 test('returns a complete page of huge persons with bounded memory', async () => {
   const first = `${url}/api/projects/${tenant.projectId}/persons/?limit=1000`;
-  // Read the memory of the process after the same number of small requests.
+  // Before measuring, send the same number of requests for small pages.
   const warmUp = Array.from({ length: clients }, async () => {
     for (let request = 0; request < 200; request += 1) await readPage(`${first}&distinct_id=nobody`);
   });
@@ -106,7 +106,7 @@ test('returns a complete page of huge persons with bounded memory', async () => 
   }
   isReading = false;
   await watching;
-  // Portions in progress and garbage take about 110 MiB on Node.js 20 and 180 MiB on Node.js 26, which has a larger
-  // young generation. Building the complete pages before sending them would take 600 MiB.
+  // Chunks in transfer and garbage take about 110 MiB on Node.js 20 and 180 MiB on Node.js 26, which has a larger young
+  // generation. Building the complete pages before sending them would take 600 MiB.
   expect(peak - atRest).toBeLessThan(240 * MiB);
 });

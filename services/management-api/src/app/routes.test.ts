@@ -2,7 +2,7 @@ import { findRouteProblems, type Route } from '@millrace/http';
 import type { Caller } from '../access/caller.ts';
 import { declaredPages, declaredRoutes } from '../testing/declared-routes.ts';
 
-/** The routes are declared without a running server, because the tests call no handler. */
+/** These tests call no route handler, so they need no running server. */
 const declared: Route<Caller>[] = declaredRoutes();
 
 test('every route has a description, one success response with a schema, and valid examples', () => {
@@ -10,7 +10,7 @@ test('every route has a description, one success response with a schema, and val
 });
 
 /**
- * Endpoints and scopes of PostHog's API. PostHog does not document the scopes of rows 8, 28, 29 and 30
+ * Endpoints and scopes of PostHog's API. PostHog does not document the scopes in rows 8, 28, 29 and 30
  * (docs/api/personal-api-keys.md#scopes).
  */
 const contractRows: [number, string, string][] = [
@@ -69,17 +69,17 @@ test('no routes or pages except for the listed ones work without credentials', (
     'POST /api/reset',
     'POST /api/reset/:user_uuid/look',
     'POST /api/reset/:user_uuid',
-    // Requests to these paths need a ticket that cannot be guessed.
+    // These requests need a ticket that cannot be guessed.
     'POST /api/login/sso/look',
     'POST /api/login/sso',
-    // Requests to these paths need an ID that cannot be guessed.
+    // These requests need an ID that cannot be guessed.
     'GET /api/report_pictures/:report_id/:at',
     'GET /api/unsubscribe/:unsubscribe_id',
     'POST /api/unsubscribe/:unsubscribe_id',
-    // Requests to these paths need the token of a public link.
+    // These requests need the token of a public link.
     'GET /api/shared/:access_token',
     'GET /api/shared/:access_token/tiles/:at',
-    // Requests to these paths need `live_events_token`.
+    // These requests need a `live_events_token`.
     'GET /events',
     'GET /stats',
     'GET /api/schema',
@@ -91,7 +91,7 @@ test('no routes or pages except for the listed ones work without credentials', (
     'GET,HEAD /api/docs',
     'GET,HEAD /',
     'GET,HEAD /console/*',
-    // Requests to these paths need the token of a public link.
+    // These requests need the token of a public link.
     'GET,HEAD /shared/:access_token',
     'GET,HEAD /embedded/:access_token',
     'GET /login/:provider',
@@ -147,10 +147,10 @@ test('signin-041: the listed routes require a session with a recent sign-in', ()
   expect(sensitive.sort()).toEqual(expected.sort());
 });
 
-/** Existing clients create a copy with a GET request. */
+/** GET requests that write. PostHog's clients use GET for these actions. */
 const writesByReading = /\/(duplicate_as_static_cohort|two_factor_start_setup)$/;
 
-/** POST requests that run queries too long for a URL, or that record a view. */
+/** POST requests that only read, because their queries are too long for a URL, or that record a view. */
 const readsByPost =
   /\/(query(\/(check_auth_for_async|upgrade|:query_id))?|feature_flags\/(bulk_keys|user_blast_radius)|insights\/((:id\/)?viewed|cancel))$/;
 

@@ -84,7 +84,7 @@ export interface RouteDeps
   extends Pick<Database, 'sql' | 'transaction'>,
     SingleSignOnDeps,
     Pick<ScimDeps, 'logger' | 'metrics' | 'translateError'> {
-  /** Whether users can sign in (`CONSOLE`). */
+  /** Whether users can sign in (environment variable `CONSOLE`). */
   withSignIn: boolean;
   lookUpChallenge: LookUpChallenge;
   inviteMailing: InviteMailing;
@@ -93,40 +93,40 @@ export interface RouteDeps
   searches: Searches;
   queryRunner: QueryRunner;
   parser: SqlParser;
-  /** The event store, or null if it is PostgreSQL. */
+  /** The event store. Null if events are stored in PostgreSQL. */
   otherStore: OtherStore | null;
   health: Health;
   /** Base URLs for links in reports. */
   addresses: PublicUrls;
-  /** The dead-letter log, or null if `EVENT_LOG` is not set. */
+  /** Null if `EVENT_LOG` is not set. */
   deadLetterLog: DeadLetterLog | null;
-  /** A gateway's URL, to which test events are sent. */
+  /** URL of a gateway, to which Millrace sends test events. */
   ingestUrl?: string | undefined;
   /** Maximum number of subscriptions per organization. 0 means no limit. */
   maxSubscriptions: number;
-  /** Limits invite requests without a key. */
   signUpLimit: SignUpLimit;
   /** Limits how often a user can change their own account. */
   userChangeLimit: RateLimit;
   linkLimits: LinkLimits;
   /** Limits SCIM requests per token, and invalid and missing tokens per IP address. */
   scimLimits: Pick<ScimDeps, 'requestLimit' | 'guessLimit'>;
-  /** The secret that signs `live_events_token`, followed by previous secrets. */
+  /** The current secret for signing `live_events_token`, followed by older secrets. */
   tokenSecrets: () => readonly [string, ...string[]];
   live: Live;
-  /** Origins whose pages can read live events with a token. Defaults to none. */
+  /** Origins whose pages can read live events with a token. By default, none. */
   liveOrigins?: readonly string[] | undefined;
-  /** The console's pages, or null if the console is not served. */
+  /** Null if the console is not served. */
   console?: PageRoute | null;
-  /** The page for public links, or null if it is not served. */
+  /** The page for public links. Null if the page is not served. */
   sharedHtml?: Buffer | null;
-  /** Passes SDK requests to a gateway. If absent, this API handles them like script requests. */
+  /**
+   * Passes SDK requests to a gateway. If absent, the management API handles SDK requests like requests from scripts.
+   */
   gateway?: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
-  /** Base URL for links. Defaults to the host of the request. */
+  /** Base URL for links. Defaults to the request's host. */
   publicUrl?: string | undefined;
 }
 
-/** Creates the sign-in routes, and the routes that require a session. */
 const signInAndSessionRoutes = (deps: RouteDeps) => [
   ...signInRoutes(deps),
   ...secondStepRoutes(deps),
@@ -137,8 +137,8 @@ const signInAndSessionRoutes = (deps: RouteDeps) => [
 ];
 
 /**
- * Creates all routes of the management API: the routes of the OpenAPI document, and the pages outside it. The order
- * does not matter for requests (packages/http), but it is the order of the document.
+ * Creates all routes of the management API: those in the OpenAPI document, and the pages outside it. The order
+ * determines the order in the document, but does not affect how requests are matched (packages/http).
  */
 export function routes(deps: RouteDeps): { api: Route<Caller>[]; pages: PageRoute[] } {
   const api = apiRoutes(deps);
@@ -156,8 +156,8 @@ export function routes(deps: RouteDeps): { api: Route<Caller>[]; pages: PageRout
 }
 
 /**
- * Creates a page route that redirects a browser from the API's URL to the console or, if no console is served, to the
- * documentation.
+ * Creates a page route that redirects browsers from the API's base URL to the console. If no console is served, the
+ * route redirects to the documentation.
  */
 function startPage({ console, publicUrl }: RouteDeps): PageRoute {
   const location = (publicUrl?.replace(/\/+$/, '') ?? '') + (console ? '/console/' : docsPath);

@@ -25,7 +25,6 @@ const keyOfOwner = async (scopes: GrantedScope[], expiresAt?: Date) => {
   return { id: key.id, value };
 };
 const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
-/** Returns all paths that return a complete project or environment. */
 const itemPaths = () => [
   `/api/projects/${actors.projectId}/`,
   `/api/environments/${actors.projectId}/`,
@@ -95,7 +94,7 @@ test.each([
     expect(response).toMatchObject({ status: 200, body: { target_value: mask, title: 'Numbers' } });
   }
   expect((await api.get(item, actors.A.key)).body.target_value).toBe(address);
-  // No report was sent to the changed target.
+  // Millrace sent no report to the changed target.
   expect((await api.get(`${item}deliveries/`, actors.A.key)).body.count).toBe(1);
   const wrong = { target_value: 'https://elsewhere.example/********' };
   expect(await api.send('PATCH', item, { key: actors.A.key, body: wrong })).toMatchObject({

@@ -4,14 +4,13 @@ import type { Sql } from '@millrace/db';
 import type { Stoppable } from '@millrace/runtime';
 
 export interface DatabaseWatch extends Stoppable {
-  /** Returns true if the last check succeeded. */
   isResponding(): boolean;
 }
 
 /**
  * Checks the database connection immediately and then every `intervalMs`, so that readiness is correct before the first
- * request and changes without requests. A check without a response within `patienceMs` counts as failed. Resolves after
- * the first check, whether or not it succeeds.
+ * request and changes without requests. A check that takes longer than `patienceMs` counts as failed. Resolves after
+ * the first check, even if it fails.
  */
 export async function watchDatabase(
   sql: Sql,
@@ -21,7 +20,7 @@ export async function watchDatabase(
   let isChecking = false;
 
   async function check(): Promise<void> {
-    // A hanging check occupies a connection, so do not start another check that could exhaust the pool.
+    // A hanging check occupies a connection. Further checks could exhaust the pool, so do not start them.
     if (isChecking) return;
     isChecking = true;
     const timer = setTimeout(() => {

@@ -2,7 +2,10 @@ import { type ContractTable, deviations, userTable } from '../testing/contract-t
 import { createActors, type OrganizationActors } from '../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 
-/** Compares the fields of accounts in real responses with PostHog's API (docs/api/README.md#routes-and-fields). */
+/**
+ * Compares the fields of real responses about users and organizations with PostHog's API
+ * (docs/api/README.md#routes-and-fields).
+ */
 const domainTable: ContractTable = {
   id: 'uuid',
   domain: 'string',
@@ -59,7 +62,7 @@ const send = (method: Send, at: string, body?: unknown, headers = {}) =>
   api.send(method, path + at, { key: acme.A.key, body, headers });
 
 /**
- * Reads a page of a list. The page must have at least one record, and each record must have the fields of the table.
+ * Reads one page of a list. The page must have at least one record, and each record must have the fields in the table.
  */
 async function walkList(at: string, table: ContractTable): Promise<void> {
   const { status, body } = await api.get(`${path}${at}?limit=1`, acme.A.key);
@@ -80,7 +83,7 @@ test('rows 3 to 8: domains have the fields of the API', async () => {
   expect([changed.status, deviations(domainTable, changed.body)]).toEqual([200, []]);
   expect(await send('POST', `${at}verify/`, full)).toMatchObject({ status: 200, body: undefined });
   const verified = await send('POST', `${at}verify/`, full, representation);
-  // `check` is an addition to PostHog's API. The field describes the DNS query.
+  // `check` describes the DNS query. PostHog's API does not have this field.
   const checkedTable: ContractTable = { ...domainTable, check: 'object' };
   expect([verified.status, deviations(checkedTable, verified.body)]).toEqual([200, []]);
   await api.database.prisma.organization_domain.update({
@@ -111,7 +114,6 @@ test('rows 9 to 12: invites have the fields of the API', async () => {
   const bulk = await send('POST', '/invites/bulk/', full, representation);
   expect([bulk.status, deviations(inviteTable, bulk.body[0])]).toEqual([200, []]);
   expect(await send('DELETE', `/invites/${bulk.body[0].id}/`)).toMatchObject({ status: 204, body: undefined });
-  // The user who sent the invite was deleted.
   const { id } = await api.database.prisma.organization_invite.findFirstOrThrow();
   await api.database.prisma.organization_invite.update({ where: { id }, data: { created_by_id: null } });
   await walkList('/invites/', inviteTable);

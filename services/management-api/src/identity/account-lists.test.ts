@@ -4,8 +4,8 @@ import { createActors, type OrganizationActors } from '../testing/organization-a
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 
 /**
- * Tests that lists take the same number of statements for any number of records, and that their pages neither skip nor
- * repeat records.
+ * Tests that a list takes the same number of SQL statements for any number of records, and that its pages neither skip
+ * nor repeat records.
  */
 let api: TestApi;
 let acme: OrganizationActors;

@@ -13,7 +13,7 @@ test('the OpenAPI document passes the linter', async () => {
   const config = await createConfig({
     extends: ['recommended'],
     rules: {
-      // The PostHog API has trailing slashes in paths. Millrace serves both forms.
+      // PostHog's paths end in a slash. Millrace accepts paths with and without it.
       'no-path-trailing-slash': 'off',
     },
   });

@@ -73,7 +73,7 @@ test('the OpenAPI document only uses features that client generators support', a
   look({ paths, schemas: components.schemas, parameters: components.parameters }, '');
   expect(problems).toEqual([]);
 
-  // Generated Go code would declare names twice that differ only in case or punctuation.
+  // Names that differ only in case or punctuation would conflict in generated Go code.
   const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
   const schemas = Object.keys(components.schemas);
   const types = [components.schemas, components.responses, components.parameters].flatMap(Object.keys).map(plain);

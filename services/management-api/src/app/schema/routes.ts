@@ -1,4 +1,4 @@
-// Serves the API documentation: an OpenAPI document for programs, and an HTML page for readers.
+// Serves the API documentation: an OpenAPI document, and an HTML page for readers.
 
 import { createHash } from 'node:crypto';
 import { createOpenApiDocument, freeFormObject, type PageRoute, type Route } from '@millrace/http';
@@ -52,8 +52,8 @@ const description = {
 };
 
 /**
- * Creates the route of the OpenAPI document, which also describes this route. The document is created at the first
- * request, because that takes a tenth of a second.
+ * Creates the route that serves the OpenAPI document, which also describes this route. The document is created at the
+ * first request, because that takes a tenth of a second.
  */
 export function schemaRoutes(others: readonly Route<Caller>[]): Route<Caller>[] {
   const route: Route<Caller> = defineRoute({
@@ -85,7 +85,7 @@ code,pre{font-family:ui-monospace,monospace;font-size:.9em}pre{background:#f4f4f
 summary{cursor:pointer;padding:.35rem 0}b.method{display:inline-block;min-width:4.5rem}table{border-collapse:collapse}
 td,th{text-align:left;vertical-align:top;padding:.15rem .75rem .15rem 0}section{margin-top:2rem}a{color:#0b57d0}`;
 
-/** The documentation page's content security policy, which allows only the page's style sheet and no scripts. */
+/** Allows only the documentation page's own style sheet, and no scripts. */
 const docsContentSecurityPolicy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 export function docsPage(routes: readonly Route<Caller>[]): PageRoute {
@@ -105,7 +105,7 @@ export function docsPage(routes: readonly Route<Caller>[]): PageRoute {
 
 export const docsPath = '/api/docs';
 
-/** Returns an HTML page that describes the routes and needs neither scripts nor external resources. */
+/** Returns an HTML page that describes the routes, without scripts or external resources. */
 function describeRoutes(routes: readonly Route<Caller>[]): string {
   const tags = [...new Set(routes.flatMap((route) => route.tags))].sort();
   const sections = tags.map((tag) => {

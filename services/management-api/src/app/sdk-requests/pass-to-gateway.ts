@@ -14,15 +14,15 @@ import { AppError, type Logger } from '@millrace/runtime';
 
 export interface GatewayOptions {
   url: string;
-  /** Whether a trusted proxy is in front of the API. If not, the client's own `X-Forwarded-For` is not forwarded. */
+  /** Whether a trusted proxy is in front of the API. If not, the client's `X-Forwarded-For` header is not forwarded. */
   isBehindProxy: boolean;
   timeoutMs: number;
   logger: Logger;
 }
 
 /**
- * Creates a function that passes the requests of SDKs with local flag evaluation to a gateway. The gateway has the
- * secret keys of projects, caches definitions and counts the requests against the plan.
+ * Creates a function that forwards requests from SDKs with local flag evaluation to a gateway. The gateway knows the
+ * secret keys of projects, caches flag definitions, and counts the requests toward the plan's limits.
  */
 export function passToGateway(options: GatewayOptions): (request: IncomingMessage, response: ServerResponse) => void {
   const base = new URL(options.url);
@@ -57,14 +57,15 @@ function headersFor(request: IncomingMessage, host: string, isBehindProxy: boole
   const address = request.socket.remoteAddress ?? '';
   const before = request.headers['x-forwarded-for'];
   const forwarded = isBehindProxy && before !== undefined ? `${String(before)}, ${address}` : address;
-  // Omit these headers: the requests have no body, and Node.js has already responded to `Expect: 100-continue`.
+  // Omit these headers, because the requests have no body, and because Node.js has already responded to `Expect:
+  // 100-continue`.
   const { 'content-length': _length, expect: _expect, ...headers } = withoutConnection(request.headers);
   return { ...headers, host, 'x-forwarded-for': forwarded };
 }
 
 /**
- * Headers that apply only to a single connection (RFC 9110, 7.6.1). If some of them contradict the response, Node.js
- * throws an error.
+ * Headers that apply only to a single connection (RFC 9110, 7.6.1). Node.js throws an error if some of them contradict
+ * the response.
  */
 const ofConnection = new Set('connection keep-alive proxy-connection te trailer transfer-encoding upgrade'.split(' '));
 
@@ -82,18 +83,17 @@ function refuse(response: ServerResponse): void {
 }
 
 const gatewayPaths = ['/flags/definitions', '/api/feature_flag/local_evaluation'];
-/** Paths that both services serve: the gateway for SDKs, and this API for scripts. */
+/** Paths that both services serve: the gateway responds to SDKs, and the management API to scripts. */
 const sharedPaths = ['/api/projects/:project_id', '/api/environments/:project_id'].flatMap((base) =>
   ['local_evaluation', ':id/remote_config'].map((name) => `${base}/feature_flags/${name}`),
 );
 
-/** Creates page routes for the requests that the gateway serves: flag definitions and remote config. */
+/** Creates page routes for the requests that are forwarded to the gateway: flag definitions and remote config. */
 export function gatewayPages(pass: (request: IncomingMessage, response: ServerResponse) => void): PageRoute[] {
   const page: Omit<PageRoute, 'path'> = {
     methods: ['GET', 'HEAD'],
     serve({ incoming, response }) {
-      // Remove all headers set so far. The response has only the gateway's headers, which allow pages of any origin to
-      // read it.
+      // Remove all headers set so far, because the gateway's headers allow pages of any origin to read the response.
       for (const name of response.getHeaderNames()) response.removeHeader(name);
       pass(incoming, response);
     },
@@ -105,8 +105,8 @@ export function gatewayPages(pass: (request: IncomingMessage, response: ServerRe
 }
 
 /**
- * Returns whether a request comes from an SDK. SDKs send a secret key of the project, or identify the project by
- * `token`, which determines what `@current` refers to. Scripts do not send `token`.
+ * Returns true if an SDK sent the request. SDKs send a project's secret key, or the parameter `token`, which determines
+ * the project that `@current` refers to. Scripts do not send `token`.
  */
 function isFromSdk({ url = '', headers }: IncomingMessage): boolean {
   const query = url.split('?', 2)[1] ?? '';

@@ -131,12 +131,12 @@ describe('a domain name that no organization has verified', () => {
     expect((await asFree('PATCH', `${renamed.id}/`, { domain })).body).toEqual(taken.body);
     prove(second);
     expect((await verify(second.id)).body).toMatchObject({ domain, is_verified: true });
-    // The first row must be unchanged, because the other organization's proof does not verify it.
+    // The first organization's row must be unchanged, because the second organization's TXT record does not verify it.
     expect(await read(first.id, free)).toEqual(first);
     prove(first);
     expect(await asFree('POST', `${first.id}/verify/`)).toMatchObject(taken);
     expect(await api.send('POST', pathOf(free), { key: free.A.key, body: { domain } })).toMatchObject(taken);
-    // After the verified domain is deleted, the other organization can verify the name.
+    // Once the verified domain is deleted, the other organization can verify its name.
     expect((await api.send('DELETE', `${path}${second.id}/`, { key: acme.A.key })).status).toBe(204);
     expect((await asFree('POST', `${first.id}/verify/`)).status).toBe(200);
     expect(await read(first.id, free)).toMatchObject({ domain, is_verified: true });

@@ -65,8 +65,8 @@ const prove = (...challenges: string[]) =>
     challenges.map((challenge) => [challenge]),
   );
 /**
- * Returns the URL to which the browser is redirected when a user signs in through the provider, and the methods that
- * the sign-in page offers.
+ * Begins and completes a sign-in through the provider. Returns the results, and whether the sign-in page requires the
+ * provider.
  */
 async function signIn() {
   const begun = await fetch(`${api.url}/login/saml/?email=ada@${name}`, { redirect: 'manual' });
@@ -133,8 +133,8 @@ test('passes the domain to an organization that verifies it after seven days, wi
   await eventually(async () => mailServer.mails.some(({ to }) => to.includes(acme.W.email)), { what: 'a mail' });
   const path = `/api/organizations/${acme.organizationId}/activity/?scope=OrganizationDomain`;
   expect((await api.get(path, acme.A.key)).body.results[0]).toMatchObject({ activity: 'updated', item_id: id });
-  // The first organization needs a new proof. It cannot verify the domain while the other organization's proof is
-  // valid.
+  // The first organization would need a new TXT record, but it cannot verify the domain while the other organization's
+  // record is valid.
   prove(before.verification_challenge, added.body.verification_challenge);
   expect((await send(acme, 'POST', `${id}/verify/`)).status).toBe(400);
 });

@@ -6,7 +6,7 @@ import { createActors, type OrganizationActors } from '../../testing/organizatio
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /**
- * Tests which roles can configure sign-in for a domain that contains an owner's email address (docs/api/domains.md).
+ * Tests which roles can configure sign-in for a domain to which an owner's email address belongs (docs/api/domains.md).
  */
 let api: TestApi;
 let dns: DnsServer;
@@ -36,7 +36,7 @@ const moveOwner = (email: string) =>
 const saml = { saml_entity_id: 'urn:idp', saml_acs_url: 'https://idp.example/sso', saml_x509_cert: 'MIIC' };
 
 /**
- * Adds a verified domain with providers, SCIM and settings, which an administrator set up before any owner had an
+ * Adds a verified domain with providers, SCIM and settings. An administrator set it up before any owner had an email
  * address in the domain.
  */
 async function setUpDomain(): Promise<string> {
@@ -95,7 +95,7 @@ test("returns 403 when an administrator adds an owner's domain with a provider, 
   expect(await as('A', 'POST', `${early.body.id}/verify/`)).toMatchObject(refused);
   expect((await as('A', 'DELETE', `${early.body.id}/`)).status).toBe(204);
   expect(await as('A', 'POST', '', { domain: name, ...saml })).toMatchObject(refused);
-  // An administrator can add and verify an owner's domain only if the domain has no provider.
+  // An administrator can add and verify a domain with an owner's email address only while it has no provider.
   const late = await as('A', 'POST', '', { domain: name });
   prove(late.body);
   expect((await as('A', 'POST', `${late.body.id}/verify/`)).status).toBe(200);

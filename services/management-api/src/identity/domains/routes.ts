@@ -61,7 +61,6 @@ interface DomainRouteDeps extends Pick<Database, 'sql' | 'transaction'> {
   accountMailing: AccountMailing;
 }
 
-/** Creates the routes that read domains (docs/api/README.md#routes-and-fields). */
 export function domainRoutes({ sql, installed }: Pick<DomainRouteDeps, 'sql' | 'installed'>) {
   return [
     defineRoute({
@@ -118,16 +117,11 @@ export function domainRoutes({ sql, installed }: Pick<DomainRouteDeps, 'sql' | '
   ];
 }
 
-/**
- * Returns the row, or throws if the domain was not found.
- * @throws AppError `not_found`
- */
 function requireDomain(row: DomainRow | undefined): DomainRow {
   if (!row) throw new AppError('not_found', 'Not found.');
   return row;
 }
 
-/** Creates the routes that create, change and delete domains (docs/api/README.md#routes-and-fields). */
 export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, accountMailing }: DomainRouteDeps) {
   const sealed = <T extends { oidc_client_secret?: string | null }>(id: string, body: T): T =>
     body.oidc_client_secret
@@ -146,8 +140,8 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
       const after = applyDomainChanges(before, sealed(before.id, wanted), mayProvision);
       if (changesSignIn(before, after)) await requireDomainOwner(tx, member, before.domain, after.domain);
       if ((await isNameTaken(tx, after)) || !(await updateDomain(tx, after))) throw domainTakenError();
-      // Linked identities belong to the previous name. The new name's provider may have other people with the same
-      // identifiers.
+      // Identities are linked to the old domain name. At the new name's provider, the same identifiers may belong to
+      // different people.
       if (after.domain !== before.domain) await deleteDomainIdentities(tx, before.id);
       await recordDomainActivity(tx, caller, { activity: 'updated', before, after });
       return { before, after };
@@ -213,8 +207,8 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
           await lockOrganization(tx, target.organizationId);
           if (hasProvider(row)) await requireDomainOwner(tx, target, row.domain);
           if (await isNameTaken(tx, row)) throw domainTakenError();
-          // If another organization inserts the name concurrently, the first insert fails. The second insert sees that
-          // row.
+          // If another organization inserts the name concurrently, the first attempt fails. The second attempt sees the
+          // other organization's row.
           const created = (await insertDomain(tx, row)) ?? (await insertDomain(tx, row));
           if (!created) throw domainTakenError();
           await recordDomainActivity(tx, caller, { activity: 'created', after: created });
@@ -271,7 +265,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
   ];
 }
 
-/** Returns the notices to send to the organization's administrators after a change to a domain. */
+/** Returns the notices about a changed domain, which are sent to the organization's administrators. */
 function noticesOf(before: ReturnType<typeof toDomain>, after: ReturnType<typeof toDomain>): DomainNotice[] {
   const states = { waiting: 'sso_waiting', active: 'sso_active', off: 'sso_off', 'no effect': null } as const;
   const isSame = before.sso_enforcement_state === after.sso_enforcement_state;
@@ -284,7 +278,6 @@ interface VerifyDomainDeps extends Pick<DomainRouteDeps, 'sql' | 'transaction' |
   lookUpChallenge: LookUpChallenge;
 }
 
-/** Creates the route that verifies an organization's control over a domain (docs/api/README.md#routes-and-fields). */
 export function verifyDomainRoute(deps: VerifyDomainDeps) {
   const { sql, transaction, lookUpChallenge, installed, accountMailing } = deps;
   return defineRoute({
@@ -309,7 +302,7 @@ export function verifyDomainRoute(deps: VerifyDomainDeps) {
         organizationId: target.organizationId,
         id: params.id,
         onVerified: async (tx, before, after) => {
-          // Verification activates the provider settings that were stored earlier.
+          // Verification activates provider settings that were stored before it.
           if (hasProvider(after)) await requireDomainOwner(tx, target, after.domain);
           await recordDomainActivity(tx, caller, { activity: 'updated', before, after });
         },

@@ -1,4 +1,4 @@
-// Validates domain names and changes, and records their activity.
+// Validates domain names and domain changes, and records domain activity.
 
 import { randomBytes } from 'node:crypto';
 import {
@@ -16,7 +16,7 @@ import type { Caller, Membership } from '../../access/caller.ts';
 import type { domainChanges, signOnChanges } from './schema.ts';
 import type { DomainRow } from './store.ts';
 
-/** Changes to the domain itself and to its sign-in settings. */
+/** Changes to a domain and to its sign-in settings. */
 type Changes = Omit<Static<typeof domainChanges>, 'scim_enabled'> & Static<typeof signOnChanges>;
 
 /**
@@ -49,7 +49,7 @@ export function applyDomainChanges(row: DomainRow, changes: Changes, mayProvisio
 }
 
 /**
- * Rejects a change of `scim_enabled`. SCIM needs a token, so separate routes turn it on and off.
+ * Rejects a change of `scim_enabled`. SCIM needs a token, so separate routes turn SCIM on and off.
  * @param isOn whether SCIM is currently on
  * @throws AppError `invalid` naming `scim_enabled` if the request would change it
  */
@@ -61,10 +61,6 @@ export function refuseScimChange(requestedState: boolean | null | undefined, isO
   throw new AppError('invalid', detail, { code: 'unsupported_field', attr: 'scim_enabled' });
 }
 
-/**
- * Checks the URL of an OpenID issuer.
- * @throws AppError `invalid` naming `oidc_issuer`
- */
 function checkIssuer(issuer: string): void {
   const url = URL.canParse(issuer) ? new URL(issuer) : null;
   const isPlain = url && url.search === '' && url.hash === '' && url.username === '' && url.password === '';
@@ -93,8 +89,8 @@ function requireSecretOfIssuer(row: DomainRow, { oidc_issuer: issuer, oidc_clien
 }
 
 /**
- * Keeps the proofs that a provider works only if its settings did not change. A sign-in through the previous provider
- * does not prove that the new settings work.
+ * Keeps a provider in `sso_proved` only if its settings did not change. A successful sign-in with the old settings does
+ * not prove that the new ones work.
  */
 function keepProofsOfUnchangedProviders(before: DomainRow, after: DomainRow): DomainRow {
   const isSame = (fields: readonly (keyof DomainRow)[]) => fields.every((field) => before[field] === after[field]);
@@ -126,7 +122,10 @@ const signInFields = [
 /** Returns true if any provider setting has a value. */
 export const hasProvider = (row: Partial<DomainRow>): boolean => providerFields.some((field) => row[field]);
 
-/** Returns true if a change affects sign-in. A new name does so if the domain is verified or has a provider. */
+/**
+ * Returns true if a change affects sign-in. A new domain name affects sign-in if the domain is verified or has a
+ * provider.
+ */
 export function changesSignIn(before: DomainRow, after: DomainRow): boolean {
   if (signInFields.some((field) => before[field] !== after[field])) return true;
   return before.domain !== after.domain && (before.verified_at !== null || hasProvider(before));
@@ -181,7 +180,7 @@ export function withoutVerification(row: DomainRow): DomainRow {
 const domainPattern = /^(?:(?:xn--)?[a-z0-9]+(?:-[a-z0-9]+)*\.)+(?:[a-z]{2,}|xn--[a-z0-9]+(?:-[a-z0-9]+)*)$/;
 
 /**
- * Checks the form of a domain name. Unlike PostHog, accepts punycode.
+ * Validates a domain name. Unlike PostHog, accepts punycode.
  * @throws AppError `invalid` naming `domain` (docs/api/domains.md)
  */
 export function checkDomainName(name: string): void {
@@ -201,7 +200,7 @@ export function newVerificationChallenge(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Fields whose values are omitted from activity log entries. */
+/** Fields whose contents are not recorded in the activity log. */
 const secret = ['verification_challenge', 'saml_x509_cert', 'oidc_client_secret'];
 
 export async function recordDomainActivity(

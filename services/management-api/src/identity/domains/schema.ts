@@ -29,7 +29,7 @@ const ownerException =
   'Whether owners with a second factor can still sign in with their password while a provider is enforced. Each ' +
   'use is reported by email and recorded in the activity log.';
 
-/** A domain of an organization, with fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
+/** An organization's domain, with fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 export const domain = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'ID of the domain.' }),
@@ -57,15 +57,14 @@ export const domain = Type.Object(
   { title: 'Domain' },
 );
 
-/** Path parameters for all routes under `/api/organizations/:organization_id/domains/:id`. */
 export const domainParams = Type.Object({
   ...organizationParams.properties,
   id: Type.String({ format: 'uuid', description: 'ID (UUID) of the domain.' }),
 });
 
 /**
- * Describes how users with an address in the domain sign in. A separate response, because the response for a domain has
- * only the fields of PostHog's API.
+ * Describes how users with an email address in the domain sign in. This is a separate response, because a domain
+ * response has only the fields of PostHog's API.
  */
 export const signOn = Type.Object(
   {
@@ -105,7 +104,7 @@ export const signOn = Type.Object(
   { title: 'DomainSignOn' },
 );
 
-/** The fields are in response order, which determines the first invalid field to report. */
+/** The fields are in response order, which determines which invalid field is reported first. */
 const writableSettings = {
   jit_provisioning_enabled: Type.Optional(
     Type.Boolean({
@@ -193,7 +192,6 @@ export const signOnExample = {
   proof_missing_since: null,
 } as const;
 
-/** Response of `verify`, with the DNS query and its result. */
 export const checkedDomain = Type.Object(
   {
     ...domain.properties,
@@ -227,10 +225,6 @@ export const checkedDomainExample = {
   },
 };
 
-/**
- * Converts a domain to an API response.
- * @param installed sign-in providers of the installation
- */
 export function toDomain(row: DomainRow, installed: Installed) {
   const saml = checkSamlProvider(row);
   const [has_saml, has_oidc] = [saml !== null, hasOidc(row)];

@@ -1,4 +1,4 @@
-// SQL that reads and writes an organization's email domains, which determine single sign-on.
+// SQL that reads and writes an organization's email domains, which determine how users sign in.
 
 import { isProofInTime } from '@millrace/accounts';
 import type { Columns, Sql, Transaction } from '@millrace/db';
@@ -25,13 +25,12 @@ export type DomainRow = Columns<
   | 'sso_proved'
   | 'proof_missing_since'
 > & {
-  /** The organization's plan features. */
   features: unknown;
 };
 /**
- * SQL expression for the name of a domain. The column `domain` is unique. Only one organization's row has the name in
- * this column: the row of the organization that verified the name or, if none has, of the first one that added it. The
- * rows of other organizations have the name in `contested_name`.
+ * SQL expression for a domain's name. The column `domain` is unique, so only one organization's row can have the name
+ * in that column: the row of the organization that verified the name or, if none has, of the first one that added it.
+ * Rows of other organizations have the name in `contested_name`.
  */
 const nameOf = 'coalesce(contested_name, domain)';
 const columns = `id, organization_id, ${nameOf} AS domain, verification_challenge, verified_at, jit_provisioning_enabled,
@@ -68,10 +67,7 @@ export async function findDomain(sql: Sql, organizationId: string, id: string): 
   return rows[0];
 }
 
-/**
- * Finds the domain of any organization, if its verification is valid.
- * @param by `name` must be in lower case and ASCII
- */
+/** Finds the domain with a valid verification, in any organization. @param by `name` must be in lower case and ASCII */
 export async function findVerifiedDomain(
   sql: Sql,
   by: { id: string } | { name: string },
@@ -94,7 +90,10 @@ export async function lockDomain(tx: Transaction, organizationId: string, id: st
   return rows[0];
 }
 
-/** Returns true if the organization already has the name, or another organization has validly verified it. */
+/**
+ * Returns true if the organization already has a domain with this name, or another organization has a valid
+ * verification for it.
+ */
 export async function isNameTaken(
   tx: Transaction,
   { id, organization_id, domain }: Pick<DomainRow, 'id' | 'organization_id' | 'domain'>,
@@ -191,7 +190,7 @@ export async function updateDomain(tx: Transaction, row: DomainRow): Promise<boo
         WHERE id = $1`,
       values,
     );
-    // The SCIM token was created for the previous, verified name's provider.
+    // The SCIM token was created for the provider of the old domain name.
     if (row.verified_at === null) await tx.query('DELETE FROM scim_token WHERE domain_id = $1', [row.id]);
     return true;
   } catch (error) {
@@ -202,8 +201,8 @@ export async function updateDomain(tx: Transaction, row: DomainRow): Promise<boo
 
 /**
  * Makes a name available to a row that is about to be verified. If another row has the name in `domain`, that row gives
- * the name up, provided that it is not verified or its verification is no longer valid.
- * @returns that row in its previous state, or undefined if no row had the name
+ * up the name, unless it has a valid verification.
+ * @returns the other row as it was before, or undefined if no row had the name
  */
 export async function releaseDomainName(
   tx: Transaction,

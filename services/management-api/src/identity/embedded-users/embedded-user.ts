@@ -3,7 +3,7 @@ import { freeFormObject } from '@millrace/http';
 import { Type } from 'typebox';
 
 /**
- * A user inside another record. The fields are in the order of PostHog's API (docs/api/README.md#routes-and-fields).
+ * A user embedded in another record, with fields in the order of PostHog's API (docs/api/README.md#routes-and-fields).
  */
 export const embeddedUser = Type.Object(
   {

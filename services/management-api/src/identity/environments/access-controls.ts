@@ -1,5 +1,4 @@
-// Declares the routes for the rules that control access to a project or an environment, and converts the rules to
-// responses.
+// Declares the routes for project and environment access rules, and converts the rules to responses.
 
 import {
   type AccessLevel,
@@ -72,7 +71,6 @@ export const ruleExample = {
   updated_at: '2026-11-21T12:00:00Z',
 };
 
-/** Request fields that identify the member or role of a rule. */
 export const ruleTarget = {
   organization_member: Type.Optional(
     nullableId(
@@ -90,10 +88,6 @@ const ruleChange = Type.Object(
   { title: 'AccessRuleChange' },
 );
 
-/**
- * Parses a change of a rule.
- * @throws AppError `invalid`
- */
 export function parseAccessRuleChange<Level extends string>(
   {
     access_level: levelName,
@@ -112,7 +106,7 @@ export function parseAccessRuleChange<Level extends string>(
   return { level, membershipId: membershipId?.toLowerCase() ?? null, roleId: roleId?.toLowerCase() ?? null };
 }
 
-/** Returns the response to a change: the current rule, or the member or role whose rule was removed. */
+/** Returns the response to a rule change: the current rule, or the member or role whose rule was removed. */
 export function toRuleChangeResponse(
   rules: AccessRule[],
   { membershipId, roleId }: AccessRuleSubject,
@@ -130,7 +124,7 @@ const ruleEffects =
 const ruleChangeExample = { access_level: 'member', organization_member: ruleExample.organization_member };
 
 /**
- * Checks that the caller is an administrator, which is required to change access rules.
+ * Requires that the caller is an administrator, because only administrators can change access rules.
  * @throws AppError `forbidden`
  */
 function requireRuleLevel(found: AddressedProject): AddressedProject {
@@ -219,8 +213,8 @@ export function projectAccessRoutes(
 }
 
 /**
- * Creates the routes for the access rules of an environment. A GET request returns the environment itself
- * (docs/api/README.md#routes-and-fields), whose `access_control`, `effective_membership_level` and `user_access_level`
+ * Creates the routes for an environment's access rules. GET returns the environment itself
+ * (docs/api/README.md#routes-and-fields). Its `access_control`, `effective_membership_level` and `user_access_level`
  * describe the access. The project's route returns the rules.
  */
 export function environmentAccessRoutes(
@@ -264,7 +258,7 @@ export function environmentAccessRoutes(
 
 const ofProject = (environmentId: number) => ({ resource: 'project', resource_id: String(environmentId) });
 
-/** Reads an environment's rules for a response. The rule for everyone comes before the rules for members and roles. */
+/** Reads an environment's rules for a response, with the rule for everyone first. */
 async function readAccessRules(sql: Sql, environmentId: number): Promise<AccessRule[]> {
   const [access, rows] = await Promise.all([
     findDefaultAccess(sql, environmentId),
@@ -295,7 +289,10 @@ export function toAccessRule({
   };
 }
 
-/** Returns a rule without its creator. The activity log already contains the history of the rule for everyone. */
+/**
+ * Returns an access rule with null for missing fields. The rule for everyone has neither a creator nor times, because
+ * the activity log contains its history.
+ */
 function describeRule(rule: Partial<AccessRule>): AccessRule {
   const empty = { access_level: null, resource: 'project', resource_id: null, organization_member: null, role: null };
   return { ...empty, created_by: null, created_at: null, updated_at: null, ...rule };

@@ -2,7 +2,7 @@ import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createTenantWithKeys, pathFamilies, type TenantWithKeys } from '../../testing/tenant-with-keys.ts';
 
 /**
- * Tests that the API returns access rules in the form in which they were set, and that the rules determine access
+ * Tests that the API returns access rules as they were set, and that the rules determine access
  * (docs/api/access.md#access-to-an-environment).
  */
 let api: TestApi;

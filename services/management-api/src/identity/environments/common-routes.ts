@@ -1,4 +1,4 @@
-// Declares the routes by ID that projects and environments share.
+// Declares the routes that projects and environments share, for single records by ID.
 
 import { membershipLevels } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
@@ -18,12 +18,12 @@ export interface RecordKind extends RecordDescription {
   aNoun: 'a project' | 'an environment';
   changes: TObject;
   activity: { scopes: readonly string[]; onlyIfPreferred?: true };
-  /** Stores changes after their references to other records have been checked. */
+  /** Saves changes whose references to other records have been checked. */
   change: (tx: Transaction, record: AddressedRecord, changes: Record<string, unknown>) => Promise<unknown>;
   remove: (tx: Transaction, record: AddressedRecord) => Promise<unknown>;
 }
 
-/** Creates the routes by ID for projects or environments (docs/api/README.md#routes-and-fields). */
+/** Creates the routes for single projects or environments by ID (docs/api/README.md#routes-and-fields). */
 export function commonRoutes(
   deps: RecordDeps & { parser: SqlParser },
   kind: RecordKind,
@@ -70,7 +70,7 @@ export function commonRoutes(
   ];
 }
 
-/** Creates the routes that change settings, including product intents, which can contain settings too. */
+/** Creates the routes that change settings. Product intents are included, because they can contain settings. */
 function changeRoutes(
   { transaction, parser }: RecordDeps & { parser: SqlParser },
   { tags, noun, aNoun, title, schema, example, changes, change }: RecordKind,

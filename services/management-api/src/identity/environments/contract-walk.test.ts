@@ -4,8 +4,8 @@ import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /**
- * Compares the fields of projects and environments with PostHog's API (docs/api/README.md#routes-and-fields). The test
- * fails for a field that is missing, has another type or is not in the API. `?` marks fields that are null if they are
+ * Compares the fields of projects and environments with PostHog's API (docs/api/README.md#routes-and-fields). Fails for
+ * a field that is missing, has the wrong type, or is not in PostHog's API. `?` marks fields that are null if they are
  * not set.
  */
 const projectSummary = `id integer, uuid UUID, organization UUID, api_token string, name string,
@@ -39,7 +39,7 @@ const environmentFull = `${shared}, project_id integer, person_on_events_queryin
   human_friendly_comparison_periods boolean?, capture_dead_clicks boolean?, user_access_level string?,
   default_data_theme integer?`;
 
-/** Returns settings with values other than the default, so that each type is checked with a value. */
+/** Returns settings with non-default values, so that the test can check the type of each value. */
 const filledOf = (isShown: (field: SettingField) => boolean) =>
   Object.fromEntries(
     Object.entries(settingFields).flatMap(([field, setting]) => (isShown(setting) ? [[field, setting.example]] : [])),
@@ -68,7 +68,6 @@ const checks: Record<string, (value: unknown) => boolean> = {
   any: (value) => value !== undefined,
 };
 
-/** Returns the differences between a record and its table, one line each. */
 function problems(table: string, record: Record<string, unknown>): string[] {
   const fields = new Map(table.split(',').map((line) => line.trim().split(' ') as [string, string]));
   const unknown = Object.keys(record).filter((field) => !fields.has(field));

@@ -50,7 +50,7 @@ test('allows only as many concurrent changes from demo to real projects as the p
     await send('POST', '/api/projects/', { name: 'c' }),
   ];
   const demo = await send('POST', '/api/projects/', { is_demo: true });
-  // Creates a second demo project, which the API does not allow.
+  // Create a second demo project with SQL, because the API does not allow it.
   await sql.query('UPDATE environment SET is_demo = true WHERE id = $1', [more[0]?.id]);
   const responses = await Promise.all(
     [demo.id, Number(more[0]?.id)].map((id) => send('PATCH', `/api/projects/${id}/`, { is_demo: false })),

@@ -125,7 +125,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     );
     expect((await patch(demo, { is_demo: true, name: 'x' })).status).toBe(200);
     expect(await create({})).toMatchObject(upgrade);
-    // Once the plan allows another environment, the result depends on the caller's level.
+    // Once the plan allows another environment, the response depends on the caller's level.
     await setFeatures(['organizations_projects', 'environments'].map((key) => ({ key, name: key, limit: 2 })));
     expect(await patch(demo, { is_demo: false }, fixture.keys.M)).toMatchObject(insufficient);
     expect((await patch(demo, { is_demo: false })).body.is_demo).toBe(false);
@@ -296,7 +296,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     ]);
     expect(row).toEqual({ contexts: { onboarding: 1, unknown: 1 } });
     expect(await add({})).toMatchObject(VE('required', 'product_type', 'This field is required.'));
-    // Settings in the request are stored together with the intent, or neither is stored.
+    // The settings and the intent in a request are stored together or not at all.
     const { name } = (await api.get(path(''), fixture.keys.M)).body;
     await api.database.sql.query('ALTER TABLE product_intent RENAME TO product_intent_away');
     const { result: failed, logged } = await keepLogs(api.logger, () =>
@@ -331,15 +331,15 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
       body: { access_level: 'admin', organization_member: fixture.membershipId },
     });
     expect((await api.get(path(), fixture.keys.M)).body.effective_membership_level).toBe(8);
-    // environment-005: members can lower their own rule, and then cannot raise it again.
+    // environment-005: an administrator of the environment can lower their own rule, and cannot raise it afterwards.
     expect(
       (await put({ access_level: 'member', organization_member: fixture.membershipId }, fixture.keys.M)).status,
     ).toBe(200);
     expect(
       await put({ access_level: 'admin', organization_member: fixture.membershipId }, fixture.keys.M),
     ).toMatchObject(PD('Must be admin to modify project permissions.'));
-    // environment-003: the response is 200 with the removed rule instead of 204, because a route has only one success
-    // response.
+    // environment-003: PostHog returns 204. Millrace returns 200 with the removed rule, because a route can have only
+    // one success response.
     expect(await put({ access_level: null, organization_member: fixture.membershipId })).toMatchObject({
       status: 200,
       body: { access_level: null },
@@ -413,7 +413,7 @@ test('project-015: adds an environment to its project', async () => {
   expect((await api.get(path, fixture.keys.A)).body.count).toBe(2);
   expect((await api.get('/api/projects/', fixture.keys.A)).body.count).toBe(1);
   expect((await api.get(`/api/environments/${body.id}/`, fixture.keys.A)).body.name).toBe('Staging');
-  // Once a second environment exists, the first one can be deleted. The project remains.
+  // The first environment can be deleted once a second one exists. The project remains.
   expect((await api.send('DELETE', `${path}${fixture.tenant.environmentId}/`, { key: fixture.keys.A })).status).toBe(
     204,
   );
@@ -437,7 +437,7 @@ test('project-017, project-018: returns 404 for a project that does not exist', 
     api.send('POST', `/api/projects/${id}/environments/`, { key, body: {} });
   expect(await send(2_000_000_000, fixture.keys.A)).toMatchObject(NF('Project not found.'));
   expect(await send('abc', fixture.keys.A)).toMatchObject(NF('Project not found.'));
-  // In project-018, PostHog returns "Organization not found." after the user has left, which reveals that the project
+  // project-018: PostHog returns "Organization not found." after the user has left, which reveals that the project
   // exists.
   expect(await send(fixture.tenant.projectId, fixture.keys.stranger)).toMatchObject(NF('Project not found.'));
 });

@@ -11,7 +11,7 @@ import { secretKeyMasks, withSecretKeys } from './schema.ts';
 import { deleteBackupKey, listSecretKeys, rotateSecretKey } from './secret-keys.ts';
 import type { ShowRecord } from './show.ts';
 
-/** Describes a project or an environment in the API document. */
+/** Words that describe a project or an environment in the OpenAPI document. */
 export interface RecordDescription {
   tags: [string];
   noun: 'project' | 'environment';

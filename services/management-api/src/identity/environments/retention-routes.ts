@@ -25,8 +25,8 @@ const path = '/event_retention';
 const example = { event_retention_days: 365 };
 
 /**
- * Creates the routes of the retention period. It is not an environment setting, because its effect cannot be undone,
- * and because PostHog clients expect an exact list of fields in an environment.
+ * Creates the routes for the retention period. The retention period is not an environment setting, because its effect
+ * cannot be undone, and because PostHog clients expect an exact list of fields in an environment.
  */
 export function eventRetentionRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   return [

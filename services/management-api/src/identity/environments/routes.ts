@@ -48,7 +48,6 @@ const kind: RecordKind = {
   remove: (tx, { caller, target: { environmentId } }) => removeEnvironment(tx, { environmentId, actor: caller }),
 };
 
-/** Creates the environment routes (docs/api/README.md#routes-and-fields). */
 export function environmentRoutes(deps: RecordDeps & { parser: SqlParser }) {
   const { sql, transaction, parser } = deps;
   const parent = addressedParent(sql);
@@ -128,7 +127,7 @@ export function environmentRoutes(deps: RecordDeps & { parser: SqlParser }) {
       examples: { request: { name: 'Default project' }, response: environmentExample },
       target: async (context) => {
         const project = await parent(context);
-        // The new environment belongs to the project, so a key that is limited to another environment of the project is
+        // The new environment belongs to the project, so a key that is limited to one of the project's environments is
         // not sufficient.
         const { projectId, organizationId } = project;
         requireProjectInKey(context.caller, { environmentIds: [projectId], organizationId }, context.params.project_id);
@@ -164,7 +163,7 @@ export function environmentRoutes(deps: RecordDeps & { parser: SqlParser }) {
   ];
 }
 
-/** Path parameter for resources that belong to a project instead of one of its environments. */
+/** Path parameter for resources that belong to a project and not to one of its environments. */
 const parentParams = Type.Object({
   project_id: Type.String({ description: 'ID (integer) of the project, or `@current`.' }),
 });
@@ -175,9 +174,9 @@ interface ParentProject {
 }
 
 /**
- * Creates a function that finds the project in a path, if it is in one of the caller's organizations. Single
- * environments can be private, but projects cannot. The function throws AppError `not_found`, or `forbidden` if the API
- * key is limited to other projects.
+ * Creates a function that finds the project in a path, if it is in one of the caller's organizations. Only environments
+ * can be private, so the function does not check for a private project. It throws AppError `not_found`, or `forbidden`
+ * if the API key is limited to other projects.
  */
 function addressedParent(sql: Sql) {
   return async ({ caller, params }: { caller: Caller; params: { project_id: string } }): Promise<ParentProject> => {

@@ -28,9 +28,9 @@ interface CheckDeps {
 }
 
 /**
- * Adds an environment to a project. The environment becomes the caller's current one, unless the API key is limited to
- * some projects or organizations.
- * @returns the ID of the environment
+ * Adds an environment to a project. The new environment becomes the caller's current one, unless the API key is limited
+ * to some projects or organizations.
+ * @returns the environment ID
  * @throws AppError like `createEnvironment`, or `forbidden` for `access_control`
  */
 export async function createEnvironmentFor(
@@ -45,13 +45,16 @@ export async function createEnvironmentFor(
   return id;
 }
 
-/** Parses SQL in settings before the validating transaction, because parsing can take seconds. */
+/**
+ * Parses SQL in settings. Must be called before the transaction that validates the settings, because parsing can take
+ * seconds.
+ */
 export async function parseSettingsAhead(parser: SqlParser, settings: Record<string, unknown>): Promise<void> {
   await parseExpressionsAhead(parser, settings.test_account_filters);
 }
 
 /**
- * Checks the records and levels to which changed settings of a project or environment refer.
+ * Checks the records and levels to which changed project or environment settings refer.
  * @throws AppError `forbidden` or `invalid`
  */
 export async function checkReferencedRecords(
@@ -67,8 +70,8 @@ export async function checkReferencedRecords(
 }
 
 /**
- * Checks the settings that queries use. An unknown mode for person properties would be ignored, and invalid filters
- * would make all insights fail that exclude internal and test users.
+ * Validates the settings that queries use. Queries would ignore an unknown mode for person properties. Invalid filters
+ * would cause errors in all insights that exclude internal and test users.
  * @throws AppError `invalid` naming `modifiers` or `test_account_filters`.
  */
 export async function checkQuerySettings(
@@ -90,7 +93,7 @@ export async function checkQuerySettings(
 }
 
 /**
- * Checks the primary dashboard of an environment.
+ * Checks an environment's primary dashboard.
  * @throws AppError `invalid` if `primary_dashboard` is not a dashboard of the environment
  */
 async function checkPrimaryDashboard(
@@ -99,7 +102,7 @@ async function checkPrimaryDashboard(
   { primary_dashboard: id }: Record<string, unknown>,
 ): Promise<void> {
   const number = Number(id ?? Number.NaN);
-  // A value that is not an ID is rejected with the other settings.
+  // The validation of all settings rejects values that are not IDs.
   if (!Number.isInteger(number) || number > 2_147_483_647) return;
   if (await hasDashboard(tx, environmentId, number)) return;
   const detail = 'Dashboard does not belong to this team.';
@@ -107,7 +110,7 @@ async function checkPrimaryDashboard(
 }
 
 /**
- * Checks that the caller's level in the organization allows the settings of a new environment.
+ * Checks that the caller's organization level allows the settings of a new environment.
  * @throws AppError `forbidden`
  */
 export function requireLevelForNewEnvironment(
@@ -121,7 +124,7 @@ export function requireLevelForNewEnvironment(
 }
 
 /**
- * Rejects `access_control`, even with an unchanged value, from callers who are not administrators of the organization.
+ * Rejects `access_control`, even with an unchanged value, unless the caller is an administrator of the organization.
  */
 function requireAccessControlLevel(caller: Caller, organizationId: string, sent: Record<string, unknown>): void {
   if (sent.access_control === undefined) return;
@@ -133,9 +136,9 @@ function requireAccessControlLevel(caller: Caller, organizationId: string, sent:
 }
 
 /**
- * Checks a change of `is_demo`. A demo environment that becomes a real one counts toward the plan's limit, and a real
- * environment that becomes a demo stops counting. This check must be the first, because the organization is always
- * locked first.
+ * Checks a change of `is_demo`. A demo environment that becomes a real environment counts toward the plan's limit from
+ * then on. A real environment that becomes a demo no longer counts. Must run before all other checks, because the
+ * organization is always locked first.
  * @throws AppError `forbidden`, or `not_found` if the environment was deleted
  */
 async function checkDemoChange(
@@ -153,7 +156,7 @@ async function checkDemoChange(
     requireNoPlanLimit(plan);
     return;
   }
-  // Every member can create demo data. All other actions require an organization administrator.
+  // Every member can create demo data. All other changes require an organization administrator.
   if (!isAdministrator(caller, organizationId)) {
     throw new AppError('forbidden', 'Your organization access level is insufficient.');
   }
@@ -165,8 +168,8 @@ async function checkDemoChange(
 }
 
 /**
- * Returns whether a request creates demo data. Runs before the body is validated, because the result determines the
- * required level.
+ * Returns true if a request creates demo data. Runs before the body is validated, because the required level depends on
+ * the result.
  */
 async function isDemoRequested(request: ApiRequest): Promise<boolean> {
   const body = await request.body().catch(() => null);
@@ -175,8 +178,7 @@ async function isDemoRequested(request: ApiRequest): Promise<boolean> {
 }
 
 /**
- * Checks that the caller is an administrator of the organization, or that the request creates only demo data, which
- * every member can create.
+ * Requires an organization administrator, unless the request creates only demo data, which every member can create.
  * @throws AppError `forbidden`
  */
 export async function requireCanCreateProjects(

@@ -1,4 +1,4 @@
-// Environment request and response schemas with examples. A table in packages/accounts defines the settings.
+// Schemas for environment requests and responses, with examples. A table in packages/accounts defines the settings.
 
 import { type SettingField, settingFields } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
@@ -42,7 +42,7 @@ export const base = {
   ingested_event: ingestedEvent,
 };
 
-/** Read-only response fields. In a project, they are strings, and objects are JSON text. */
+/** Read-only response fields. In a project response, they are strings, with objects as JSON. */
 export const projectComputed = {
   person_on_events_querying_enabled: Type.String({ description: '`true` or `false`, as a string.' }),
   default_modifiers: Type.String({ description: 'Default query modifiers: an object, as a JSON string.' }),
@@ -64,7 +64,6 @@ export function settingResponseSchemas(isShown: (field: SettingField) => boolean
   return Object.fromEntries(settings.map(([field, { response }]) => [field, response]));
 }
 
-/** An environment with all fields (docs/api/README.md#routes-and-fields). */
 export const environment = Type.Object<Record<string, TSchema>>(
   {
     ...identity,
@@ -96,7 +95,7 @@ export const environmentListItem = Type.Object(
   { title: 'EnvironmentListItem' },
 );
 
-/** Returns the schemas of the settings in a request, which are all optional and have no default. */
+/** Returns the settings' schemas for a request body. All settings are optional and have no default. */
 export function writableSettingSchemas(isShown: (field: SettingField) => boolean) {
   const settings = Object.entries(settingFields).filter(([, setting]) => isShown(setting));
   return Object.fromEntries(settings.map(([field, { request }]) => [field, Type.Optional(request)]));
@@ -104,7 +103,7 @@ export function writableSettingSchemas(isShown: (field: SettingField) => boolean
 
 const onlyOff = [null, false];
 
-/** PostHog settings that have an effect in PostHog but that Millrace does not support (docs/compatibility.md). */
+/** PostHog settings that Millrace rejects, because it does not support their effect (docs/compatibility.md). */
 export const refusedSettings = {
   conversations_enabled: {
     detail: 'Millrace does not include conversations. Leave `conversations_enabled` out, or send false.',
@@ -134,7 +133,6 @@ export const environmentChanges = Type.Object(
   { title: 'EnvironmentChanges' },
 );
 
-/** Default query modifiers for an environment (docs/api/projects.md#environments). */
 export const defaultModifiers = {
   personsOnEventsMode: 'person_id_override_properties_on_events',
   personsArgMaxVersion: 'auto',
@@ -150,7 +148,7 @@ export const defaultModifiers = {
   s3TableUseInvalidColumns: null,
 } as const;
 
-/** Settings and computed fields that environments and projects share. */
+/** Example of the settings and computed fields that environments and projects share. */
 export const settingsExample = {
   ...examplesOf(({ isEnvironmentOnly }) => isEnvironmentOnly !== true),
   ingested_event: true,

@@ -15,10 +15,7 @@ export async function listSecretKeys(sql: Sql, environmentId: number): Promise<S
   return toSecretFields(await listProjectSecretKeys(sql, environmentId));
 }
 
-/**
- * Creates a secret key.
- * @returns the new key, and the masked previous key
- */
+/** @returns the new key, and the masked previous key */
 export async function rotateSecretKey(tx: Transaction, { caller, target }: AddressedRecord): Promise<SecretFields> {
   const { environmentId } = target;
   const { keys, value } = await rollProjectSecretKey(tx, { environmentId, actor: caller });

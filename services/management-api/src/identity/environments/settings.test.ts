@@ -340,7 +340,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     });
   });
 
-  // In project-034, PostHog records "0.4" as the client sent it. Millrace records the stored value, which all responses
+  // project-034: PostHog records "0.4" as the client sent it. Millrace records the stored number, which all responses
   // show.
   test('project-034: records the first value of an empty setting as created', async () => {
     fixture = await createTenantWithKeys(api);
@@ -402,7 +402,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
       [tenant.environmentId, membershipId],
     );
     expect((await patch({ access_control: true }, keys.M)).status).toBe(403);
-    // project-060 describes a later version of PostHog, which rejects the field. The API accepts it.
+    // project-060: a later version of PostHog rejects this field. Millrace accepts it.
     expect(await patch({ access_control: true })).toMatchObject({ status: 200, body: { access_control: true } });
   });
 });

@@ -11,11 +11,11 @@ import { defaultModifiers } from './schema.ts';
 import { type EnvironmentRow, findEnvironmentForCaller } from './store.ts';
 
 export interface RecordDeps extends Pick<Database, 'sql' | 'transaction'> {
-  /** The secret that signs `live_events_token`, followed by previous secrets. */
+  /** The current secret for signing `live_events_token`, followed by older secrets. */
   tokenSecrets: () => readonly [string, ...string[]];
 }
 
-/** The project or environment that a request addresses, and the caller. */
+/** The caller of a request, and the project or environment in its path. */
 export interface AddressedRecord {
   caller: Caller;
   target: AddressedProject;
@@ -24,8 +24,8 @@ export interface AddressedRecord {
 export type ShowRecord = (record: AddressedRecord) => Promise<Record<string, unknown>>;
 
 /**
- * Returns an environment in the form that the caller can see.
- * @throws AppError `not_found` if the environment was deleted in the meantime
+ * Returns an environment as the caller can see it.
+ * @throws AppError `not_found` if the environment has just been deleted
  */
 export async function showRecord(
   { sql, tokenSecrets }: Pick<RecordDeps, 'sql' | 'tokenSecrets'>,
@@ -44,7 +44,7 @@ export interface Showing {
   now: Date;
 }
 
-/** Converts an environment to a response for a caller (docs/api/README.md#secrets-in-responses). */
+/** Converts an environment to an API response for this caller (docs/api/README.md#secrets-in-responses). */
 export function toEnvironment(row: EnvironmentRow, showing: Showing): Record<string, unknown> {
   const level = row.effective_membership_level;
   const webhook = row.slack_incoming_webhook;
@@ -62,7 +62,7 @@ export function toEnvironment(row: EnvironmentRow, showing: Showing): Record<str
   };
 }
 
-/** Returns the access level for a membership level (docs/api/access.md#access-to-an-environment). */
+/** Converts a membership level to an access level (docs/api/access.md#access-to-an-environment). */
 export function toAccessLevel(level: number | null): 'admin' | 'member' | null {
   return level === null ? null : level >= membershipLevels.administrator ? 'admin' : 'member';
 }
@@ -80,8 +80,8 @@ function toIntent(intent: unknown): unknown {
 const lifetimeSeconds = 7 * 24 * 3600;
 
 /**
- * Creates a JSON Web Token (HS256) with which clients read an environment's live events. The token is valid for seven
- * days, but not longer than the key or session that requests it (docs/api/live-events.md).
+ * Creates a JSON Web Token (HS256) with which clients read an environment's live events. The token expires after seven
+ * days, or earlier if the key or session that requested it expires earlier (docs/api/live-events.md).
  * @returns null for a key without the scope `event:read`
  */
 function liveEventsToken(
@@ -96,7 +96,7 @@ function liveEventsToken(
     api_token,
     user_id: caller.userId,
     ...(kind === 'key' ? { key_id: credentialId } : { session_id: credentialId }),
-    // The time includes milliseconds, which show whether the key was rolled later.
+    // Include milliseconds, which show whether the key was rolled after the token was issued.
     iat: now.getTime() / 1000,
     exp: Math.floor(Math.min(now.getTime() / 1000 + lifetimeSeconds, endsAt / 1000)),
     aud: 'posthog:livestream',

@@ -10,7 +10,7 @@ const settingColumns = Object.keys(settingFields)
   .map((field) => `e.${field}`)
   .join(', ');
 
-/** An environment with its project and the fields computed for the caller. */
+/** An environment with its project, and with fields that depend on the caller. */
 export interface EnvironmentRow
   extends Record<string, unknown>,
     Columns<
@@ -35,7 +35,7 @@ export interface EnvironmentRow
   product_intents: unknown[];
 }
 
-/** Reads all data for one caller's environment response in one statement. */
+/** Reads all columns of an environment response for a caller, in one statement. */
 export async function findEnvironmentForCaller(
   sql: Sql,
   userId: number,
@@ -81,7 +81,7 @@ export interface EnvironmentSummaryRow
 }
 
 /**
- * Returns one page of the environments that the caller can access, sorted by ID, and their total number.
+ * Returns one page of the environments that the caller can access, sorted by ID, and the total count.
  * @param projectId limits the list to one project. `only` limits it to some environments.
  */
 export async function listEnvironments(
@@ -136,7 +136,8 @@ export async function findProjectOfCaller(
 }
 
 /**
- * Records a user's interest in a product or, if recorded, increases its count (docs/api/projects.md#product-intents).
+ * Records a user's interest in a product, or increases the count of an existing record
+ * (docs/api/projects.md#product-intents).
  */
 export async function upsertProductIntent(
   sql: Sql,
@@ -155,15 +156,14 @@ export async function upsertProductIntent(
 
 interface AccessRuleRow
   extends Columns<'access_rule', 'resource' | 'resource_id' | 'level' | 'created_at' | 'updated_at'> {
-  /** The membership ID. */
   organization_member: string | null;
   role: string | null;
-  /** UUID of the user who created the rule, or null if the user was deleted. */
+  /** User UUID. Null if the creator was deleted. */
   created_by: string | null;
 }
 
 /**
- * Lists the access rules of an environment (`resource: 'project'`), of kinds of records (null) or of one record. The
+ * Lists the access rules of an environment (`resource: 'project'`), of record kinds (null), or of one record. The
  * default rule comes first, followed by the others from oldest to newest.
  */
 export async function listAccessRules(
@@ -182,7 +182,7 @@ export async function listAccessRules(
   );
 }
 
-/** Whether an environment is private, and if not, the access level of its default rule. */
+/** Whether an environment is private. If it is not, also the access level of its default rule. */
 interface DefaultAccess extends Record<string, unknown> {
   access_control: boolean;
   default_access_level: 'member' | 'admin' | null;
@@ -196,10 +196,7 @@ export async function findDefaultAccess(sql: Sql, environmentId: number): Promis
   return rows[0];
 }
 
-/**
- * Returns an environment's retention period for events.
- * @throws AppError `not_found` if the environment was deleted in the meantime
- */
+/** @throws AppError `not_found` if the environment has just been deleted */
 export async function readEventRetention(
   sql: Sql,
   environmentId: number,
@@ -212,7 +209,7 @@ export async function readEventRetention(
   return row;
 }
 
-/** Returns true if the environment has this dashboard and the dashboard is not deleted. */
+/** Returns true if the environment has this dashboard. Ignores deleted dashboards. */
 export async function hasDashboard(sql: Sql, environmentId: number, id: number): Promise<boolean> {
   const rows = await sql.query('SELECT 1 FROM dashboard WHERE project_id = $1 AND id = $2 AND NOT deleted', [
     environmentId,

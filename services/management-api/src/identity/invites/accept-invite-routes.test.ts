@@ -14,7 +14,6 @@ let acme: OrganizationActors;
 let mailing: InviteMailing;
 const sent: Mail[] = [];
 beforeAll(async () => {
-  // Captures the emails instead of delivering them.
   const mailer: Mailer = {
     send: async (mail) => {
       sent.push(mail);
@@ -38,10 +37,6 @@ afterAll(() => api.stop());
 
 const newEmail = () => `${randomUUID()}@guest.example`;
 
-/**
- * Invites a user.
- * @returns the invite, and the secret from the email
- */
 async function invite(body: Record<string, unknown> = {}, key = acme.W.key) {
   const target_email = newEmail();
   const path = `/api/organizations/${acme.organizationId}/invites/`;
@@ -139,7 +134,7 @@ describe('the first API key of a user who was invited with a limited key', () =>
       ...{ userId: acme.W.userId, label: 'inviting', scopes: ['*' as const], ...options },
     });
     const { id, token } = await invite({ level }, value);
-    // Deleting the key afterwards does not change the limits of the invite.
+    // Deleting the inviter's key does not change the invite's limits.
     await prisma.personal_api_key.delete({ where: { id: key.id } });
     return signUp(id, { token });
   };
@@ -246,7 +241,6 @@ test('shows that an invite has expired, and does not accept it', async () => {
   await expire(id);
   expect((await look(id, token)).body.is_expired).toBe(true);
   expect(await signUp(id, { token })).toMatchObject(expected);
-  // The failed attempt did not create an account.
   expect(await api.database.prisma.user.count({ where: { email } })).toBe(0);
   const { key } = await account(email);
   expect(await accept(id, key)).toMatchObject(expected);
@@ -264,10 +258,7 @@ test('returns 400 to a user who has already become a member in another way', asy
 });
 
 describe('console-033: the secret of an invite that is shown to the inviter', () => {
-  /**
-   * Invites a user in a session.
-   * @returns both secrets
-   */
+  /** Invites a user with a session. @returns the emailed secret and the secret in the response */
   async function inviteShown(body: Record<string, unknown> = {}) {
     const key = await signInAs(api, acme.W.userId);
     const path = `/api/organizations/${acme.organizationId}/invites/`;

@@ -53,10 +53,7 @@ afterAll(async () => {
   await mailServer.stop();
 });
 
-/**
- * Creates the mailing of invites.
- * @param waitMs milliseconds for which a request waits for its emails
- */
+/** Creates a mailing in which a request waits at most `waitMs` milliseconds for its emails. */
 const waitingForMails = (waitMs: number) =>
   createInviteMailing({
     ...{ sql: api.database.sql, logger: createLogger('test', 'error'), mailer, publicUrl: 'https://millrace.test/' },
@@ -72,7 +69,7 @@ const pendingOf = (email: string) =>
   api.database.prisma.organization_invite.findMany({ where: { email_key: email.toLowerCase() } });
 const mailsTo = (email: string) => mailServer.mails.filter(({ to }) => to.includes(email));
 
-/** Adds an environment to Acme. Plain members have no access to private environments. */
+/** Adds an environment to the organization. Members can access it unless it is private. */
 async function addEnvironment({ isPrivate }: { isPrivate: boolean }): Promise<number> {
   const { prisma } = api.database;
   const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
@@ -106,7 +103,7 @@ test('invite-004: creates an invite and sends an email', async () => {
     message: null,
     created_by: { id: acme.A.userId, email: acme.A.email },
   });
-  // Unlike PostHog, the API returns null for unset fields, and returns the last two fields.
+  // Unlike PostHog, Millrace returns unset fields as null, and includes `send_email` and `combine_pending_invites`.
   expect(body).toMatchObject({ private_project_access: null, send_email: true, combine_pending_invites: false });
   const [mail, ...others] = mailsTo(email);
   expect(others).toEqual([]);
@@ -266,7 +263,7 @@ describe('several invites in one request', () => {
   test('invite-014: creates seven invites in order and emails each', async () => {
     const emails = Array.from({ length: 7 }, newEmail);
     const { status, body } = await bulk(emails.map((target_email) => ({ target_email })));
-    // Unlike PostHog, the API returns 200, and returns a body only on request.
+    // Unlike PostHog, Millrace returns 200, and sends a body only if the request asks for it.
     expect(status).toBe(200);
     expect(body.map((one: { target_email: string }) => one.target_email)).toEqual(emails);
     for (const email of emails) expect(mailsTo(email)).toHaveLength(1);
@@ -289,7 +286,7 @@ describe('several invites in one request', () => {
     await waitOutHourEnd(api.database.sql);
     const emails = Array.from({ length: 4 }, newEmail);
     const last = emails[3] ?? '';
-    // An invite without an email does not count toward the limit.
+    // An invite that is not emailed does not count toward the limit.
     await invite({ target_email: newEmail(), send_email: false }, A, at);
     const { status, body } = await bulk(
       emails.map((target_email) => ({ target_email })),
@@ -535,7 +532,7 @@ describe('the level of an invite', () => {
     [2, 'invalid_choice', '"2" is not a valid choice. Choose one of: 1, 8, 15.'],
     ['admin', 'invalid_choice', '"admin" is not a valid choice. Choose one of: 1, 8, 15.'],
     [null, 'null', 'This field may not be null.'],
-    // Unlike PostHog, the message does not contain Python's `True`.
+    // Unlike PostHog's error, this one does not contain Python's `True`.
     [true, 'invalid_choice', '"true" is not a valid choice. Choose one of: 1, 8, 15.'],
   ])('invite-035: returns 400 if it is %j', async (level, code, detail) => {
     expect(await invite({ target_email: newEmail(), level })).toMatchObject(VE(code, 'level', detail));

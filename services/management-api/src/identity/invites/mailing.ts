@@ -20,7 +20,7 @@ export interface InviteMailing {
    * Emails administrators and owners about a new member, in the background and within the hourly limit. Never throws.
    */
   notifyJoined(joined: Joined): void;
-  /** Resolves when no email is being sent, at the latest after the mailer's own timeout. */
+  /** Resolves when no email is being sent. The mailer's own timeout limits the wait. */
   drain(): Promise<void>;
 }
 
@@ -39,15 +39,15 @@ interface MailableInvite {
 interface InviteMailingDeps {
   sql: Sql;
   logger: Logger;
-  /** The mailer. If absent, emails are not attempted, as responses report. */
+  /** If absent, Millrace does not attempt to send emails. Responses report this. */
   mailer?: Mailer | undefined;
-  /** Base URL for links. If absent, emails are not attempted, because they would not contain a link. */
+  /** Base URL for links. If absent, Millrace does not attempt to send emails, because they would not contain a link. */
   publicUrl?: string | undefined;
-  /** Whether links open the console instead of the API. */
+  /** Whether links open the console. If false, they open the API. */
   withConsole?: boolean;
-  /** How many milliseconds a request waits for its emails. */
+  /** The maximum time in milliseconds for which a request waits for its emails. */
   patienceMs: number;
-  /** Maximum number of emails per organization and hour, including subscription reports. 0 means no limit. */
+  /** Maximum number of emails per organization and hour. Includes subscription reports. 0 means no limit. */
   mailsPerHour: number;
 }
 
@@ -55,10 +55,7 @@ export function createInviteMailing(deps: InviteMailingDeps): InviteMailing {
   const { sql, logger, mailer, publicUrl, withConsole = false, patienceMs, mailsPerHour } = deps;
   const inFlight = new Set<Promise<void>>();
 
-  /**
-   * Sends the email of one invite.
-   * @returns the error, or null if the mail server accepted the email
-   */
+  /** Sends the email for one invite. @returns the error, or null if the mail server accepted the email */
   async function sendOne(
     { row, token }: MailableInvite,
     { organizationName, mailer, publicUrl }: { organizationName: string; mailer: Mailer; publicUrl: string },
@@ -151,21 +148,21 @@ interface InviteMailContent {
   expiresAt: Date;
   organizationName: string;
   inviter: { email: string; is_email_verified: boolean } | null;
-  /** The API's base URL without a trailing slash. */
   publicUrl: string;
 }
 
 /**
- * Creates the email of an invite (docs/api/invites.md). The email's link only shows the invite, because mail scanners
- * open every link and must not accept the invite.
+ * Creates the email for an invite (docs/api/invites.md). The link in the email only shows the invite. Opening the link
+ * must not accept the invite, because mail scanners open every link.
  */
 function inviteMail(content: InviteMailContent): Mail {
-  // Replies go to the inviter only if the inviter's address is verified. Users choose their own names, and an
-  // unverified address can belong to another person, so neither identifies the inviter.
+  // Replies go to the inviter only if the inviter's email address is verified. Otherwise, replies could go to a
+  // stranger: users choose their own names, and an unverified address can belong to another person.
   const replyTo = content.inviter?.is_email_verified ? content.inviter.email : undefined;
   const inviter = replyTo ?? `A member of ${content.organizationName}`;
   const address = `${content.publicUrl}/api/signup/${content.id}`;
-  // The secret is in the fragment (`#`), which browsers do not send, so the secret does not appear in access logs.
+  // The secret is in the fragment (`#`). Browsers do not send the fragment, so the secret does not appear in access
+  // logs.
   const page = `${content.publicUrl}/console/invite/${content.id}#${content.token}`;
   return {
     to: content.targetEmail,

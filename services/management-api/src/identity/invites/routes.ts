@@ -62,7 +62,6 @@ interface InviteRouteDeps extends Pick<Database, 'sql' | 'transaction'> {
   inviteMailing: InviteMailing;
 }
 
-/** Creates the routes for an organization's invites (docs/api/README.md#routes-and-fields). */
 export function inviteRoutes(deps: InviteRouteDeps) {
   const { sql, transaction } = deps;
   const path = '/api/organizations/:organization_id/invites';
@@ -179,9 +178,9 @@ interface AcceptInviteDeps extends InviteRouteDeps {
 }
 
 /**
- * Creates the routes that accept an invite (docs/api/invites.md). With the mailed secret, a client can read the invite
- * and sign up with the invited address. A user whose account has this address accepts with a personal API key. All
- * other requests get 404.
+ * Creates the routes that accept an invite (docs/api/invites.md). With the emailed secret, a client can read the invite
+ * and sign up with the invited email address. If an account with this email address exists, its user accepts the invite
+ * with a personal API key. All other requests get 404.
  */
 export function acceptInviteRoutes(deps: AcceptInviteDeps) {
   const { sql, transaction, inviteMailing, signUpLimit, passwords, withSignIn } = deps;
@@ -198,15 +197,15 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
         throw error;
       }
     });
-  /** Sends the emails about a new member. Must be called after the transaction commits. */
+  /** Emails administrators about a new member. Must be called after the transaction commits. */
   const notifyOfJoin = <T extends Joined>(joined: T): T => {
     inviteMailing.notifyJoined(joined);
     return joined;
   };
 
   /**
-   * Hashes the password of a new user. Called only for requests with the secret of the invite.
-   * @returns null if the request asks for a key or a passkey instead of a password
+   * Hashes a new user's password. Called only for requests with the invite's secret.
+   * @returns null if the request asks for a key or a passkey, and therefore has no password
    */
   async function hashOfNewUser(
     invite: { target_email: string; first_name: string },
@@ -254,8 +253,8 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
           organization_name: organization.name,
           expires_at: formatDateTime(getInviteExpiry(invite)),
           is_expired: isInviteExpired(invite, new Date()),
-          // Any member can invite any address and then sees a secret. That secret must not reveal which addresses have
-          // accounts.
+          // Any member can invite any email address, and then sees a secret. That secret must not reveal which
+          // addresses have accounts.
           has_account: secretKind === 'mailed' ? await hasAccount(sql, invite.email_key) : null,
         };
       },
@@ -292,8 +291,8 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
         withSecret(params.id, async () => {
           const invite = await findInvite(sql, params.id);
           const secretKind = requireToken(invite, body.token);
-          // If the domain enforces a provider, the account is created at the first sign-in through the provider, with
-          // the level and access that the invite grants.
+          // If the domain enforces a provider, the account is created when the user first signs in through the
+          // provider, with the level and access that the invite grants.
           await rejectEnforced(deps, invite.email_key);
           const hash = await hashOfNewUser(invite, body, request);
           let signedIn: SignedIn | null = null;
@@ -303,7 +302,7 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
                 now: new Date(),
                 firstName: body.first_name,
                 lastName: body.last_name,
-                // Only the emailed secret proves that the user receives email at this address.
+                // Only the emailed secret proves that the user receives email at this email address.
                 isEmailVerified: secretKind === 'mailed',
                 requireInvited: (invite) => requireToken(invite, body.token),
                 withKey: !wantsSession(body),
@@ -353,8 +352,8 @@ const wantsSession = ({ password, with_passkey: withPasskey }: Static<typeof sig
   password !== undefined || withPasskey === true;
 
 /**
- * Returns which of an invite's secrets the token is.
- * @throws AppError `not_found` if the token is neither secret
+ * Returns which one of an invite's secrets the token matches.
+ * @throws AppError `not_found` if the token matches neither secret
  */
 function requireToken(invite: { token_hash: string }, token: string): InviteSecretKind {
   const kind = findInviteSecretKind(invite, token);

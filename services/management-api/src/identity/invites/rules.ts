@@ -24,7 +24,7 @@ interface InviteMembersInput {
   caller: Caller;
   membership: Membership;
   invites: InviteBody[];
-  /** Whether the request is a list, in which case errors identify the list element. */
+  /** Whether the request body is a list. If so, errors identify the list element. */
   isBulk: boolean;
 }
 
@@ -78,8 +78,7 @@ function toNewInvite(body: InviteBody): NewInvite {
 }
 
 function invitingKeyOf(caller: Caller): Inviter['key'] {
-  // The expiry of a session does not limit its invites, just as it does not limit other records that the session
-  // creates.
+  // A session's expiry does not limit invites, or any other record that a session creates.
   const { credential } = caller;
   const expiresAt = credential.kind === 'key' ? credential.expiresAt : null;
   return { scopes: caller.scopes, isLimited: hasLimitedReach(caller), expiresAt };
@@ -113,8 +112,7 @@ export function parseInvites(body: unknown): InviteBody[] {
 }
 
 /**
- * Returns the error for one element of a list, with the index before the field name. Errors of other kinds are returned
- * unchanged.
+ * Adds the index of a list element to the field name of a validation error. Returns other errors unchanged.
  * @param otherwise the field to name if the error does not name a field
  */
 function ofElement(index: number, error: unknown, otherwise?: string): unknown {

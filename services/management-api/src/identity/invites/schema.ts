@@ -13,9 +13,7 @@ const projectGrants = Type.Union(
   },
 );
 
-/**
- * An invite to an organization. The fields are in the order of PostHog's API (docs/api/README.md#routes-and-fields).
- */
+/** An invite to an organization, with fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 export const invite = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'ID of the invite.' }),
@@ -54,7 +52,7 @@ export const invite = Type.Object(
   { title: 'Invite' },
 );
 
-/** Response to creating an invite. For a session, the response includes the invite's secret. */
+/** Response to creating an invite. Contains the invite's secret if the request used a session. */
 export const createdInvite = Type.Object(
   {
     ...invite.properties,
@@ -88,7 +86,7 @@ export const newInvite = Type.Object(
     message: Type.Optional(
       Type.Union([Type.String(), Type.Null()], { description: 'Personal message for the email.' }),
     ),
-    // Accepts any value, because `createInvites` validates this field.
+    // The schema accepts any value, because `createInvites` validates this field.
     private_project_access: Type.Optional(
       Type.Unknown({ description: 'Access to private projects, as a list of `{id, level}` with level 1 or 8.' }),
     ),
@@ -125,7 +123,7 @@ const linkSecret = Type.String({ minLength: 1, description: 'Secret from the inv
 
 export const inviteLookup = Type.Object({ token: linkSecret }, { title: 'InviteLook' });
 
-/** The part of an invite that the invited user can see before accepting it. */
+/** The fields of an invite that the invited user can see before accepting it. */
 export const invitation = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'ID of the invite.' }),
@@ -215,7 +213,7 @@ export const acceptedInviteExample = {
   level: membershipLevels.member,
 };
 
-/** Converts an invite to an API response at the given time. */
+/** Converts an invite to an API response. @param now determines whether the invite has expired */
 export function toInvite({ mail_error: mailError, ...row }: InviteRow, now: Date) {
   return {
     ...row,

@@ -29,7 +29,8 @@ export interface InviteRow
 type Row = InviteRow & Record<string, unknown>;
 
 /**
- * The columns omit environments that the caller (`$1`) cannot access. If no environment remains, their list is null.
+ * The columns omit environments that the caller (`$1`) cannot access. If no environment remains, the list of
+ * environments is null.
  */
 const columns = `i.id, i.target_email, i.email_key, i.first_name, i.emailing_attempt_made, i.mail_error, i.level, i.created_at,
   i.updated_at, i.message, i.send_email, i.combine_pending_invites, i.key_expires_at,
@@ -65,7 +66,7 @@ export async function listInvites(
   return { count: counted[0]?.count ?? 0, rows };
 }
 
-/** Returns these invites as members see them, in the order of the IDs. Omits deleted invites. */
+/** Returns these invites as members see them, in the order of `ids`. Omits deleted invites. */
 export async function findInvites(sql: Sql, userId: number, ids: string[]): Promise<InviteRow[]> {
   return sql.query<Row>(
     `SELECT ${columns}
@@ -77,15 +78,15 @@ export async function findInvites(sql: Sql, userId: number, ids: string[]): Prom
   );
 }
 
-/** Returns true if an account has this address, which must be in lower case. */
+/** Returns true if an account has this email address. The address must be in lower case. */
 export async function hasAccount(sql: Sql, email: string): Promise<boolean> {
   return (await sql.query('SELECT 1 FROM "user" WHERE email = $1', [email])).length > 0;
 }
 
 /**
- * Returns the active administrators and owners who get an email when a user joins, except that user. Returns an empty
- * list if the organization has turned these emails off. PostHog emails every member, which is too much in organizations
- * with thousands of members.
+ * Returns the email addresses of active administrators and owners, who are notified when a user joins. Excludes the new
+ * user. Returns an empty list if the organization has turned these emails off. PostHog emails every member, which is
+ * too much in organizations with thousands of members.
  */
 export async function findJoinRecipients(sql: Sql, organizationId: string, joinedUserId: number): Promise<string[]> {
   const rows = await sql.query<{ email: string }>(

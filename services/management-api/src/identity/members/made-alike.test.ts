@@ -18,7 +18,7 @@ import {
 } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Tests that members, invites and access rules change in the same way through the API and the command line. */
+/** Tests that the API and the command line change members, invites and access rules in the same way. */
 let api: TestApi;
 beforeAll(async () => {
   api = await startTestApi();
@@ -28,7 +28,7 @@ afterAll(() => api.stop());
 const actor = { command: 'member' };
 
 interface Scene extends OrganizationActors {
-  /** Another administrator, who has invited a member and an administrator. */
+  /** A second administrator, who has invited a member and an administrator. */
   other: Actor;
   path: string;
   inviteIds: string[];
@@ -48,7 +48,7 @@ async function setScene(): Promise<Scene> {
 }
 
 /**
- * Returns the members, invites, access rules and activity of an organization, without the values that differ between
+ * Returns an organization's members, invites, access rules and activity, without values that differ between
  * organizations.
  */
 async function stateOf({ organizationId }: Scene) {
@@ -78,7 +78,7 @@ async function stateOf({ organizationId }: Scene) {
   return { members, invites, rules, history };
 }
 
-/** Makes the same change through the API in one organization and through the command line in another. */
+/** Makes the same change twice: through the API in one organization, and through the command line in a second one. */
 async function changed(
   byApi: (scene: Scene) => Promise<{ status: number }>,
   byCommand: (tx: Transaction, scene: Scene) => Promise<unknown>,

@@ -38,12 +38,11 @@ const listQuery = Type.Object({
   ),
 });
 
-/** Creates the routes for an organization's members (docs/api/README.md#routes-and-fields). */
 export function memberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   const path = '/api/organizations/:organization_id/members';
   const organization = addressedOrganization(sql);
 
-  /** Returns the membership in the path if the caller is allowed to change it. Runs before body validation. */
+  /** Returns the membership in the path, if the caller is allowed to change it. Runs before body validation. */
   const addressedMember = async (context: {
     caller: Caller;
     params: { organization_id: string; user__uuid: string };

@@ -21,7 +21,7 @@ export const memberColumns = `m.id, ${embeddedUserColumn('u')} AS "user", m.leve
   ${hasSecondFactor} AS is_2fa_enabled, ${hasProvider} AS has_social_auth`;
 const from = 'FROM membership m JOIN "user" u ON u.id = m.user_id';
 
-/** Sort orders of the list. The membership ID comes last, so that pages do not overlap. */
+/** Sort orders. Each ends with the membership ID, so that pages do not overlap. */
 const orders = {
   '-joined_at': 'm.joined_at DESC, m.id DESC',
   joined_at: 'm.joined_at, m.id',
@@ -37,7 +37,7 @@ interface MemberFilter {
   organizationId: string;
   updatedAfter?: Date | undefined;
   email?: string | undefined;
-  /** A part of a name or an email address. */
+  /** A substring of a name or an email address. */
   search?: string | undefined;
   order: MemberOrder;
   limit: number;
@@ -53,7 +53,6 @@ export const activeMemberCount = (organizationId: string) =>
     - (SELECT count(*)::int FROM membership others JOIN "user" inactive ON inactive.id = others.user_id
         WHERE others.organization_id = ${organizationId} AND NOT inactive.is_active))`;
 
-/** Returns one page of an organization's active members, and the total count. */
 export async function listMembers(sql: Sql, filter: MemberFilter): Promise<{ count: number; rows: MemberRow[] }> {
   const conditions = createConditions();
   conditions.add(`m.organization_id = ${conditions.parameter(filter.organizationId)}`);
@@ -68,7 +67,7 @@ export async function listMembers(sql: Sql, filter: MemberFilter): Promise<{ cou
   const where = `${from} WHERE ${conditions.text()}`;
   const limits = toPageClauses(filter, conditions.parameter);
   const isWhole = filter.updatedAfter === undefined && filter.email === undefined && !filter.search;
-  // Find the page first, so that the other columns are not computed for skipped rows.
+  // Find the page first, so that the query does not compute the other columns for skipped rows.
   const rows = await sql.query<Counted<MemberRow>>(
     `SELECT total.count, page.*
        FROM (SELECT ${isWhole ? activeMemberCount('$1') : `(SELECT count(*)::int ${where})`} AS count) total
@@ -84,7 +83,7 @@ export async function listMembers(sql: Sql, filter: MemberFilter): Promise<{ cou
   return { count, rows: results };
 }
 
-/** Finds a member by the user's UUID or numeric ID, including inactive members. */
+/** Finds a member by the user's UUID or numeric ID. Includes inactive members. */
 export async function findMember(
   sql: Sql,
   organizationId: string,

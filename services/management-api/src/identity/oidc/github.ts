@@ -1,4 +1,4 @@
-// Reads a user's account from GitHub's API after OAuth 2 sign-in, because GitHub does not support OpenID Connect for
+// Reads a user's account from GitHub's API after an OAuth 2 sign-in, because GitHub does not support OpenID Connect for
 // users.
 
 import {
@@ -18,8 +18,8 @@ export function buildGitHubSignInUrl({ issuer, clientId }: OidcProvider, paramet
 }
 
 /**
- * Returns the URL of a GitHub API. For github.com, the API is on a separate host. For GitHub Enterprise, it is below a
- * path.
+ * Returns the API's base URL for a GitHub installation. The API of github.com is on a separate host. The API of GitHub
+ * Enterprise is below a path.
  */
 function apiOf(issuer: string): string {
   const url = issuer.replace(/\/+$/, '');
@@ -34,7 +34,7 @@ interface Callback {
 }
 
 /**
- * Reads the identity of a user. The account's number identifies the user. Only the primary email address is used, and
+ * Reads a user's identity. The account ID identifies the user. The email address is the primary one, and is included
  * only if GitHub has verified it.
  */
 export async function fetchGitHubIdentity(

@@ -13,7 +13,7 @@ import { createOidcSignIn, type OidcSignIn } from './oidc-sign-in.ts';
 import type { OidcOutcome, OidcProvider, OidcSecrets } from './outcome.ts';
 
 /**
- * Expected end of the error message for each kind of misbehaving server. The clients in these tests read the response
+ * Expected end of the error message for each type of misbehaving server. The clients in these tests read the response
  * body.
  */
 const details: Record<string, RegExp> = {
@@ -22,7 +22,7 @@ const details: Record<string, RegExp> = {
   cut: /closed the connection before the end of its response \(ECONNRESET\)\.$/,
   large: /sent a response that is too large \(ETOOLARGE\)\.$/,
   refused: /^(The provider's response|The response comes from a different provider|GitHub (did not|rejected))/,
-  // Node.js can read the bytes after the end of the response either before or after it returns the response.
+  // Node.js may read the surplus bytes before or after it returns the response, so several messages are possible.
   surplus: /^(The provider's response|GitHub (did not|rejected)|The provider did not send a valid HTTP response)/,
 };
 const redirectUri = 'https://millrace.example/complete/oidc/';
@@ -47,7 +47,7 @@ function idToken(issuer: string, nonce: string): string {
   return `${text}.${createSign('sha256').update(text).sign(privateKey, 'base64url')}`;
 }
 
-/** A provider that responds correctly, except at one path. */
+/** A provider that responds correctly except at one path. */
 class Provider {
   nonce = '';
   server!: HostileServer;

@@ -1,5 +1,5 @@
-// Asks an OpenID provider, or GitHub, for a user's identity (docs/api/single-sign-on.md). Stores nothing, so the caller
-// must store the state of the sign-in.
+// Obtains a user's identity from an OpenID provider or GitHub (docs/api/single-sign-on.md). Stores nothing, so the
+// caller must store the sign-in's state.
 
 import { isProviderSubject } from '@millrace/accounts';
 import { createGuardedFetch } from '@millrace/runtime/outbound';
@@ -21,7 +21,7 @@ export interface OidcSignIn {
   /**
    * Starts a sign-in.
    * @param reauthenticate whether the user must authenticate again, even if the provider still has a session
-   * @returns the URL of the provider, and `state`, which identifies the sign-in when the user returns
+   * @returns the provider URL to redirect to, and `state`, which identifies the sign-in when the user returns
    */
   begin(
     provider: OidcProvider,
@@ -29,7 +29,7 @@ export interface OidcSignIn {
   ): Promise<
     { ok: true; url: string; state: string; secrets: OidcSecrets } | { ok: false; reason: OidcRefusal; detail: string }
   >;
-  /** Validates the provider's response. Never throws, whatever the provider or a browser sends. */
+  /** Validates the provider's response. Never throws, no matter what the provider or a browser sends. */
   finish(
     provider: OidcProvider,
     callback: { callbackUrl: string; redirectUri: string; state: string; secrets: OidcSecrets },
@@ -41,13 +41,13 @@ const maxBytes = 1024 * 1024;
 const rememberMs = 60 * 60 * 1000;
 const maxRemembered = 500;
 const skewSeconds = 60;
-/** Accepted signature algorithms, which exclude shared-secret signatures (HS256) and `none`. */
+/** Accepted signature algorithms. Shared-secret signatures (HS256) and `none` are not accepted. */
 const algorithms = /^(RS|PS|ES)(256|384|512)$|^EdDSA$|^Ed25519$/;
 
 interface OidcSettings {
-  /** Whether organizations' identity providers may be on private networks or use HTTP without TLS. */
+  /** Whether identity providers of organizations may be on private networks or use HTTP without TLS. */
   mayBePrivate: boolean;
-  /** Time limit for one request to a provider, in milliseconds. */
+  /** Timeout for one request to a provider, in milliseconds. */
   timeoutMs?: number;
 }
 
@@ -55,12 +55,13 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
   const fetchFor = (isPrivate: boolean) => createGuardedFetch({ mayBePrivate: isPrivate, timeoutMs, maxBytes });
   const [publicFetch, anyFetch] = [fetchFor(mayBePrivate), fetchFor(true)];
   const fetchOf = ({ isConfiguredByOperator }: OidcProvider) => (isConfiguredByOperator ? anyFetch : publicFetch);
-  /** Discovery documents and keys of providers, which are cached for one hour. */
+  /** Cache of providers' discovery documents and signing keys. */
   const known = new LRUCache<string, openid.Configuration>({ max: maxRemembered, ttl: rememberMs });
 
   async function configurationOf(provider: OidcProvider): Promise<openid.Configuration> {
     const { issuer, clientId, clientSecret, isConfiguredByOperator } = provider;
-    // Cache organizations' providers separately, because their requests are restricted to public addresses.
+    // Cache an organization's provider separately from the operator's, because its requests are restricted to public IP
+    // addresses.
     const name = JSON.stringify([isConfiguredByOperator, issuer, clientId, clientSecret]);
     const remembered = known.get(name);
     if (remembered) return remembered;
@@ -69,7 +70,7 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
     const found = await openid.discovery(new URL(issuer), clientId, metadata, undefined, {
       [openid.customFetch]: fetchOf(provider) as openid.CustomFetch,
       timeout: timeoutMs / 1000,
-      // The standard allows unsigned ID tokens over TLS, but require a valid signature anyway.
+      // The standard allows unsigned ID tokens over TLS, but Millrace requires a valid signature.
       execute: [openid.enableNonRepudiationChecks, ...(isPlain ? [openid.allowInsecureRequests] : [])],
     });
     known.set(name, found);
@@ -116,7 +117,7 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
       }
       try {
         const configuration = await configurationOf(provider);
-        // Use the redirect URL that is registered at the provider, because the request's URL differs behind a proxy.
+        // Use the redirect URL that is registered at the provider. Behind a proxy, the request's URL can be different.
         const url = new URL(redirectUri);
         url.search = new URL(callbackUrl).search;
         const tokens = await openid.authorizationCodeGrant(configuration, url, {
@@ -124,14 +125,14 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
           expectedNonce: secrets.nonce,
           expectedState: state,
           idTokenExpected: true,
-          // Allow five minutes, because the provider's clock can differ from this server's clock.
+          // Allow five minutes, because the provider's clock may differ from this server's clock.
           ...(secrets.reauthenticate && { maxAge: 300 }),
         });
         const { alg } = JSON.parse(Buffer.from(tokens.id_token?.split('.')[0] ?? '', 'base64url').toString());
         if (!algorithms.test(String(alg)))
           return createRefusal('weak_algorithm', `The signature algorithm ${alg} is not accepted.`);
         const claims = tokens.claims() as openid.IDToken;
-        // The library compares this claim only if the token has several audiences.
+        // The library compares `azp` only if the token has several audiences.
         if (claims.azp !== undefined && claims.azp !== provider.clientId) {
           return createRefusal('wrong_audience', 'The ID token was issued for a different client (azp).');
         }
@@ -153,7 +154,7 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
 function identityOf(claims: Record<string, unknown> & { sub: string }): OidcIdentity {
   const text = (name: string) => (typeof claims[name] === 'string' ? claims[name] : '');
   const [first = '', ...rest] = text('name').split(' ');
-  // Microsoft uses a separate claim for an address whose domain has a verified owner.
+  // Microsoft uses the claim `xms_edov` for an email address whose domain has a verified owner.
   const verified = [claims.email_verified, claims.xms_edov].some((value) => value === true || value === 'true');
   return {
     subject: claims.sub,

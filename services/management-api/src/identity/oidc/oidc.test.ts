@@ -5,7 +5,7 @@ import { createOidcSignIn } from './oidc-sign-in.ts';
 import type { OidcProvider } from './outcome.ts';
 import { createProviders } from './providers.ts';
 
-/** A test provider that can also return responses that no real provider sends. */
+/** A provider whose responses each test can replace, even with responses that no real provider sends. */
 let server: Server;
 let issuer: string;
 const [key, other] = [newKey(), newKey()];

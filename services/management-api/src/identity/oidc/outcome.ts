@@ -1,17 +1,20 @@
-// Types for providers and the results of provider sign-ins, with messages for administrators.
+// Types for providers and for the results of a provider sign-in, with messages for administrators.
 
 import type { ProviderKind } from '@millrace/accounts';
 import { type createGuardedFetch, describeOutboundFailure } from '@millrace/runtime/outbound';
 
 export interface OidcProvider {
   kind: Exclude<ProviderKind, 'saml'>;
-  /** The sign-in button's label. */
+  /** The label of the sign-in button. */
   name: string;
   /** The issuer's URL. For GitHub, the base URL of its pages and API. */
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** Whether the operator configured the URL, which may then be on a private network. If false, an organization did. */
+  /**
+   * True if the operator configured the URL, which may then be on a private network. False if an organization
+   * configured it.
+   */
   isConfiguredByOperator: boolean;
 }
 
@@ -28,7 +31,6 @@ export interface OidcIdentity {
   isEmailVerified: boolean;
   firstName: string;
   lastName: string;
-  /** All claims with string values. */
   attributes: Record<string, string[]>;
 }
 
@@ -53,7 +55,7 @@ export type Fetch = (
   init?: Parameters<ReturnType<typeof createGuardedFetch>>[1],
 ) => Promise<Response>;
 
-/** Returns the claims to show to an administrator after a test. These claims cannot be used to sign in. */
+/** Returns the claims that an administrator sees after testing a provider. They are never used to sign in. */
 export function readAttributes(claims: Record<string, unknown>): Record<string, string[]> {
   // Remove null characters, which PostgreSQL cannot store.
   const clean = (text: string, length: number) => text.replaceAll('\0', '').slice(0, length);
@@ -75,7 +77,7 @@ export function createRefusal(reason: OidcRefusal, detail: string): OidcOutcome 
   return { ok: false, reason, detail: detail.slice(0, 200) };
 }
 
-/** Creates the refusal for a library or network error, with the error's message. */
+/** Converts a library or network error to a refusal with the error's message. */
 export function toRefusal(error: unknown): OidcOutcome & { ok: false } {
   const {
     code,
@@ -134,7 +136,7 @@ export function toRefusal(error: unknown): OidcOutcome & { ok: false } {
       return createRefusal('provider_unreachable', 'The provider uses a URL without https.');
     default: {
       const code = reasonOf(error);
-      // Network errors have a code. Without a code, the response arrived but could not be parsed.
+      // Network errors have a code. If an error has no code, the response arrived but could not be parsed.
       if (code === null) return createRefusal('provider_refused', "The provider's response could not be read.");
       const reason = plain(code);
       return createRefusal('provider_unreachable', `The provider ${describeOutboundFailure(reason)} (${reason}).`);
@@ -158,7 +160,7 @@ function invalidResponse(message: string, cause: string): OidcOutcome & { ok: fa
   return createRefusal('provider_refused', "The provider's response does not conform to OpenID Connect.");
 }
 
-/** Returns the invalid claim or field, which the library names in one of the error's causes. */
+/** Returns the name of the invalid claim or field, which the library includes in one of the error's causes. */
 function claimOf(error: unknown): string | undefined {
   for (let inner: unknown = error, depth = 0; inner !== null && typeof inner === 'object' && depth < 5; depth += 1) {
     const { claim, attribute, cause } = inner as { claim?: unknown; attribute?: unknown; cause?: unknown };
@@ -180,7 +182,7 @@ function reasonOf(error: unknown): string | null {
   return null;
 }
 
-/** Removes everything except plain words, because logs and pages include provider responses. */
+/** Removes everything except plain words from a provider's response, because logs and pages include the result. */
 function plain(word: string | undefined): string {
   return (word ?? 'unknown').replaceAll(/[^\w.:-]/g, '_').slice(0, 80);
 }

@@ -35,7 +35,7 @@ const schema = Type.Object(providerFields);
 type ProviderSettings = Static<typeof schema> & { publicApiUrl?: string };
 
 /**
- * Creates the sign-in providers of the installation.
+ * Creates the installation's sign-in providers.
  * @throws ConfigError for an incomplete provider, and for a provider without `PUBLIC_API_URL`
  */
 export function createProviders(config: ProviderSettings): ReadonlyMap<ProviderKind, OidcProvider> {

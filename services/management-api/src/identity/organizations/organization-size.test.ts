@@ -3,7 +3,10 @@ import { addMember, createUser } from '@millrace/accounts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Tests the counts in lists, which triggers maintain. The counts must always equal the number of rows. */
+/**
+ * Tests the stored counts that lists return. Database triggers maintain them, and they must always equal the number of
+ * rows.
+ */
 let api: TestApi;
 let acme: OrganizationActors;
 beforeAll(async () => {
@@ -20,7 +23,7 @@ async function newMember(organizationId = acme.organizationId): Promise<number> 
   return userId;
 }
 
-/** Compares the counts in all responses with the number of rows. */
+/** Compares the counts in all responses with the actual number of rows. */
 async function expectTrueCounts() {
   const [members, projects, organization] = await Promise.all(
     ['members/?limit=1', 'projects/?limit=1', ''].map((rest) =>
@@ -45,7 +48,7 @@ test('counts of members and projects change when these are added or deleted, and
   await query('UPDATE "user" SET is_active = false WHERE id = $1', [users[0]]);
   await expectTrueCounts();
   await query('UPDATE "user" SET is_active = true WHERE id = $1', [users[0]]);
-  // Delete a user with all dependent rows, and several memberships in one statement.
+  // Delete a user with all dependent rows. Then delete several memberships in one statement.
   await query('DELETE FROM "user" WHERE id = $1', [users[1]]);
   await query('DELETE FROM membership WHERE user_id = ANY ($1)', [users.slice(2, 4)]);
   await query(`INSERT INTO project (organization_id, name) SELECT $1, 'P' || n FROM generate_series(1, 5) AS n`, [

@@ -67,7 +67,6 @@ export function organizationRoutes({ sql }: { sql: Sql }) {
   ];
 }
 
-/** Creates the routes that create, change and delete organizations (docs/api/organizations.md). */
 export function organizationWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   const show = async (organizationId: string, caller: Caller) => {
     const [row] = await listOrganizations(
@@ -96,7 +95,7 @@ export function organizationWriteRoutes({ sql, transaction }: Pick<Database, 'sq
       examples: { request: { name: 'Example Ltd' }, response: organizationExample },
       target: async ({ caller }) => {
         refuseProjectScopedKey(caller);
-        // A key that is limited to organizations could create the organization, but could not access it afterwards.
+        // A key that is limited to some organizations could not access the new organization.
         if (caller.scopedOrganizations.length > 0) {
           throw new AppError('forbidden', 'API keys with scoped organizations cannot create organizations.');
         }
@@ -157,7 +156,7 @@ export function organizationWriteRoutes({ sql, transaction }: Pick<Database, 'sq
   ];
 }
 
-/** Rejects a logo ID, because Millrace does not support logos and would store the ID without effect. */
+/** Rejects a logo ID. Millrace does not support logos and would store the ID without effect. */
 function refuseLogo(id: string | null | undefined): void {
   if (id === undefined || id === null) return;
   throw new AppError('invalid', `Invalid pk "${id.slice(0, 100)}" - object does not exist.`, {

@@ -8,9 +8,9 @@ import type { newOrganization } from './schema.ts';
 
 /**
  * Creates an organization that the caller owns, and a project in it. Both become the caller's current ones. A user's
- * first organization has all features. A further organization requires a plan that allows several organizations, and
- * gets the same plan.
- * @returns the ID of the organization
+ * first organization has all features. For further organizations, the user needs a plan that allows several
+ * organizations, and each one gets the same plan.
+ * @returns the organization ID
  * @throws AppError `forbidden` if the plan does not allow another organization
  */
 export async function createOwnOrganization(

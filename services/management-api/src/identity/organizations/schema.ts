@@ -126,7 +126,8 @@ export const organizationChanges = Type.Object(
 );
 
 /**
- * Fields of PostHog features that Millrace does not implement. Only their default values, which are off, are accepted.
+ * Fields of PostHog features that Millrace does not implement. Millrace accepts only their default values, which turn
+ * the features off.
  */
 export const refusedOrganizationFields = {
   default_role_id: {
@@ -168,14 +169,14 @@ export const organizationExample = {
   member_count: 2,
 };
 
-/** Converts an organization to a response for one of its members. */
+/** Converts an organization to an API response for one of its members. */
 export function toOrganization(row: OrganizationRow, caller: Caller) {
   const membership = caller.memberships.find((candidate) => candidate.organizationId === row.id);
   return {
     ...row,
     created_at: formatDateTime(row.created_at),
     updated_at: formatDateTime(row.updated_at),
-    // Required by the types only, because the query reads only the caller's own organizations.
+    // The fallback is never used, because the query reads only organizations in which the caller is a member.
     membership_level: membership?.level ?? 0,
     plugins_access_level: 3,
     metadata: { instance_tag: 'none' },

@@ -30,8 +30,9 @@ const keyParams = Type.Object({
 const createdExample = { ...personalApiKeyExample, value: 'phx_exampleexampleexampleexampleexampleexamplef3Qz' };
 
 /**
- * Creates the routes of a user's own keys (docs/api/personal-api-keys.md). PostHog requires a session for these routes.
- * Millrace also accepts a key with the user scopes, but only for keys with no more permissions than its own.
+ * Creates the routes for a user's own keys (docs/api/personal-api-keys.md). PostHog requires a session for these
+ * routes. Millrace also accepts a key with the user scopes. With a key, the caller can manage only keys that have no
+ * more permissions than the caller's key.
  */
 export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   const change = <T>(
@@ -213,7 +214,7 @@ function reachAfter(before: KeyReach, body: Partial<KeyReach>): KeyReach {
 async function permissionsOfCaller(tx: Transaction, caller: Caller): Promise<KeyPermissions> {
   const { credential, userId } = caller;
   if (credential.kind === 'key') return getPersonalApiKey(tx, { id: credential.id, userId });
-  // A session has all of its user's permissions, so it can grant all of them to a key.
+  // A session has all permissions of its user, so it can grant all of them to a key.
   return { scopes: ['*'], scoped_teams: [], scoped_organizations: [], expires_at: null };
 }
 

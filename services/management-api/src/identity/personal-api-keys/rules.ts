@@ -15,8 +15,8 @@ export interface KeyPermissions extends KeyReach {
 }
 
 /**
- * Checks that another key has no more permissions than the caller's key. Otherwise, a leaked key with few permissions
- * could be used to create a key with all permissions. In PostHog, keys cannot create keys at all.
+ * Checks that another key has no more permissions than the caller's key. Without this check, a leaked key with few
+ * permissions could be used to create a key with all permissions. In PostHog, keys cannot create keys at all.
  * @throws AppError `forbidden`
  */
 export function requireNotBroader(own: KeyPermissions, other: KeyPermissions): void {
@@ -52,7 +52,7 @@ function exceedsOwnPermissions(): AppError {
   );
 }
 
-/** Returns true if `other` is limited at least as strictly as `own`. An empty list means no limit. */
+/** Returns true if `other` is at least as limited as `own`. An empty list means no limit. */
 function isNarrower<T>(own: readonly T[], other: readonly T[]): boolean {
   return own.length === 0 || (other.length > 0 && other.every((item) => own.includes(item)));
 }

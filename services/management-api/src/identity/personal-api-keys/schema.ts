@@ -98,8 +98,8 @@ type StoredKey = Columns<
 >;
 
 /**
- * Converts a key to a response for its user.
- * @param value the key value directly after the key was created or rolled, otherwise null
+ * Converts a key to an API response for its user.
+ * @param value the key itself directly after it was created or rolled, otherwise null
  */
 export function toPersonalApiKey(key: StoredKey, value: string | null) {
   return {

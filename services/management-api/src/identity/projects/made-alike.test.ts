@@ -3,7 +3,7 @@ import { listProductFeatures } from '@millrace/contracts';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Tests that a project is the same whether the API, the command line or `npm start` creates the project. */
+/** Tests that the API, the command line and `npm start` create identical projects. */
 let api: TestApi;
 let tenant: TestTenant;
 beforeAll(async () => {
@@ -15,8 +15,8 @@ afterAll(() => api.stop());
 const actor = { command: 'project create' };
 
 /**
- * Returns all columns of the first environment and all records of an organization, except for values that differ
- * between projects.
+ * Returns all columns of the first environment and all records of an organization, except values that differ between
+ * projects.
  */
 async function made(organizationId: string, projectId: number) {
   const [environment] = await api.database.sql.query(

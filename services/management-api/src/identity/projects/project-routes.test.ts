@@ -114,8 +114,8 @@ describe('pages of projects', () => {
     ['request-004', '?limit=1000', 0, 5, null, null],
     ['request-005', '?limit=1&offset=-3', 0, 1, '?limit=1&offset=1', null],
     ['request-006', '?limit=2&offset=9', 9, 9, null, '?limit=2&offset=7'],
-    // PostHog ignores unknown parameters, but Millrace rejects them with 400. Only `format`, which every request can
-    // have, stays in the URL.
+    // PostHog ignores unknown parameters, but Millrace rejects them with 400. `format` stays in the page links, because
+    // every request can have this parameter.
     ['request-007', '?limit=4&format=json', 0, 4, '?format=json&limit=4&offset=4', null],
   ])('%s: %s', async (_case, query, from, to, next, previous) => {
     for (const path of [`/api/organizations/${paged.organizationId}/projects`, '/api/projects/']) {
@@ -173,7 +173,7 @@ test('returns a deleted project as inaccessible to the user who deleted it, as t
   expect((await api.get(path, owner.personalApiKey)).status).toBe(404);
   const change = { key: owner.personalApiKey, body: { access_level: 'member' } };
   expect((await api.send('PUT', rules, change)).status).toBe(404);
-  // After the cleanup, the project is not found.
+  // Once the cleanup has ended, the API does not find the project.
   await api.database.sql.query('DELETE FROM environment_cleanup WHERE environment_id = $1', [owner.projectId]);
   expect((await api.get(rules, owner.personalApiKey)).status).toBe(404);
 });

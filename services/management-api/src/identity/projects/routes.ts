@@ -71,7 +71,6 @@ const creation = {
   examples: { request: { name: 'Default project' }, response: projectFullExample },
 } as const;
 
-/** Creates the project routes (docs/api/README.md#routes-and-fields). */
 export function projectRoutes(deps: RecordDeps & { parser: SqlParser }) {
   const { sql, transaction, parser } = deps;
   const organization = addressedOrganization(sql);
@@ -194,7 +193,7 @@ async function removedBy(
   return isInKey && (await wasRecentlyDeletedBy(sql, who, id)) ? id : null;
 }
 
-/** Returns the description in a request. The schema allows only strings and null. */
+/** Returns the description in a request. The cast is safe, because the schema allows only strings and null. */
 function descriptionOf({ product_description: given }: Record<string, unknown>): string | null | undefined {
   return typeof given === 'string' || given === null ? given : undefined;
 }
@@ -228,7 +227,7 @@ async function removeProjectFor(tx: Transaction, caller: Caller, projectId: numb
   await removeProject(tx, { projectId, actor: caller, requireRemovable });
 }
 
-/** Checks the caller's access to all environments of a project. Earlier checks cover only the first environment. */
+/** Checks the caller's access to all environments of a project. Earlier checks cover only the first one. */
 async function requireAllEnvironments(tx: Transaction, caller: Caller, projectId: number): Promise<void> {
   for (const { id, level } of await levelsInProject(tx, { userId: caller.userId, projectId })) {
     if (caller.scopedTeams.length > 0 && !caller.scopedTeams.includes(id)) {

@@ -21,7 +21,6 @@ const productDescription = Type.Union([Type.String({ maxLength: 1000 }), Type.Nu
 
 const isProjectField = ({ isEnvironmentOnly }: SettingField) => isEnvironmentOnly !== true;
 
-/** A project with all fields (docs/api/README.md#routes-and-fields). */
 export const project = Type.Object<Record<string, TSchema>>(
   {
     ...identity,
@@ -34,7 +33,7 @@ export const project = Type.Object<Record<string, TSchema>>(
   { title: 'Project' },
 );
 
-/** Fields that a request can set. The settings are the same as an environment's. */
+/** Fields that a request can set. The settings are the same as for an environment. */
 export const projectChanges = Type.Object(
   {
     name: Type.Optional(nameOf('project')),

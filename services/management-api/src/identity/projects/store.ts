@@ -7,7 +7,6 @@ import type { Membership } from '../../access/caller.ts';
 import { buildPageSql, type Counted, splitCount, toPageClauses } from '../../sql/page-limit.ts';
 import type { EnvironmentSummaryRow } from '../environments/store.ts';
 
-/** A project summary has an environment summary's fields, except the project ID. */
 type ProjectSummaryRow = Omit<EnvironmentSummaryRow, 'project_id'>;
 
 export async function findEnvironmentSummary(sql: Sql, environmentId: number): Promise<ProjectSummaryRow | undefined> {
@@ -21,7 +20,7 @@ export async function findEnvironmentSummary(sql: Sql, environmentId: number): P
   return rows[0];
 }
 
-/** Returns true if the user deleted a project of one of these organizations and its data is still being deleted. */
+/** Returns true if the user deleted a project in one of these organizations and its data is still being deleted. */
 export async function wasRecentlyDeletedBy(
   sql: Sql,
   { userId, organizationIds }: { userId: number; organizationIds: string[] },
@@ -35,7 +34,7 @@ export async function wasRecentlyDeletedBy(
   return rows.length > 0;
 }
 
-/** Project summary columns: the project's own name, and the first environment's other columns. */
+/** Project summary columns: the project's own name, and columns of its first environment. */
 const summaryColumns = `p.id, e.uuid, p.organization_id AS organization, e.api_token, p.name,
   e.completed_snippet_onboarding, e.has_completed_onboarding_for, e.ingested_event, e.is_demo, e.timezone,
   e.access_control`;
@@ -48,8 +47,8 @@ const withFirstEnvironment = (found: string) =>
                          FROM environment WHERE project_id = p.id ORDER BY id LIMIT 1) e`;
 
 /**
- * Combines the count and the page in one statement, so that they are consistent. Each part takes less time than another
- * round trip.
+ * Reads the total count and a page in one statement, so that they are consistent. The count takes less time than
+ * another round trip.
  */
 const countAndPage = (count: string, page: string) =>
   `SELECT total.count, page.*
@@ -57,13 +56,13 @@ const countAndPage = (count: string, page: string) =>
      LEFT JOIN LATERAL (SELECT ${summaryColumns} FROM ${withFirstEnvironment(page)}) page ON true
     ORDER BY page.id`;
 
-/** Returns SQL for the projects of an organization whose ID is given as an SQL expression. */
+/** Returns SQL for an organization's projects. @param organizationId SQL expression of the organization ID */
 const projectsOf = (organizationId: string) =>
   `SELECT id, organization_id, name FROM project WHERE organization_id = ${organizationId} ORDER BY id`;
 
 /**
- * Statement for one organization, whose ID is in the array `$1`. Does not check the caller's access, which would double
- * the time (see `listProjects`).
+ * SQL that lists projects of a single organization, whose ID is in the array `$1`. Does not check the caller's access,
+ * which would take twice as long (see `listProjects`).
  */
 const ofOneOrganization = buildPageSql(({ page }) =>
   countAndPage(
@@ -73,8 +72,8 @@ const ofOneOrganization = buildPageSql(({ page }) =>
 );
 
 /**
- * Statement for several organizations, whose IDs are in `$1`. The IDs are in a subquery, because PostgreSQL would
- * otherwise plan the statement again for each number of IDs.
+ * SQL that lists projects of several organizations, whose IDs are in `$1`. The IDs are in a subquery, because otherwise
+ * PostgreSQL would plan the statement again for each number of IDs.
  */
 const ofOrganizations = buildPageSql(({ page, reach }) =>
   countAndPage(
@@ -86,11 +85,11 @@ const ofOrganizations = buildPageSql(({ page, reach }) =>
 );
 
 /**
- * Statement for callers who may not have access to all projects. `$1` contains the IDs of the organizations, and `$2`
- * is the caller. Omits projects whose first environment is private if the caller has no access to that environment.
+ * SQL that lists projects for callers who may not have access to all of them. `$1` contains the organization IDs, and
+ * `$2` is the caller. Omits a project if its first environment is private and the caller has no access to it.
  */
 const openToMember = buildPageSql(({ page, reach }) => {
-  // If the organizations have no private environments, read only the projects on the page.
+  // If the organizations have no private environments, PostgreSQL reads only the projects on the page.
   const projects = `FROM project p
     WHERE p.organization_id = o.id
       AND (m.level >= ${membershipLevels.administrator} OR (SELECT ${effectiveLevel}
@@ -110,7 +109,8 @@ const openToMember = buildPageSql(({ page, reach }) => {
 });
 
 /**
- * Returns one page of these organizations' projects that the caller can access, sorted by ID, and their total number.
+ * Returns one page of the projects in these organizations that the caller can access, sorted by ID, and the total
+ * count.
  */
 export async function listProjects(
   sql: Sql,
@@ -125,7 +125,7 @@ export async function listProjects(
   return splitCount(await sql.query<Counted<ProjectSummaryRow>>(statement(limits), values));
 }
 
-/** Returns the caller's level in each environment of a project, or null for environments without access. */
+/** Returns the caller's level in each environment of a project. The level is null for environments without access. */
 export async function levelsInProject(
   tx: Transaction,
   { userId, projectId }: { userId: number; projectId: number },

@@ -6,7 +6,7 @@ import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 /** Tests access rules for kinds of records and for single records (docs/api/access.md#access-to-records). */
 let api: TestApi;
 let acme: OrganizationActors;
-/** The ID of a role that the member has. */
+/** The role that the member has. */
 let role: string;
 let member: string;
 beforeAll(async () => {
@@ -31,7 +31,7 @@ const send = (method: Method, rest: string, { key = acme.M.key, body }: { key?: 
 type Level = 'none' | 'viewer' | 'editor' | 'manager' | null;
 type Whom = 'everybody' | 'role' | 'own';
 const whomOf = (whom: Whom) => (whom === 'role' ? { role } : whom === 'own' ? { organization_member: member } : {});
-/** Sets a rule for a kind of record or, with an ID, for one record, as an administrator. */
+/** Sets a rule as an administrator, either for a record kind or, with an ID, for one record. */
 const rule = (kind: GovernedKind, whom: Whom, access_level: Level, id?: string | number) => {
   const body = { access_level, ...whomOf(whom), ...(id === undefined && { resource: kind }) };
   const rest = id === undefined ? 'resource_access_controls/' : `${pathOf[kind]}/${id}/access_controls/`;
@@ -310,7 +310,8 @@ test('other routes do not bypass access rules', async () => {
   expect((await send('GET', `dashboards/${dashboard}/`, asAdministrator)).body.tiles[0].insight.id).toBe(insight);
   expect((await send('GET', 'insights/activity/')).body.total_count).toBe(0);
   expect(await responseOf('GET', `insights/${insight}/activity/`)).toEqual([403, refused('viewer').body]);
-  // Copying or deleting the dashboard does not copy or delete insights that the member cannot access.
+  // The member cannot delete the restricted insight through its dashboard, and a copy of the dashboard omits the
+  // insight.
   const removal = { deleted: true, delete_insights: true };
   expect(await responseOf('PATCH', `dashboards/${dashboard}/`, removal)).toEqual([403, refused('editor').body]);
   const copy = await send('POST', 'dashboards/', { body: { use_dashboard: dashboard, duplicate_tiles: true } });
@@ -369,7 +370,7 @@ test('a member who cannot change a flag cannot turn it on through its early acce
     await api.send('DELETE', `/api/projects/${acme.projectId}/early_access_feature/${feature}/`, { key: acme.M.key }),
   ).toMatchObject(refused('editor'));
   expect((await send('GET', `early_access_feature/${feature}/`)).body.stage).toBe('beta');
-  // The member can make changes that do not affect the flag.
+  // The member can make changes that do not affect the restricted flag.
   expect(await change({ description: 'soon', stage: 'alpha' })).toEqual([200, true]);
   expect(await change({ stage: 'draft' }, acme.A.key)).toEqual([200, null]);
   expect(await change({ stage: 'beta' })).toEqual([403, null]);

@@ -1,5 +1,4 @@
-// Declares the routes of access rules for kinds of records and for single records
-// (docs/api/access.md#access-to-records).
+// Declares the routes for the access rules of record kinds and single records (docs/api/access.md#access-to-records).
 
 import { changeRecordRule, recordAccessLevels } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
@@ -29,7 +28,10 @@ import {
 } from '../environments/access-controls.ts';
 import { listAccessRules } from '../environments/store.ts';
 
-/** Record kinds that Millrace does not support. Scripts set rules for them, so the rules are stored without effect. */
+/**
+ * Record kinds that Millrace does not have. PostHog clients set rules for them, so Millrace stores these rules without
+ * effect.
+ */
 const kindsWithoutRecords = [
   'action',
   'alert',

@@ -83,7 +83,7 @@ const rolesPath = '/api/organizations/:organization_id/roles';
 const common = { tags: ['roles'] as [string] };
 
 /**
- * Creates the routes of roles. Every member can list the roles. Only administrators and owners can create, change and
+ * Creates the role routes. Every member can list the roles. Only administrators and owners can create, change and
  * assign roles.
  */
 export function roleRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
@@ -129,10 +129,7 @@ function roleReadRoutes({ sql }: Pick<Database, 'sql'>) {
   ];
 }
 
-/**
- * Returns a role with the first page of its members.
- * @throws AppError `not_found`
- */
+/** Returns a role with the first page of its members. @throws AppError `not_found` */
 async function showRole(sql: Database['sql'], organizationId: string, id: string) {
   const [row] = (await findRoles(sql, organizationId, { id, limit: 1, offset: 0 })).rows;
   if (!row) throw new AppError('not_found', 'Not found.');
@@ -207,10 +204,6 @@ function roleWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transacti
 function roleMemberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   const path = `${rolesPath}/:role_id/role_memberships`;
   const target = addressedOrganization(sql);
-  /**
-   * Checks that a role of the organization exists.
-   * @throws AppError `not_found`
-   */
   const requireRole = async (organizationId: string, id: string) => {
     if (!(await findRole(sql, organizationId, id))) throw new AppError('not_found', 'Not found.');
   };
@@ -302,10 +295,6 @@ function roleMemberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transact
   ];
 }
 
-/**
- * Returns one member of a role.
- * @throws AppError `not_found`
- */
 async function showRoleMember(sql: Database['sql'], roleId: string, id: string) {
   const [row] = (await listRoleMembers(sql, roleId, { id, limit: 1, offset: 0 })).rows;
   if (!row) throw new AppError('not_found', 'Not found.');

@@ -9,19 +9,18 @@ export interface RoleMemberRow extends Columns<'role_membership', 'id' | 'role_i
 }
 
 export interface RoleRow extends Columns<'role', 'id' | 'name' | 'created_at'> {
-  /** UUID of the user who created the role. */
   created_by: string | null;
   members: RoleMemberRow[];
 }
 
 interface Window {
-  /** The ID of the role to return, or undefined for all roles. */
+  /** If undefined, returns all roles. */
   id?: string;
   limit: number;
   offset: number;
 }
 
-/** Maximum number of members in a role's response. A separate route lists all members. */
+/** Maximum number of members in a role response. A separate route lists all members. */
 const maxShownMembers = 20;
 
 /** Returns one page of an organization's roles, sorted by name, and the total count. */
@@ -49,7 +48,7 @@ export async function findRoles(
   return { count: rows[0]?.count ?? 0, rows: withMembers };
 }
 
-/** Returns one page of a role's members, from oldest to newest assignment, and the total count. */
+/** Returns one page of a role's members, oldest assignment first, and the total count. */
 export async function listRoleMembers(
   sql: Sql,
   roleId: string,
@@ -62,10 +61,7 @@ export async function listRoleMembers(
   return { count: counted?.count ?? 0, rows };
 }
 
-/**
- * Reads members of roles.
- * @param window limits the number of members of each role
- */
+/** Reads role members. @param window limits the number of members per role */
 async function selectMembers(
   sql: Sql,
   { roleIds, id = null, limit, offset }: Omit<Window, 'id'> & { id?: string | null; roleIds: string[] },
@@ -85,7 +81,7 @@ async function selectMembers(
   return rows.map(({ organization_member: of, ...row }) => ({ ...row, organization_member: withTimes(of) }));
 }
 
-/** Parses the row's times, which are strings in JSON. */
+/** Parses times, which are strings because the row was read as JSON. */
 function withTimes(row: MemberRow): MemberRow {
   const [joined_at, updated_at] = [new Date(row.joined_at), new Date(row.updated_at)];
   return { ...row, joined_at, updated_at, last_login: row.last_login && new Date(row.last_login) };

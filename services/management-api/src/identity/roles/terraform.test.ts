@@ -2,8 +2,8 @@ import { createActors, type OrganizationActors } from '../../testing/organizatio
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /**
- * Tests the requests of PostHog's Terraform provider for roles and access rules, sent and compared in the provider's
- * way.
+ * Tests the requests that PostHog's Terraform provider sends for roles and access rules, and how it compares the
+ * responses.
  */
 let api: TestApi;
 let acme: OrganizationActors;
@@ -22,7 +22,7 @@ const send = async (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: s
   return response.body;
 };
 
-/** Returns the ID with which the provider finds a rule again. */
+/** Returns the ID with which the Terraform provider finds a rule again. */
 function idOf({ resource, resource_id: id, role, organization_member: member }: Json): string {
   const whom = role ? `role/${role}` : member ? `member/${member}` : 'default';
   return [acme.projectId, resource, ...(id ? [id] : []), whom].join('/');
@@ -69,7 +69,7 @@ test('Terraform applies access rules, finds them again by their target, changes 
     { resource: 'dashboard', organization_member: member, access_level: 'editor' },
     { resource: 'dashboard', resource_id: dashboard, role, access_level: 'viewer' },
     { resource: 'dashboard', resource_id: dashboard, access_level: 'none' },
-    // Rules can also name kinds of records that Millrace does not have.
+    // Terraform configurations can set rules for record kinds that Millrace does not have.
     { resource: 'experiment', role, access_level: 'viewer' },
     { resource: 'session_recording', role, access_level: 'none' },
   ];

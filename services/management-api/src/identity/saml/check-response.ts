@@ -1,6 +1,5 @@
-// Checks the response of a SAML provider, and reads the user's identity from the SAML assertion in the response (SAML
-// 2.0 core; profiles 4.1.4). All data is read from the bytes whose signature was verified. A response with anything
-// unusual in it is rejected.
+// Validates a SAML provider's response, and reads the user's identity from its SAML assertion (SAML 2.0 core; profiles
+// 4.1.4). Reads only the bytes whose signature was verified. Rejects a response with anything unusual in it.
 
 import { readSamlCertificates } from '@millrace/accounts';
 import type { Element } from '@xmldom/xmldom';
@@ -44,12 +43,12 @@ export type SamlRefusal =
 export interface SamlExpectation {
   /** The provider's entity ID. */
   issuer: string;
-  /** Certificates as the administrator pasted them. Each string can contain several certificates. */
+  /** Certificates as the administrator pasted them. One string can contain several certificates. */
   certificates: readonly string[];
   acsUrl: string;
   /** This service provider's entity ID. */
   audience: string;
-  /** The sign-in request's ID, or null for an unsolicited response, which the domain must allow. */
+  /** The sign-in request's ID, or null to accept an unsolicited response, which the domain must allow. */
   inResponseTo: string | null;
   now: Date;
 }
@@ -58,8 +57,8 @@ export interface SamlIdentity {
   nameId: string;
   nameIdFormat: string;
   /**
-   * Name that identifies the account even if its address changes. Null if the provider sends a different name ID at
-   * every sign-in.
+   * A name ID that identifies the account even if its email address changes. Null if the provider sends a different
+   * name ID at every sign-in.
    */
   subject: string | null;
   email: string | null;
@@ -73,9 +72,8 @@ export type SamlOutcome =
       ok: true;
       identity: SamlIdentity;
       assertionId: string;
-      /** The time until which the assertion's ID must be stored, so that the same message is not accepted again. */
+      /** Until this time, the assertion ID must be stored, so that the same assertion is not accepted twice. */
       rememberUntil: Date;
-      /** When the user authenticated at the provider. */
       authenticatedAt: Date;
     }
   | { ok: false; reason: SamlRefusal; detail: string };
@@ -93,8 +91,8 @@ class Refused extends Error {
 }
 
 /**
- * Checks a response and reads the identity in it. Never throws, whatever a provider or a browser sends.
- * @param encoded form field `SAMLResponse` in Base64, which can contain line breaks
+ * Validates a response and reads the identity in it. Never throws, no matter what a provider or a browser sends.
+ * @param encoded the Base64 in the form field `SAMLResponse`, which can contain line breaks
  */
 export function checkSamlResponse(encoded: string, expected: SamlExpectation): SamlOutcome {
   try {
@@ -125,7 +123,7 @@ function checkResponse(xml: string, root: Element, expected: SamlExpectation) {
   const assertion = onlyAssertion(root, all);
   const { response, signedAssertion } = verified(xml, { root, assertion, all }, expected);
 
-  // The attributes of an unsigned response must match, but do not prove anything.
+  // The response element itself may be unsigned. Its attributes must match, but do not prove anything.
   checkEnvelope(response, expected);
   return readAssertion(signedAssertion, expected);
 }
@@ -253,13 +251,13 @@ function readAssertion(assertion: Element, expected: SamlExpectation) {
 }
 
 /**
- * Known conditions of assertions. `OneTimeUse` is always met, because no message is accepted twice. `ProxyRestriction`
- * applies only to services that pass assertions on, which Millrace does not do.
+ * Known conditions of assertions. `OneTimeUse` is always met, because Millrace never accepts an assertion twice.
+ * `ProxyRestriction` applies only to services that pass assertions on, which Millrace does not do.
  */
 const knownConditions = ['AudienceRestriction', 'OneTimeUse', 'ProxyRestriction'];
 
 /**
- * Checks the conditions of an assertion.
+ * Checks an assertion's conditions.
  * @returns the end of the assertion's validity in milliseconds, or 0 if only the confirmation has an end
  */
 function checkConditions(assertion: Element, { audience, now }: SamlExpectation): number {
@@ -283,7 +281,7 @@ function checkConditions(assertion: Element, { audience, now }: SamlExpectation)
 }
 
 /**
- * Requires exactly one valid confirmation. If none is valid, throws the error of the first one.
+ * Requires exactly one valid subject confirmation. If none is valid, throws the error of the first one.
  * @returns the end of the confirmation's validity in milliseconds
  */
 function checkConfirmation(subject: Element, expected: SamlExpectation): number {
@@ -405,13 +403,13 @@ function named(parent: Element, namespace: string, name: string): Element[] {
   return listElements(parent).filter((element) => isA(element, namespace, name));
 }
 
-/** Returns the only child element with this name, or undefined if no child or several children have the name. */
+/** Returns the only child element with this name. Returns undefined if no child or several children have the name. */
 function only(parent: Element, namespace: string, name: string): Element | undefined {
   const found = named(parent, namespace, name);
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** Returns an element's text, or an empty string if the element contains other elements. */
+/** Returns an element's text content, or an empty string if the element contains other elements. */
 function textOf(element: Element | null): string {
   return element === null || listElements(element).length > 0 ? '' : (element.textContent ?? '').trim();
 }

@@ -1,4 +1,4 @@
-// Creates messages to SAML providers: this service's metadata, and sign-in requests.
+// Creates messages for SAML providers: this service's metadata, and sign-in requests.
 
 import { deflateRawSync } from 'node:zlib';
 import { AppError } from '@millrace/runtime';
@@ -23,18 +23,18 @@ export function samlMetadata({ entityId, acsUrl }: { entityId: string; acsUrl: s
 }
 
 interface SamlRequest {
-  /** The URL at which the provider receives requests (a domain's `saml_acs_url`). Its query string is kept. */
+  /** The URL at which the provider receives sign-in requests (a domain's `saml_acs_url`). May have a query string. */
   signOnUrl: string;
   entityId: string;
   acsUrl: string;
   requestId: string;
-  /** A value of at most 80 bytes that the provider returns with its response. */
+  /** An opaque string of at most 80 bytes that the provider returns with its response. */
   relayState: string;
   now: Date;
   forceAuthn: boolean;
 }
 
-/** Creates the URL of an unsigned request that asks a provider to sign the user in (redirect binding). */
+/** Creates the URL of an unsigned sign-in request to a provider (redirect binding). */
 export function samlRequestUrl({ signOnUrl, relayState, now, ...request }: SamlRequest): string {
   const xml = [
     '<samlp:AuthnRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion"',
@@ -50,10 +50,7 @@ export function samlRequestUrl({ signOnUrl, relayState, now, ...request }: SamlR
   return url.href;
 }
 
-/**
- * Checks the URL to which sign-in requests are sent.
- * @throws AppError `invalid` naming `saml_acs_url`
- */
+/** Checks the URL to which sign-in requests are sent. @throws AppError `invalid` naming `saml_acs_url` */
 export function checkSignOnUrl(text: string): void {
   const url = URL.canParse(text) ? new URL(text) : null;
   const isLocal = url !== null && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);

@@ -1,6 +1,6 @@
-// Reads XML for SAML. Accepts only the part of XML that all parsers read in the same way. Document types, entities,
-// comments, processing instructions and CDATA sections are rejected before parsing, because parsers treat them
-// differently.
+// Reads XML for SAML. Accepts only the subset of XML that all parsers interpret in the same way. Document types,
+// entities, comments, processing instructions and CDATA sections are rejected before parsing, because parsers treat
+// them differently.
 
 import { DOMParser, type Document, type Element } from '@xmldom/xmldom';
 
@@ -20,7 +20,7 @@ const maxDepth = 64;
 const maxElements = 1000;
 const maxAttributes = 64;
 const namePattern = '[A-Za-z_][\\w.-]*(?::[A-Za-z_][\\w.-]*)?';
-/** Matches one tag, whose attribute values must not contain `<`. */
+/** Matches one tag. Its attribute values must not contain `<`. */
 const tagPattern = new RegExp(
   `<(/?)(${namePattern})((?:\\s+${namePattern}\\s*=\\s*(?:"[^"<]*"|'[^'<]*'))*)\\s*(/?)>`,
   'y',
@@ -32,10 +32,7 @@ const entity = /&(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9A-Fa-f]{1,6});/g;
 /** Matches characters that XML 1.0 does not allow, not even as character references. */
 const forbiddenSign = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
-/**
- * Decodes a SAML response from UTF-8, within the size limit.
- * @throws UnreadableXml
- */
+/** Decodes a SAML response from UTF-8, up to the size limit. @throws UnreadableXml */
 export function decodeText(bytes: Uint8Array): string {
   if (bytes.length > maxBytes)
     throw new UnreadableXml('too_large', `The SAML response is larger than ${maxBytes / 1024} KiB.`);
@@ -46,10 +43,7 @@ export function decodeText(bytes: Uint8Array): string {
   }
 }
 
-/**
- * Parses one document in linear time.
- * @throws UnreadableXml
- */
+/** Parses one document in linear time. @throws UnreadableXml */
 export function readXml(text: string): { document: Document; root: Element } {
   checkMarkup(text);
   const complain = (message: string) => {

@@ -210,8 +210,8 @@ const intoSignature = (signature: string, inner: string) =>
   signature.replace('</ds:Signature>', `<ds:Object>${inner}</ds:Object></ds:Signature>`);
 
 /**
- * Signature wrapping attacks with their usual numbers. The signed original is somewhere in the message, and another
- * assertion is in its place.
+ * Signature wrapping attacks (XSW), with the numbers that are common in the literature. The signed original is moved to
+ * another location in the response, and a forged assertion replaces it.
  */
 const wrappings: Record<string, (xml: string) => string> = {
   1: (xml) => evil.replace('<samlp:Status>', `${intoSignature(signatureOf(xml), xml)}<samlp:Status>`),
@@ -568,7 +568,7 @@ const refused: [string, SamlRefusal, () => string, Partial<SamlExpectation>?][] 
 test.each(refused)('%s: rejects the SAML response as %s', (_, reason, response, differently = {}) => {
   const outcome = check(response(), differently);
   expect(outcome).toMatchObject({ ok: false, reason });
-  // The detail is one sentence for an administrator, and does not contain the message itself.
+  // The detail is one sentence for an administrator, and does not contain the response.
   expect((outcome as { detail: string }).detail).toMatch(/^[A-Z].{5,199}\.?\)?$/);
 });
 
@@ -610,7 +610,6 @@ describe('certificates of a SAML provider', () => {
   test('are limited to five', () => {
     const five = sixKeys.slice(1).map(({ certificate }) => certificate);
     expect(readSamlCertificates(five.join(''))).toHaveLength(5);
-    // The last certificate verifies signatures like the first one.
     const [last] = sixKeys.slice(-1);
     expect(check(encode(signed({}, { key: last ?? key })), { certificates: [five.join('')] })).toMatchObject({
       ok: true,

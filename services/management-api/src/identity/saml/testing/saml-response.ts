@@ -2,14 +2,14 @@ import { createHash, createSign } from 'node:crypto';
 import type { TestKey } from '@millrace/testing/provider-key';
 import { SignedXml } from 'xml-crypto';
 
-/** Parts of a provider's response. Each part can be replaced or omitted. */
+/** Contents of a provider's response. Tests can replace or omit each of them. */
 export interface SamlResponseParts {
   issuer: string;
   responseIssuer: string | null;
   acsUrl: string;
   destination: string | null;
   audiences: string[][];
-  /** Attribute `InResponseTo` of the confirmation, or null to omit the attribute. */
+  /** The confirmation's attribute `InResponseTo`. Null omits the attribute. */
   inResponseTo: string | null;
   responseInResponseTo: string | null;
   nameId: string;
@@ -20,11 +20,11 @@ export interface SamlResponseParts {
   notOnOrAfter: number | null;
   confirmedUntil: number | null;
   sessionUntil: number | null;
-  /** Time since the user authenticated, in minutes. */
+  /** Minutes since the user authenticated. */
   authenticated?: number;
   status: string;
   id: string;
-  /** XML in the assertion after its subject. */
+  /** XML to insert into the assertion after its subject. */
   more: string;
 }
 
@@ -32,7 +32,7 @@ const minutes = (now: Date, offset: number) =>
   `${new Date(now.getTime() + offset * 60_000).toISOString().slice(0, 19)}Z`;
 const attribute = (name: string, value: string | null) => (value === null ? '' : ` ${name}="${value}"`);
 
-/** Returns a message without a signature. */
+/** Returns a response without a signature. */
 export function samlXml(p: SamlResponseParts): string {
   const conditions = p.audiences
     .map(
@@ -77,7 +77,7 @@ const hashes: Record<string, string> = {
 
 export interface Signing {
   key: TestKey;
-  /** Element that is signed. */
+  /** The element to sign. */
   of?: 'Assertion' | 'Response';
   hash?: 'sha1' | 'sha256' | 'sha384' | 'sha512';
   digest?: 'sha1' | 'sha256' | 'sha384' | 'sha512';
