@@ -1,28 +1,32 @@
 import { settingFields } from '@millrace/accounts';
 import { type SampleRecords, sampleExport, sampleQuery, sampleSubscription } from './sample-records.ts';
 
-/** Requests that show the effects of the body fields that PostHog documents. */
+/** Sample requests that show whether PostHog's documented body fields have an effect. */
 export interface BodySample {
-  /** Path at which each request creates a new record. By default, the requests change the record of the samples. */
+  /**
+   * Path of a collection in which each request creates a new record. By default, requests change an existing sample
+   * record.
+   */
   creates?: string;
-  /** Fields that a new record needs. A function returns different fields each time. */
+  /** Fields that a new record requires. A function returns different values for each record. */
   needed?: Record<string, unknown> | (() => Record<string, unknown>);
-  /** Fields that PUT requires. The tests send them with the record's current values. */
+  /** Fields that PUT requires. Tests send the record's current values. */
   repeated?: string[];
-  /** Fields that change the record. One request sends all of them. */
+  /** Fields that must be saved in the record. A single request sends all of them. */
   stored?: Record<string, unknown>;
-  /** Values for fields without effect that the route declares, and therefore validates. */
+  /** Valid values of fields without effect, which routes validate if they declare them. */
   harmless?: Record<string, unknown>;
-  /** Values that the record has afterwards, if they differ from the values that were sent. */
+  /** The values that responses must contain, if they differ from the values in the request. */
   shown?: Record<string, unknown>;
   /**
-   * Like `stored`, for fields that need a separate request, each to a new record. A function returns a different value
+   * Like `stored`, for fields that must be sent separately, each to a new record. A function returns a different value
    * each time.
    */
   alone?: Record<string, unknown>;
-  /** Invalid values of fields. */
   refused?: Record<string, unknown>;
-  /** Fields whose effect is not visible in the record, each with the test of its effect, below `src/`. */
+  /**
+   * Fields whose effect is not visible in the record, and the test that covers each of them, as a path below `src/`.
+   */
   proven?: Record<string, string>;
 }
 
@@ -40,7 +44,7 @@ function settingExamples(isEnvironment: boolean) {
   return { name: 'Renamed', ...examples };
 }
 
-/** Returns samples by route path prefix. The longest matching prefix is used. */
+/** Returns samples by route path prefix. The longest matching prefix applies. */
 export function bodySamples(records: SampleRecords): Record<string, BodySample> {
   return {
     ...ofOrganizations(records),

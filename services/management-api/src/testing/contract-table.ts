@@ -1,7 +1,7 @@
 import { isObject } from '@millrace/contracts';
 /**
- * Fields of PostHog's API with their types, in PostHog's names (docs/api/README.md#routes-and-fields). A type ends in
- * `?` if the value can be null, or is missing until something happens.
+ * Fields of PostHog's API and their types, with PostHog's names (docs/api/README.md#routes-and-fields). A type ends in
+ * `?` if the field can be null, or is missing until something happens.
  */
 export type ContractTable = Record<string, ContractType | `${ContractType}?`>;
 export type ContractType =
@@ -15,7 +15,7 @@ export type ContractType =
   | 'array'
   | 'User';
 
-/** Fields of a user inside an invite, a member or a subscription. */
+/** Fields of a user embedded in an invite, a member or a subscription. */
 export const userTable: ContractTable = {
   id: 'integer',
   uuid: 'uuid',
@@ -42,8 +42,8 @@ const types: Record<Exclude<ContractType, 'User'>, (value: unknown) => boolean> 
 };
 
 /**
- * Returns the differences between a record and the table: fields that are missing, have another type, or are not in the
- * table.
+ * Returns the differences between a record and the table: fields that are missing, that have the wrong type, or that
+ * are not in the table.
  */
 export function deviations(table: ContractTable, record: Record<string, unknown>, path = ''): string[] {
   const fields = Object.entries(table).flatMap(([field, type]) => {

@@ -3,7 +3,7 @@ import { type RouteDeps, routes } from '../app/routes.ts';
 
 let declared: ReturnType<typeof routes> | undefined;
 
-/** Declares the routes. Most dependencies are missing, because no handler is called. */
+/** Declares the routes. Most dependencies can be missing, because tests call no handler. */
 function declare() {
   const metrics = createMetrics({ withProcessMetrics: false });
   const console = { path: '/console/*', methods: ['GET', 'HEAD'], serve: () => {} };
@@ -24,8 +24,8 @@ const allRoutes = () => {
   return declared;
 };
 
-/** Returns every route of the OpenAPI document. */
+/** Returns all routes of the OpenAPI document. */
 export const declaredRoutes = () => allRoutes().api;
 
-/** Returns every page route, with the console, public links and a gateway. */
+/** Returns all page routes, including the optional ones: the console, public links and the gateway. */
 export const declaredPages = () => allRoutes().pages;

@@ -7,22 +7,18 @@ import { allOtherFields, toRouteKey } from '../app/compatibility/route-key.ts';
 import { withoutEffect } from '../app/compatibility/without-effect.ts';
 import { declaredRoutes } from './declared-routes.ts';
 
-/** Query parameters or body fields that PostHog documents for a route, by what Millrace does with them. */
+/** The query parameters or body fields that PostHog documents for a route, by how Millrace treats them. */
 export interface DocumentedNames {
   key: string;
   route: Route<Caller>;
-  /** Parameters with an effect, which a test must observe. */
+  /** Names with an effect, which a test must observe. */
   working: string[];
-  /** Parameters that the route rejects. */
   refused: string[];
-  /** Parameters in the table of names without effect. */
+  /** Names in the table of parameters and fields without effect. */
   ignored: string[];
 }
 
-/**
- * Returns one entry for each route in the data file that has such names.
- * @param kind column of the file
- */
+/** Reads the documented names of each route from the data file. @param kind column of the data file */
 export function documentedNames(kind: 'query' | 'body'): DocumentedNames[] {
   const routes = new Map(declaredRoutes().map((route) => [toRouteKey(route), route] as const));
   return readFileSync(join(import.meta.dirname, '../app/compatibility/posthog-parameters.txt'), 'utf8')
@@ -37,7 +33,7 @@ export function documentedNames(kind: 'query' | 'body'): DocumentedNames[] {
     });
 }
 
-/** Returns the names in an object, or in the objects of a list. */
+/** Returns the fields of an object schema, or of the objects in an array schema. */
 export function fieldsOf(schema: TSchema | undefined): Record<string, unknown> {
   const { properties, items } = (schema ?? {}) as { properties?: Record<string, unknown>; items?: TSchema };
   return properties ?? (items ? fieldsOf(items) : {});

@@ -1,4 +1,4 @@
-// Engines that a test of the API can run on: PostgreSQL, and ClickHouse with the same data.
+// The query engines on which API tests can run: PostgreSQL, and ClickHouse with the same data.
 
 import {
   connectClickHouse,
@@ -13,7 +13,7 @@ import { startTestApi, type TestApi } from './start-test-api.ts';
 
 export interface ApiOnEngine {
   api: TestApi;
-  /** Makes all stored events and persons visible to the engine. */
+  /** Makes all stored events and persons visible to the query engine. */
   follow(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -31,10 +31,7 @@ const onPostgres: ApiEngine = {
   },
 };
 
-/**
- * Creates the engine for tests on ClickHouse.
- * @param modules folder in which `chdb` is installed
- */
+/** Creates the engine for tests on ClickHouse. @param modules folder in which `chdb` is installed */
 export const onClickHouse = (modules: string): ApiEngine => ({
   name: 'ClickHouse',
   async open() {
@@ -59,5 +56,5 @@ export const onClickHouse = (modules: string): ApiEngine => ({
   },
 });
 
-/** Engines for this run. The long tests replace the list, to run the same files on ClickHouse. */
+/** Engines for this test run. The long tests replace the list, so that the same test files run on ClickHouse. */
 export const engines: ApiEngine[] = [onPostgres];

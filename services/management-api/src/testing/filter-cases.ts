@@ -1,10 +1,10 @@
-// Cases of property filters, with the stored values that each filter finds. Tests compare every reader of events and
-// persons, on both engines, and the flag evaluator with these cases.
+// Test cases for property filters, each with the stored values that the filter finds. Tests apply them to every query
+// of events and persons on both engines, and to the flag evaluator.
 
-/** The time zone of the project. */
+/** The project's time zone. */
 export const zone = 'Europe/Berlin';
 
-/** Values of the property `p`. The key is the name of both the event and the person with this value. */
+/** Values of the property `p`, by the name of the event and person that have the value. */
 export const stored: Record<string, unknown> = {
   chrome: 'Chrome',
   mobile: 'chrome mobile',
@@ -52,20 +52,19 @@ export const stored: Record<string, unknown> = {
   beta: '1.2.3-beta',
 };
 
-/** Name of the event and the person without the property. */
+/** Name of the event and person without the property. */
 export const missing = 'missing';
 
 export interface FilterCase {
   no: string;
   operator: string;
   value?: unknown;
-  /** Names of the values that the filter finds. */
   found: string[];
 }
 
 const names = [...Object.keys(stored), missing];
 const split = (text: string) => text.split(' ').filter((name) => name !== '');
-/** Returns all names except these. */
+/** Returns all names except those in the string. */
 const except = (text: string) => names.filter((name) => !split(text).includes(name)).join(' ');
 
 type Row = [no: string, operator: string, value: unknown, found: string];
@@ -73,12 +72,12 @@ type Row = [no: string, operator: string, value: unknown, found: string];
 const times =
   'day day_before local spaced utc offset skipped repeated ancient future five negative decimal thousand seconds milliseconds tiny';
 
-/** A date is also a version: 2026 with the pre-release `11-05`. */
+/** A date is also a valid version: 2026 with the pre-release `11-05`. */
 const days = 'ancient day day_before impossible';
 
 // biome-ignore format: one case per line
 const rows: Row[] = [
-  // Operator `exact` compares text by its characters, numbers by value, and lists and objects by content.
+  // The operator `exact` compares strings by their characters, numbers by value, and lists and objects by content.
   ['filter-001', 'exact', 'Chrome', 'chrome'],
   ['filter-002', 'exact', 'chrome', ''],
   ['filter-003', 'exact', ['Chrome', 'chrome mobile'], 'chrome mobile'],
@@ -118,7 +117,7 @@ const rows: Row[] = [
   ['filter-037', 'exact', "' OR 1=1 --", ''],
   ['filter-038', 'exact', 'STRASSE', ''],
   ['filter-039', 'exact', '2026-11-05', 'day'],
-  // Operator `is_not` also finds rows without the property.
+  // The operator `is_not` also finds events and persons without the property.
   ['filter-040', 'is_not', 'Chrome', except('chrome')],
   ['filter-041', 'is_not', ['Chrome', 5], except('chrome five five_text')],
   ['filter-042', 'is_not', 'null', except('null_text')],
@@ -127,7 +126,8 @@ const rows: Row[] = [
   ['filter-045', 'in', ['Chrome', '5'], 'chrome five five_text'],
   ['filter-046', 'in', 'Chrome', 'chrome'],
   ['filter-047', 'not_in', ['Chrome', '5'], except('chrome five five_text')],
-  // Operator `icontains` searches the text form of the value, ignoring case. Lists and objects are compact JSON.
+  // The operator `icontains` searches the value as a string and ignores case. Lists and objects are converted to
+  // compact JSON.
   ['filter-048', 'icontains', 'CHROME', 'chrome mobile list'],
   ['filter-049', 'icontains', ['mobile', '12.'], 'mobile decimal'],
   ['filter-050', 'icontains', '%', 'marks'],
@@ -148,7 +148,7 @@ const rows: Row[] = [
   ['filter-065', 'not_icontains', ['chrome', 'RU'], except('chrome mobile list true true_text')],
   ['filter-066', 'icontains_multi', ['chrome', 'RU'], 'chrome mobile list true true_text'],
   ['filter-067', 'not_icontains_multi', ['chrome', 'RU'], except('chrome mobile list true true_text')],
-  // Operator `regex` uses RE2, matches anywhere and respects case.
+  // The operator `regex` uses RE2, matches anywhere in the string, and is case-sensitive.
   ['filter-068', 'regex', '^[Cc]hrome( |$)', 'chrome mobile'],
   ['filter-069', 'regex', '(?i)^CHROME$', 'chrome'],
   ['filter-070', 'regex', '\\bmobile\\b', 'mobile'],
@@ -163,7 +163,7 @@ const rows: Row[] = [
   ['filter-079', 'regex', '^12\\.5$', 'decimal'],
   ['filter-080', 'not_regex', '^[Cc]hrome', except('chrome mobile')],
   ['filter-081', 'not_regex', '.', 'empty null missing'],
-  // Operators `gt`, `gte`, `lt` and `lte` compare numbers, and text that is a number.
+  // The operators `gt`, `gte`, `lt` and `lte` compare numbers, including numeric strings.
   ['filter-082', 'gt', 500, 'thousand huge scientific_text seconds milliseconds seconds_text'],
   ['filter-083', 'gt', '500', 'thousand huge scientific_text seconds milliseconds seconds_text'],
   ['filter-084', 'gt', '5e2', 'thousand huge scientific_text seconds milliseconds seconds_text'],
@@ -184,13 +184,13 @@ const rows: Row[] = [
   ['filter-099', 'between', ['5', '5'], 'five five_text point_text padded_text'],
   ['filter-100', 'not_between', [0, 1e15], 'negative huge'],
   ['filter-101', 'gt', -1e30, 'five negative decimal thousand huge tiny five_text point_text padded_text scientific_text spaced_text signed_text seconds milliseconds seconds_text'],
-  // Operator `is_set` finds all values except null and missing ones.
+  // The operator `is_set` finds all values except null and missing ones.
   ['filter-102', 'is_set', undefined, except('null missing')],
   ['filter-103', 'is_set', 'is_set', except('null missing')],
   ['filter-104', 'is_not_set', undefined, 'null missing'],
   ['filter-105', 'is_not_set', 'is_not_set', 'null missing'],
-  // Operators `is_date_*` use the time zone of the project unless the value has an offset. There, 5 November begins at
-  // 23:00 UTC.
+  // The operators `is_date_*` use the project's time zone for times without an offset. In that time zone, 5 November
+  // begins at 23:00 UTC.
   ['filter-106', 'is_date_before', '2026-11-05', `day_before skipped repeated ancient five negative decimal thousand tiny`],
   ['filter-107', 'is_date_before', '2026-11-05T00:00:00', `day_before skipped repeated ancient five negative decimal thousand tiny`],
   ['filter-108', 'is_date_before', '2026-11-04T23:00:00Z', `day_before skipped repeated ancient five negative decimal thousand tiny`],
@@ -220,7 +220,7 @@ const rows: Row[] = [
   ['filter-132', 'is_date_before', '-1h', times.replace(' future', '')],
   ['filter-133', 'is_date_after', '-1d', 'future'],
   ['filter-134', 'is_date_after', '-2w', 'future'],
-  // Operators `semver_*` use the order of semver.org.
+  // The operators `semver_*` use the order of semver.org.
   ['filter-135', 'semver_eq', '1.2.3', 'version'],
   ['filter-136', 'semver_gt', '1.2.3', `later_version five five_text point_text padded_text thousand decimal seconds milliseconds seconds_text spaced_text ${days}`],
   ['filter-137', 'semver_lt', '1.2.3', 'beta'],
@@ -230,7 +230,7 @@ const rows: Row[] = [
   ['filter-141', 'semver_tilde', '1.2.0', 'version'],
   ['filter-142', 'semver_caret', '1.2.0', 'version later_version'],
   ['filter-143', 'semver_wildcard', '1.2.*', 'version'],
-  // Filters that are rejected with an error that names the field.
+  // Invalid filters, which are rejected with an error that names the field.
   ['filter-144', 'exact', null, 'refused'],
   ['filter-145', 'exact', [null], 'refused'],
   ['filter-146', 'exact', undefined, 'refused'],

@@ -1,6 +1,6 @@
 import type { Database } from '@millrace/db';
 
-/** Blocks queries on events, or on another table, until they are released. */
+/** Locks a table until `release` is called, so that queries on the table wait. */
 export async function holdEvents(
   { transaction }: Pick<Database, 'transaction'>,
   table: 'event' | 'cohort_member' = 'event',

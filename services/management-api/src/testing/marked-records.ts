@@ -6,13 +6,14 @@ import type { TestApi } from './start-test-api.ts';
 import { createMonths, storeEvent, storeGroup, storePerson, storeWarning } from './stored-data.ts';
 
 /**
- * An environment, an organization or a project with records of every kind. The database contains its marks (IDs,
- * tokens, names, addresses) only in these records, so a response that contains a mark must come from these records.
+ * An environment, organization or project with records of every kind. Its marker strings (IDs, tokens, names, email
+ * addresses) occur nowhere else in the database, so a response that contains one of them has leaked one of these
+ * records.
  */
 export interface MarkedRecords {
-  /** Texts that a response to a caller without access must not contain. */
+  /** Strings that a response to a caller without access must not contain. */
   marks: string[];
-  /** IDs of the records, by the last fixed part of the path before the ID, such as `subscriptions`. */
+  /** Record IDs by collection, which is the path segment before the ID, such as `subscriptions`. */
   records: Record<string, string>;
 }
 
@@ -23,9 +24,9 @@ export interface MarkedEnvironment extends MarkedRecords {
 
 export interface MarkedOrganization extends MarkedRecords {
   id: string;
-  /** Marks of members and invited users. */
+  /** Marker strings of members and invited users. */
   people: string[];
-  /** ID of a colleague's membership. */
+  /** The membership of the owner's colleague. */
   membershipId: string;
 }
 
@@ -33,11 +34,10 @@ export interface MarkedPerson {
   userId: number;
   uuid: string;
   marks: string[];
-  /** A key with all scopes. */
   key: string;
 }
 
-/** Raises the sequences of IDs to nine digits, because such a number is unlikely to be part of another number. */
+/** Raises the ID sequences to nine digits, because such a long number is unlikely to occur inside another number. */
 export async function raiseIdSequences({ database: { sql } }: TestApi): Promise<void> {
   await sql.query(`SELECT setval('project_and_environment_id', 710000000), setval(pg_get_serial_sequence('"user"', 'id'), 720000000),
                           setval(pg_get_serial_sequence('subscription', 'id'), 730000000), setval(pg_get_serial_sequence('cohort', 'id'), 740000000),
@@ -47,10 +47,7 @@ export async function raiseIdSequences({ database: { sql } }: TestApi): Promise<
   await createMonths(sql, '2026-11', '2026-11');
 }
 
-/**
- * Creates a user with marks.
- * @param word a word that all texts of the user contain
- */
+/** Creates a user with marker strings. @param word a word that all strings of the user contain */
 export async function markedPerson({ database: { sql } }: TestApi, word: string): Promise<MarkedPerson> {
   const user = await createUser(sql, { email: `person@${word}.example.com`, firstName: word, lastName: word });
   const { value } = await createPersonalApiKey(sql, {
@@ -68,7 +65,7 @@ export async function markedPerson({ database: { sql } }: TestApi, word: string)
 }
 
 /**
- * Creates an organization of the owner with a colleague, an invite and a domain. All texts contain `word` or
+ * Creates an organization of the owner with a colleague, an invite and a domain. All strings contain `word` or
  * `<word>people`.
  */
 export async function markedOrganization(api: TestApi, word: string, owner: MarkedPerson): Promise<MarkedOrganization> {
@@ -101,7 +98,7 @@ export async function markedOrganization(api: TestApi, word: string, owner: Mark
   };
 }
 
-/** Creates a project with its first environment. All text fields of both, such as the name, contain `words`. */
+/** Creates a project with its first environment. All strings of both, such as their names, contain `words`. */
 export async function markedProject(
   api: TestApi,
   owner: MarkedPerson,
@@ -118,7 +115,7 @@ export async function markedProject(
   };
 }
 
-/** Creates another environment of a project. */
+/** Adds an environment to a project. */
 export async function markedEnvironment(
   api: TestApi,
   owner: MarkedPerson,
@@ -179,8 +176,8 @@ async function fill(
   return {
     id,
     projectId,
-    // The ID is not a mark, because callers with access to the second environment can see it: the first environment has
-    // the ID of its project.
+    // The ID is not a marker string. The first environment has the ID of its project, so callers with access only to
+    // the second environment can see this ID.
     marks: [
       word,
       uuid,
@@ -221,10 +218,7 @@ async function fill(
   };
 }
 
-/**
- * Stores a property definition as the consumer does.
- * @returns the ID of the definition
- */
+/** Stores a property definition as the consumer does. @returns the definition's ID */
 async function noticedProperty(
   api: TestApi,
   id: number,

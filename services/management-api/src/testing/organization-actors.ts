@@ -4,7 +4,7 @@ import { type MembershipLevel, membershipLevels, type PlanName } from '@millrace
 import type { Database } from '@millrace/db';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 
-/** A user with a membership level. In the cases, M means member, A means administrator, and W means owner. */
+/** A user with a membership level. In the test cases, M means member, A means administrator, and W means owner. */
 export interface Actor {
   userId: number;
   uuid: string;
@@ -18,11 +18,10 @@ export interface OrganizationActors {
   M: Actor;
   A: Actor;
   W: Actor;
-  /** Another organization, whose owner is not a member of this organization. */
+  /** A second organization, whose owner is not a member of the first one. */
   off: TestTenant;
 }
 
-/** Creates an organization with one user of each level. */
 export async function createActors(
   database: Pick<Database, 'sql' | 'transaction'>,
   { plan = 'full' }: { plan?: PlanName } = {},
@@ -39,7 +38,7 @@ export async function createActors(
   };
 }
 
-/** Creates another member, with a key with all scopes. */
+/** Adds a member with an unlimited key to the organization. */
 export async function createActor(
   { sql }: Pick<Database, 'sql'>,
   organizationId: string,
@@ -52,7 +51,7 @@ export async function createActor(
   return { userId: user.id, uuid: user.uuid, email: user.email, key: value };
 }
 
-/** Creates the secret of an invite, and the hash that the invite stores. */
+/** Creates an invite secret, and the hash that is stored with the invite. */
 export function newInviteSecret(): { token: string; hash: string } {
   const token = randomUUID();
   return { token, hash: createHash('sha256').update(token).digest('hex') };

@@ -11,7 +11,10 @@ import {
 } from './marked-records.ts';
 import { signInAs, type TestApi } from './start-test-api.ts';
 
-/** A caller's key, the records that the key can access, and the texts that responses to the caller must not contain. */
+/**
+ * A caller with its key, the organizations and environments that the key can access, and the strings that responses
+ * must not contain.
+ */
 export interface Actor {
   key: string;
   userId: number;
@@ -20,28 +23,27 @@ export interface Actor {
   /** Organizations and environments whose routes can accept this actor's writes. All other routes must reject them. */
   organizations: string[];
   environments: number[];
-  /** Marks of all records that the actor cannot access. */
+  /** Marker strings of all records that the actor cannot access. */
   hidden: string[];
 }
 
-/** Path of a request, and the place to which the records in the path belong. */
+/** The IDs in a request path. */
 export interface Address {
-  /** Whether the records in the path belong to another place than the path above them. */
+  /** True if the records in the path belong to a different organization or environment than the one in the path. */
   isForeignRecord?: true;
   organization: string;
   environment: number | string;
   project: number | string;
   records: Record<string, string>;
-  /** ID of a membership, for request bodies. */
+  /** A membership ID for request bodies. */
   membershipId: string;
 }
 
 export interface ReachFixture {
   actors: Map<string, Actor>;
-  /** IDs of all environments, projects and organizations. */
   environments: number[];
   organizations: string[];
-  /** Paths with an ID, with `@current`, and with records that belong to another place than the path. */
+  /** Three kinds of paths: with IDs, with `@current`, and with records of a different organization or environment. */
   addressKinds: Address[][];
 }
 
@@ -62,8 +64,8 @@ type ActorName = (typeof actorNames)[number];
 const full = { scopedTeams: [], scopedOrganizations: [] };
 
 /**
- * Creates a user with keys of every kind of access in two organizations, a colleague without access to one project, and
- * a stranger. The first organization has a project with two environments, and a private project. The other
+ * Creates a user with a key for each kind of access in two organizations, a colleague without access to one project,
+ * and a stranger. The user's first organization has a project with two environments, and a private project. All other
  * organizations have one project each.
  */
 export async function createReachFixture(api: TestApi): Promise<ReachFixture> {
@@ -107,8 +109,8 @@ async function createTenants(api: TestApi) {
   const ofOther = await markedProject(api, person, { organization: other, words: ['wordproother', 'wordoneother'] });
   const ofFar = await markedProject(api, stranger, { organization: far, words: ['wordprofar', 'wordonefar'] });
   await api.database.sql.query('UPDATE environment SET access_control = true WHERE id = $1', [shut.first.id]);
-  // Make each environment the current one first. Otherwise, the tests would not notice if a limited key, or a user who
-  // lost access, could still reach it with `@current`.
+  // Make these environments the current ones. Otherwise, the tests would not notice that `@current` gives access to a
+  // limited key, or to a user who has lost access.
   await putInto(api, person.userId, other, ofOther.first);
   await putInto(api, member.userId, near, shut.first);
   return { person, member, stranger, near, other, far, project, first, later, shut, ofOther, ofFar };
@@ -206,7 +208,7 @@ const byCurrent = (address: Address): Address => ({
   project: '@current',
 });
 
-/** Returns records of other organizations below the path of the second environment. */
+/** Returns paths of the second environment with record IDs of other organizations. */
 function mixed([, own, , ...foreign]: Address[]): Address[] {
   return foreign.map(({ records, membershipId }) => ({
     ...(own as Address),

@@ -5,15 +5,15 @@ import { type Actor, createActor, createActors } from './organization-actors.ts'
 import type { TestApi } from './start-test-api.ts';
 import { createMonths, storeEvent, storeGroup, storePerson } from './stored-data.ts';
 
-/** Two records of every kind, so that each parameter of a list can have a visible effect. */
+/** Two records of every kind, so that every list parameter can have a visible effect. */
 export interface SampleRecords {
   key: string;
-  /** ID of the owner. */
+  /** The owner. */
   userId: number;
   member: Actor;
   organizationId: string;
   projectId: number;
-  /** IDs of the second record of each kind, by the part of a path before the ID. */
+  /** IDs of the second record in each collection. The key is the path segment before the ID. */
   ids: Record<string, string>;
   create(path: string, body: object): Promise<Record<string, unknown>>;
 }

@@ -28,7 +28,7 @@ export async function setUpScim(api: TestApi, of: OrganizationActors, by: 'A' | 
 export type ScimMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
 
 /**
- * Sends a SCIM request of a domain's provider.
+ * Sends a SCIM request as the domain's identity provider.
  * @param body a string is sent unchanged, and any other value as JSON
  */
 export async function sendScim(
@@ -49,7 +49,6 @@ export async function sendScim(
   return { status: response.status, body: text === '' ? undefined : JSON.parse(text), headers: response.headers };
 }
 
-/** Returns the expected error in SCIM format. */
 export const scimError = (status: number, scimType?: string) => ({
   status,
   body: {
@@ -60,7 +59,6 @@ export const scimError = (status: number, scimType?: string) => ({
   },
 });
 
-/** Returns the body of a PATCH request. */
 export const patchOp = (...Operations: object[]) => ({
   schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
   Operations,

@@ -1,8 +1,8 @@
 import { createHash, createSign, generateKeyPairSync, randomBytes } from 'node:crypto';
 
 /**
- * A passkey in software. It creates the data that a page would get from `navigator.credentials`, including data that no
- * browser would create.
+ * A passkey in software. It creates the objects that a page would get from `navigator.credentials`, including invalid
+ * ones that no browser would create.
  */
 export interface SoftwarePasskey {
   register(options: { challenge: string; rp: { id?: string } }, odd?: Odd): Record<string, unknown>;
@@ -22,7 +22,10 @@ interface Odd {
   /** Whether the authenticator verified the user. The default is true. */
   isVerified?: boolean;
   counter?: number;
-  /** Whether the browser reports that the page is in a frame of another site, and the origin of that site. */
+  /**
+   * Whether the browser reports that the page is inside a frame of another site. `topOrigin` is the origin of that
+   * site.
+   */
   crossOrigin?: boolean;
   topOrigin?: string;
 }
@@ -94,7 +97,7 @@ export function softwarePasskey(origin: string): SoftwarePasskey {
 
 type Cbor = number | string | Buffer | Map<unknown, unknown>;
 
-/** Encodes the part of CBOR that a registration needs. */
+/** Encodes a map in CBOR, as far as a registration needs it. */
 function cborMap(entries: [Cbor, Cbor][]): Buffer {
   return Buffer.concat([head(5, entries.length), ...entries.flat().map(cbor)]);
 }

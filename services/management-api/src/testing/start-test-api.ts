@@ -40,26 +40,23 @@ export interface TestApi {
   databaseUrl: string;
   /**
    * Sends a GET request.
-   * @param key a personal API key, or a session in the form of `sessionKey`. Without a key, the request is anonymous.
+   * @param key a personal API key, or a session in the format of `sessionKey`. Without a key, the request is anonymous.
    */
   get(path: string, key?: string): Promise<TestResponse>;
-  /**
-   * Sends a request with a body.
-   * @param body value that is sent as JSON, or undefined for no body
-   */
+  /** Sends a request. @param body sent as JSON. If undefined, the request has no body. */
   send(
     method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD',
     path: string,
     options: { key?: string; body?: unknown; headers?: Record<string, string> },
   ): Promise<TestResponse>;
-  /** Logger that prints errors. A test that expects errors captures them (`keepLogs`). */
+  /** A logger that prints errors. A test that expects errors captures them (`keepLogs`). */
   logger: Logger;
   /**
-   * Counts the SQL statements of the requests. Returns the minimum of three runs, because updates of a key's last use
-   * and repeated lookups of the key can happen during a run.
+   * Counts the SQL statements that the requests cause. Returns the minimum of three runs, because a run may include
+   * extra statements that record a key's last use or look the key up again.
    */
   statementsOf(requests: () => Promise<unknown>): Promise<number>;
-  /** Resolves when no email about an account is being sent. */
+  /** Resolves when no account email is being sent. */
   mailsSent(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -67,10 +64,9 @@ export interface TestApi {
 /** Decrypts the secrets that a test API has stored. */
 export const testSecretBox = createSecretBox(randomBytes(32).toString('base64'));
 
-/** Token secrets for tests. The first secret signs tokens, and both are accepted. */
+/** Secrets for live events tokens. The first one signs tokens, and both are accepted. */
 export const testTokenSecrets: [string, string] = ['secret of a test', 'former secret of a test'];
 
-/** Limits that turn all rate limits off. */
 export const noLimits: AppDeps['limits'] = {
   requestsPerMinute: 0,
   requestsPerHour: 0,
@@ -85,16 +81,18 @@ export const noLimits: AppDeps['limits'] = {
 };
 
 interface TestApiOptions {
-  /** Mailer for emails about accounts. */
   mailer?: Mailer;
   statementTimeoutMs?: number;
-  /** URL of another test API's database, which that test API drops. By default, the test API has its own database. */
+  /**
+   * URL of another test API's database. The other test API creates and drops the database. By default, each test API
+   * has its own database.
+   */
   databaseUrl?: string | undefined;
-  /** Creates live events for tests with an event log. */
+  /** Creates the live events of tests that use an event log. */
   openLive?: (parts: { url: string; sql: Sql; logger: Logger; metrics: Metrics }) => Live;
 }
 
-/** Creates live events without an event log, as in most tests. */
+/** Creates the live events of most tests, which use no event log. */
 function liveWithoutLog(parts: { sql: Sql; logger: Logger; metrics: Metrics }): Live {
   const limits = { streamsPerUser: 10, streamsPerProject: 50, streamsPerProcess: 1000 };
   return createLive({ ...parts, ...limits, log: null, topics: topicNames(), topicPrefix: '', publishes: true });
@@ -103,8 +101,7 @@ function liveWithoutLog(parts: { sql: Sql; logger: Logger; metrics: Metrics }): 
 const searchConnections = 2;
 
 /**
- * Starts the management API with its own database and a free port. Every response is checked against its declared
- * schema.
+ * Starts the management API with its own database, on a free port. Checks every response against its declared schema.
  */
 export async function startTestApi(
   overrides: Partial<AppDeps> = {},
@@ -217,7 +214,6 @@ async function listen() {
   return { server, url: `http://127.0.0.1:${server.port}`, setApp };
 }
 
-/** Creates the default parts of the app for most tests. */
 function usualParts(deps: Pick<Database, 'sql' | 'transaction'> & { logger: Logger; mailer: Mailer | undefined }) {
   const { sql, logger } = deps;
   return {
@@ -230,9 +226,9 @@ function usualParts(deps: Pick<Database, 'sql' | 'transaction'> & { logger: Logg
     accountMailing: createAccountMailing({ ...deps, publicUrl: 'https://analytics.example/' }),
     withSignIn: true,
     installed: new Map(),
-    // The providers of tests are on localhost.
+    // The providers in tests are on localhost.
     oidc: createOidcSignIn({ mayBePrivate: true }),
-    // The lowest possible scrypt cost, because hashing only takes time here.
+    // Use the lowest possible scrypt cost, because strong hashing would only slow the tests down.
     passwords: createPasswords({ cost: 4 }),
     maxSubscriptions: 0,
     limits: noLimits,
@@ -251,15 +247,15 @@ function countingSql<S extends Sql>(inner: S, count: () => void): S {
   };
 }
 
-/** Returns the `key` argument for a session. With this key, requests appear to come from a page of the installation. */
+/**
+ * Returns the `key` argument for requests with a session. These requests appear to come from a page of the
+ * installation.
+ */
 export function sessionKey(secret: string): string {
   return `${sessionCookie}=${secret}`;
 }
 
-/**
- * Creates a session of a user.
- * @returns the `key` argument for the session
- */
+/** Creates a session for a user. @returns the `key` argument for requests with this session */
 export async function signInAs({ database }: Pick<TestApi, 'database'>, userId: number): Promise<string> {
   const session = { userId, method: 'link', secondFactor: null, address: '127.0.0.1', browser: 'test' } as const;
   return sessionKey(await database.transaction((tx) => beginSession(tx, session)));
@@ -271,7 +267,7 @@ function credentialHeaders(key: string, origin: string): Record<string, string> 
   return key.startsWith(`${sessionCookie}=`) ? { cookie: key, origin } : { authorization: `Bearer ${key}` };
 }
 
-/** Follows `next` from `path` and collects the results of all pages. */
+/** Follows the `next` links from `path`, and returns the results of all pages. */
 export async function readAllPages<T>(api: TestApi, path: string, key: string): Promise<T[]> {
   const results: T[] = [];
   for (let next: string | null = path; next !== null; ) {

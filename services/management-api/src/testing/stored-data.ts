@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Sql } from '@millrace/db';
 
-/** Creates the partitions of the months from `first` to `last` (`2026-01`), including both. */
+/** Creates the table partitions for the months from `first` to `last`, inclusive. Months have the format `2026-01`. */
 export async function createMonths(sql: Sql, first: string, last: string): Promise<void> {
   for (let month = new Date(`${first}-01T00:00:00Z`); month <= new Date(`${last}-01T00:00:00Z`); ) {
     const next = new Date(month);
@@ -26,10 +26,7 @@ export interface StoredEvent {
   elementsChain?: string;
 }
 
-/**
- * Stores an event with its identity. By default, the event's person is the one to whom the distinct ID belongs.
- * @returns the UUID of the event
- */
+/** Stores an event. By default, the event's person is the one with the event's distinct ID. @returns the event UUID */
 export async function storeEvent(sql: Sql, projectId: number, event: StoredEvent = {}): Promise<string> {
   const uuid = event.uuid ?? randomUUID();
   const timestamp = event.timestamp ?? '2026-11-10T12:00:00Z';
@@ -60,7 +57,7 @@ export async function storeEvent(sql: Sql, projectId: number, event: StoredEvent
 
 export interface StoredPerson {
   uuid?: string;
-  /** Distinct IDs of the person. The first ID is the main one, unless `main` specifies another. */
+  /** The first ID is the main distinct ID, unless `main` specifies another. */
   distinctIds: string[];
   main?: string;
   properties?: Record<string, unknown>;
@@ -68,10 +65,7 @@ export interface StoredPerson {
   createdAt?: string;
 }
 
-/**
- * Stores a person.
- * @returns the UUID
- */
+/** @returns the person's UUID */
 export async function storePerson(sql: Sql, projectId: number, person: StoredPerson): Promise<string> {
   const uuid = person.uuid ?? randomUUID();
   await sql.query(
@@ -110,10 +104,7 @@ export async function storeGroup(
   );
 }
 
-/**
- * Stores an ingestion warning.
- * @returns the ID
- */
+/** @returns the warning's ID */
 export async function storeWarning(
   sql: Sql,
   projectId: number,

@@ -3,7 +3,7 @@ import { type MembershipLevel, membershipLevels } from '@millrace/contracts';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import type { TestApi } from './start-test-api.ts';
 
-/** Both families of paths. All cases of docs/api/projects.md#environments apply to both. */
+/** The two families of paths. All cases in docs/api/projects.md#environments apply to both. */
 export const pathFamilies = [
   [
     'environment',
@@ -16,9 +16,8 @@ export const pathFamilies = [
 export interface TenantWithKeys {
   /** The tenant's user is an owner, and its plan is `full`. */
   tenant: TestTenant;
-  /** Keys of a member, an administrator and an owner of the organization, and of a user outside the organization. */
+  /** Keys of the organization's member, administrator and owner, and of a user outside the organization. */
   keys: { M: string; A: string; W: string; stranger: string };
-  /** ID of the member's membership. */
   membershipId: string;
 }
 

@@ -1,24 +1,23 @@
-/** Follows redirects with the cookies of each host, as a browser does. */
+/** Follows redirects like a browser, with separate cookies for each host. */
 export interface WalkingBrowser {
   /**
-   * Follows redirects from an address.
-   * @returns the last URL, which does not redirect, or whose redirect is not followed
+   * Follows redirects, beginning at a URL.
+   * @returns the last URL, which does not redirect or is one of the URLs at which the browser stops
    */
   walk(address: string, request?: { form?: Record<string, string>; headers?: Record<string, string> }): Promise<URL>;
-  /** Sends one request, and stores the cookies of its response. */
+  /** Sends one request, and stores the cookies that the response sets. */
   step(
     address: string,
     request?: { form?: Record<string, string>; headers?: Record<string, string> },
   ): Promise<Response>;
-  /** Deletes the cookies of a host. */
   forget(address: string): void;
-  /** Returns the cookies that a request to this URL contains. */
+  /** Returns the `Cookie` header for a request to this URL. */
   cookies(address: string): string;
 }
 
 /**
  * Creates a browser without cookies.
- * @param ends the paths at which the browser stops, whatever the response
+ * @param ends the paths at which the browser stops, even if the response redirects
  */
 export function createWalkingBrowser(ends: RegExp): WalkingBrowser {
   const jars = new Map<string, Map<string, string>>();
@@ -33,7 +32,7 @@ export function createWalkingBrowser(ends: RegExp): WalkingBrowser {
     const response = await fetch(address, {
       method: form ? 'POST' : 'GET',
       redirect: 'manual',
-      // Browsers do not send Lax cookies with a form of another site.
+      // Browsers do not send `SameSite=Lax` cookies with a form that another site posts.
       headers: { ...(form ? {} : { cookie: cookies(address) }), ...headers },
       ...(form && { body: new URLSearchParams(form) }),
     });

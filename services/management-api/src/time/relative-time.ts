@@ -1,4 +1,4 @@
-// Parses times in query parameters, in ISO 8601 format or relative to now, for example `-7d`.
+// Parses times in query parameters: in ISO 8601 format, or relative to now (for example `-7d`).
 
 import { parseDateTime } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
@@ -7,10 +7,10 @@ const milliseconds: Record<string, number> = { s: 1000, M: 60_000, h: 3_600_000,
 const months: Record<string, number> = { m: 1, q: 3, y: 12 };
 
 /**
- * Parses a time in the form of filters, in ISO 8601 or relative to `now`: `-30s`, `-5M` (minutes), `-24h`, `-7d`,
- * `-2w`, `-1m` (months), `-1q`, `-1y`. Months and longer units keep the day and the time of day. If a month does not
- * have the day, the last day of the month is used.
- * @returns null if the text is neither, or if the time is out of range
+ * Parses a filter's time, either in ISO 8601 or relative to `now`: `-30s`, `-5M` (minutes), `-24h`, `-7d`, `-2w`, `-1m`
+ * (months), `-1q`, `-1y`. Months and longer units keep the day and the time of day. If the resulting month is too
+ * short, the time is on its last day.
+ * @returns null for an invalid string, or if the time is out of range
  */
 function parseRelativeTime(text: string, now: Date): Date | null {
   const match = /^-(\d{1,5})([sMhdwmqy])$/.exec(text);

@@ -18,10 +18,7 @@ export interface TimeRange {
   before?: Date | undefined;
 }
 
-/**
- * Parses the times of a range.
- * @throws AppError `invalid` naming `after` or `before`
- */
+/** @throws AppError `invalid` naming `after` or `before` */
 export function toTimeRange({ after, before }: { after?: string; before?: string }): TimeRange {
   const now = new Date();
   return {
@@ -31,7 +28,7 @@ export function toTimeRange({ after, before }: { after?: string; before?: string
 }
 
 interface SpanLimits {
-  /** Length of the range in milliseconds if the request does not specify its start. */
+  /** Length of the range in milliseconds if the request does not specify `after`. */
   usualMs: number;
   maxMs: number;
   /** The maximum length in words, for example `31 days`. */
@@ -46,7 +43,7 @@ export interface TimeSpan {
 
 /**
  * Parses a time range with both ends.
- * @throws AppError `invalid` naming `after` or `before`, also for an empty range or one that is too long
+ * @throws AppError `invalid` naming `after` or `before`, also if the range is empty or too long
  */
 export function toTimeSpan(
   parameters: { after?: string; before?: string },
@@ -70,8 +67,8 @@ export function toTimeSpan(
 }
 
 /**
- * First allowed time. Earlier times are rejected, because an hour in some time zone could be in a year that is written
- * with a sign.
+ * The earliest allowed time. For earlier times, the hour could fall in a year that is written with a sign in some time
+ * zone.
  */
 const firstMoment = new Date('1000-01-01T00:00:00Z');
 

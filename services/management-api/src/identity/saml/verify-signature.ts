@@ -1,5 +1,5 @@
-// Verifies XML signatures in the only form that SAML needs: an enveloped signature of its parent element, made with a
-// configured certificate. `xml-crypto` performs the cryptography. This file decides which algorithms and forms are
+// Verifies XML signatures in the only form that SAML needs: an enveloped signature of its parent element, created with
+// a configured certificate. `xml-crypto` performs the cryptography. This file decides which algorithms and forms are
 // accepted (docs/decisions/038-saml-checks.md).
 
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
@@ -24,12 +24,12 @@ const signatures: Record<string, { type: 'rsa' | 'ec'; digest: string }> = Objec
 
 export type SignatureProblem = 'malformed_signature' | 'weak_algorithm' | 'wrong_signature';
 export type SignatureCheck =
-  /** `signed` is the signed XML as it was digested. Callers must not read anything else. */
+  /** `signed` is the exact XML that was digested. Callers must not read anything else. */
   { ok: true; signed: string } | { ok: false; problem: SignatureProblem; detail: string };
 
 /**
- * Verifies a signature against the certificates of a provider.
- * @param xml the complete message
+ * Verifies a signature against a provider's certificates.
+ * @param xml the complete XML document
  * @param signature child of the element that it signs. No other element can have the same `ID`.
  * @param certificates certificates in PEM format
  */
@@ -50,12 +50,12 @@ function problem(name: SignatureProblem, detail: string): { ok: false; problem: 
 }
 
 /**
- * Canonicalizes and digests the message only once, because the time for this grows with the size of the message. Then
- * tries each key on the result.
+ * Canonicalizes and digests the XML only once, because this takes longer for larger documents. Then tries each key on
+ * the digest.
  */
 function checked(xml: string, signature: Element, keys: readonly KeyObject[]): string | null {
-  // The key never comes from the message, and only these algorithms are accepted. `publicCert` must be set but is not
-  // used.
+  // The key never comes from the XML document, and only the algorithms below are accepted. `publicCert` must be set but
+  // is not used.
   const verifier = new SignedXml({ publicCert: keys[0], getCertFromKeyInfo: () => null });
   verifier.idAttributes = ['ID'];
   verifier.HashAlgorithms = Object.fromEntries(
@@ -95,7 +95,10 @@ function signatureAlgorithm(name: string, digest: string, keys: readonly KeyObje
   };
 }
 
-/** Checks that a signature has the only accepted form: a single reference to the signature's parent element. */
+/**
+ * Checks that a signature has exactly one reference, which refers to the signature's parent element. No other form is
+ * accepted.
+ */
 function formOf(signature: Element): { ok: true; keyType: 'rsa' | 'ec' } | ReturnType<typeof problem> {
   const malformed = (detail: string) => problem('malformed_signature', detail);
   const parts = listElements(signature);

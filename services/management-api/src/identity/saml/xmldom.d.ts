@@ -1,6 +1,7 @@
 /**
- * Declares the types of `@xmldom/xmldom` that are used here. The package's own types add browser types to all files, in
- * which `Body` and `Blob` have another meaning. The compiler uses this file instead (`paths` in its settings).
+ * Declares the types that Millrace uses from `@xmldom/xmldom`. The compiler reads this file in place of the package's
+ * own types (`paths` in its settings). The package's types would add browser types to all files, in which `Body` and
+ * `Blob` have another meaning.
  */
 declare module '@xmldom/xmldom' {
   export interface Node {

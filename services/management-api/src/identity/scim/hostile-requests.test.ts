@@ -65,7 +65,7 @@ describe('a SCIM request with a null character', () => {
   test.each(requests)('%s returns 400', async (_, request) => {
     const ids = { user: await createUser('ada'), group: await createGroup() };
     expect(await send(...request(ids))).toMatchObject(scimError(400));
-    // The log of the domain includes the rejected request.
+    // The domain's request log includes the rejected request.
     const path = `/api/organizations/${acme.organizationId}/domains/${domain.id}/scim/logs/`;
     expect((await api.get(path, acme.A.key)).body.results[0]).toMatchObject({ status: 400 });
   });

@@ -5,7 +5,7 @@ import { createActor, createActors, type OrganizationActors } from '../../testin
 import { patchOp, type ScimTestDomain, sendScim, setUpScim } from '../../testing/scim-provider.ts';
 import { signInAs, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Tests the emails that users get when SCIM changes how they sign in (docs/api/scim.md). */
+/** Tests the emails that users receive when SCIM changes how they sign in (docs/api/scim.md). */
 let mailServer: MailServer;
 let mailer: Mailer;
 let api: TestApi;

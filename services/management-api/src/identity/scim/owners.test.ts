@@ -2,7 +2,7 @@ import { createActor, createActors, type OrganizationActors } from '../../testin
 import { patchOp, type ScimTestDomain, scimError, sendScim, setUpScim } from '../../testing/scim-provider.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Tests what SCIM can change about owners of the organization (docs/api/scim.md). */
+/** Tests what SCIM can change about an organization's owners (docs/api/scim.md). */
 let api: TestApi;
 let acme: OrganizationActors;
 beforeAll(async () => {

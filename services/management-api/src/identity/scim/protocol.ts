@@ -43,7 +43,7 @@ function invalid(scimType: ScimType, detail: string): AppError {
 /** Converts an error to SCIM's error format (RFC 7644, 3.12). */
 export function createScimErrorResponse(error: AppError): ScimResponse {
   const { kind, code, attr, message, retryAfterSeconds } = error;
-  // SCIM reports a duplicate role name as a conflict instead of an invalid value.
+  // For a duplicate role name, SCIM requires a conflict error, not an invalid value error.
   if (code === 'unique' && attr === 'name') return refused(409, 'A group with this name already exists.', 'uniqueness');
   return {
     ...refused(toHttpStatus(kind), message, scimTypeOf(error)),
@@ -62,10 +62,7 @@ function scimTypeOf({ kind, code }: AppError): ScimType | undefined {
   return code === 'parse_error' ? 'invalidSyntax' : 'invalidValue';
 }
 
-/**
- * Reads the page that a list request selects.
- * @throws AppError `invalid` (`invalidValue`)
- */
+/** Parses the page parameters of a list request. @throws AppError `invalid` (`invalidValue`) */
 export function parsePage(query: URLSearchParams): { limit: number; offset: number; startIndex: number } {
   const whole = (name: string, otherwise: number) => {
     const text = query.get(name);
@@ -95,9 +92,9 @@ export function createScimListResponse(
 const maxAttributes = 100;
 
 /**
- * Parses which parts of a resource a request selects (RFC 7644, 3.9). Parts are attributes, and sub-attributes after a
- * dot.
- * @returns a function that reduces a resource to these parts
+ * Parses the attributes that a request selects or excludes (RFC 7644, 3.9). A dot separates an attribute from a
+ * sub-attribute.
+ * @returns a function that removes all other attributes from a resource
  * @throws AppError `invalid` (`invalidValue`)
  */
 export function parseRequestedParts(
@@ -142,7 +139,7 @@ function attributeName(text: string): string {
 }
 
 /**
- * Returns the query of a search by POST (RFC 7644, 3.4.3) in the form of a list request.
+ * Converts the body of a POST search (RFC 7644, 3.4.3) to the query parameters of a list request.
  * @throws AppError `invalid`
  */
 export function parseScimSearch(body: unknown): URLSearchParams {
@@ -163,8 +160,9 @@ export function parseScimSearch(body: unknown): URLSearchParams {
 const filterPattern = /^\s*([A-Za-z][\w.:$-]*)\s+eq\s+("(?:[^"\\]|\\.)*")\s*$/i;
 
 /**
- * Returns the attribute and the value of a filter, which must be one comparison with `eq`.
+ * Parses a filter, which must be a single comparison with `eq`.
  * @param known allowed attribute names, in lower case
+ * @returns the filter's attribute and value
  * @throws AppError `invalid` (`invalidFilter`)
  */
 export function parseFilter<Name extends string>(
@@ -193,7 +191,7 @@ function unquoted(text: string): string | undefined {
   }
 }
 
-/** Returns a resource's attributes keyed by lower-case name, because names are case-insensitive (RFC 7643, 2.1). */
+/** Returns a resource's attributes by lower-case name, because names are case-insensitive (RFC 7643, 2.1). */
 function attributesOf(body: unknown): Map<string, unknown> {
   if (!isObject(body)) throw invalid('invalidSyntax', 'The body must be a JSON object.');
   return new Map(Object.entries(body).map(([name, value]) => [name.toLowerCase(), value]));
@@ -217,14 +215,14 @@ function booleanOf(value: unknown, name: string): boolean {
 const nothingYet: ScimUserFields = { userName: '', firstName: '', lastName: '', externalId: null, isActive: true };
 
 /**
- * Parses a complete user. Ignores attributes that Millrace does not store.
+ * Parses the body of a request that creates or replaces a user. Ignores attributes that Millrace does not store.
  * @throws AppError `invalid`
  */
 export function readUser(body: unknown): ScimUserFields {
   const attributes = attributesOf(body);
   let fields = nothingYet;
   for (const [name, value] of attributes) fields = withAttribute(fields, name, value);
-  // If the name's parts are missing, use the display name as the first name.
+  // If a user has neither a given name nor a family name, use the display name as the first name.
   const whole = textOf(attributes.get('displayname'), 'displayName');
   if (fields.firstName === '' && fields.lastName === '') fields = { ...fields, firstName: whole };
   return requireUserName(fields);
@@ -236,10 +234,7 @@ function requireUserName(fields: ScimUserFields): ScimUserFields {
   return fields;
 }
 
-/**
- * Sets one attribute of a user.
- * @param name name of the attribute in lower case
- */
+/** Sets one attribute of a user. @param name attribute name in lower case */
 function withAttribute(fields: ScimUserFields, name: string, value: unknown): ScimUserFields {
   switch (name) {
     case 'username':
@@ -272,10 +267,7 @@ interface Operation {
 
 const maxOperations = 1000;
 
-/**
- * Reads the operations of a PATCH request.
- * @throws AppError `invalid`
- */
+/** Parses the operations of a PATCH request. @throws AppError `invalid` */
 function operationsOf(body: unknown): Operation[] {
   const operations = attributesOf(body).get('operations');
   if (!Array.isArray(operations) || operations.length === 0) {
@@ -305,7 +297,7 @@ function operationsOf(body: unknown): Operation[] {
 const pathPattern = /^(?:urn:[\w.:-]+:)?[A-Za-z][\w$-]*(?:\[[^\]]*\])?(?:\.[A-Za-z][\w$-]*)?$/;
 
 /**
- * Returns the attribute of a path, in lower case and without its schema prefix.
+ * Returns the attribute name in a path, in lower case and without its schema prefix.
  * @throws AppError `invalid` (`invalidPath`)
  */
 function attributeOf(path: string): string {
@@ -340,10 +332,7 @@ export interface GroupChange {
   members?: { set: string[] } | { add: string[]; remove: string[] };
 }
 
-/**
- * Parses a complete group.
- * @throws AppError `invalid`
- */
+/** Parses the body of a request that creates or replaces a group. @throws AppError `invalid` */
 export function readGroup(body: unknown): GroupChange & { name: string; members: { set: string[] } } {
   const attributes = attributesOf(body);
   const name = textOf(attributes.get('displayname'), 'displayName').trim();
@@ -354,7 +343,7 @@ export function readGroup(body: unknown): GroupChange & { name: string; members:
 
 const maxMembers = 1000;
 
-/** Returns the user IDs from a value that contains one user or a list of users. */
+/** Returns the user IDs in an attribute that contains one user or a list of users. */
 function membersOf(value: unknown): string[] {
   const listed = Array.isArray(value) ? value : [value];
   if (listed.length > maxMembers) throw tooManyMembers();
@@ -416,8 +405,8 @@ export function patchGroup(body: unknown): GroupChange {
 }
 
 /**
- * Applies one operation to the members of a group.
- * @throws AppError `invalid` (`invalidValue`) if the operations together name too many members
+ * Applies one operation to a group's members.
+ * @throws AppError `invalid` (`invalidValue`) if all operations together contain too many members
  */
 function withMembers(before: MemberChange | undefined, op: Operation['op'], ids: string[]): MemberChange {
   if (op === 'replace') return { isList: true, added: new Set(ids), removed: new Set() };

@@ -204,10 +204,6 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
   ];
 }
 
-/**
- * Returns the row, or throws if the domain was not found.
- * @throws AppError `not_found`
- */
 function requireDomain(row: DomainRow | undefined): DomainRow {
   if (!row) throw new AppError('not_found', 'Not found.');
   return row;
@@ -215,7 +211,7 @@ function requireDomain(row: DomainRow | undefined): DomainRow {
 
 /**
  * Checks that SCIM can be turned on for a domain.
- * @throws AppError `invalid` for a domain that is not verified, or `payment_required` if the plan does not include SCIM
+ * @throws AppError `invalid` if the domain is not verified, or `payment_required` if the plan does not include SCIM
  */
 function requireUsable({ verified_at, features }: DomainRow): void {
   if (!hasPlanFeature(features, 'scim')) {

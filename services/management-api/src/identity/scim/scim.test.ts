@@ -11,7 +11,7 @@ import {
 } from '../../testing/scim-provider.ts';
 import { noLimits, signInAs, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Tests SCIM 2.0 of a domain, with requests as providers send them (docs/api/scim.md). */
+/** Tests the SCIM 2.0 API of a domain, with requests as identity providers send them (docs/api/scim.md). */
 let api: TestApi;
 let acme: OrganizationActors;
 let domain: ScimTestDomain;
@@ -98,7 +98,7 @@ describe('users', () => {
     expect((await scim('DELETE', `/Users/${id}`)).status).toBe(204);
     expect(await scim('GET', `/Users/${id}`)).toMatchObject(error(404));
     expect(await members()).not.toContain(`${address('ada')} 1`);
-    // The account must not be deleted.
+    // Deleting the SCIM user only removes the membership. The account stays.
     expect(await api.database.sql.query('SELECT FROM "user" WHERE uuid = $1', [id])).toHaveLength(1);
   });
 
@@ -537,7 +537,7 @@ describe('the token of a SCIM client', () => {
       states.push(await works());
     }
     expect(states).toEqual([401, 200, 401, 200, 401, 200]);
-    // sso-103: a rename counts as another domain.
+    // sso-103: a renamed domain is a different domain, so its SCIM token is revoked.
     await api.send('PATCH', `/api/organizations/${acme.organizationId}/domains/${domain.id}/`, {
       key: acme.A.key,
       body: { domain: `${randomUUID()}.example` },

@@ -1,4 +1,5 @@
-// Serves SCIM over HTTP: authenticates the token, finds the resource, and sends responses and errors in SCIM format.
+// Serves SCIM over HTTP: authenticates requests by their token, finds the resource, and sends responses and errors in
+// SCIM format.
 
 import type { ServerResponse } from 'node:http';
 import {
@@ -44,7 +45,7 @@ export interface ScimDeps extends Pick<Database, 'sql' | 'transaction'> {
   logger: Logger;
   accountMailing: AccountMailing;
   requestLimit: RateLimit;
-  /** Limits the number of invalid and missing tokens per address. */
+  /** Limits invalid and missing tokens per IP address. */
   guessLimit: GuessLimit;
   metrics: Metrics;
   /** Converts a database failure to an error for the client. Returns null for all other errors. */
@@ -54,15 +55,13 @@ export interface ScimDeps extends Pick<Database, 'sql' | 'transaction'> {
 const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const pathPattern = new RegExp(`^/scim/v2/(${uuid})(?:/([^/]*)(?:/([^/]+))?)?/?$`, 'i');
 
-/** A provider's request after its route was found. */
 interface ScimRequest {
   domain: ScimDomain;
   request: ApiRequest;
   method: string;
   id: string | undefined;
-  /** Query parameters from the URL or, for a search, from the body. */
+  /** Query parameters from the URL. For a POST search, they come from the body. */
   query: URLSearchParams;
-  /** Base URL of the domain's SCIM resources. */
   base: string;
 }
 
@@ -121,14 +120,11 @@ export function scimPage(deps: ScimDeps): PageRoute {
   return { path: '/scim/*', methods: 'any', serve };
 }
 
-/** Returns the path without the prefix that all requests of a domain share. */
+/** Returns the request path without the prefix that all SCIM requests of a domain share. */
 const pathWithin = ({ path, query }: ApiRequest) =>
   path.replace(/^\/scim\/v2\/[^/]+/, '') + (query.size > 0 ? `?${query}` : '');
 
-/**
- * Decodes an ID in a path.
- * @throws AppError `invalid` for a null character, which PostgreSQL does not accept in text
- */
+/** Decodes an ID in a path. @throws AppError `invalid` for a null character, which PostgreSQL cannot store */
 function decoded(text: string): string {
   const id = decodeUri(text);
   if (!id.includes('\0')) return id;
@@ -144,7 +140,7 @@ function decodeUri(text: string): string {
 }
 
 /**
- * Finds the domain of a request by its token, within the rate limits.
+ * Finds the domain to which a request's token belongs, within the rate limits.
  * @throws AppError `unauthenticated` or `rate_limited`
  */
 async function identify(
@@ -165,7 +161,7 @@ async function identify(
   return domain;
 }
 
-/** Converts a search by POST, whose body contains the query, to a list request. */
+/** Converts a POST search, which has its query in the body, to a list request. */
 async function searching(scimRequest: ScimRequest): Promise<ScimRequest> {
   if (scimRequest.id !== '.search') return scimRequest;
   requireMethod(scimRequest, 'POST');
@@ -249,10 +245,6 @@ function toUserFilter(filter: { name: string; value: string } | null) {
   return name === 'externalid' ? { externalId: value } : { email: parseEmailAddress(value) ?? value };
 }
 
-/**
- * Finds a user of a domain.
- * @throws AppError `not_found`
- */
 async function requireUser(sql: Sql, domain: ScimDomain, uuid: string): Promise<ScimUser> {
   const user = await findScimUser(sql, domain, uuid);
   if (!user) throw new AppError('not_found', `User ${uuid.slice(0, 100)} not found in ${domain.name}.`);
@@ -292,10 +284,7 @@ function metaOf(
   return { resourceType, created: created_at.toISOString(), lastModified: updated_at.toISOString(), location };
 }
 
-/**
- * Returns whether a client excludes an attribute. This avoids reading the members of large groups that the client does
- * not need.
- */
+/** Returns true if a client excludes an attribute. For a large group, excluding the members avoids reading them. */
 function isExcluded(query: URLSearchParams, name: string): boolean {
   return !Object.hasOwn(parseRequestedParts(query)({ [name]: null }), name);
 }
@@ -360,10 +349,6 @@ async function changeGroup(
   if (members) await changeRoleMembers(tx, domain, { roleId, members });
 }
 
-/**
- * Finds a group of a domain.
- * @throws AppError `not_found`
- */
 async function requireGroup(sql: Sql, domain: ScimDomain, id: string): Promise<ScimGroupRow> {
   const { rows } = await listGroups(sql, domain, { filter: { id }, limit: 1, offset: 0 });
   if (!rows[0]) throw new AppError('not_found', `Group ${id.slice(0, 100)} not found.`);

@@ -1,4 +1,4 @@
-// Stores SCIM tokens, the external IDs of groups, and recent requests.
+// SQL that stores SCIM tokens, external group IDs, and recent SCIM requests.
 
 import { isProofInTime, type ScimDomain } from '@millrace/accounts';
 import { hashSecret } from '@millrace/accounts/access';
@@ -33,7 +33,6 @@ export async function findToken(sql: Sql, domainId: string): Promise<ScimTokenRo
   return rows[0];
 }
 
-/** Stores a token that replaces the domain's previous token. */
 export async function storeScimToken(
   tx: Transaction,
   { domainId, token, createdById }: { domainId: string; token: string; createdById: number },
@@ -46,10 +45,7 @@ export async function storeScimToken(
   );
 }
 
-/**
- * Revokes the SCIM token of a domain.
- * @returns whether the domain had a token
- */
+/** Revokes a domain's SCIM token. @returns whether the domain had a token */
 export async function deleteToken(tx: Transaction, domainId: string): Promise<boolean> {
   return (await tx.query('DELETE FROM scim_token WHERE domain_id = $1 RETURNING domain_id', [domainId])).length > 0;
 }
@@ -58,7 +54,7 @@ export interface ScimGroupRow extends Columns<'role', 'id' | 'name' | 'created_a
   external_id: string | null;
 }
 
-/** Returns one page of an organization's roles as groups, sorted by name, and the total count. */
+/** Returns one page of an organization's roles as SCIM groups, sorted by name, and the total count. */
 export async function listGroups(
   sql: Sql,
   { id, organizationId }: ScimDomain,
@@ -105,7 +101,7 @@ export type ScimRequestRow = Columns<'scim_request', 'id' | 'method' | 'path' | 
 
 const maxStoredRequests = 500;
 
-/** Stores a request and the token's last use, and deletes the oldest requests. */
+/** Stores a SCIM request and the time at which the token was last used. Deletes the oldest requests. */
 export async function recordRequest(
   sql: Sql,
   domainId: string,
@@ -130,7 +126,7 @@ export async function recordRequest(
   );
 }
 
-/** Returns one page of stored requests by a domain's provider, latest first, and the total count. */
+/** Returns one page of a domain's recent SCIM requests, latest first, and the total count. */
 export async function listRequests(
   sql: Sql,
   domainId: string,

@@ -1,5 +1,4 @@
-// Sends emails to users about their account: links for a new password, and notices about changes to their sign-in
-// methods.
+// Sends users emails about their account: password reset links, and notices about changes to their sign-in methods.
 
 import { createOneTimeLink, findSignInUser, mailAdministrators } from '@millrace/accounts';
 import type { Database } from '@millrace/db';
@@ -10,25 +9,23 @@ import type { Mail, Mailer } from '@millrace/runtime/mail';
  * Sends emails in the background, so that response times do not reveal whether an account exists. Methods never throw.
  */
 export interface AccountMailing {
-  /** Sends a password reset link to the account with this address, if such an account exists. */
+  /** Sends a password reset link to the account with this email address. Does nothing if the account does not exist. */
   sendReset(account: string): void;
-  /** Whether the installation can send emails. */
   sends: boolean;
-  /** Sends the code with which a user proves ownership of an address. */
+  /** Sends a code with which the user proves ownership of an email address. */
   sendCode(email: string, code: string): void;
-  /** Notifies a user about a change to their account. */
   notifyUser(user: { email: string }, notice: Notice, values?: Record<string, string>): void;
-  /** Notifies the administrators of a domain's organization about a change to the domain's sign-in. */
+  /** Notifies the administrators of a domain's organization about a change to the domain's sign-in settings. */
   notifyAdministrators(
     domain: { organization_id: string; domain: string },
     notice: DomainNotice,
     values?: Record<string, string>,
   ): void;
-  /** Resolves when no email is being sent, at the latest after the mailer's own timeout. */
+  /** Resolves when no email is being sent. The mailer's own timeout limits the wait. */
   drain(): Promise<void>;
 }
 
-/** Subjects and texts of notices, which inform users about changes that someone else may have made. */
+/** Subjects and bodies of notices about changes, which someone other than the user may have made. */
 const notices = {
   password_changed: ['Your password was changed', 'Your account password was changed.'],
   second_factor_on: [
@@ -134,11 +131,11 @@ export type DomainNotice = keyof typeof domainNotices;
 
 interface AccountMailingDeps extends Pick<Database, 'sql' | 'transaction'> {
   logger: Logger;
-  /** The mailer. If absent, emails are not sent. */
+  /** If absent, Millrace sends no emails. */
   mailer?: Mailer | undefined;
   /**
-   * Base URL of the link, which is never taken from the request. If absent, no email is sent, because an email without
-   * a link would be useless.
+   * Base URL of the links in emails, which never comes from a request. If absent, Millrace sends no emails, because
+   * they would be useless without a link.
    */
   publicUrl?: string | undefined;
 }
@@ -194,14 +191,14 @@ export function createAccountMailing(deps: AccountMailingDeps): AccountMailing {
 }
 
 /**
- * The greeting omits the name of the account, because anyone can create an account with another person's address, or
+ * The greeting omits the user's name, because anyone can create an account with another person's email address, or
  * request a code for it.
  */
 const hello = 'Hello,';
 
 /**
- * Creates the email with the link for a new password. The secret is in the fragment (`#`), which browsers do not send
- * to servers. Viewing the page does not invalidate the link.
+ * Creates the email with a password reset link. The secret is in the fragment (`#`), which browsers do not send to
+ * servers. Viewing the page does not invalidate the link.
  */
 function resetMail(
   { uuid, email }: { uuid: string; email: string },

@@ -5,7 +5,7 @@ import { softwarePasskey } from '../../testing/software-passkey.ts';
 import { signInAs, startTestApi, type TestApi, type TestResponse } from '../../testing/start-test-api.ts';
 
 /**
- * Tests unfinished sign-ins and trusted browsers after a change of credentials, and how passkeys count as a second
+ * Tests how changed credentials affect unfinished sign-ins and trusted browsers, and how passkeys count as a second
  * factor.
  */
 let api: TestApi;

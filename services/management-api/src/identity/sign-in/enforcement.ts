@@ -1,4 +1,4 @@
-// Finds how a domain restricts sign-in for users with an address in the domain (docs/api/single-sign-on.md).
+// Finds how a domain restricts sign-in for users with an email address in the domain (docs/api/single-sign-on.md).
 
 import {
   type AddressDomain,
@@ -30,7 +30,10 @@ export interface EnforcementDeps {
   installed: Installed;
 }
 
-/** Returns an address's domain and the provider that the domain enforces, or null if it does not enforce a provider. */
+/**
+ * Returns the domain of an email address, and the provider that the domain enforces. Returns null if the domain does
+ * not enforce a provider.
+ */
 export async function findEnforcedProvider(
   { sql, installed }: EnforcementDeps,
   email: string,
@@ -41,7 +44,8 @@ export async function findEnforcedProvider(
 }
 
 /**
- * Returns the sign-in methods for an address. The result is the same whether or not an account has the address.
+ * Returns the sign-in methods for an email address. The result does not depend on whether an account with this address
+ * exists.
  * @param hasPublicUrl whether the installation has the URL that providers need (`requirePublicUrl`)
  */
 export async function findSignInMethods(
@@ -63,7 +67,7 @@ export async function findSignInMethods(
 }
 
 /**
- * Rejects a sign-in method if a provider is enforced for the address.
+ * Rejects a sign-in method if a provider is enforced for the email address.
  * @throws AppError `invalid` with code `sso_enforced`, or with the given code
  */
 export async function rejectEnforced(
@@ -90,8 +94,8 @@ export function createSsoEnforcedError(
 }
 
 /**
- * Returns whether a user can sign in by password although a provider is enforced. Only an owner of the organization
- * with a second factor can, if the organization allows it.
+ * Returns true if a user can sign in by password although a provider is enforced. This applies only to owners with a
+ * second factor, and only if their organization allows it.
  */
 export async function isExemptOwner(sql: Sql, domain: AddressDomain, userId: number): Promise<boolean> {
   if (!domain.sso_owner_exception) return false;

@@ -1,4 +1,4 @@
-// Registers passkeys in a session, and checks passkeys at sign-in or as a second factor (docs/api/passkeys.md).
+// Registers passkeys, and checks passkeys at sign-in or as a second factor (docs/api/passkeys.md).
 
 import {
   beginSignInStep,
@@ -39,8 +39,8 @@ const algorithms = [-7, -8, -36, -257, -258, -259];
 const maxPasskeys = 20;
 
 /**
- * Returns the host and the origin of passkeys. A passkey belongs to a host, so it cannot be used under another URL of
- * the installation.
+ * Returns the host and origin to which passkeys are bound. A passkey does not work under another URL of the
+ * installation.
  */
 function placeOf(publicUrl: string): { rpID: string; expectedOrigin: string } {
   const { hostname, origin } = new URL(publicUrl);
@@ -77,8 +77,8 @@ export async function beginRegistration(
 
 /**
  * Registers a passkey.
- * @throws AppError `invalid` naming `credential` if it belongs to another challenge, page or installation, or is
- * already registered
+ * @throws AppError `invalid` naming `credential` if the passkey belongs to a different challenge, page or installation,
+ * or is already registered
  */
 export async function finishRegistration(
   { sql, transaction, accountMailing }: SecondFactorDeps,
@@ -131,7 +131,7 @@ export async function finishRegistration(
 }
 
 /**
- * Creates the options for `navigator.credentials.get()`. If the user is known, the options include the user's passkeys.
+ * Creates the options for `navigator.credentials.get()`. If the user is known, the options list the user's passkeys.
  */
 export async function createPasskeyChallenge(
   publicUrl: string,
@@ -173,8 +173,8 @@ export async function checkPasskey(
   if (!passkey || !user?.is_active || (userId !== null && userId !== user.id)) throw passkeyError();
   const response = credential as unknown as AuthenticationResponseJSON;
   const handle = response.response?.userHandle;
-  // Without a list of passkeys, the user handle identifies the user. With a list, the handle can be missing but must
-  // not belong to another user.
+  // If the challenge did not list passkeys, the user handle identifies the user. If it did, the handle can be missing,
+  // but must not belong to another user.
   const isHandled = handle === undefined || handle === null ? userId !== null : isHandleOf(handle, user.uuid);
   if (!isHandled) throw passkeyError();
   const { rpID, expectedOrigin } = placeOf(publicUrl);
@@ -186,7 +186,7 @@ export async function checkPasskey(
       expectedOrigin,
       expectedRPID: rpID,
       requireUserVerification: false,
-      // The library does not check the counter, which the statement below checks and updates.
+      // The library does not check the counter. The statement below checks and updates it.
       credential: { id: passkey.credential_id, publicKey: new Uint8Array(passkey.public_key), counter: 0 },
     }),
   );
@@ -207,7 +207,7 @@ export async function checkPasskey(
 }
 
 /**
- * Checks the response to a challenge of `POST /api/webauthn/login/begin`. Any passkey can sign such a challenge, but
+ * Checks the response to a challenge from `POST /api/webauthn/login/begin`. Any passkey can sign this challenge, but
  * only once.
  * @throws AppError like `checkPasskey`, or `invalid` with code `2fa_no_challenge`
  */
@@ -223,9 +223,10 @@ export async function checkDiscoverablePasskey(
 }
 
 /**
- * Rejects a response from a page that is shown in a frame of another site, where users cannot see which site asks.
- * Millrace never allows frames. The library accepts registrations from frames, and so do browsers that do not report
- * the top origin, such as Safari (https://www.w3.org/TR/webauthn-3/#dom-collectedclientdata-crossorigin).
+ * Rejects a response from a page inside a frame of another site, where users cannot see which site requests the
+ * passkey. Millrace never allows frames. This check is necessary because the library accepts registrations from frames,
+ * and so do browsers that do not report the top origin, such as Safari
+ * (https://www.w3.org/TR/webauthn-3/#dom-collectedclientdata-crossorigin).
  */
 function refuseForeignFrame(credential: { response?: unknown }): void {
   const { clientDataJSON } = (credential.response ?? {}) as { clientDataJSON?: unknown };
@@ -241,12 +242,12 @@ function parseClientData(text: unknown): Record<string, unknown> {
     const data: unknown = JSON.parse(Buffer.from(String(text), 'base64url').toString());
     return isObject(data) ? data : {};
   } catch {
-    // The library rejects invalid data with a reason.
+    // The library rejects invalid client data with its own error.
     return {};
   }
 }
 
-/** Runs a library check. The library's errors are caused by the browser's data, so they become client errors. */
+/** Runs a check from the library. The browser's data causes the library's errors, so they become client errors. */
 async function verified<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

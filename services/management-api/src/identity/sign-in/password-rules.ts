@@ -7,14 +7,14 @@ const maxLength = 256;
 /** Minimum score, from 0 to 4. A password with a lower score can be guessed in fewer than 10^8 attempts. */
 const minScore = 3;
 /**
- * Maximum number of characters that are judged. Further characters cannot make a password weaker, and the time for an
+ * Maximum number of characters that are scored. Further characters cannot make a password weaker, and the time for an
  * estimate grows with the square of the length.
  */
 const maxJudgedLength = 72;
 
 /**
  * Checks that a password is long enough and hard to guess.
- * @param person what an attacker would try first: the user's address and name
+ * @param person strings that an attacker would try first: the user's email address and name
  * @throws AppError `invalid` naming `password`
  */
 export async function checkNewPassword(password: string, person: readonly string[]): Promise<void> {

@@ -9,7 +9,6 @@ const tags: [string] = ['sign-in'];
 const resetParams = Type.Object({ user_uuid: Type.String({ format: 'uuid', description: 'UUID of the user.' }) });
 const secretExample = 'u3Vd0m9Jr1b8KcYw5hQ2sXe7LnPz4TfGaIoRxNqCvEk';
 
-/** Creates the routes for forgotten passwords (docs/api/passwords.md). */
 export function resetRoutes(deps: SignInDeps) {
   const { sql, signInLimits, accountMailing } = deps;
   return [

@@ -6,7 +6,7 @@ import { createTestTenant, eventually, type MailServer, startMailServer, type Te
 import { newInviteSecret } from '../../testing/organization-actors.ts';
 import { noLimits, sessionKey, signInAs, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Tests the setting of new passwords by email, and of first passwords by invite. */
+/** Tests how users set a new password with an emailed link, or their first password with an invite. */
 let mailServer: MailServer;
 let mailer: Mailer;
 let api: TestApi;
@@ -41,7 +41,7 @@ afterAll(async () => {
 });
 
 let clients = 0;
-/** Each test sends requests from its own address. */
+/** Each test sends requests from its own IP address. */
 const post = (path: string, body: object, headers: Record<string, string> = {}) =>
   api.send('POST', path, { body, headers: { 'x-forwarded-for': `192.0.2.${clients}`, ...headers } });
 beforeEach(() => {

@@ -25,7 +25,6 @@ const tags: [string] = ['sign-in'];
 const isDone = { success: true };
 const secretExample = 'u3Vd0m9Jr1b8KcYw5hQ2sXe7LnPz4TfGaIoRxNqCvEk';
 
-/** Creates the routes for signing in and out (docs/api/sign-in.md). */
 export function signInRoutes(deps: SignInDeps) {
   const { sql, transaction, signInLimits, countSignIn } = deps;
   return [

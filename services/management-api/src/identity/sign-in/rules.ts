@@ -1,4 +1,4 @@
-// Creates sessions after sign-in by password or link, with all checks before a session begins.
+// Checks sign-ins by password or link, and creates their sessions.
 
 import {
   type AddressDomain,
@@ -60,7 +60,7 @@ export async function signInByPassword(
   const { sql, transaction, passwords, signInLimits } = deps;
   const account = parseEmailAddress(email);
   const enforced = account === null ? null : await findEnforcedProvider(deps, account);
-  // If the domain does not allow an exception for owners, reject the sign-in before checking the password.
+  // If the domain allows no exception for owners, reject the sign-in before checking the password.
   if (enforced?.domain.sso_owner_exception === false) throw createSsoEnforcedError(enforced.kind);
   const refused = () => (enforced === null ? wrongCredentials() : createSsoEnforcedError(enforced.kind));
   const device = account === null ? null : await findKnownDevice(sql, request, account);
@@ -84,7 +84,7 @@ export async function signInByPassword(
   return signedIn;
 }
 
-/** Rejects the sign-in if the password changed or the user was deactivated during the password check. */
+/** Rejects the sign-in if, while the password was being checked, it was changed or the user was deactivated. */
 async function requireUnchanged(tx: Transaction, seen: SignInUser): Promise<void> {
   await lockUserKeys(tx, seen.id);
   const user = await findSignInUser(tx, { id: seen.id });
@@ -140,8 +140,8 @@ export async function findKnownDevice(sql: Sql, request: ApiRequest, account: st
 }
 
 /**
- * Replaces the browser's previous session with a new one, and stores the browser as a known device.
- * @param remember whether to skip the second factor in this browser from now on
+ * Starts a session that replaces the browser's previous session, and stores the browser as a known device.
+ * @param remember whether this browser can skip the second factor in future sign-ins
  */
 export async function startSession(
   { installed, accountMailing }: Pick<SignInDeps, 'installed' | 'accountMailing'>,
@@ -180,8 +180,8 @@ export async function startSession(
 }
 
 /**
- * Records in the organization's activity log that a user bypassed an enforced provider, with an operator's link or as
- * an exempt owner.
+ * Records in the organization's activity log that a user bypassed an enforced provider, either with an operator's link
+ * or as an exempt owner.
  */
 async function recordSsoBypass(
   tx: Transaction,
@@ -206,7 +206,7 @@ async function recordSsoBypass(
   });
 }
 
-/** Converts sign-in details to changes without a previous value, for an activity record. */
+/** Converts sign-in details to field changes without a previous value, for the activity log. */
 function seenAt(values: Record<string, string | null>): FieldChange[] {
   return Object.entries(values).map(([field, after]) => ({
     type: 'User',
@@ -217,10 +217,7 @@ function seenAt(values: Record<string, string | null>): FieldChange[] {
   }));
 }
 
-/**
- * Returns the user of the session.
- * @throws AppError `not_found` if the user was deleted in the meantime
- */
+/** @throws AppError `not_found` if the session's user has just been deleted */
 export async function requireUser(sql: Sql, userId: number): Promise<SignInUser> {
   const user = await findSignInUser(sql, { id: userId });
   if (!user) throw new AppError('not_found', 'Not found.');
@@ -231,10 +228,7 @@ function wrongCredentials(): AppError {
   return new AppError('invalid', 'Invalid email or password.', { code: 'invalid_credentials' });
 }
 
-/**
- * Returns the user of a password reset link.
- * @throws AppError `invalid` with code `invalid_token`
- */
+/** Returns the user to whom a password reset link belongs. @throws AppError `invalid` with code `invalid_token` */
 export async function requireResetLink(sql: Sql, userUuid: string, token: string): Promise<SignInUser> {
   const link = await findOneTimeLink(sql, token);
   const isReset = link?.kind === 'reset_password' && link.user_id !== null;
@@ -244,8 +238,8 @@ export async function requireResetLink(sql: Sql, userUuid: string, token: string
 }
 
 /**
- * Replaces a forgotten password, which ends all sessions of the user.
- * @returns the address of the account
+ * Replaces a forgotten password, which ends all of the user's sessions.
+ * @returns the account's email address
  * @throws AppError like `requireResetLink`, or `invalid` naming `password`
  */
 export async function resetPassword(
@@ -267,7 +261,7 @@ export async function resetPassword(
 }
 
 /**
- * Describes a link that `millrace console-link` printed, without invalidating it.
+ * Describes a link that `millrace console-link` printed, without invalidating the link.
  * @throws AppError `invalid` with code `invalid_token`
  */
 export async function describeSignInLink(
@@ -283,9 +277,9 @@ export async function describeSignInLink(
 }
 
 /**
- * Signs in the user of a link that `millrace console-link` printed, or creates the first account of the installation
- * and signs it in. Each link works only once.
- * @throws AppError like `describeLink`, or `invalid` naming a field of the first owner
+ * Signs in the user for whom `millrace console-link` printed a link. If the installation has no account, creates the
+ * first one and signs in its user. Each link works only once.
+ * @throws AppError like `describeSignInLink`, or `invalid` naming a field of the first owner
  */
 export async function signInByLink(
   deps: SignInDeps,
@@ -299,8 +293,8 @@ export async function signInByLink(
     await lockUserKeys(tx, link.user_id);
     const user = await findSignInUser(tx, { id: link.user_id });
     if (!user?.is_active) throw badLink();
-    // The link replaces a second factor, because the operator has confirmed the user's identity. Users who have lost
-    // their second factor sign in this way.
+    // The link replaces the second factor, because the operator has confirmed the user's identity. Users who have lost
+    // their second factor sign in with a link.
     const hasFactor = requiresSecondFactor(await findSecondFactors(tx, user.id));
     return startSession(deps, tx, request, { user, method: 'link', secondFactor: hasFactor ? 'link' : null });
   });
@@ -317,7 +311,7 @@ async function createFirstOwner(
   const hash = await passwords.hash(owner.password);
   return transaction(async (tx) => {
     const link = await consumeOneTimeLink(tx, body.secret);
-    // `millrace bootstrap` may have created an organization in the meantime.
+    // `millrace bootstrap` may have created an organization since the link was printed.
     if (link?.kind !== 'first_owner' || (await listOrganizations(tx)).length > 0) throw badLink();
     const user = await createUser(tx, { email: owner.email, firstName: owner.first_name ?? '', isEmailVerified: true });
     const actor = { userId: user.id };

@@ -51,7 +51,7 @@ const code = Type.String({
   maxLength: 40,
   description: 'Six-digit code from the authenticator app, or a backup code.',
 });
-/** A browser's response, with WebAuthn's fields. */
+/** A browser's response to a WebAuthn challenge, with WebAuthn's field names. */
 const credential = freeFormObject({ description: 'The credential returned by `navigator.credentials`, as JSON.' });
 const credentialOptions = freeFormObject({ description: 'Options for `navigator.credentials`, as JSON (WebAuthn).' });
 
@@ -262,7 +262,6 @@ export const revokedSessions = Type.Object(
 
 type SessionRow = Awaited<ReturnType<typeof selectSessions>>[number];
 
-/** Converts a session to a response for its user. */
 export function toLoginSession(row: SessionRow, currentId: string) {
   return {
     id: row.id,
@@ -276,8 +275,8 @@ export function toLoginSession(row: SessionRow, currentId: string) {
 }
 
 /**
- * Browsers that are recognized. More specific patterns come first, because the user agents of many browsers also
- * contain the names of other browsers.
+ * Recognized browsers. More specific patterns come first, because the user agents of many browsers also contain the
+ * names of other browsers.
  */
 const browsers = [
   ['Edge', /\bEdg(?:e|A|iOS)?\//],
@@ -298,7 +297,7 @@ const systems = [
 ] as const;
 
 /**
- * Describes the browser and the operating system with fixed names, because a client can send any text as its user
+ * Describes the browser and the operating system with fixed names, because a client can send any string as its user
  * agent.
  */
 export function describeBrowser(browser: string): string {

@@ -10,16 +10,13 @@ export interface SealedTexts {
    *   unencrypted
    */
   seal(text: string, context: string): string;
-  /**
-   * Decrypts a text.
-   * @throws SecretBoxError if no configured key can decrypt it
-   */
+  /** @throws SecretBoxError if no configured key can decrypt the stored secret */
   open(stored: string, context: string): string;
 }
 
 /**
- * Creates the encryption of sign-in secrets.
- * @param mayBePlain whether secrets are stored unencrypted if no key is configured. Only for local development.
+ * Creates the encryption for sign-in secrets.
+ * @param mayBePlain whether to store secrets unencrypted if no key is configured. Only for local development.
  */
 export function createSealedTexts(box: SecretBox, { mayBePlain }: { mayBePlain: boolean }): SealedTexts {
   return {

@@ -48,8 +48,8 @@ const params = Type.Object({ id: Type.String({ format: 'uuid', description: 'ID 
 const secretExample = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
 
 /**
- * Creates the routes of second factors. They require a session (docs/api/second-factors.md). They also work for users
- * who must set up a factor before they can do anything else.
+ * Creates the second-factor routes, which require a session (docs/api/second-factors.md). Users who must set up a
+ * factor before they can do anything else can use these routes too.
  */
 export function secondFactorRoutes(deps: SecondFactorDeps) {
   const { sql, transaction, accountMailing } = deps;

@@ -20,7 +20,10 @@ import {
   type TestResponse,
 } from '../../testing/start-test-api.ts';
 
-/** Tests second factors: codes of an app, backup codes and passkeys. Also tests passkeys instead of a password. */
+/**
+ * Tests second factors (authenticator app codes, backup codes and passkeys), and sign-in with a passkey and no
+ * password.
+ */
 let mailServer: MailServer;
 let mailer: Mailer;
 let api: TestApi;
@@ -59,7 +62,6 @@ afterAll(async () => {
   await mailServer.stop();
 });
 
-/** Returns a cookie from a response, in the form that requests contain. */
 function cookieOf({ headers }: TestResponse, kind: 'session' | 'device' | 'step'): string {
   const [found] = new RegExp(`millrace_${kind}=[\\w-]{43}`).exec(headers.get('set-cookie') ?? '') ?? [];
   if (found === undefined) throw new Error(`The answer has no ${kind}.`);
@@ -78,7 +80,8 @@ const around = (steps: number) => Date.now() + steps * 30_000;
 
 /**
  * Connects an app with the current code, which is valid for at least 30 more seconds.
- * @param isUsedUp whether the code counts as used. Otherwise, the code can be used again, as if it were a later code.
+ * @param isUsedUp whether the code then counts as used. By default, a test can use the same code again, as if it were a
+ * new code.
  */
 async function connectApp({ isUsedUp = false } = {}) {
   const { body } = await own('GET', '/api/users/@me/two_factor_start_setup/');
@@ -95,7 +98,7 @@ const waitForMail = (subject: string) =>
     what: subject,
   });
 
-/** Returns the changed fields in the activity log of the account. */
+/** Returns the changed fields in the account's activity log. */
 async function changedFields(): Promise<string[]> {
   const { body } = await own('GET', '/api/users/@me/activity/');
   return body.results.flatMap(({ detail }: { detail: { changes: { field: string }[] | null } }) =>
@@ -363,7 +366,7 @@ describe('an organization that requires a second factor', () => {
     expect(await status()).toMatchObject({ is_enabled: false, is_demanded: true });
     await connectApp();
     expect((await own('GET', path)).status).toBe(200);
-    // Start this session before the user has a second factor.
+    // This session starts without a second factor.
     const unshown = await signInAs(api, user.id);
     expect(await own('GET', path, undefined, unshown)).toMatchObject({
       status: 403,
@@ -428,7 +431,7 @@ describe('passkeys', () => {
     expect(entered).toMatchObject({ status: 200, body: { success: true } });
     const { body } = await own('GET', '/api/webauthn/credentials/', undefined, cookieOf(entered, 'session'));
     expect(body).toMatchObject([{ label: 'Desk', last_used_at: expect.any(String) }]);
-    // The passkey cannot be registered again.
+    // A passkey can be registered only once.
     expect(await register({}, passkey)).toMatchObject({ response: { status: 400, body: { attr: 'credential' } } });
   });
 

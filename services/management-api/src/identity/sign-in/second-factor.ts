@@ -1,4 +1,4 @@
-// Sets up authenticator apps and backup codes, checks their codes, and disables them (docs/api/second-factors.md).
+// Sets up and disables authenticator apps and backup codes, and checks their codes (docs/api/second-factors.md).
 
 import {
   beginSignInStep,
@@ -54,7 +54,9 @@ function appOf(secret: string, account: string): TOTP {
   return new TOTP({ issuer, label: account, secret: Secret.fromBase32(secret), period: stepSeconds });
 }
 
-/** Returns the time step of a code if it is the previous, current or next step, and null otherwise. */
+/**
+ * Returns the time step of a code. Accepts the previous, current and next step, and returns null for all other codes.
+ */
 function stepOfCode(secret: string, code: string): number | null {
   const now = Math.floor(Date.now() / 1000 / stepSeconds);
   const delta = appOf(secret, '').validate({ token: code, window: 1 });
@@ -76,7 +78,7 @@ export async function beginTotpSetup(
 }
 
 /**
- * Turns on the codes of the app, and ends the user's other sessions. Trusted browsers need a second factor again.
+ * Enables the app's codes, and ends the user's other sessions. Trusted browsers need a second factor again.
  * @returns ten backup codes, which are shown only once
  * @throws AppError `invalid` with `setup_expired`, or with `token_invalid` naming `token`, or `rate_limited`
  */
@@ -95,7 +97,7 @@ export async function finishTotpSetup(
     }
     const sealed = String(begun.data.secret);
     const step = stepOfCode(sealedTexts.open(sealed, totpEncryptionContext(user.id)), code);
-    // Throw only after the transaction, so that the user can enter another code.
+    // The error rolls the transaction back, so the setup is not consumed and the user can enter another code.
     if (step === null) throw wrongCode('token_invalid');
     await storeTotpSecret(tx, user.id, { secret: sealed, lastStep: step });
     await revokeTrustedDevices(tx, user.id);
@@ -109,10 +111,7 @@ export async function finishTotpSetup(
   return codes;
 }
 
-/**
- * Replaces the backup codes of a user.
- * @throws AppError `invalid` with code `2fa_not_enabled`
- */
+/** Replaces a user's backup codes. @throws AppError `invalid` with code `2fa_not_enabled` */
 export async function createBackupCodes(
   { transaction, accountMailing }: SecondFactorDeps,
   user: SignInUser,
@@ -167,7 +166,7 @@ function notEnabled(): AppError {
 }
 
 /**
- * Checks a code of an app or a backup code.
+ * Checks a code from an authenticator app, or a backup code.
  * @throws AppError `invalid` with code `2fa_invalid`, or `rate_limited`
  */
 export async function checkFactorCode(
@@ -191,7 +190,10 @@ export async function checkFactorCode(
   return 'backup_code';
 }
 
-/** Records a failed second factor in the account's activity log, because someone else may have the password. */
+/**
+ * Records a failed second factor in the account's activity log, because a person other than the user may know the
+ * password.
+ */
 async function refuseCode(sql: Sql, user: SignInUser): Promise<AppError> {
   await recordOwnActivity(sql, user, { activity: 'second_factor_refused', changes: [] });
   return wrongCode('2fa_invalid');
@@ -221,7 +223,7 @@ export async function findSecondFactor(
   return { step: await beginSignInStep(tx, { kind: 'second_factor', userId: user.id, data: { method } }) };
 }
 
-/** Creates the response to a correct password, after which the client continues with `POST /api/login/token`. */
+/** Creates the response to a correct password. The client continues with `POST /api/login/token`. */
 export function createSecondFactorError(request: ApiRequest, step: string): AppError {
   return new AppError('unauthenticated', 'A second factor is required. Enter a code or use a passkey.', {
     code: '2fa_required',

@@ -1,4 +1,4 @@
-// Declares the routes for a sign-in's second step, and for passkey sign-in, which has only one step.
+// Declares the routes for the second step of a sign-in, and for passkey sign-in, which has only one step.
 
 import {
   beginSignInStep,
@@ -48,10 +48,7 @@ export function secondStepRoutes(deps: SignInDeps) {
     await signInLimits.countAnonymousRequest(request.address);
   };
 
-  /**
-   * Finds the unfinished sign-in of a browser.
-   * @throws AppError `invalid` with code `2fa_expired`
-   */
+  /** Finds the browser's unfinished sign-in. @throws AppError `invalid` with code `2fa_expired` */
   async function requireHalf(request: ApiRequest) {
     const secret = readStepCookie(request);
     const step = secret === null ? undefined : await findSignInStep(sql, 'second_factor', secret);
@@ -72,9 +69,9 @@ export function secondStepRoutes(deps: SignInDeps) {
       await lockUserKeys(tx, user.id);
       const step = await consumeSignInStep(tx, 'second_factor', secret);
       const current = await findSignInUser(tx, { id: user.id });
-      // A password change, a removed factor and a deactivation each delete the unfinished sign-in.
+      // The unfinished sign-in was deleted if the password changed, a factor was removed, or the user was deactivated.
       if (!step || !current?.is_active) throw expired();
-      // `findSecondFactor` has stored a valid method.
+      // The cast is safe, because `findSecondFactor` has stored a valid method.
       const method = step.data.method as NewSession['method'];
       return startSession(deps, tx, request, { user: current, method, ...how });
     });
@@ -144,7 +141,7 @@ export function secondStepRoutes(deps: SignInDeps) {
           const { secret, user, challenge, needsVerification } = await requireHalf(request);
           if (credential !== undefined) {
             if (typeof challenge !== 'string') throw challengeError();
-            // The challenge can be used only once, whether or not the check succeeds.
+            // Each challenge can be used only once, even if the check fails.
             await updateSignInStep(sql, 'second_factor', { secret, data: { challenge: null } });
             const publicUrl = requirePublicUrl(request);
             await checkPasskey(deps, { credential, challenge, publicUrl, userId: user.id, needsVerification });

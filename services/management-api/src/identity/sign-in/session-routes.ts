@@ -1,4 +1,4 @@
-// Declares the routes for signed-in users to manage their sessions.
+// Declares the routes with which signed-in users manage their sessions.
 
 import {
   endUserSession,
@@ -30,7 +30,7 @@ import { checkFactorCode } from './second-factor.ts';
 const tags: [string] = ['sign-in'];
 const path = '/api/users/@me/login_sessions';
 
-/** Creates the session routes, which require a session (docs/api/sign-in.md), because keys do not have sessions. */
+/** Creates the session routes (docs/api/sign-in.md). They require a session and do not accept API keys. */
 export function sessionRoutes(deps: SignInDeps) {
   const { sql } = deps;
   const target = async ({ caller }: { caller: Caller }): Promise<SessionCredential> => requireSession(caller);
@@ -116,7 +116,7 @@ export function sessionRoutes(deps: SignInDeps) {
 
 /**
  * Confirms a session by password, second factor or passkey.
- * @throws AppError `invalid` naming the wrong or missing field, or the errors of the limits
+ * @throws AppError `invalid` naming the wrong or missing field, or the errors of the rate limits
  */
 async function confirm(
   deps: SignInDeps,

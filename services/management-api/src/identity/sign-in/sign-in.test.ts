@@ -10,7 +10,7 @@ import {
 import { createTestTenant, eventually, type TestTenant } from '@millrace/testing';
 import { noLimits, sessionKey, startTestApi, type TestApi, type TestResponse } from '../../testing/start-test-api.ts';
 
-/** Tests signing in by password or link, and sessions. All tests share one service, and each test has its own users. */
+/** Tests sessions, and sign-in by password or link. All tests share one service, and each test has its own users. */
 let api: TestApi;
 let tenant: TestTenant;
 let email: string;
@@ -37,7 +37,7 @@ const post = (path: string, body?: unknown, headers: Record<string, string> = {}
   api.send('POST', path, { ...(body !== undefined && { body }), headers });
 const login = (body: object = { email, password }, headers = {}) => post('/api/login/', body, headers);
 
-/** Returns the session from a response, in the form that requests contain. */
+/** Returns the session cookie that a response sets, in the format of a `Cookie` header. */
 function sessionIn({ headers }: TestResponse): string {
   const [, secret] = /millrace_session=([\w-]{43});/.exec(headers.get('set-cookie') ?? '') ?? [];
   if (secret === undefined) throw new Error('The answer has no session.');

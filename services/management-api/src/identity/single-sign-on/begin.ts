@@ -29,8 +29,8 @@ import {
 /**
  * Starts a sign-in through a provider. The query parameter `email` selects the domain, or `test` if the sign-in is a
  * test. `next` is the page to open afterwards, and `reauth=true` confirms a session.
- * @returns the URL of the provider, and the secret for the cookie that binds the response to this browser
- * @throws AppError with one of the codes of docs/api/single-sign-on.md
+ * @returns the provider URL to redirect to, and the secret for the cookie that binds the response to this browser
+ * @throws AppError with one of the codes in docs/api/single-sign-on.md
  */
 export async function startProviderSignIn(
   deps: SingleSignOnDeps,
@@ -77,7 +77,7 @@ export async function startProviderSignIn(
   return { url: begun.url, browserSecret };
 }
 
-/** Returns the path if it is within this installation, and the start page otherwise, to prevent open redirects. */
+/** Returns the path if it is within this installation, and the start page otherwise. Prevents open redirects. */
 export function parseLocalPath(next: string | null): string {
   const start = '/console/';
   if (next === null || next.length > 2000 || !/^\/(?![/\\])[^\\\p{Cc}]*$/u.test(next)) return start;
@@ -86,7 +86,7 @@ export function parseLocalPath(next: string | null): string {
   return url?.origin === own ? url.pathname + url.search + url.hash : start;
 }
 
-/** Returns the domain whose own provider is used, or null if a provider of the installation is used. */
+/** Returns the domain whose own provider is used. Returns null for one of the installation's providers. */
 async function chosenDomain(
   { sql, installed }: SingleSignOnDeps,
   { kind, email, testedId }: { kind: ProviderKind; email: string | null; testedId: string | null },

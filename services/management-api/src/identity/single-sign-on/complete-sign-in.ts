@@ -1,4 +1,4 @@
-// Completes a sign-in through a provider. The callers have checked that the response is valid and comes from the
+// Completes a sign-in through a provider. Callers have already checked that the response is valid and comes from the
 // browser that started the sign-in (docs/api/single-sign-on.md).
 
 import {
@@ -59,8 +59,8 @@ async function signIn(deps: SingleSignOnDeps, response: ValidResponse): Promise<
     const arrival = await signInThroughProvider(tx, profile, { now: new Date(), installed });
     if (arrival.outcome === 'refused') return arrival;
     const { user } = arrival;
-    // Require a second factor as for other sign-ins, because the account can also be in organizations that do not trust
-    // this provider.
+    // Require a second factor as for other sign-in methods, because the account can also be in organizations that do
+    // not trust this provider.
     const device = await findKnownDevice(tx, request, user.email);
     const factor = await findSecondFactor(tx, user, { device, method: kind });
     if ('step' in factor) return { ...arrival, step: factor.step };
@@ -90,8 +90,8 @@ async function signIn(deps: SingleSignOnDeps, response: ValidResponse): Promise<
 }
 
 /**
- * Records what the provider reported and what would happen at a sign-in, so that an administrator can see it. Changes
- * nothing else.
+ * Records what the provider reported and how a real sign-in would end, so that an administrator can see both. Does not
+ * sign anyone in or change an account.
  */
 async function showTest(
   { sql }: SingleSignOnDeps,
@@ -105,7 +105,7 @@ async function showTest(
   return { path: next };
 }
 
-/** Returns what a user's first sign-in with this response would result in. */
+/** Returns how a user's first sign-in with this response would end. */
 function testOutcome(
   { email, isEmailVerified, firstName, lastName, subject }: ProviderProfile,
   domain: string,
@@ -151,7 +151,7 @@ const refusalSentences: Record<Extract<ProviderSignInRefusal, string>, string> =
   no_new_organizations: 'There is no account with this email address. Ask for an invite.',
 };
 
-/** Returns the normalized email address from the provider, or null if it is missing or invalid. */
+/** Returns the provider's email address in normalized form, or null if the address is missing or invalid. */
 export function readReportedEmail(written: string | null): string | null {
   const email = parseEmailAddress(written ?? '');
   return email !== null && isEmail(email) ? email : null;

@@ -1,4 +1,4 @@
-// Completes the redirect from an OpenID provider back to Millrace (docs/api/single-sign-on.md).
+// Handles the redirect from an OpenID provider back to Millrace (docs/api/single-sign-on.md).
 
 import type { ApiRequest } from '@millrace/http';
 import { requirePublicUrl } from '../../access/public-url.ts';
@@ -17,7 +17,7 @@ import {
 
 /**
  * Checks an OpenID provider's response, which is in the URL, and completes the sign-in.
- * @throws AppError with one of the codes of docs/api/single-sign-on.md
+ * @throws AppError with one of the codes in docs/api/single-sign-on.md
  */
 export async function finishOpenId(
   deps: SingleSignOnDeps,

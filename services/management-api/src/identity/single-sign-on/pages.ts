@@ -1,5 +1,5 @@
-// Serves the pages that a browser visits during a sign-in through a provider. These pages redirect to the next page and
-// never show an error, because the sign-in page explains what went wrong.
+// Serves the pages that a browser visits during a sign-in through a provider. They only redirect and never show an
+// error, because the sign-in page explains errors.
 
 import type { ServerResponse } from 'node:http';
 import type { ApiRequest, PageContext, PageRoute } from '@millrace/http';
@@ -21,7 +21,7 @@ const bodyLimitBytes = 400 * 1024;
 export function signOnPages(deps: PageDeps): PageRoute[] {
   const { logger } = deps;
 
-  /** Creates a page that redirects the browser. After an error, the page redirects to the sign-in page. */
+  /** Creates a page that redirects the browser. After an error, it redirects to the sign-in page. */
   const page = (
     path: string,
     method: 'GET' | 'POST',
@@ -43,7 +43,7 @@ export function signOnPages(deps: PageDeps): PageRoute[] {
       response.writeHead(status, { location, ...cookies }).end();
     },
   });
-  /** Creates a page to which the provider redirects the browser. */
+  /** Creates a page to which a provider redirects the browser. */
   const arrival = (
     path: string,
     method: 'GET' | 'POST',
@@ -111,8 +111,8 @@ function follow(request: ApiRequest, { path, signedIn, step }: NextPage): Redire
 }
 
 /**
- * Returns the path of the page that explains an error. The path contains nothing from the request: only a code for
- * which the sign-in page has a sentence, and an ID with which an administrator finds the details in the log.
+ * Returns the path of the page that explains an error. To keep the request's contents out of the path, it contains only
+ * a code for which the sign-in page has a sentence, and an ID with which an administrator finds the details in the log.
  */
 function errorPath(request: ApiRequest, error: unknown, logger: Logger): string {
   const known: AppError | null = isAppError(error) ? error : null;

@@ -35,7 +35,7 @@ export interface SingleSignOnDeps extends SignInDeps {
 const nullableText = Type.Union([Type.String(), Type.Null()]);
 
 const shared = {
-  /** The ID of the domain whose own provider is used, or null for a provider of the installation. */
+  /** The domain whose own provider is used. Null for one of the installation's providers. */
   domainId: nullableText,
   purpose: Type.Union([
     Type.Object({ for: Type.Literal('sign_in') }),
@@ -45,8 +45,8 @@ const shared = {
   /** The path within this installation to which the browser is redirected after the sign-in. */
   next: Type.String(),
   /**
-   * SHA-256 hash of the secret in the browser's cookie, or null if the provider started the sign-in (unsolicited SAML
-   * responses).
+   * SHA-256 hash of the secret in the browser's cookie. Null if the provider started the sign-in with an unsolicited
+   * SAML response.
    */
   browser: nullableText,
 };
@@ -54,7 +54,7 @@ const shared = {
 const samlPending = Type.Object({
   ...shared,
   kind: Type.Literal('saml'),
-  /** The SAML request's ID, or null for an unsolicited response. */
+  /** The SAML request's ID. Null for an unsolicited response. */
   requestId: nullableText,
 });
 const openIdPending = Type.Object({
@@ -83,18 +83,12 @@ export type Pending = SamlPending | Static<typeof openIdPending>;
 export type SamlTicket = Static<typeof samlTicket>;
 export type Purpose = Pending['purpose'];
 
-/**
- * Parses the stored state of a sign-in.
- * @throws AppError `internal`
- */
+/** @throws AppError `internal` if the stored state is not valid */
 export function parsePendingSignIn(data: unknown): Pending {
   return Check(samlPending, data) ? data : parse(openIdPending, data);
 }
 
-/**
- * Parses a stored SAML ticket.
- * @throws AppError `internal`
- */
+/** @throws AppError `internal` if the stored ticket is not valid */
 export const parseTicket = (data: unknown): SamlTicket => parse(samlTicket, data);
 
 function parse<Schema extends TSchema>(schema: Schema, data: unknown): Static<Schema> {
@@ -111,7 +105,7 @@ export async function takePendingSignIn(sql: Sql, state: string): Promise<Pendin
   return step && parsePendingSignIn(step.data);
 }
 
-/** The page to redirect the browser to, and the cookies to set. */
+/** The page to which the browser is redirected, and the cookies to set. */
 export interface NextPage {
   /** The path relative to the installation's URL. */
   path: string;
@@ -121,20 +115,20 @@ export interface NextPage {
 }
 
 /**
- * Returns the return URL for a provider. Each provider has its own URL, so that a provider's URL cannot be used with
- * another provider's response.
+ * Returns the URL to which a provider redirects the browser after a sign-in. Each provider has its own URL, so that one
+ * provider's URL does not accept another provider's response.
  */
 export function createRedirectUrl(publicUrl: string, { kind, domainId }: Pick<Pending, 'kind' | 'domainId'>): string {
   return `${publicUrl}/complete/${kind}/${domainId === null || kind === 'saml' ? '' : `${domainId}/`}`;
 }
 
-/** Returns true if users of a domain can sign in through its SAML provider. */
+/** Returns true if users can sign in through the domain's SAML provider. */
 export const hasSaml = (domain: DomainRow): boolean =>
   checkSamlProvider(domain)?.problem === null && hasPlanFeature(domain.features, 'saml');
 
 /**
- * Returns the settings of an OpenID Connect or GitHub provider: those of the domain or, if the domain has none, those
- * of the installation.
+ * Returns the settings of an OpenID Connect or GitHub provider: the domain's settings, or the installation's settings
+ * if the domain has no provider.
  * @throws AppError `improperly_configured_sso`
  */
 export function findOidcProvider(
@@ -158,18 +152,15 @@ export function findOidcProvider(
 }
 
 /**
- * Checks that the response comes from the browser that started the sign-in. Otherwise, an attacker's response could
- * sign the victim's browser in to the attacker's account.
+ * Checks that the response comes from the browser that started the sign-in. Without this check, an attacker's response
+ * could sign the victim's browser in to the attacker's account.
  */
 export function requireSameBrowser({ browser }: Pending, request: ApiRequest): void {
   const secret = readStepCookie(request);
   if (secret === null || hashSecret(secret) !== browser) throw createSignInError('other_browser');
 }
 
-/**
- * Records why a sign-in failed, for the administrators of the domain.
- * @returns the error for the user
- */
+/** Records the reason why a sign-in failed, for the domain's administrators. @returns the error for the user */
 export async function recordRefusal(
   { sql }: SingleSignOnDeps,
   { kind, domainId, purpose, next }: Pick<Pending, 'kind' | 'domainId' | 'purpose' | 'next'>,

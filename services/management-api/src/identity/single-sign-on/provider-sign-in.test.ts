@@ -7,12 +7,12 @@ import { createWalkingBrowser } from '../../testing/walking-browser.ts';
 
 /**
  * Tests which account a sign-in through a provider opens, and which organization the account joins. Both depend on the
- * account's own verified address, not on what the provider reports in a later sign-in.
+ * account's own verified email address. A different address that the provider reports in a later sign-in has no effect.
  */
 let api: TestApi;
-/** A provider that the installation uses both as GitLab and as its OpenID provider. */
+/** One test server that the installation uses both as its GitLab and as its OpenID provider. */
 let gitlab: OpenIdProvider;
-/** Provider of the domain home.example, and the provider that replaces it. */
+/** The first OpenID provider of the domain home.example, and the provider that replaces it. */
 let own: OpenIdProvider;
 let replacement: OpenIdProvider;
 let home: TestTenant;
@@ -71,10 +71,7 @@ afterAll(async () => {
 const newBrowser = () => createWalkingBrowser(/^\/console\//);
 type Browser = ReturnType<typeof newBrowser>;
 
-/**
- * Signs in through a provider.
- * @returns the error code that the sign-in page shows, or null after a sign-in
- */
+/** Signs in through a provider. @returns the error code that the sign-in page shows, or null if the sign-in succeeds */
 async function signIn(
   provider: OpenIdProvider,
   subject: string,
@@ -119,9 +116,7 @@ const accounts = () =>
       WHERE u.email NOT LIKE 'owner@%' ORDER BY u.email`,
     [home.organizationId, other.organizationId],
   );
-/**
- * Links ada@home.example to the subject `u1` of a provider. Afterwards, the account does not belong to an organization.
- */
+/** Links ada@home.example to the provider's subject `u1`. The account then belongs to no organization. */
 async function linkAda(provider: OpenIdProvider): Promise<void> {
   expect(await signIn(provider, 'u1', verified('ada@home.example'))).toBeNull();
   await sql(`DELETE FROM membership WHERE user_id = (SELECT id FROM "user" WHERE email = 'ada@home.example')`);
@@ -129,33 +124,30 @@ async function linkAda(provider: OpenIdProvider): Promise<void> {
 
 describe('a sign-in through a provider', () => {
   /**
-   * Addresses that the provider reports: in the domain of the linked account, in the domain of another organization, or
-   * in a domain without an organization.
+   * Email addresses that the provider reports: in the linked account's domain, in another organization's domain, or in
+   * a domain without an organization.
    */
   const addresses = { same: 'new@home.example', other: 'new@other.example', free: 'new@free.example', '-': '' };
   type Row = [
     number: string,
-    /** Provider of the sign-in. `own` is the OpenID provider of home.example. */
+    /** The provider of the sign-in. `own` is the OpenID provider of home.example. */
     provider: 'GitLab' | 'own',
-    /**
-     * Account of the user. A `linked` account has the address ada@home.example and does not belong to an organization
-     * yet.
-     */
+    /** A `linked` account has the email address ada@home.example and does not belong to an organization yet. */
     account: 'linked' | 'new',
     reported: 'verified' | 'unverified' | 'none',
     place: keyof typeof addresses,
     /**
-     * Whether an administrator invite exists for the reported address. An invite for an address in home.example is from
-     * home, and any other invite is from the other organization.
+     * Whether an administrator invite for the reported email address exists. The home organization invites addresses in
+     * home.example. The other organization invites all other addresses.
      */
     invite: 'invite' | '-',
     /**
-     * Whether SAML is enforced. For an address in other.example, that domain enforces SAML. For any other address,
-     * home.example does.
+     * Whether a domain enforces SAML: other.example for email addresses in that domain, and home.example for all
+     * others.
      */
     enforced: 'enforced' | '-',
     /**
-     * Expected outcome: `in` or the error code, followed by the account with its levels in the organizations of
+     * Expected outcome: `in` or the error code, followed by the account, with its levels in the organizations of
      * home.example and other.example.
      */
     outcome: string,
@@ -384,7 +376,7 @@ describe('a provider that was replaced by one with another issuer', () => {
     const browser = newBrowser();
     expect(await signIn(replacement, 'u1', verified('bea@home.example'), { browser })).toBeNull();
     expect((await me(browser)).email).toBe('bea@home.example');
-    // The address identifies the same user at the new provider, and both identities stay linked.
+    // The email address identifies the same user at the new provider. The identities at both providers stay linked.
     expect(await signIn(replacement, 'u2', verified('ada@home.example'), { browser })).toBeNull();
     await configureOwn(own);
     expect(await signIn(own, 'u1', {}, { browser })).toBeNull();

@@ -1,5 +1,4 @@
-// Declares the routes of single sign-on for administrators, and for users who confirm a sign-in that the provider
-// started.
+// Declares the single sign-on routes for administrators, and for users who confirm a sign-in that a provider started.
 
 import { listBlockedAddresses, parseEmailAddress, unblockAddress } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
@@ -27,7 +26,6 @@ import { listAttempts } from './store.ts';
 const secretExample = 'u3Vd0m9Jr1b8KcYw5hQ2sXe7LnPz4TfGaIoRxNqCvEk';
 const blockedAddressExample = { email: 'ada@example.com', created_at: '2026-11-01T09:00:00Z' };
 
-/** Creates an organization's single sign-on routes (docs/api/single-sign-on.md). */
 export function singleSignOnRoutes({ sql, transaction }: Pick<SingleSignOnDeps, 'sql' | 'transaction'>) {
   return [
     defineRoute({
@@ -107,7 +105,7 @@ export function singleSignOnRoutes({ sql, transaction }: Pick<SingleSignOnDeps, 
   ];
 }
 
-/** Creates the routes for confirming a sign-in that was started on the provider's own page. */
+/** Creates the routes with which a user confirms a sign-in that started on the provider's own page. */
 export function ticketRoutes(deps: SingleSignOnDeps) {
   const shared = { tags: ['sign-in'] as [string], scope: 'public', body: ticket } as const;
   return [

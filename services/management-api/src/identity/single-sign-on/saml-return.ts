@@ -1,5 +1,6 @@
-// Completes a sign-in through a SAML provider in two steps. First, a page of the provider posts the response, without
-// Millrace's cookies. Then the browser follows a redirect, with these cookies (docs/api/single-sign-on.md).
+// Completes a sign-in through a SAML provider in two steps. First, the provider's page posts the response. The browser
+// sends this request without Millrace's cookies. Then, the browser follows a redirect and sends the cookies
+// (docs/api/single-sign-on.md).
 
 import {
   beginSignInStep,
@@ -30,9 +31,9 @@ import {
 } from './pending.ts';
 
 /**
- * Checks the response of a SAML provider, which a page of the provider posts. The browser does not send Millrace's
- * cookies with this request, so the result is stored as a ticket, and the browser returns with the ticket and the
- * cookies (`finishSaml`).
+ * Checks a SAML provider's response, which the provider's page posts. The browser sends this request without Millrace's
+ * cookies. The result is therefore stored as a ticket, and a redirect returns the ticket together with the cookies
+ * (`finishSaml`).
  */
 export async function receiveSaml(
   deps: SingleSignOnDeps,
@@ -85,12 +86,12 @@ export async function receiveSaml(
   return { path: `/complete/saml/?ticket=${ticket}` };
 }
 
-/** Maximum age of a reauthentication, in milliseconds. */
+/** Maximum age in milliseconds of an authentication that confirms a session. */
 const recentlyMs = 5 * 60_000;
 
 /**
- * Returns the pending sign-in of a response. Unsolicited responses have no pending sign-in, and only some domains allow
- * them.
+ * Returns the pending sign-in for a response. Unsolicited responses have no pending sign-in, and only some domains
+ * allow them.
  */
 async function samlSignInState(
   deps: SingleSignOnDeps,
@@ -118,7 +119,9 @@ async function samlSignInState(
   throw await recordRefusal(deps, pending, { reason: 'unsolicited', detail });
 }
 
-/** Completes a ticket's sign-in in its browser. An unsolicited sign-in requires the user's confirmation first. */
+/**
+ * Completes the ticket's sign-in in the user's browser. If the sign-in is unsolicited, the user must confirm it first.
+ */
 export async function finishSaml(
   deps: SingleSignOnDeps,
   { ticket, request }: { ticket: string; request: ApiRequest },
@@ -130,7 +133,7 @@ export async function finishSaml(
   return completeSignIn(deps, { ...taken, request });
 }
 
-/** Returns the user of an unsolicited sign-in, for the page on which the user confirms the sign-in. */
+/** Returns the user of an unsolicited sign-in, for the confirmation page. */
 export async function describeTicket(deps: SingleSignOnDeps, ticket: string): Promise<{ email: string | null }> {
   const seen = await findTicket(deps, ticket);
   if (seen?.browser !== null) throw createSignInError('state_unknown');
@@ -139,7 +142,7 @@ export async function describeTicket(deps: SingleSignOnDeps, ticket: string): Pr
 
 /**
  * Completes an unsolicited sign-in after the user has confirmed it.
- * @throws AppError with one of the codes of docs/api/single-sign-on.md
+ * @throws AppError with one of the codes in docs/api/single-sign-on.md
  */
 export async function confirmTicket(
   deps: SingleSignOnDeps,

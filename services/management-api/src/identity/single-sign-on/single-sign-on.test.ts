@@ -24,7 +24,7 @@ let mailServer: MailServer;
 let mailer: Mailer;
 const metrics = createMetrics({ withProcessMetrics: false });
 let api: TestApi;
-/** A provider that is both the GitLab provider of the installation and the provider of domains. */
+/** One test server that is both the installation's GitLab provider and the domains' own provider. */
 let provider: OpenIdProvider;
 const redirects: string[] = [];
 const key = createTestKey();
@@ -106,23 +106,16 @@ const isMailed = (to: string, subject: string) =>
     { what: `${subject} to ${to}` },
   );
 
-/**
- * Signs in through GitLab.
- * @returns the last page that the browser opens
- */
+/** Signs in through GitLab. @returns the last page that the browser opens */
 async function byGitLab(claims: Person, { subject = randomUUID() as string, browser = newBrowser(), query = '' } = {}) {
   provider.person = { subject, claims };
-  // Sign out at the provider.
   browser.forget(provider.issuer);
   const end = await browser.walk(`${api.url}/login/gitlab/?next=/console/events${query}`);
   return { browser, end: path(end), subject };
 }
 const verified = (email: string) => ({ email, email_verified: true, given_name: 'Ada', family_name: 'Lovelace' });
 
-/**
- * Starts a SAML sign-in in a browser.
- * @returns the request, to which the provider of the domain responds
- */
+/** Starts a SAML sign-in in a browser. @returns the SAML request that the provider receives */
 async function beginSaml(browser = newBrowser(), query = `?email=x@${domain}`) {
   const response = await browser.step(`${api.url}/login/saml/${query}`);
   const location = new URL(response.headers.get('location') ?? '');
@@ -178,7 +171,7 @@ const changeSignOn = async (body: object) =>
   api.send('PATCH', `${domainPath()}sign_on/`, { key: await signInAs(api, tenant.userId), body });
 const signOn = async () => (await api.get(`${domainPath()}sign_on/`, await signInAs(api, tenant.userId))).body;
 const ownerSignsIn = () => bySaml({ attributes: { email: [owner] } });
-/** Enforces SAML, and signs an administrator in through it. */
+/** Enforces SAML, and signs in as an administrator through SAML. */
 async function enforceSaml(): Promise<void> {
   await change({ sso_enforcement: 'saml' })();
   expect((await signOn()).sso_enforcement_state).toBe('waiting');
@@ -376,7 +369,7 @@ describe('an installation-wide OpenID provider', () => {
     expect(path(await browser.walk(unknown))).toBe(failed('state_unknown'));
     expect(path(await browser.walk(result.replace(/state=[^&]*&?/, '')))).toBe(failed('state_unknown'));
     expect(path(await newBrowser().walk(result))).toBe(failed('other_browser'));
-    // A `state` is valid only once, and the other browser has already sent it.
+    // A `state` is valid only once, and the other browser has already sent this one.
     expect(path(await browser.walk(result))).toBe(failed('state_unknown'));
     expect(sessionOf(browser)).toBeUndefined();
   });
@@ -477,7 +470,7 @@ describe('confirming a session through a provider', () => {
 describe('the OpenID provider of a domain', () => {
   beforeEach(async () => {
     await sql('UPDATE organization_domain SET saml_entity_id = NULL WHERE id = $1', [domainId]);
-    // The API accepts only URLs with TLS, so write this one into the database.
+    // Write the URL to the database, because the API accepts only HTTPS URLs.
     await sql('UPDATE organization_domain SET oidc_issuer = $2 WHERE id = $1', [domainId, provider.issuer]);
     redirects.push(`${api.url}/complete/oidc/${domainId}/`);
     const { id, secret } = provider.client;
@@ -486,7 +479,7 @@ describe('the OpenID provider of a domain', () => {
       oidc_client_id: id,
     });
   });
-  // The provider caches the redirect URLs of a client at its first request, so each test starts its own provider.
+  // The provider caches a client's redirect URLs at its first request, so each test starts its own provider.
   let own: OpenIdProvider;
   beforeEach(async () => {
     own = await startOpenIdProvider(() => [`${api.url}/complete/oidc/${domainId}/`]);
@@ -816,7 +809,7 @@ describe('an enforced provider', () => {
     expect((await signOn()).sso_enforcement_state).toBe('waiting');
     await isMailed(owner, 'An administrator must sign in');
     expect((await login(owner)).status).toBe(200);
-    // A member's sign-in does not activate the enforcement.
+    // The sign-in of a member does not activate enforcement.
     await bySaml();
     expect((await login(owner)).status).toBe(200);
     await ownerSignsIn();
@@ -894,7 +887,7 @@ describe('an enforced provider', () => {
       status: 400,
       body: { code: 'sso_enforced_new_email' },
     });
-    // sso-103: a subdomain is another domain.
+    // sso-103: a subdomain is a different domain.
     expect(await login(`x@sub.${domain}`)).toMatchObject({ body: { code: 'invalid_credentials' } });
   });
 

@@ -1,4 +1,4 @@
-// SQL that stores and lists the latest sign-in attempts through a domain's provider.
+// SQL that stores and lists recent sign-in attempts through a domain's provider.
 
 import type { Columns, Sql } from '@millrace/db';
 import { v7 as uuidv7 } from 'uuid';
@@ -36,7 +36,6 @@ export async function recordAttempt(
   );
 }
 
-/** Lists a domain's sign-in attempts, latest first. */
 export async function listAttempts(sql: Sql, domainId: string): Promise<ProviderAttempt[]> {
   return sql.query<ProviderAttempt & Record<string, unknown>>(
     `SELECT id, provider, is_test, reason, detail, email, attributes, created_at FROM provider_try

@@ -1,5 +1,5 @@
-// Changes the email address of an account. The current address stays in use until the user has entered the code that
-// was sent to the new address (docs/api/users.md).
+// Changes an account's email address. The current address stays in use until the user has entered the code that was
+// sent to the new address (docs/api/users.md).
 
 import { randomInt } from 'node:crypto';
 import {
@@ -35,13 +35,13 @@ const kind = 'email_change';
 const maxAttempts = 5;
 /**
  * Maximum age of the sign-in in milliseconds. It is shorter than for other changes, because an attacker in an open
- * session could take over the account with a new address.
+ * session could take over the account with a new email address.
  */
 const freshMs = 5 * 60_000;
 
 const secretOf = (userId: number) => String(userId);
 
-/** Returns the new address that has not been verified yet, or null if no change is pending. */
+/** Returns the new email address that the user has not verified yet, or null if no change is pending. */
 export async function findPendingEmail(sql: Sql, userId: number): Promise<string | null> {
   const step = await findSignInStep(sql, kind, secretOf(userId));
   return step === undefined ? null : String(step.data.email);
@@ -62,7 +62,7 @@ export async function prepareEmailChange(
   const { sql, accountMailing, signInLimits } = deps;
   const user = await requireUser(sql, caller.userId);
   const newEmail = parseEmailAddress(email);
-  // Clients can send back the complete user, including the unchanged address.
+  // Clients may send the complete user, which includes the unchanged email address.
   if (newEmail === user.email) return null;
   requireSession(caller);
   requireRecentSignIn(caller, freshMs);
@@ -89,7 +89,7 @@ export async function prepareEmailChange(
 }
 
 /**
- * Mails a new code for the pending address and invalidates the previous code.
+ * Emails a new code for the pending email address, and invalidates the previous code.
  * @throws AppError `invalid` if no address is pending, or `rate_limited`
  */
 export async function requestEmailCode(
@@ -116,7 +116,7 @@ async function mailCode(
 }
 
 /**
- * Changes the address of the account, ends its other sessions, and notifies both addresses.
+ * Changes the account's email address, ends its other sessions, and notifies both addresses.
  * @throws AppError `invalid` naming `code` (`invalid_code`, `too_many_attempts`) or `email` (`email_taken`)
  */
 export async function verifyEmail(
@@ -125,7 +125,7 @@ export async function verifyEmail(
 ): Promise<void> {
   const session = requireSession(caller);
   const user = await requireUser(sql, caller.userId);
-  // Count the attempt before comparing the code, whether the code is correct or not.
+  // Count every attempt, correct or not, before comparing the code.
   const step = await countSignInStepAttempt(sql, kind, secretOf(user.id));
   if (step === undefined) throw noPendingEmail();
   if (Number(step.data.tries) > maxAttempts) {

@@ -4,7 +4,7 @@ import { createMailer, type Mailer } from '@millrace/runtime/mail';
 import { createTestTenant, eventually, type MailServer, startMailServer, type TestTenant } from '@millrace/testing';
 import { noLimits, signInAs, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Tests what users can do with their own account: change its address, read its activity, and delete it. */
+/** Tests how users change their own email address, read their account's activity, and delete their account. */
 let mailServer: MailServer;
 let mailer: Mailer;
 let api: TestApi;
@@ -46,7 +46,7 @@ const ask = (address: string, key = session) => send('PATCH', '/api/users/@me/',
 const prove = (code: string) => send('POST', '/api/users/verify_email/', { code });
 const mailsTo = (address: string, subject: string) =>
   mailServer.mails.filter(({ to, headers }) => to.includes(address) && headers.subject?.includes(subject));
-/** Waits until an address has received `count` emails, and returns the code in the newest email. */
+/** Waits until an email address has received `count` emails, and returns the code in the newest one. */
 async function codeFor(address: string, count = 1): Promise<string> {
   await eventually(async () => mailsTo(address, 'is your Millrace').length >= count, { what: `mail ${count}` });
   return mailsTo(address, 'is your Millrace').at(-1)?.headers.subject?.slice(0, 6) ?? '';

@@ -1,4 +1,4 @@
-// Declares the routes for users to read and change their own account.
+// Declares the routes with which users read and change their own account.
 
 import { type Passwords, removeUser } from '@millrace/accounts';
 import type { Sql } from '@millrace/db';
@@ -76,8 +76,8 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
       refusedBody: refusedUserFields,
       responses: { 200: { description: 'The user.', schema: me } },
       examples: { request: { first_name: 'Ada', set_current_team: 1 }, response: meExample },
-      // Find the target before the body is validated, so that failed requests count toward the limit too (case
-      // key-042).
+      // Count the request before the body is validated, so that requests with an invalid body count toward the limit
+      // too (case key-042).
       target: async ({ caller }) => {
         const wait = await userChangeLimit.take(String(caller.userId));
         if (wait !== null) throw createThrottledError(wait, 'You changed your account too often.');
@@ -87,7 +87,6 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
         const change = password === undefined ? null : { password, current };
         // Hash the password before the transaction, because hashing is slow and the transaction occupies a connection.
         const setPassword = change && (await prepareNewPassword({ sql, passwords }, caller, change));
-        // Check everything before changing anything.
         const mailCode = email === undefined ? null : await prepareEmailChange(deps, { caller, email, request });
         const notice = await transaction(async (tx) => {
           const passkeyNotice = count === undefined ? null : await requirePasskeyAfterPassword(tx, caller, count);
@@ -154,7 +153,7 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
 const tags: [string] = ['users'];
 const isDone = { success: true };
 
-/** Creates the routes for users' actions on their own account, which require a session. */
+/** Creates the routes for actions on the user's own account. They require a session. */
 function ownAccountRoutes(deps: EmailChangeDeps) {
   const { sql, transaction, accountMailing } = deps;
   const change = { tags, scope: 'user:write', isBeforeSecondFactor: true } as const;
@@ -243,7 +242,7 @@ function ownAccountRoutes(deps: EmailChangeDeps) {
         },
       },
       handler: async ({ caller, request }) => {
-        // A key gets the same response as in PostHog (user-005).
+        // user-005: a key gets the same response as in PostHog.
         if (caller.credential.kind === 'key') {
           throw new AppError('method_not_allowed', 'Method "DELETE" not allowed.');
         }
@@ -256,7 +255,7 @@ function ownAccountRoutes(deps: EmailChangeDeps) {
   ];
 }
 
-/** Returns the user after the change, as the next request would return it. */
+/** Returns the caller with the current environment that the next request would read. */
 async function withCurrentEnvironment(sql: Sql, caller: Caller): Promise<Caller> {
   const { organizationId, environmentId } = await findCurrentEnvironment(sql, caller.userId);
   const isCurrent = (membership: Membership) => membership.organizationId === organizationId;
@@ -268,8 +267,7 @@ async function withCurrentEnvironment(sql: Sql, caller: Caller): Promise<Caller>
 }
 
 /**
- * Describes the caller. If the credential is a key, includes only the organizations, projects and environments that the
- * key can access.
+ * Describes the caller. For a key, includes only the organizations, projects and environments that the key can access.
  */
 async function describeCaller(sql: Sql, caller: Caller) {
   const { credential } = caller;
@@ -291,9 +289,9 @@ async function describeCaller(sql: Sql, caller: Caller) {
     pending_email: await findPendingEmail(sql, caller.userId),
     sensitive_session_expires_at:
       credential.kind === 'session' ? formatDateTime(computeRecentSignInEnd(credential)) : null,
-    // Millrace does not have users with rights in all organizations.
+    // Millrace has no users with rights in all organizations.
     is_staff: false,
-    // The environment may have become private in the meantime.
+    // The environment may have become private since it was selected.
     team: current?.level ? ((await findEnvironmentSummary(sql, current.environmentId)) ?? null) : null,
     organization: organizations.find(({ id }) => id === visible[0]) ?? null,
     organizations,

@@ -56,9 +56,9 @@ export async function updateOwnUser(
 }
 
 /**
- * Sets whether a passkey is required after a password.
+ * Sets whether sign-in by password also requires a passkey.
  * @returns the notice for the user, or null if nothing changed
- * @throws AppError `forbidden` for keys and for a sign-in too long ago, or `invalid` with `no_passkeys` or
+ * @throws AppError `forbidden` for keys and if the sign-in is too old, or `invalid` with `no_passkeys` or
  * `2fa_demanded`
  */
 export async function requirePasskeyAfterPassword(
@@ -81,10 +81,10 @@ export async function requirePasskeyAfterPassword(
   requireRemainingFactor(after);
   await setPasskeysAsSecondFactor(tx, caller.userId, count);
   if (!requiresSecondFactor(after)) await removeBackupCodes(tx, caller.userId);
-  // Delete the user's other sessions, because they began without a second factor.
+  // End the user's other sessions, because they began without a second factor.
   if (count && !requiresSecondFactor(factors)) {
     await endUserSessions(tx, caller.userId, { except: session.id });
-    // A session that began with a passkey has used only this one factor.
+    // A session that began with a passkey has used only the passkey, which is therefore not its second factor.
     if (session.method !== 'passkey') await recordSecondFactor(tx, session.id, 'passkey');
   }
   const change = {
@@ -130,7 +130,7 @@ async function changeCurrentEnvironment(
 }
 
 /**
- * Maximum length in characters. Each record contains its creator with this value, so a page can repeat it a thousand
+ * Maximum length in characters. Each record contains its creator's configuration, so a page can repeat it a thousand
  * times.
  */
 const maxConfigLength = 2000;

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { organization, organizationExample } from '../organizations/schema.ts';
 import { projectExample, projectSummary } from '../projects/schema.ts';
 
-/** The caller as `/api/users/@me/` returns it, with the PostHog fields that Millrace supports. */
+/** The caller as returned by `/api/users/@me/`, with the PostHog fields that Millrace supports. */
 export const me = Type.Object(
   {
     id: Type.Integer({ description: 'Numeric ID of the user.' }),
@@ -82,16 +82,15 @@ export const meExample = {
   ],
 };
 
-/** The code that was emailed to the new address. */
 export const emailVerification = Type.Object(
   { code: Type.String({ minLength: 1, maxLength: 20, description: 'Six-digit code from the email.' }) },
   { title: 'EmailProof' },
 );
 
-/** The roles that users can choose (docs/api/users.md). */
+/** Job roles that users can choose (docs/api/users.md). */
 const roles = ['engineering', 'data', 'product', 'founder', 'leadership', 'marketing', 'sales', 'other', ''];
 
-/** Unsupported PostHog fields that affect more than a page's appearance. */
+/** PostHog fields that Millrace rejects, because they affect more than a page's appearance. */
 export const refusedUserFields = {
   anonymize_data: {
     detail:
@@ -113,7 +112,7 @@ export const refusedUserFields = {
   },
 };
 
-/** The fields that users can change. Other fields are ignored. */
+/** The fields that users can change. Requests can contain other fields, which are ignored. */
 export const userChanges = Type.Object(
   {
     first_name: Type.Optional(Type.String({ maxLength: 150, description: 'First name.' })),

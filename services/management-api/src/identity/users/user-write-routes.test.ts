@@ -5,7 +5,7 @@ import { PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Tests cases user-006 to user-010 (docs/cases.md#the-rest-api). The other cases are in user-routes.test.ts. */
+/** Tests cases user-006 to user-010 (docs/cases.md#the-rest-api). All other user cases are in user-routes.test.ts. */
 let api: TestApi;
 let acme: OrganizationActors;
 let second: { organizationId: string; projectId: number };
@@ -93,7 +93,7 @@ test('user-010: ignores read-only fields of a user', async () => {
   const body = {
     uuid: randomUUID(),
     distinct_id: 'x',
-    // A key cannot change the address (signin-039).
+    // A key cannot change the user's email address (signin-039).
     email: before.email,
     is_email_verified: true,
   };

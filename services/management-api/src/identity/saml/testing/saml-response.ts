@@ -81,7 +81,7 @@ export interface Signing {
   of?: 'Assertion' | 'Response';
   hash?: 'sha1' | 'sha256' | 'sha384' | 'sha512';
   digest?: 'sha1' | 'sha256' | 'sha384' | 'sha512';
-  /** Replacements for the correct algorithms. */
+  /** Transform algorithms to use in place of the correct ones. */
   transforms?: string[];
   canonicalization?: string;
 }
@@ -89,7 +89,7 @@ export interface Signing {
 export const excC14n = 'http://www.w3.org/2001/10/xml-exc-c14n#';
 export const enveloped = 'http://www.w3.org/2000/09/xmldsig#enveloped-signature';
 
-/** Signs one element of a message as providers do, with the signature right after the issuer. */
+/** Signs one element of a response as providers do, with the signature directly after the issuer. */
 export function sign(
   xml: string,
   {
@@ -137,5 +137,5 @@ export function sign(
   return signer.getSignedXml();
 }
 
-/** Encodes a message like the form on a provider's page. */
+/** Encodes XML like the form field that a provider's page posts. */
 export const encode = (xml: string): string => Buffer.from(xml).toString('base64');
