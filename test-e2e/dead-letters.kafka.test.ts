@@ -3,7 +3,7 @@ import { eventually } from '@millrace/testing';
 import { post } from './support/post.ts';
 import { eventLogs, type RunningServices, startServices } from './support/start-services.ts';
 
-/** Events become dead letters. After the cause is fixed, the API replays them to the consumer. */
+/** Events become dead letters. After their cause is fixed, the API replays them to the consumer. */
 describe.each(eventLogs)('the %s log', (eventLog) => {
   let services: RunningServices;
   beforeAll(async () => {

@@ -5,8 +5,8 @@ import { post } from './support/post.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
 
 /**
- * A person is deleted while the log still contains some of the person's events. A worker is killed during the deletion,
- * and the same ID is used again later.
+ * A person is deleted while the log still contains some of the person's events. A worker is killed during the deletion.
+ * After the deletion, the same ID is used again.
  */
 let services: RunningServices;
 let worker: ServiceProcess | undefined;
@@ -25,7 +25,7 @@ afterAll(async () => {
   await removeProgram?.();
 });
 
-/** Sends events with a distinct ID. @returns the UUIDs of the events */
+/** @returns the UUIDs of the events */
 async function capture(distinctId: string, count: number, properties: object = {}): Promise<string[]> {
   const batch = Array.from({ length: count }, () => ({
     uuid: randomUUID(),

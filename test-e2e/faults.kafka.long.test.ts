@@ -13,7 +13,7 @@ import { type Attempt, type SteadyLoad, startSteadyLoad } from './support/steady
 
 /**
  * Tests server outages under load (docs/architecture.md#failure-modes). The services connect through proxies that the
- * test can break. The test itself connects directly.
+ * test can break. The test connects directly.
  */
 const faults = ['refuse', 'blackHole'] as const;
 let kafka: KafkaFaultProxy;
@@ -60,8 +60,8 @@ describe('services with the log on Kafka', () => {
       await waitForResponses(load, 50, 200);
       await kafka[fault]();
       await waitUntilAllRejected(load);
-      // All requests that were in flight at the start have received responses. From here until the end of the fault,
-      // every request is rejected.
+      // All requests that were in flight when the fault began have received responses. From here until the end of the
+      // fault, the gateway rejects every request.
       const during = load.attempts.length;
       await waitForResponses(load, 8, 503);
       const refused = load.attempts.slice(during);
@@ -84,8 +84,8 @@ describe('services with the log on Kafka', () => {
       await postgres[fault]();
       await waitForResponses(load, 1000, 200);
       // The gateway cannot check a key that is not cached. If PostgreSQL refuses connections, the gateway accepts the
-      // event and the consumer checks the key later (docs/architecture.md#life-of-an-event). If PostgreSQL does not
-      // respond, the client must retry.
+      // event and the consumer checks the key (docs/architecture.md#life-of-an-event). If PostgreSQL does not respond,
+      // the client must retry.
       const unchecked = startSteadyLoad(services.ingestUrl, uncachedTenant.projectApiKey, { clients: 1 });
       const isSilent = fault === 'blackHole';
       await waitForResponses(unchecked, 1, isSilent ? 503 : 200);
@@ -112,7 +112,7 @@ describe('services with the log on Kafka', () => {
         const after = await countConsumedRecords(services);
         if (after <= before + 50) throw new Error(`${after} records are consumed. It said: ${consumer?.output()}`);
       },
-      // A statement may take up to 35 s to fail, or 30 s if it waits for a lock.
+      // A statement takes up to 35 s to fail, or 30 s if it waits for a lock.
       { what: 'Consuming on' },
     );
     await waitForResponses(load, 50, 200);
@@ -148,7 +148,7 @@ describe('services with the embedded log', () => {
   );
 });
 
-/** Waits until `count` more responses with this status have arrived. */
+/** Waits for `count` more responses with the given status. */
 async function waitForResponses(load: SteadyLoad, count: number, status: number): Promise<void> {
   const from = load.attempts.length;
   const since = () => load.attempts.slice(from);
@@ -161,7 +161,7 @@ async function waitForResponses(load: SteadyLoad, count: number, status: number)
   );
 }
 
-/** Waits until each client has received status 503. Each client waits for a response before its next request. */
+/** Waits until each client has received status 503. A client waits for a response before its next request. */
 async function waitUntilAllRejected(load: SteadyLoad): Promise<void> {
   const from = load.attempts.length;
   const clients = new Set(load.attempts.map(({ client }) => client));
@@ -184,7 +184,7 @@ function tally(attempts: readonly Attempt[]): Record<number, number> {
   return counts;
 }
 
-/** Every acknowledged event is stored once. A rejected event may also be stored, but at most once. */
+/** Every acknowledged event must be stored exactly once. A rejected event may be stored at most once. */
 async function expectStored(services: RunningServices, load: SteadyLoad): Promise<void> {
   await waitUntilDrained(services);
   const { rows } = await services.database.query<{ uuid: string; count: number }>(

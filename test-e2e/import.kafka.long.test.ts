@@ -16,9 +16,7 @@ import {
 import { createManagementClient } from './support/management-client.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
 
-/**
- * Runs `millrace import` in a separate process with the real ingest host. Every test imports into a separate project.
- */
+/** Runs `millrace import` in a separate process with the real ingest host. Every test imports into its own project. */
 let services: RunningServices;
 let program: CompiledPrograms;
 let tenant: TestTenant;
@@ -62,7 +60,7 @@ function startImport(args: string[], input?: Buffer, ingestUrl = services.ingest
 }
 const runImport = (args: string[], input?: Buffer) => startImport(args, input).ended;
 
-/** Starts a proxy that forwards `count` requests. Further requests wait until the test opens the proxy. */
+/** Starts a proxy that forwards `count` requests and holds all further requests until the test opens the proxy. */
 async function startGate(count: number): Promise<TestServer & { open(): void }> {
   let left = count;
   let open = () => {};
@@ -81,7 +79,7 @@ async function startGate(count: number): Promise<TestServer & { open(): void }> 
   return { ...server, open };
 }
 
-/** Writes two persons' events in order, without UUIDs. Most events belong to one of the persons. */
+/** Writes two persons' events in order, without UUIDs. Most events belong to one person. */
 function writeLines(count: number): string {
   const lines = Array.from({ length: count }, (_, n) =>
     JSON.stringify({

@@ -3,7 +3,7 @@ import { eventually } from '@millrace/testing';
 import { post } from './support/post.ts';
 import { eventLogs, type RunningServices, startServices } from './support/start-services.ts';
 
-/** Tests live events in the entire running system: the stream shows the stored events. */
+/** Tests in the running system that the live stream shows the stored events. */
 describe.each(eventLogs)('the live stream on the %s log', (eventLog) => {
   let services: RunningServices;
   const leaving = new AbortController();
@@ -19,7 +19,7 @@ describe.each(eventLogs)('the live stream on the %s log', (eventLog) => {
     const { tenant, ingestUrl, apiUrl } = services;
     const headers = { authorization: `Bearer ${tenant.personalApiKey}` };
     const base = `${apiUrl}/api/projects/${tenant.projectId}`;
-    // The stream can start only after the consumer has created the topics, so try again until then.
+    // Retry, because the stream can start only after the consumer has created the topics.
     const stream = await eventually(async () => {
       const response = await fetch(`${base}/live/events`, { headers, signal: leaving.signal });
       return response.status === 200 && response;

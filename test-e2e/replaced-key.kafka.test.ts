@@ -5,7 +5,7 @@ import { type RunningServices, startServices } from './support/start-services.ts
 
 /**
  * A project API key is rotated while the log contains 200 events that were sent with the old key. No acknowledged event
- * may be lost. This test has no Redis server.
+ * may be lost. The test has no Redis server.
  */
 let services: RunningServices;
 beforeAll(async () => {
@@ -36,7 +36,7 @@ test('stores 200 pending events, then rejects the old key and accepts the new ke
   });
   expect(response.status).toBe(200);
   const { api_token: newKey } = (await response.json()) as { api_token: string };
-  // Acknowledged events with the old key must not be lost either.
+  // Events with the old key that were acknowledged must not be lost.
   let acknowledged = 200;
   await eventually(
     async () => {

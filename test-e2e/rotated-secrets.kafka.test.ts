@@ -5,7 +5,7 @@ import { type RunningServices, startServices } from './support/start-services.ts
 import { type SteadyLoad, startSteadyLoad } from './support/steady-load.ts';
 
 /**
- * The PostgreSQL password changes under load, and later the role. The secret is mounted as in Kubernetes, and no
+ * Under load, the PostgreSQL password changes first, and then the role. The secret is mounted as in Kubernetes, and no
  * process restarts. Every acknowledged event must be stored once.
  */
 const unique = `${process.pid}_${Date.now()}`;

@@ -54,7 +54,7 @@ describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
       properties: { ...properties, $lib: 'posthog-node', $is_server: true, $geoip_disable: true },
       person: { distinct_ids: ['buyer'] },
     });
-    // The clock skew correction adds the time between sending and receiving.
+    // The timestamp changes by the time between sending and receiving, because of the clock skew correction.
     expect(Math.abs(Date.parse(row?.timestamp ?? '') - timestamp.getTime())).toBeLessThan(30_000);
     expect(await personOf('buyer')).toMatchObject({
       uuid: row?.person?.uuid,

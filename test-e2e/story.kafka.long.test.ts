@@ -48,7 +48,7 @@ describe.each(eventLogs)('a story with killed consumers on the %s log', (eventLo
     const { events } = await storedState(services);
     const sent = [...expected.events.values()].map(({ uuid, event, distinct_id, timestamp, properties }) => ({
       uuid,
-      // The name is an exact synonym, and the event is stored with the other name
+      // `$group_identify` is an exact synonym, and the event is stored as `$groupidentify`
       // (docs/ingestion-rules.md#effects-of-event-names).
       event: event === '$group_identify' ? '$groupidentify' : event,
       distinct_id,
@@ -91,7 +91,7 @@ describe.each(eventLogs)('a story with killed consumers on the %s log', (eventLo
 
 /**
  * Sends batches one after the other, and retries rejected batches. The clients remain slightly ahead of the consumers,
- * so that every kill interrupts work and some work always remains.
+ * so that every kill interrupts the processing of events and unprocessed events always remain.
  */
 async function sendInOrder(services: RunningServices, stream: readonly StoryEvent[], pace: Pace): Promise<void> {
   const { ingestUrl, tenant } = services;
@@ -112,13 +112,15 @@ async function sendInOrder(services: RunningServices, stream: readonly StoryEven
 }
 
 interface Pace {
-  /** Number of acknowledged events. */
   sent: number;
-  /** Maximum number of events that are acknowledged but not consumed yet. */
+  /** Maximum number of events that are acknowledged but not yet consumed. */
   lead: number;
 }
 
-/** In each part of the stream, kills a random consumer at a random moment, and starts a new consumer. */
+/**
+ * Divides the stream into segments. In each segment, kills a random consumer at a random moment, and starts a new
+ * consumer.
+ */
 async function killConsumers(services: RunningServices, total: number, random: () => number): Promise<number> {
   const places = services.consumers.map((consumer) => Promise.resolve(consumer));
   let killed = 0;
@@ -131,7 +133,7 @@ async function killConsumers(services: RunningServices, total: number, random: (
     const index = Math.floor(random() * places.length);
     await (await places[index])?.kill();
     killed++;
-    // Do not wait for the replacement, so that the next consumer may be killed before this one is working.
+    // Do not wait for the replacement, so that the next consumer may be killed before the replacement is working.
     places[index] = services.startConsumer();
   }
   services.consumers.splice(0, places.length, ...(await Promise.all(places)));

@@ -113,7 +113,7 @@ test('does not trace a request without the sampled flag', async () => {
   expect((await send('plain', { traceparent: traceparent.replace(/01$/, '00') })).status).toBe(200);
   expect((await send('plain', {})).status).toBe(200);
   await waitUntilDrained(services);
-  // Earlier requests would be reported before this later request, which is traced.
+  // The spans of the requests above would arrive before the spans of this last request, which is traced.
   const last = traceparent.replace(traceId, traceId.replace('0a', '1a'));
   expect((await send('last', { traceparent: last })).status).toBe(200);
   const since = (name: string) => received.slice(before).filter((span) => span.name === name);

@@ -5,7 +5,7 @@ import { createTestTenant, type DnsServer, startDnsServer } from '@millrace/test
 import { type RunningServices, startServices } from '../support/start-services.ts';
 import { findMissingPrograms } from './find-missing-programs.ts';
 
-/** Uses the management API as an administrator's script would: only with bash, curl and jq. */
+/** Uses the management API only with bash, curl and jq, as an administrator's script would. */
 const script = fileURLToPath(new URL('./administrator.sh', import.meta.url));
 const steps = [
   'domain created',

@@ -4,7 +4,7 @@ import { compareVisits } from '@millrace/testing/browser-visits/judge-visits';
 import { visitShop } from '@millrace/testing/browser-visits/visit-shop';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
-/** The long tests load more pages. */
+/** The long test run loads more pages. */
 const pages = storySize(40, 200);
 const seed = testSeed();
 let services: RunningServices;
@@ -25,7 +25,7 @@ test(`stores every captured event once or reports it as dropped, over ${pages} p
     expect(await compareVisits(visits, services.database)).toMatchObject({ losses: [], doubled: 0 });
   });
   expect(visits.captured.size).toBeGreaterThan(pages * 2);
-  // Some visits are interrupted on a slow machine, and when a crash also ends other tabs in the same process.
+  // A slow machine interrupts some visits, and a crash can also end other tabs in the same process.
   expect(visits.interrupted).toBeLessThan(pages / 4);
   for (const count of Object.values(visits.requests)) expect(count).toBeGreaterThan(0);
 }, 300_000);

@@ -12,7 +12,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { createManagementClient, type ManagementClient } from '../support/management-client.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
-/** Tests the browser library in a real browser, and the resulting content of the database. */
+/** Tests the browser library in a real browser, and the events that the database then contains. */
 let services: RunningServices;
 let api: ManagementClient;
 let site: TestServer;
@@ -61,9 +61,9 @@ const run = <Result = void>(page: Page, script: string) => page.evaluate<Result>
 const idOf = (page: Page) => run<string>(page, 'return posthog.get_distinct_id()');
 
 /**
- * Waits until exactly the events with these names are stored, and returns them in the order of the given names. Sorting
- * by timestamp would not work, because each request's timestamps are corrected by its clock skew, which includes the
- * duration of the request.
+ * Waits until exactly the events with these names are stored, and returns them in the order of the names. Does not sort
+ * by timestamp, because the timestamps of each request are corrected by its clock skew, which includes the duration of
+ * the request.
  */
 async function stored(...names: string[]) {
   const distinct = [...new Set(names)];
@@ -78,7 +78,7 @@ test("keeps a visitor's ID across tabs and days, with separate sessions", async 
   const first = await browser.newContext();
   const one = await enter(first);
   await run(one, `posthog.capture('first tab')`);
-  // Open a new tab, because a tab that is already open would detect the new session later.
+  // Open a new tab, because a tab that is already open would not detect the new session immediately.
   const other = await enter(first);
   await run(other, `posthog.capture('second tab')`);
   const storageState = await first.storageState();
@@ -238,8 +238,7 @@ test('keeps one person when a site switches from posthog-js during a visit', asy
 test('stores the views, clicks, order and identity of a visitor to the demo shop', async () => {
   const { ingestUrl, tenant, database } = services;
   const demo = await serveDemo({ ingestUrl, projectApiKey: tenant.projectApiKey, port: 0 });
-  // On a busy machine, the gateway may respond before it has loaded the settings, so wait until the response contains
-  // them.
+  // A busy gateway may respond before it has loaded the settings, so wait until the response contains them.
   await eventually(async () => {
     const response = await fetch(`${ingestUrl}/array/${tenant.projectApiKey}/config`);
     expect(await response.json()).toMatchObject({ autocapture_opt_out: false });
@@ -266,8 +265,8 @@ test('stores the views, clicks, order and identity of a visitor to the demo shop
       [demo.url],
     );
     const who = (id: string) => (id === anonymous ? 'anonymous' : id);
-    // Compare the events without their order: events that are sent when the visitor leaves a page may be stored before
-    // those of a pending request.
+    // Ignore the order of the events: events that are sent when the visitor leaves a page may be stored before the
+    // events of a pending request.
     expect(found.rows.map(({ event, distinct_id }) => [event, who(distinct_id)])).toEqual([
       ['$autocapture', 'anonymous'],
       ['$autocapture', 'anonymous'],

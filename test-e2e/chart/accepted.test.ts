@@ -10,12 +10,11 @@ import { getContainer, type Manifest } from './testing/manifest.ts';
 import { filterByKind, listExampleNames, renderChart, root } from './testing/render-chart.ts';
 import { variants } from './testing/variants.ts';
 
-/** The settings of all services that are validated together. */
+/** The settings that several services validate together. */
 type Config = Parameters<typeof buildDatabaseAddress>[0] &
   Parameters<typeof toRedisConnection>[0] &
   Parameters<typeof toKafkaConnection>[0];
 
-/** Values of secrets that the chart does not create. */
 const inSecrets: Record<string, string> = {
   DATABASE_URL: 'postgresql://u:p@host:5432/db',
   SECRETS_KEY: Buffer.alloc(32).toString('base64'),

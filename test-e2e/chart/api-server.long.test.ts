@@ -9,7 +9,7 @@ import { filterByKind, leastValues, listExampleNames, renderChart, root } from '
 const missing = await missingForApiServer();
 let server: ApiServer;
 let directory: string;
-/** The API server's response before the installation of custom resource definitions. */
+/** The API server's response before custom resource definitions are installed. */
 let withoutOthersKinds: { status: number; output: string };
 
 /** Applies objects and returns the API server's response. A dry run does not store the objects. */
@@ -23,7 +23,7 @@ async function apply(
   return server.kubectl('apply', ...dry, '--server-side', '--validate=strict', '-n', namespace, '-f', file, ...words);
 }
 
-/** Returns an object's lists by path, without lists inside other lists. */
+/** Returns an object's lists by path, excluding lists inside other lists. */
 function listsOf(value: unknown, path = ''): [string, unknown][] {
   if (Array.isArray(value)) return [[path, value]];
   if (typeof value !== 'object' || value === null) return [];
@@ -40,7 +40,7 @@ function podsOf(rendered: Manifest[]) {
   });
 }
 
-/** Values for rendering all of the chart's objects, and other objects in the release's namespace. */
+/** Chart values that render all of the chart's objects, and some objects outside the chart. */
 const everything: object = {
   ...leastValues,
   host: 'events.example.com',
@@ -169,7 +169,7 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
 
     describe('Helm with a real API server', () => {
       const chart = join(root, 'deploy/helm/millrace');
-      // Without controllers, the Jobs of hooks would never run, so skip hooks.
+      // Skip hooks, because their Jobs would never run without controllers.
       const words = (values: object) => [
         ...['--namespace', 'prod', '--no-hooks'],
         ...Object.entries({ ...leastValues, ...values }).flatMap(([name, value]) => [

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 
 const policyOf = (component: string) => findManifest(rendered, 'NetworkPolicy', `m-millrace-${component}`).spec;
-/** Returns the ports that a component may connect to. `all` represents a rule without ports. */
+/** Returns the ports that a component may connect to. `all` stands for a rule without ports. */
 const outward = (component: string) =>
   (policyOf(component).egress ?? []).flatMap(({ ports }) => ports?.map(({ port }) => port) ?? ['all']);
 

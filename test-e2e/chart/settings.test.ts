@@ -58,7 +58,7 @@ test('can configure every setting of every service, with its own value or in `se
     'management-api': 'managementApi',
     'delivery-worker': 'deliveryWorker',
   };
-  // The chart has a component for every service except all-in-one, which it does not install.
+  // The chart has a component for every service except all-in-one.
   expect(Object.keys(settings).sort()).toEqual(['all-in-one', ...Object.keys(component)].sort());
   for (const [service, key] of Object.entries(component)) {
     const free = Object.keys(schema.properties[key].properties.settings.properties);
@@ -130,7 +130,7 @@ test('gives gateways enough memory for everything that they may hold', () => {
     const threads = roles.includes('ingest') ? number('LARGE_BODY_THREADS') + 1 : 0;
     const largeBodies = threads * number('LARGE_BODY_HEAP_MB');
     const flags = roles.includes('flags') ? number('FLAG_DEFINITIONS_MEMORY_MB') : 0;
-    // Each process needs 200 MiB for itself: docs/decisions/013-memory-of-a-process.md.
+    // Besides the bodies and flags, a process needs 200 MiB: docs/decisions/013-memory-of-a-process.md.
     const needed = 200 + bodies + largeBodies + flags;
     expect(memory(getContainer(gateway).resources.limits.memory)).toBeGreaterThanOrEqual(needed);
   }

@@ -1,7 +1,10 @@
 import { getContainer, getEnvironment, getPodSpec, type Manifest } from './testing/manifest.ts';
 import { filterByKind, findManifest, leastValues, renderChart } from './testing/render-chart.ts';
 
-/** Chart values, and the resulting environment of a gateway. A value from a secret has the form `secret/key`. */
+/**
+ * Chart values, and the resulting environment variables of a gateway. A value from a secret has the format
+ * `secret/key`.
+ */
 const cases: [string, object, Record<string, string | undefined>][] = [
   ['a PostgreSQL URL in the values', {}, { DATABASE_URL: 'm-millrace-stores/DATABASE_URL', DATABASE_USER: undefined }],
   [

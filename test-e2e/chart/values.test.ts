@@ -3,7 +3,7 @@ import { helmTemplate, leastValues } from './testing/render-chart.ts';
 const { postgresql, kafka } = leastValues;
 const ipv6 = (name: string) => ({ [name]: '::', METRICS_HOST: '::' });
 
-/** Invalid values, and the error message for each of them. */
+/** Invalid chart values, and the error message for each. */
 test.each<[object, string]>([
   [{ gateway: { replica: 3 } }, "at '/gateway': additional properties 'replica' not allowed"],
   [{ gatway: {} }, "additional properties 'gatway' not allowed"],
@@ -164,7 +164,7 @@ test.each<object>([
   { redis: { nodes: ['[fd00::1]:6379'] } },
   { gateway: { resources: { requests: { cpu: 1, memory: '1.5Gi' }, limits: null } } },
   { keys: { existingSecret: 'k', secretsKeyKey: 'a', tokenSecretKey: 'a' } },
-  // A cluster with IPv6 (docs/operations/install.md).
+  // A cluster with IPv6 (docs/operations/install.md)
   {
     ...{ gateway: { settings: ipv6('INGEST_HOST') }, flags: { enabled: true, settings: ipv6('INGEST_HOST') } },
     ...{ managementApi: { settings: ipv6('API_HOST') }, consumerDefaults: { settings: ipv6('HEALTH_HOST') } },

@@ -24,8 +24,8 @@ const others = {
 } satisfies Record<string, Party>;
 
 /**
- * Addresses of the stores in each example. An example must not allow connections to a store that only another example
- * uses.
+ * IP addresses of the stores in each example. An example must not allow connections to a store that only another
+ * example uses.
  */
 const examples = {
   smallest: { postgresql: ['postgresql', 5432], kafka: ['kafka', 9093], redis: ['redis', 6379] },
@@ -81,18 +81,19 @@ const rows: [from: string, to: string, port: number | string, verdicts: string][
   ['delivery-worker', 'the log', 0, 'no no yes'],
   ['delivery-worker', 'the cache', 0, 'no no no'],
   ['gateway', 'redis', 26379, 'no yes no'],
-  // This example does not specify the PostgreSQL pods, so it allows connections to PostgreSQL's port on all hosts.
+  // The smallest example does not specify the PostgreSQL pods, so it allows connections to PostgreSQL's port on all
+  // hosts.
   ['gateway', 'another namespace', 5432, 'yes no no'],
   ['gateway', 'cnpg', 5432, 'yes yes no'],
   ['gateway', 'cnpg', 22, 'no no no'],
-  // The migration connects directly to the database, even if a pooler is configured, and to nothing else.
+  // The migration connects only to the database, and does so directly even if a pooler is configured.
   ['migrate', 'the database', 0, 'yes yes yes'],
   ['migrate', 'postgresql', 5432, 'yes no yes'],
   ['migrate', 'the log', 0, 'no no no'],
   ['migrate', 'gateway', 'http', 'no no no'],
   ['migrate', 'the world', 443, 'no no no'],
-  // The API requests flag definitions from a gateway and sends test events to the gateway. Other services do not
-  // connect to each other.
+  // The API requests flag definitions from a gateway and sends test events to it. The services have no other
+  // connections to each other.
   ['management-api', 'gateway', 'http', 'yes yes yes'],
   ['management-api', 'flags', 'http', '- - yes'],
   ['management-api', 'gateway', 'metrics', 'no no no'],

@@ -1,6 +1,6 @@
 /**
- * Calls tools of @posthog/agent-toolkit. Each input line is a call in JSON. The program writes each result or error as
- * one line.
+ * Calls tools of @posthog/agent-toolkit. Each input line is a JSON-encoded call, and each output line is a result or an
+ * error.
  */
 import { createInterface } from 'node:readline';
 
@@ -29,7 +29,7 @@ async function callTool({ name, arguments: given }) {
   }
 }
 
-/** Parses a tool's output as JSON. Some tools return a sentence instead. */
+/** Parses a tool's output as JSON. Some tools return a sentence, which is not valid JSON. */
 function parsed(text) {
   try {
     return JSON.parse(text);

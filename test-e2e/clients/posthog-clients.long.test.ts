@@ -10,7 +10,7 @@ import { expected, purchaseQuery, type SeededProject, seeded, seedProject } from
 import { createToolEnvironment, startToolProcess, type ToolProcess } from './tool-process.ts';
 
 /**
- * Runs programs written for PostHog's API. They read and change a project, and each test asserts what a program has
+ * Runs programs written for PostHog's API. They read and change a project, and each test checks what a program has
  * read.
  */
 const run = promisify(execFile);
@@ -259,7 +259,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
     expect(await call('update_insight', renamed)).toMatchObject({ response_json: { name: 'Renamed' } });
     await call('update_insight', { insight_id: insightId, name: `Insight ${insight}` });
     expect(await call<Page>('list_dashboards')).toMatchObject({ total_count: seeded.dashboards });
-    // This tool does not send a query, and Millrace cannot compute an insight without a query.
+    // The tool does not send a query, and Millrace cannot compute an insight without one.
     const withoutQuery = call('create_insight_from_query', { query_id: 'cache_1', name: 'Arcade' });
     await expect(withoutQuery).rejects.toThrow('PostHog API error (400)');
   });

@@ -3,7 +3,7 @@ import { createManagementClient } from '../support/management-client.ts';
 import { post } from '../support/post.ts';
 import type { RunningServices } from '../support/start-services.ts';
 
-/** The content of the project for these programs. Each list has more entries than a program requests per page. */
+/** The content of the seeded project. Each list has more records than a program requests per page. */
 export const seeded = {
   events: 2500,
   /** Number of events with a size of 300 kB. */
@@ -69,8 +69,8 @@ export async function seedProject(services: RunningServices): Promise<SeededProj
 type EventName = '$ai_generation' | '$groupidentify' | '$pageview' | 'purchase';
 
 /**
- * Returns an event name. Five companies are identified, five persons have used a language model, and a seventh of the
- * remaining events are purchases.
+ * Five companies are identified, five persons have used a language model, and a seventh of the remaining events are
+ * purchases.
  */
 function eventName(index: number): EventName {
   if (index % 50 === 7) return '$ai_generation';
@@ -87,11 +87,11 @@ const recentIndexesOf = (name: EventName) => indexesOf(name).filter((index) => i
 export const expected = {
   count: (name: EventName) => indexesOf(name).length,
   recentCount: (name: EventName) => recentIndexesOf(name).length,
-  /** Number of persons with this event. Each of them has a recent event. */
+  /** Number of persons with an event of this name. Each person has a recent event. */
   persons: (name: EventName) => new Set(recentIndexesOf(name).map((index) => index % seeded.persons)).size,
   /**
-   * Number of persons who sent the event `to` within two weeks after the event `from`. Each event is 15 minutes older
-   * than the previous event in the list.
+   * Number of persons who sent the event `to` within two weeks after the event `from`. Events in the list are ordered
+   * from newest to oldest, at intervals of 15 minutes.
    */
   recentConversions(from: EventName, to: EventName): number {
     const isConversion = (first: number, second: number) =>
@@ -106,8 +106,8 @@ const start = Date.now();
 const minute = 60_000;
 
 /**
- * Returns an event's time. Most events are from the last 21 days. The others are 40 days old, so that clients that read
- * month by month need several requests.
+ * Most events are from the last 21 days. The others are 40 days old, so that clients that read month by month need
+ * several requests.
  */
 function eventTime(index: number): string {
   const minutesAgo = index < recentEvents ? 5 + index * 15 : 40 * 24 * 60 + index;

@@ -10,12 +10,12 @@ import { type RunningServices, startServices } from '../support/start-services.t
 import { installNpmPackages, installPythonTool, orSkip } from '../testing/install-tools.ts';
 import { createToolEnvironment, startToolProcess, type ToolProcess } from './tool-process.ts';
 
-/** Runs programs that were written for PostHog and send SQL. Each test asserts the numbers that a program has read. */
+/** Runs programs that were written for PostHog and send SQL. Each test checks the numbers that a program has read. */
 const run = promisify(execFile);
 const besideThis = (name: string) => new URL(`./${name}`, import.meta.url);
 const [tools, engageable, modules] = await Promise.all([
   orSkip('phog-cli and arcade-posthog', () => installPythonTool('posthog-tools', besideThis('posthog-tools.txt'))),
-  // The tool's other dependencies are for statistics, which its queries do not use.
+  // Do not install the tool's dependencies for statistics, which its queries do not use.
   orSkip('engageable', () => installPythonTool('engageable', besideThis('engageable.txt'), ['--no-deps'])),
   orSkip('@posthog/agent-toolkit', () => installNpmPackages('agent-toolkit', ['@posthog/agent-toolkit@0.2.4'])),
 ]);

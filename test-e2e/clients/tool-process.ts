@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import type { RunningServices } from '../support/start-services.ts';
 
 export interface ToolProcess {
-  /** Calls a tool. @returns the tool's result @throws Error with its error output */
+  /** @throws Error with the tool's error output */
   call(name: string, given?: object): Promise<unknown>;
   stop(): void;
 }
@@ -32,7 +32,7 @@ export function startToolProcess(command: readonly string[], env: Record<string,
   };
 }
 
-/** Returns the environment variables with the server, key and project for programs written for PostHog. */
+/** Returns the environment variables that tell programs written for PostHog the server, key and project. */
 export const createToolEnvironment = ({ apiUrl, tenant }: RunningServices, home: string) => ({
   HOME: home,
   POSTHOG_SERVER_URL: apiUrl,

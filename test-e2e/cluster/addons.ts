@@ -1,5 +1,5 @@
-// Programs next to the control plane: CoreDNS (name resolution), metrics-server (resource usage) and KEDA (scaling by
-// backlog).
+// Builds and starts the programs that support the control plane: CoreDNS (name resolution), metrics-server (resource
+// usage) and KEDA (scaling by backlog).
 import { copyFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findOrCreateCacheDirectory } from '@millrace/stack/fetched-programs';
@@ -10,7 +10,6 @@ import { type PartOptions, startControlPlaneProgram } from './control-plane.ts';
 import { dnsAddress, hostAddress } from './node/cluster-network.ts';
 import { buildGoProgram, computeModuleKey, fetchGoSources, getModuleDirectory } from './parts/go-program.ts';
 
-/** Returns the path of CoreDNS. */
 export const buildCoreDns = () => buildGoProgram({ module: 'coredns', path: 'millrace/coredns' });
 
 /**
@@ -36,7 +35,6 @@ export async function startDns(kubeconfig: string, options: PartOptions): Promis
   return startControlPlaneProgram('coredns', { command, flags: ['-conf', corefile] }, options);
 }
 
-/** Returns the path of metrics-server. */
 export const buildMetricsServer = () =>
   buildGoProgram({ module: 'metrics-server', path: 'sigs.k8s.io/metrics-server/cmd/metrics-server' });
 
@@ -69,11 +67,9 @@ const program = (name: string) =>
 interface KedaParts {
   operator: string;
   adapter: string;
-  /** Directory with KEDA's custom resource definitions. */
   kinds: string;
 }
 
-/** Returns the paths of KEDA's programs. */
 export async function fetchKedaParts(): Promise<KedaParts> {
   const kinds = await findOrCreateCacheDirectory(
     `cluster/keda-kinds-${computeModuleKey('keda')}`,
@@ -135,18 +131,16 @@ export async function startKeda(
 }
 
 interface AnnouncedApi {
-  /** Name of the service that provides this API. */
   name: string;
   namespace: string;
-  /** API group. Its version is `v1beta1`. */
+  /** API group, whose version is always `v1beta1`. */
   group: string;
-  /** Port on the host's address. */
   port: number;
 }
 
 /**
- * Registers an API that is served outside the nodes. The API server forwards requests for this API to a service that
- * has an address but no pods.
+ * Registers an API that is served outside the nodes. The API server forwards requests for the API to a service that has
+ * an IP address but no pods.
  */
 async function announceApi(
   { name, namespace, group, port }: AnnouncedApi,

@@ -1,4 +1,4 @@
-// Starts a complete cluster, one part after the other.
+// Starts a complete Kubernetes cluster on one machine.
 import { join } from 'node:path';
 import type { Progress } from '@millrace/stack/command';
 import { ensureKubectlAndHelm } from '@millrace/stack/fetched-programs';
@@ -22,9 +22,8 @@ import { buildKubernetesProgram, kubernetesParts, readKubernetesVersion } from '
 export interface Cluster extends KubernetesTools {
   kubeconfig: string;
   nodes: ClusterNode[];
-  /** Returns the parts that ended unexpectedly, with the end of each log. */
+  /** Returns the programs that ended unexpectedly, with the end of each log. */
   failures(): string[];
-  /** Returns all connections since the cluster started. */
   traffic(): Traffic;
 }
 
@@ -39,7 +38,7 @@ interface ClusterOptions {
 /**
  * Starts a Kubernetes cluster with several nodes. Must be called in separate namespaces (`runInNamespaces`). The
  * cluster ends with the namespaces.
- * @throws SetupProblem with the output of the part that failed to start
+ * @throws SetupProblem with the output of the program that failed to start
  */
 export async function startCluster({ directory, cgroup, nodes }: ClusterOptions): Promise<Cluster> {
   await prepareMounts(directory);
@@ -72,7 +71,7 @@ export async function startCluster({ directory, cgroup, nodes }: ClusterOptions)
   };
 }
 
-/** Downloads all parts of a cluster to the user's cache, because the namespaces do not have network access. */
+/** Downloads all programs of a cluster to the user's cache, because the namespaces do not have network access. */
 export async function fetchClusterParts(progress: Progress): Promise<void> {
   await progress.step("etcd, containerd, runc, CNI plugins and iptables from Debian's packages", async () => {
     await fetchEtcdFiles();

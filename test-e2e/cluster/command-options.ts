@@ -7,8 +7,8 @@ export interface ClusterCommandOptions {
   report?: string;
   from?: string;
   rate?: string;
-  /** Set only in the namespaces: an empty directory for all files. */
+  /** An empty directory for all files. Set only in the namespaces. */
   inside?: string;
-  /** The packed releases of `from`, as `OlderRelease[]` in JSON. */
+  /** The packed releases of `from`, as a JSON-encoded `OlderRelease[]`. */
   older?: string;
 }

@@ -6,7 +6,6 @@ import type { RunningApiServer } from './api-server/run-api-server.ts';
 import { podRange } from './node/cluster-network.ts';
 import { buildKubernetesProgram } from './parts/go-program.ts';
 
-/** Starts the controller manager and the scheduler. */
 export async function startControllers(server: RunningApiServer, options: PartOptions): Promise<ServerProcess[]> {
   const { kubeconfig, certificates } = server;
   // Turn off leader election, because each program has only one instance.
@@ -20,7 +19,7 @@ export async function startControllers(server: RunningApiServer, options: PartOp
         `--service-account-private-key-file=${certificates.serviceAccountKey}`,
         `--root-ca-file=${certificates.authority}`,
         '--use-service-account-credentials=true',
-        // Use short intervals, because a story takes only minutes.
+        // Use short intervals, because a test story takes only minutes.
         '--horizontal-pod-autoscaler-sync-period=5s',
         '--horizontal-pod-autoscaler-initial-readiness-delay=5s',
         '--horizontal-pod-autoscaler-cpu-initialization-period=10s',
@@ -57,13 +56,12 @@ export async function startKubeProxy(kubeconfig: string, options: PartOptions): 
 }
 
 export interface PartOptions {
-  /** Directory for the log. */
   directory: string;
   reaper: Reaper;
   env?: Record<string, string | undefined>;
 }
 
-/** Starts a control plane program. The program retries until it can reach the API server. */
+/** Starts a control plane program. The program retries until it can connect to the API server. */
 export function startControlPlaneProgram(
   name: string,
   { command, flags }: { command: string; flags: readonly string[] },

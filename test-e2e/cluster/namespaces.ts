@@ -12,8 +12,8 @@ import { explainMissingApiServer } from './api-server/start-api-server.ts';
 import { runOrExplain } from './parts/run-or-explain.ts';
 
 /**
- * Runs a program with its own network, mounts and processes. All processes that it starts end when the program or this
- * process ends.
+ * Runs a program with its own network, mounts and processes. When the program or this process ends, all processes that
+ * the program started end too.
  * @returns the program's exit code
  */
 export async function runInNamespaces(command: string, words: readonly string[]): Promise<number> {
@@ -50,7 +50,7 @@ export async function prepareMounts(directory: string): Promise<void> {
   await mount('--make-rshared', '/');
 }
 
-/** Returns why this machine cannot run a cluster, as a part of a sentence, or null if it can. */
+/** Returns why this machine cannot run a cluster, as a clause for a message, or null if it can. */
 export async function explainMissingCluster(): Promise<string | null> {
   const missing = await explainMissingApiServer();
   if (missing !== null) return missing;

@@ -1,6 +1,6 @@
 // Determines which connections a cluster's network policies allow, by Kubernetes' rules.
 import { BlockList, isIPv6 } from 'node:net';
-/** A pod, or an address outside the cluster. */
+/** A pod, or an IP address outside the cluster. */
 export type Party = PodParty | { address: string };
 
 export interface PodParty {
@@ -19,8 +19,8 @@ interface Connection {
 }
 
 /**
- * Returns whether the policies allow a connection. If policies select a pod for a direction, the pod's connections in
- * that direction are limited to those that these policies allow. See
+ * Returns whether the policies allow a connection. If any policies select a pod for a direction, the pod has only the
+ * connections in that direction that these policies allow. See
  * https://kubernetes.io/docs/concepts/services-networking/network-policies/
  */
 export function mayConnect(policies: readonly NetworkPolicy[], connection: Connection): boolean {
@@ -67,7 +67,7 @@ function hasPort({ ports }: PolicyRule, { to, port, protocol = 'TCP' }: Connecti
 }
 
 function isMeant({ ipBlock, podSelector, namespaceSelector }: PolicyPeer, party: Party, ownNamespace: string): boolean {
-  // Whether address blocks match pods depends on the network. The chart's blocks exclude private addresses.
+  // The network determines whether IP blocks match pods. The chart's IP blocks exclude private IP addresses.
   if ('address' in party) return ipBlock !== undefined && isWithin(ipBlock, party.address);
   if (ipBlock !== undefined) return false;
   const isNamespace =
@@ -90,7 +90,7 @@ function isInOneOf(blocks: readonly string[], address: string): boolean {
   const list = new BlockList();
   for (const block of blocks) {
     const [network = '', bits] = block.split('/');
-    // Without this condition, Node.js would treat IPv4 addresses as part of ::/0.
+    // Compare the IP version, because Node.js would treat IPv4 addresses as part of ::/0.
     if (familyOf(network) === familyOf(address)) list.addSubnet(network, Number(bits), familyOf(network));
   }
   return list.check(address, familyOf(address));

@@ -137,8 +137,7 @@ test('console-039 console-041 skips to the content at the first Tab, and applies
 test('console-009 console-020 shows the name of an event sent by curl as text, and opens the event by keyboard', async () => {
   await page.goto(live());
   await page.getByText('Waiting for the first event').waitFor();
-  // The page may not be connected to the stream yet, which shows only events sent after that. Send events until one
-  // appears.
+  // The stream shows only events that are sent after the page has connected. Send events until one appears.
   const name = '<img src=x onerror=alert(1)>';
   const event = { api_key: services.tenant.projectApiKey, event: name, distinct_id: 'ada', properties: { total: 42 } };
   await eventually(

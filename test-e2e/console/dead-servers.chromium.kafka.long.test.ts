@@ -14,8 +14,8 @@ import { post } from '../support/post.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
 /**
- * Tests pages while a server is unavailable. Parts of a page that need the server report this, everything else keeps
- * working, and no page is blank.
+ * Tests pages while a server is unavailable. Page sections that need the server must report the failure, all other
+ * sections must keep working, and no page may be blank.
  */
 let built: BuiltDirectory;
 let kafka: KafkaFaultProxy;

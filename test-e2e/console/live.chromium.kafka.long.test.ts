@@ -10,7 +10,7 @@ let built: BuiltDirectory;
 let services: RunningServices;
 let browser: Browser;
 let visitor: BrowserContext;
-/** Open streams, with the page that reads each stream. */
+/** Open streams, each with the page that reads it. */
 let streams: Map<Request, Page>;
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ const send = (event: string, more: object = {}) =>
   });
 const rowOf = (page: Page, event: string) => page.getByRole('option').filter({ hasText: event });
 
-/** Opens Live and waits until the page is connected to its stream, so that it shows all later events. */
+/** Opens Live and waits until the page is connected to its stream. From then on, the page shows all events. */
 async function openLive(query = '', probe = `probe ${Math.random()}`): Promise<Page> {
   const page = await visitor.newPage();
   await page.goto(address(`live${query}`));
@@ -69,7 +69,7 @@ test('console-004 keeps the open row in the URL, so that a copied URL opens the 
   await copied.goto(page.url());
   await copied.getByRole('heading', { name: 'order placed' }).waitFor();
   await copied.getByText('total', { exact: true }).waitFor();
-  // Moving to another row does not add a history entry.
+  // Selecting a different row does not add a history entry.
   await page.getByRole('listbox').focus();
   await page.keyboard.press('j');
   await page.waitForURL((url) => url.href !== copied.url());
@@ -153,7 +153,7 @@ test("console-019 closes a hidden tab's stream after a minute, and says so when 
     headers: { authorization: `Bearer ${services.tenant.personalApiKey}` },
   });
   await send('meanwhile');
-  // Wait for the event in the stream, because the event may be stored shortly before it appears there.
+  // Wait for the event in the stream, because it may be stored shortly before it appears there.
   let streamed = '';
   for await (const chunk of stream.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     streamed += chunk;

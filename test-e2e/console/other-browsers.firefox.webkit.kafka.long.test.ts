@@ -17,7 +17,7 @@ const directory = mkdtempSync(join(tmpdir(), 'millrace-console-'));
 let services: RunningServices;
 beforeAll(async () => {
   await writeConsole(directory, { isQuick: true });
-  // Single sign-on requires a public URL, so choose the port in advance.
+  // Choose the port in advance, because single sign-on requires a public URL.
   const port = await findFreePort();
   services = await startServices({
     eventLog: 'postgres',

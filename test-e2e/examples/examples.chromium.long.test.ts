@@ -174,7 +174,7 @@ it('the static page example works as its README describes', async () => {
     const options = { cwd: folder, env: { PATH: '/usr/bin:/bin', HOME: directory, ...env }, maxBuffer: 64 << 20 };
     await run(process.execPath, [program, 'build'], options);
     const server = await startProgram([process.execPath, program, 'start', '-p', '0'], folder, env);
-    // The server has already rendered the flag's value.
+    // The server-rendered HTML must already contain the flag's value.
     expect(await (await fetch(server.url)).text()).toContain('Checkout in one step');
     const { page, close } = await openPage(server.url);
     await page.getByText('Checkout in one step').waitFor();

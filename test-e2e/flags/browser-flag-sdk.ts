@@ -20,8 +20,8 @@ const options = {
 };
 
 /**
- * A script that runs in the page. A browser SDK has one user at a time, so a few instances evaluate one case after
- * another.
+ * A script that runs in the page. A browser SDK instance has one user at a time, so a few instances evaluate one case
+ * after another.
  */
 const evaluateAll = `async (cases) => {
   const loaded = (posthog) => new Promise((resolve) => {

@@ -9,12 +9,12 @@ export interface ApiCaller {
 /** The created record, or the API's reason for rejecting it. */
 export interface ApiResult {
   id?: number;
-  /** Operators of a flag's filters, as stored. */
+  /** Operators of a flag's stored filters. */
   operators?: string;
   refused: string | null;
 }
 
-/** Sends a request that creates or changes a record. @throws Error for an unexpected response */
+/** @throws Error for an unexpected response */
 export async function callApi(
   { apiUrl, projectId, personalApiKey }: ApiCaller,
   method: string,

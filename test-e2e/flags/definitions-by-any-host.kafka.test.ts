@@ -5,12 +5,15 @@ import { type RunningServices, startServices } from '../support/start-services.t
 import { createSecretKey } from './create-secret-key.ts';
 
 /**
- * An SDK with local evaluation can request definitions and remote config payloads from any of these hosts: the gateway,
- * the management API, or a single host that routes paths like the chart.
+ * An SDK with local evaluation can request definitions and remote config payloads from the gateway, from the management
+ * API, or from a single host that routes paths like the chart.
  */
 let services: RunningServices;
 let oneHost: TestServer;
-/** A proxy from the management API to the gateway, because the gateway's port is known only after both have started. */
+/**
+ * A proxy from the management API to the gateway, because the gateway's port is known only after both services have
+ * started.
+ */
 let beforeGateway: TestServer;
 let secretKey: string;
 
@@ -47,7 +50,7 @@ async function createFlag(flag: Record<string, unknown>): Promise<void> {
   expect(response.status).toBe(201);
 }
 
-/** Starts a host that forwards each request to the service for its path. */
+/** Starts a proxy that forwards each request to the service for its path. */
 function startPassing(hostOf: (path: string) => string): Promise<TestServer> {
   return startServer((request, response) => {
     const { url = '/', method, headers } = request;

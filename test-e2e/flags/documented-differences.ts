@@ -5,7 +5,8 @@ import type { FlagCase } from './flag-cases.ts';
 type Language = keyof FlagCase['locally'];
 
 /**
- * A row of the table in docs/flags.md: how often SDKs with local evaluation query the server or return another value.
+ * A row of the table in docs/flags.md. Counts how often SDKs with local evaluation query the server or return a
+ * different value.
  */
 export interface DocumentedDifference extends Record<Language, Omit<Tally, 'agree'>> {
   categories: string[];
@@ -28,7 +29,7 @@ export function readDocumentedDifferences(): DocumentedDifference[] {
     });
 }
 
-/** Returns a run's results by the page's rows. A category that is not on the page gets a new row. */
+/** Returns a test run's results by the rows of the table in docs/flags.md. A category without a row gets a new row. */
 export function countDifferences(
   rows: readonly DocumentedDifference[],
   seen: Record<Language, Map<string, Tally>>,
@@ -56,7 +57,7 @@ function sumOf(categories: readonly string[], tallies: Map<string, Tally>): Omit
   };
 }
 
-/** Parses a cell such as `19 asked, 7 other`, which may also contain only one of the numbers. */
+/** Parses a table cell such as `19 asked, 7 other`. The cell may contain only one of the numbers. */
 function toCounts(cell: string): Omit<Tally, 'agree'> {
   const count = (word: string) => Number(new RegExp(`(\\d+) ${word}`).exec(cell)?.[1] ?? 0);
   return { queries: count('asked'), differ: count('other') };

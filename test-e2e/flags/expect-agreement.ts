@@ -11,8 +11,8 @@ export interface Tally {
 }
 
 /**
- * Compares the values of an SDK that queries the server with the server's values. They must be equal.
- * @returns descriptions of the cases that differ
+ * Compares the values of an SDK that queries the server with the server's values. The values must be equal.
+ * @returns descriptions of the cases with different values
  */
 export function findDisagreements(cases: readonly FlagCase[], results: Map<number, SdkResult>): string[] {
   return findDisagreeingCases(cases, results).map((one) => nameOf(one, results.get(one.number) ?? {}));
@@ -27,8 +27,8 @@ export function findDisagreeingCases(cases: readonly FlagCase[], results: Map<nu
 }
 
 /**
- * Compares the values of an SDK with local evaluation with the known values.
- * @returns descriptions of the cases that differ
+ * Compares the values of an SDK with local evaluation with the expected values.
+ * @returns descriptions of the cases with unexpected values
  */
 export function findUnexpectedValues(
   cases: readonly FlagCase[],

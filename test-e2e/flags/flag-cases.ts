@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** A case: one evaluation, with the results of the server and of every SDK. */
+/** One evaluation, with the expected results of the server and of every SDK. */
 export interface FlagCase {
   number: number;
   category: string;
@@ -13,10 +13,12 @@ export interface FlagCase {
     device_id?: string;
   };
   value: boolean | string;
-  /** The server's reason, in the form `code:index`, `omitted` or `failed:code`. */
+  /** The server's reason, in the format `code:index`, `omitted` or `failed:code`. */
   reason: string;
   payload: string | null;
-  /** The value from SDKs with local evaluation: the same value, no value (they query the server), or another value. */
+  /**
+   * What SDKs with local evaluation return: the server's value, no value (they query the server), or a different value.
+   */
   locally: Record<'python' | 'node', { says: 'the same' | 'nothing' } | { says: 'another'; value: unknown }>;
 }
 
@@ -60,7 +62,7 @@ interface CaseFile {
   cases: Row[];
 }
 
-// The flag evaluator's cases. The file describes their origin.
+// The flag evaluator's cases. The JSON file describes their origin.
 const file = new URL('../../packages/flags/src/testing/flag-cases.json', import.meta.url);
 export const caseFile = JSON.parse(readFileSync(file, 'utf8')) as CaseFile;
 

@@ -19,8 +19,8 @@ import { createProgramFlagSdks } from './program-flag-sdks.ts';
 import { storedPastApi } from './stored-past-api.ts';
 
 /**
- * Every SDK evaluates the same cases through the server, and locally if the SDK supports this. The entire system is
- * running. Tests in services/ingest-gateway check the server's results without an SDK.
+ * Every SDK evaluates the same cases through the server, and also locally if the SDK supports local evaluation. The
+ * entire system is running. Tests in services/ingest-gateway check the server's results without an SDK.
  */
 const node = createNodeFlagSdk();
 const programs = await createProgramFlagSdks();
@@ -30,7 +30,7 @@ const evaluating: [keyof FlagCase['locally'], FlagSdk | undefined][] = [
   ['node', node],
 ];
 const cases = listCases(0);
-/** Number of cases with another version of the property matching rules, which projects cannot select. */
+/** Number of cases that test other versions of the property matching rules, which projects cannot select. */
 const skipped = listCases(1).length;
 const tallies = new Map<string, Map<string, Tally>>();
 const ownTallies: Partial<Record<keyof FlagCase['locally'], Map<string, Tally>>> = {};
@@ -95,7 +95,7 @@ for (const [language, sdk] of evaluating) {
 );
 
 /**
- * Evaluates cases again if their values differ. The gateway waits 250 ms for stored properties and then evaluates
+ * Evaluates cases again if their values differ. The gateway waits up to 250 ms for stored properties and then evaluates
  * without them, which may happen on a busy machine.
  */
 async function evaluatePatiently(sdk: FlagSdk): Promise<Map<number, SdkResult>> {

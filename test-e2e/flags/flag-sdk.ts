@@ -4,14 +4,14 @@ import type { FlagCase } from './flag-cases.ts';
 export interface FlagTarget {
   ingestUrl: string;
   projectApiKey: string;
-  /** The key for local evaluation. If it is null, the SDK queries the server. */
+  /** The key for local evaluation. If null, the SDK queries the server. */
   definitionsKey: string | null;
 }
 
 export interface SdkResult {
-  /** Value of the flag. Undefined or null if the flag is unknown to the SDK. */
+  /** Undefined or null if the flag is unknown to the SDK. */
   value?: unknown;
-  /** Payload of the flag: the JSON text, or the parsed value. */
+  /** JSON string or parsed value. */
   payload?: unknown;
 }
 
@@ -19,7 +19,7 @@ export interface SdkResult {
 export interface FlagSdk {
   /** Name and version in the package registry: `posthog-node 5.70.0`. */
   name: string;
-  /** Why this machine cannot run the SDK, as a part of a sentence. Null if it can. */
+  /** Why this machine cannot run the SDK, as a clause for a message. Null if it can. */
   unavailable: string | null;
   /** Evaluates every case without sending events. @returns the results by case number */
   evaluate(target: FlagTarget, cases: readonly FlagCase[]): Promise<Map<number, SdkResult>>;
@@ -28,7 +28,7 @@ export interface FlagSdk {
 export const concurrency = 8;
 
 /**
- * Returns a case's person properties, including the device ID. Not every SDK has a parameter for the device ID, and the
+ * Returns a case's person properties, including the device ID. Not every SDK has a parameter for the device ID, but the
  * server also accepts it as a property.
  */
 export function getPersonProperties({ context }: FlagCase): Record<string, unknown> {

@@ -7,7 +7,7 @@ import type { CaseDocument, CaseFilter, CaseFlag } from './flag-cases.ts';
 import { sortByDependency } from './in-dependency-order.ts';
 import { storeCohort, storeFilters, storeFlag } from './past-api-store.ts';
 
-/** Flags and cohorts that the API rejects, by the reason. The tests write them directly to the database. */
+/** Flags and cohorts that the API rejects, grouped by the error. The tests write them directly to the database. */
 export type StoredPastApi = Record<string, string[]>;
 
 interface Loading {
@@ -104,8 +104,8 @@ async function makeFlags(loading: Loading, cohortIds: Map<string, number>, pastA
 }
 
 /**
- * Returns a flag's filters in their stored form, with the IDs of flags and cohorts. A missing flag or cohort gets an ID
- * that does not exist.
+ * Returns a flag's filters as stored, with the IDs of flags and cohorts. A missing flag or cohort gets an ID that does
+ * not exist.
  */
 function storedFilters({ filters }: CaseFlag, flagIds: Map<string, number>, cohortIds: Map<string, number>) {
   const toStored = ({ dependency_chain: _, ...filter }: CaseFilter & { dependency_chain?: unknown }) => {
@@ -126,7 +126,7 @@ function withCohortIds(node: unknown, ids: Map<string, number>): unknown {
   return Object.fromEntries(Object.entries(node).map(([name, value]) => [name, withCohortIds(value, ids)]));
 }
 
-/** Adds a rejected flag or cohort to the list for the API's reason. Values and numbers in the reason are removed. */
+/** Adds a rejected flag or cohort to the list for the API's error. Values and numbers in the error are removed. */
 function notePastApi(pastApi: StoredPastApi, refused: string, what: string): void {
   const reason = refused.replace(/(?<=[:.]) .*$|'.*'|\d+/gs, '…');
   pastApi[reason] = [...(pastApi[reason] ?? []), what];

@@ -18,10 +18,10 @@ let directory: string;
 let archive: string;
 let amd64: UnpackedImage;
 let arm64: UnpackedImage;
-/** The image for this machine's processor. */
+/** The image for this machine's processor architecture. */
 let own: UnpackedImage;
 
-/** Builds the image. @param node the Node.js program that builds it; the image must not depend on its version */
+/** @param node the Node.js program that builds the image; the image must not depend on its version */
 const buildImage = (output: string, node = process.execPath) =>
   run(node, ['packages/stack/bin/image.mjs', '--platform', 'linux/amd64,linux/arm64', '--output', output], {
     cwd: root,
@@ -55,8 +55,8 @@ describe('the image', () => {
     for (const { layerSizes } of [amd64, arm64]) {
       expect(layerSizes).toHaveLength(4);
       expect(layerSizes.reduce((sum, size) => sum + size)).toBeLessThan(68_000_000);
-      // This layer contains the programs, the sign-in providers' clients, the console and the documentation in three
-      // encodings, the password dictionary, and the reports' fonts.
+      // The last layer contains the programs, the sign-in providers' clients, the console and the documentation in
+      // three encodings, the password dictionary, and the reports' fonts.
       expect(layerSizes.at(-1)).toBeLessThan(10_000_000);
     }
   });
@@ -144,7 +144,6 @@ if (unavailable) process.stdout.write(`\n! The image is not run: ${unavailable}\
       try {
         signal('SIGKILL');
       } catch {
-        // The process has already ended.
       }
       await ended;
     }
@@ -175,7 +174,7 @@ if (unavailable) process.stdout.write(`\n! The image is not run: ${unavailable}\
       settings,
     });
     expect([await ended, output()]).toEqual([0, expect.stringContaining('projectApiKey')]);
-    // Each log message is one line, but the JSON result has several lines.
+    // Each log record is one line, but the JSON result has several lines.
     keys = JSON.parse(String(/^\{$[\s\S]*?^\}$/m.exec(output())?.[0]));
   });
 
@@ -255,13 +254,13 @@ interface FoundFile {
 }
 
 async function filesOf(rootfs: string): Promise<FoundFile[]> {
-  // `find` does not follow the image's links. `readdir` does in some Node.js versions.
+  // Use `find`, because `readdir` follows the image's links in some Node.js versions.
   const { stdout } = await run('find', [rootfs, '-type', 'f', '-print0'], { maxBuffer: 100_000_000 });
   const paths = stdout.split('\0').filter(Boolean);
   return Promise.all(paths.map(async (path) => ({ path, mode: (await stat(path)).mode })));
 }
 
-/** Returns the processor number from the ELF header of each file with machine code, by file path. */
+/** Returns the machine type from the ELF header of each file with machine code, by file path. */
 async function machinesOf(rootfs: string): Promise<Map<string, number>> {
   const machines = new Map<string, number>();
   for (const { path } of await filesOf(rootfs)) {

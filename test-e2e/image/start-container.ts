@@ -8,21 +8,20 @@ import type { UnpackedImage } from './unpack-image.ts';
 export interface Container {
   /** Resolves with the exit code, or null after a signal. */
   ended: Promise<number | null>;
-  /** Returns the program's output on both streams. */
+  /** Returns standard output and standard error. */
   output(): string;
   /** Sends a signal to the program, which is process 1. */
   signal(name: NodeJS.Signals): void;
-  /** Waits until the program logs its port, and returns it. */
+  /** Waits until the program logs its port, and returns the port. */
   port(): Promise<number>;
 }
 
 export interface ContainerOptions {
-  /** The program's arguments, after the entrypoint. */
   words: readonly string[];
-  /** A command that replaces the image's entrypoint. */
+  /** Replaces the image's entrypoint. */
   entrypoint?: readonly string[];
   settings?: Record<string, string>;
-  /** The user that runs the program instead of the image's user, as `uid:gid`. */
+  /** Replaces the image's user. The format is `uid:gid`. */
   user?: string;
 }
 

@@ -14,7 +14,7 @@ export interface ImageConfig {
 
 export interface UnpackedImage {
   config: ImageConfig;
-  /** The directory of the container's root file system. */
+  /** Directory of the container's root file system. */
   rootfs: string;
   layerSizes: number[];
 }

@@ -6,8 +6,8 @@ import { sendToIngest } from './send-to-ingest.ts';
 import { type DebugServices, startDebugServices } from './start-debug-services.ts';
 
 /**
- * In addition to `logged-secrets.kafka.test.ts`, tests failed statements, each kind of outage of each server, and
- * rejected logins.
+ * Extends `logged-secrets.kafka.test.ts` with failed statements, each kind of outage of each server, and rejected
+ * logins.
  */
 const marks = createPlantedMarks();
 let services: DebugServices;
@@ -63,8 +63,8 @@ test('logs no secret when logins are rejected', async () => {
 });
 
 /**
- * Errors about failed conversions (such as 22P02) quote the value. Errors of a user-defined trigger may also quote
- * values.
+ * PostgreSQL errors about failed conversions (such as 22P02) quote the value. Errors of a user-defined trigger may also
+ * quote values.
  */
 const quotingTriggers = `
   CREATE FUNCTION refuse_and_quote() RETURNS trigger LANGUAGE plpgsql AS $$

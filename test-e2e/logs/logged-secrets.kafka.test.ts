@@ -7,8 +7,8 @@ import { type DebugServices, startDebugServices } from './start-debug-services.t
 
 /**
  * Logs must not contain keys, passwords, email addresses or event data. All services run with log level debug, and
- * receive marked values in valid and invalid requests. The logs must not contain a mark. In the long tests, servers and
- * statements also fail.
+ * receive marked values in valid and invalid requests. The logs must not contain any marked value. In the long tests,
+ * servers and statements also fail.
  */
 const marks = createPlantedMarks();
 let services: DebugServices;

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 
-/** Marked values that the test sends or configures, and that must never appear in a log. */
+/** Unique values that the test sends or configures, and that must never appear in a log. */
 export interface PlantedMarks {
-  /** Returns a unique text for a key, a password, an email address and so on. */
+  /** Returns a unique string for a key, a password, an email address, or similar. */
   plant(name: string): string;
-  /** Adds a value from other code, such as a generated key. */
+  /** Adds a value that other code created, such as a generated key. */
   keep(name: string, value: string): void;
-  /** Returns `name: line` for each mark in the text, once per mark. */
+  /** Returns `name: line` once for each mark that the text contains. */
   foundIn(text: string): string[];
 }
 
@@ -32,7 +32,7 @@ export function createPlantedMarks(): PlantedMarks {
   };
 }
 
-/** Returns the forms in which a log may contain a value: as text and as a buffer. */
+/** Returns the encodings in which a log may contain a value: as text and as a buffer. */
 function spellings(value: string): string[] {
   const bytes = Buffer.from(value);
   return [value, bytes.toString('hex'), [...bytes].join(','), bytes.toString('base64').slice(0, -4)];

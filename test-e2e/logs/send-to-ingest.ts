@@ -5,7 +5,7 @@ import type { DebugServices } from './start-debug-services.ts';
 
 const patienceMs = 6000;
 
-/** Sends requests like those of SDKs and broken clients, with marks in every part of a request. */
+/** Sends requests like those of SDKs and broken clients, with marks in the URL, the headers and the body. */
 export async function sendToIngest({ ingestUrl, tenant }: DebugServices, marks: PlantedMarks): Promise<void> {
   const known = tenant.projectApiKey;
   const unknown = `phc_${marks.plant('an unknown project key')}`;
@@ -80,7 +80,6 @@ export async function sendToIngest({ ingestUrl, tenant }: DebugServices, marks: 
   ]);
 }
 
-/** Sends a request and ignores failures. */
 export async function sendIgnoringFailure(url: string, request: RequestInit): Promise<Response | null> {
   try {
     const response = await fetch(url, { ...request, signal: AbortSignal.timeout(patienceMs) });

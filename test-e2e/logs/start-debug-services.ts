@@ -26,7 +26,6 @@ export interface DebugServices extends RunningServices {
   logs(): string;
   proxies: { postgres: FaultProxy; kafka: KafkaFaultProxy; redis: FaultProxy; mail: FaultProxy };
   deadLettersReach(count: number): Promise<void>;
-  /** Makes all reports and exports due, so that the worker runs them immediately. */
   makeReportsAndExportsDue(): Promise<void>;
   /** Resolves when all servers are reachable again. */
   untilReady(): Promise<void>;
@@ -182,7 +181,7 @@ async function startWithWrongLogins(
   logFile: string,
 ): Promise<void> {
   const attempts = files.map(async (name, index) => {
-    // If a server is not available, some services exit and others wait. Both log the reason.
+    // If a server is not available, some services exit and the others wait. Both log the reason.
     const started = await startService(name, programs[index] ?? '', wrong, { logFile }).catch(() => null);
     await sleep(wrongLoginMs);
     await started?.stop();
@@ -205,7 +204,7 @@ async function openProxies(mailServer: MailServer): Promise<DebugServices['proxi
 
 const kafkaClient = () => new Kafka({ brokers: testServers().kafkaBrokers, logLevel: logLevel.NOTHING });
 
-/** Creates a role that must use a password, whatever the server's rules for other roles are. */
+/** Creates a role that must use a password, even if the server does not require passwords for other roles. */
 async function createLogin(password: string): Promise<{ user: string; password: string; drop(): Promise<void> }> {
   const user = `debug_${randomBytes(6).toString('hex')}`;
   const run = async (statement: string) => {

@@ -18,7 +18,7 @@ export interface RestartClients {
 
 interface ClientStyle {
   name: string;
-  /** The HTTP agent that keeps connections open. Undefined to open a new connection for each request. */
+  /** Keeps connections open. Undefined to open a new connection for each request. */
   agent: Agent | undefined;
   pauseMs(): number;
   bodyBytes: number;
@@ -66,8 +66,8 @@ export function startRestartClients(url: string, projectApiKey: string, seed: nu
 }
 
 /**
- * Response time limit, with or without restarts. It is long, because a new gateway starts a thread for its first large
- * body. In this test, the thread must first compile its program, and the machine may be busy.
+ * Response time limit. It is long, because a new gateway starts a thread for its first large body. In this test, the
+ * thread must first compile its program, and the machine may be busy.
  */
 const responseTimeoutMs = 60_000;
 

@@ -5,8 +5,8 @@ import { startRestartClients } from './restart-clients.ts';
 import { startTcpBalancer, type TcpBalancer } from './tcp-balancer.ts';
 
 /**
- * Restarts gateways like a Kubernetes rollout. When a new gateway is ready, an old gateway gets SIGTERM and drains,
- * before the load balancer detects this. Clients must not be affected.
+ * Restarts gateways like a Kubernetes rollout. When a new gateway is ready, an old gateway gets SIGTERM and drains
+ * while the load balancer still sends it connections. Clients must not notice the restarts.
  */
 const restarts = 20;
 const seed = testSeed();
@@ -19,8 +19,8 @@ beforeAll(async () => {
   services = await startServices({
     eventLog: 'kafka',
     managementApi: false,
-    // The delay is longer than in production, because a busy machine checks readiness less often than a real load
-    // balancer does.
+    // The delay is longer than in production, because the test's load balancer checks readiness less often on a busy
+    // machine.
     settings: { STOP_DELAY_MS: '2000', LOG_LEVEL: 'warn' },
   });
   balancer = await startTcpBalancer();
@@ -47,7 +47,7 @@ test(`${restarts} rolling restarts under load fail no request and store every ev
       await balancer.add(fresh.port);
       const old = gateways.shift();
       if (old === undefined) throw new Error('there is always an old one');
-      // Start the next gateway while this one drains, because starting takes most of the time.
+      // Start the next gateway while this gateway drains, because starting takes most of the time.
       if (restart + 1 < restarts) starting = services.startGateway();
       exits.push(await old.stop());
       balancer.remove(old.port);
@@ -57,7 +57,7 @@ test(`${restarts} rolling restarts under load fail no request and store every ev
   }
   expect(exits).toEqual(Array.from({ length: restarts }, () => 0));
   expect(clients.sent.filter(({ outcome }) => outcome !== 200)).toEqual([]);
-  // Each gateway received connections, so even clients that keep their connection moved to another gateway.
+  // Each gateway received connections, so even clients that keep their connection moved from gateway to gateway.
   expect(balancer.connections.size).toBe(restarts + 2);
 
   await waitUntilDrained(services);

@@ -13,8 +13,8 @@ export interface TcpBalancer {
 }
 
 /**
- * Interval of readiness checks. A stopping process gets new connections for this long, as in a cluster whose nodes have
- * not detected the change yet.
+ * Interval of readiness checks. A stopping process gets new connections for up to this long, as in a cluster whose
+ * nodes have not yet detected the change.
  */
 const probeIntervalMs = 100;
 
@@ -40,7 +40,7 @@ export async function startTcpBalancer(): Promise<TcpBalancer> {
     relay(server, client);
   });
 
-  /** Forwards data, the connection's end, and resets. */
+  /** Forwards the connection's bytes, end, and resets. */
   function relay(from: Socket, to: Socket): void {
     sockets.add(from);
     from.pipe(to);

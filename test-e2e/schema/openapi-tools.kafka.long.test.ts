@@ -30,7 +30,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Returns the tool's report, whether or not it contains problems. */
+/** Returns the tool's report, whether or not it lists problems. */
 async function callTool(program: string, words: string[], environment: Record<string, string> = {}): Promise<string> {
   const env = { HOME: directory, ...environment };
   const options = { cwd: directory, env, timeout: 170_000, maxBuffer: 64 << 20 };

@@ -8,8 +8,8 @@ import { type RunningServices, startServices } from '../support/start-services.t
 import { installPythonTool, orSkip } from '../testing/install-tools.ts';
 
 /**
- * Generates requests for every declared route. Responses must not have a 5xx status, or a status or body that the
- * OpenAPI document does not declare.
+ * Generates requests for every declared route. No response may have a 5xx status, or a status or body that the OpenAPI
+ * document does not declare.
  */
 const checks = [
   'not_a_server_error',
@@ -19,8 +19,8 @@ const checks = [
 ];
 
 /**
- * These operations would delete the key or the records that all other requests use, which would then only receive 401
- * or 404. They run with a separate tenant, and each operation deletes a separate record.
+ * These operations would delete the key or the records that all other requests use, and the other requests would then
+ * receive only 401 or 404. The operations run with a separate tenant, and each operation deletes a separate record.
  */
 const deletingOperations =
   '^(personal_api_keys_(destroy|roll|partial_update)|' +
@@ -64,7 +64,7 @@ const python = await orSkip('Schemathesis', () => installPythonTool('schemathesi
       `${deletingOperations}|${excludedOperations}`,
     ]);
     expect({ code, output: code === 0 ? '' : output }).toEqual({ code: 0, output: '' });
-    // Check that the key still works. If a request had revoked it, all later requests would have been useless.
+    // Check that the key still works. If a request had revoked the key, all requests after it would have been useless.
     const still = await fetch(`${services.apiUrl}/api/projects/${projectId}/`, {
       headers: { authorization: `Bearer ${personalApiKey}` },
     });
@@ -125,14 +125,13 @@ const python = await orSkip('Schemathesis', () => installPythonTool('schemathesi
     }
     expect(await statusOf(`personal_api_keys/${places.personal_api_keys_destroy?.id}/`)).toBe(404);
     expect(await statusOf(`personal_api_keys/${places.personal_api_keys_roll?.id}/`)).toBe(200);
-    // Delete the organization last, because everything else belongs to it.
+    // Delete the organization last, because all other records belong to it.
     await writeFile(config, common.join('\n'), { mode: 0o600 });
     const last = await generate(config, 8, ['--include-operation-id', 'organizations_destroy']);
     expect({ code: last.code, output: last.code === 0 ? '' : last.output }).toEqual({ code: 0, output: '' });
     expect(await statusOf(`organizations/${organizationId}/`)).toBe(404);
   }, 400_000);
 
-  /** Sends generated requests for the given number of seconds. */
   function generate(config: string, seconds: number, which: string[]) {
     return run([
       ...['-m', 'schemathesis.cli', '--config-file', config, 'run', `${services.apiUrl}/api/schema/`],
@@ -143,7 +142,7 @@ const python = await orSkip('Schemathesis', () => installPythonTool('schemathesi
         '--seed',
         `${testSeed(1)}`,
         '--no-shrink',
-        // On a busy machine, a slow response is not a failure.
+        // A busy machine may respond slowly, so do not report slow responses as failures.
         ...['--request-timeout', '60', '--suppress-health-check', 'too_slow'],
         '--continue-on-failure',
         '--warnings',
@@ -163,7 +162,7 @@ const python = await orSkip('Schemathesis', () => installPythonTool('schemathesi
   }
 });
 
-/** Creates a member for a request to remove. @returns the user's UUID */
+/** Creates a member, whom a generated request then removes. @returns the user's UUID */
 async function createMember(database: RunningServices['database'], organizationId: string): Promise<string> {
   const uuid = randomUUID();
   await database.query(

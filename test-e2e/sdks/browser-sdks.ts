@@ -7,8 +7,8 @@ import { openSdkPage } from './sdk-page.ts';
 const packages = [
   { packageName: 'posthog-js', bundle: 'module.js', options: {} },
   { packageName: 'posthog-js-1.257', bundle: 'module.js', options: {} },
-  // Without a server response, this version does not use gzip. It encodes the body as base64, and each half of an emoji
-  // as separate UTF-8.
+  // Without a server response, posthog-js 1.100 does not use gzip. It encodes the body as base64, and each half of an
+  // emoji as separate UTF-8.
   { packageName: 'posthog-js-1.100', bundle: 'es.js', options: { advanced_disable_decide: true } },
 ];
 

@@ -9,7 +9,7 @@ export function expectStoredAsSent(row: ApiEvent, sent: SentEvent): void {
   expect(row.distinct_id).toBe(getDistinctId(sent));
   if (sent.uuid) expect(row.uuid).toBe(sent.uuid);
   if (sent.timestamp !== undefined) {
-    // The clock skew correction adds the time between sending and receiving.
+    // The timestamp changes by the time between sending and receiving, because of the clock skew correction.
     expect(Math.abs(Date.parse(row.timestamp) - readTime(sent.timestamp))).toBeLessThan(30_000);
   }
   const { $ip, $sent_at, $group_0, $set = {}, $set_once = {}, ...properties } = row.properties;
@@ -19,7 +19,7 @@ export function expectStoredAsSent(row: ApiEvent, sent: SentEvent): void {
     $process_person_profile,
     ...sentProperties
   } = sent.properties;
-  // `true` is the default, so it is not stored (docs/ingestion-rules.md#anonymous-events).
+  // The default value `true` is not stored (docs/ingestion-rules.md#anonymous-events).
   expect(properties).toEqual($process_person_profile === false ? sent.properties : sentProperties);
   expect($ip).toBe('127.0.0.1');
   if ($group_0 !== undefined) expect(sentProperties.$groups).toMatchObject({ company: $group_0 });
@@ -34,7 +34,10 @@ export function expectStoredAsSent(row: ApiEvent, sent: SentEvent): void {
   });
 }
 
-/** Checks that all sent values are stored unchanged, and that each addition has the value of its source property. */
+/**
+ * Checks that all sent properties are stored unchanged, and that each added property has the same value as its source
+ * property.
+ */
 function expectWithAdditions(stored: Properties, sent: Properties, source: (name: string) => unknown): void {
   const additions = Object.keys(stored).filter((name) => !(name in sent));
   expect(stored).toEqual({ ...sent, ...Object.fromEntries(additions.map((name) => [name, source(name)])) });

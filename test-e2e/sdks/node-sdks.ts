@@ -5,7 +5,7 @@ import { PostHog as PostHog4 } from 'posthog-node-4';
 import { readInstalledVersion } from './installed-version.ts';
 import type { Call, Sdk, Target } from './sdk.ts';
 
-/** The common interface of the three versions. */
+/** The client methods that all three SDK versions have. */
 interface NodeClient {
   capture(event: {
     distinctId: string;
@@ -28,7 +28,7 @@ interface Generation {
   end(client: NodeClient): Promise<void>;
 }
 
-/** The timeout is long, so that a busy machine does not cause a request to be sent again. */
+/** The timeout is long, because a client on a busy machine would otherwise send a request again. */
 const requestTimeout = patienceMs;
 const everyCall = ['capture', 'identify', 'alias', 'group identify', 'batch', 'historical migration'] as const;
 
@@ -49,7 +49,7 @@ const generations: Generation[] = [
   },
   {
     packageName: 'posthog-node-3',
-    // This version does not support historical migrations.
+    // This SDK version does not support historical migrations.
     calls: everyCall.filter((call) => call !== 'historical migration'),
     connect: ({ projectApiKey, ingestUrl }) => new PostHog3(projectApiKey, { host: ingestUrl, requestTimeout }),
     end: (client) => (client as PostHog3).shutdownAsync(),

@@ -9,7 +9,7 @@ export interface PageServer {
 }
 
 /**
- * Starts a site that uses the browser SDK from its npm package as a module.
+ * Starts a site that loads the browser SDK from its npm package as a module.
  * @param options the SDK's options, in addition to those that every page needs
  */
 export async function startPageServer(packageName: string, bundle: string, options: object): Promise<PageServer> {

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { testCacheDirectory } from '@millrace/testing';
 import type { Call, Sdk } from './sdk.ts';
 
-/** A program in another language. Its argument is the name of a call, or `flags`. */
+/** A program in a language other than JavaScript. Its argument is the name of a call, or `flags`. */
 export interface SdkProgram {
   folder: 'python' | 'go' | 'rust';
   /** Name and version in the package registry. */
@@ -18,7 +18,6 @@ export interface SdkProgram {
 }
 
 interface Recipe {
-  /** Name of the directory with the program's source and the pinned SDK version. */
   folder: 'python' | 'go' | 'rust';
   name: string;
   /** The file with the pinned SDK version, and a pattern that finds the version. */
@@ -27,7 +26,7 @@ interface Recipe {
   tool: string;
   /**
    * Downloads the SDK and builds the program.
-   * @returns the command line, without the name of the call
+   * @returns the command line, without the argument
    * @throws Error with the tool's output
    */
   build(source: string, cache: string): Promise<string[]>;
@@ -48,8 +47,8 @@ const recipes: Recipe[] = [
 ];
 
 /**
- * Builds the programs in other languages. If a tool or a package registry is not available, the result contains the
- * reason.
+ * Builds the programs for SDKs in languages other than JavaScript. If a tool or a package registry is not available,
+ * the result contains the reason.
  */
 export async function buildSdkPrograms(): Promise<SdkProgram[]> {
   return Promise.all(recipes.map(buildProgram));
@@ -115,9 +114,9 @@ async function buildPython(source: string, cache: string): Promise<string[]> {
     await rm(draft, { recursive: true, force: true });
     await run(['python3', '-m', 'venv', draft]);
     await run([python(draft), '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements]);
-    // The environment can be moved, because only its scripts contain its path, and they are not used.
+    // The virtual environment can be moved, because only its scripts contain its path, and they are not used.
     await rename(draft, installed).catch(async (error) => {
-      // Another test file may have finished first.
+      // A different test file may have finished the installation first.
       if (!existsSync(python(installed))) throw error;
       await rm(draft, { recursive: true, force: true });
     });
@@ -137,7 +136,7 @@ async function buildRust(source: string, cache: string): Promise<string[]> {
   return [join(cache, 'debug/sdk-rust')];
 }
 
-/** Runs a program that must succeed. @throws Error with the end of the output */
+/** @throws Error with the end of the program's output */
 function run([program = '', ...programArguments]: string[]): Promise<void> {
   return new Promise((resolve, reject) => {
     execFile(program, programArguments, { timeout: 600_000, maxBuffer: 64 << 20 }, (error, out, err) => {
@@ -149,7 +148,7 @@ function run([program = '', ...programArguments]: string[]): Promise<void> {
   });
 }
 
-/** Runs a program. @returns the error output */
+/** @returns the error output */
 function runProgram([program = '', ...programArguments]: string[], settings: Record<string, string>): Promise<string> {
   return new Promise((resolve) => {
     const child = spawn(program, programArguments, {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request through the proxy, and the response. */
+/** A request through the proxy, and its response. */
 export interface Exchange {
   method: string;
   url: URL;
@@ -21,7 +21,10 @@ export interface RecordingProxy {
   stop(): Promise<void>;
 }
 
-/** Starts a proxy between an SDK and the gateway. The proxy records everything and changes nothing. */
+/**
+ * Starts a proxy between an SDK and the gateway. The proxy records all requests and responses, and forwards them
+ * unchanged.
+ */
 export async function startRecordingProxy(targetUrl: string): Promise<RecordingProxy> {
   const exchanges: Exchange[] = [];
   const server = createServer((incoming, response) => {

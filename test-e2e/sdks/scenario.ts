@@ -1,7 +1,7 @@
 import type { ApiEvent, ApiGroup, ApiPerson } from '../support/management-client.ts';
 import type { Call, Sdk } from './sdk.ts';
 
-/** The data that an administrator sees after a call. */
+/** The stored data that an administrator sees after a call. */
 export interface View {
   /** The call's stored events, in the order in which they were sent. */
   rows: ApiEvent[];
@@ -10,7 +10,7 @@ export interface View {
 }
 
 export interface Scene {
-  /** Returns the names of the events that the call must send, and their number. */
+  /** Returns the names of the events that the call must send, and the number of events. */
   sends(kind: Sdk['kind']): { names: readonly string[]; count: number };
   /** Checks the call's result. @returns a short description for the matrix */
   check(view: View, kind: Sdk['kind']): Promise<string>;
@@ -95,7 +95,7 @@ export const scenes: Record<Call, Scene> = {
       expect(rows.map(({ timestamp }) => timestamp.slice(0, 7))).toEqual(
         Array.from({ length: 12 }, (_, n) => `2016-${String(n + 1).padStart(2, '0')}`),
       );
-      // Expect the last value, because events are processed in order.
+      // Expect the last import, because events are processed in order.
       expect(await person('veteran')).toMatchObject({ properties: { last_import: 11 } });
       return `old event × ${rows.length}`;
     },

@@ -11,7 +11,7 @@ import { scenes } from './scenario.ts';
 import { calls, type Sdk, type SdkSession } from './sdk.ts';
 import { readSentBatch, type SentEvent } from './sent-events.ts';
 
-/** Every SDK makes every supported call with the entire system running. Each SDK has a separate project. */
+/** Every SDK makes every supported call while the entire system is running. Each SDK has its own project. */
 const sdks: Sdk[] = [...createNodeSdks(), ...createBrowserSdks(), ...(await createProgramSdks())];
 const matrix = createMatrix(sdks);
 let services: RunningServices;
@@ -88,8 +88,8 @@ for (const sdk of sdks) {
     });
 
     /**
-     * Returns one row per event, in the order in which the events were sent. Events without a UUID are found by name
-     * and ID.
+     * Returns one stored row per event, in the order in which the events were sent. Events without a UUID are found by
+     * name and ID.
      */
     async function findRows(sent: readonly SentEvent[]): Promise<ApiEvent[]> {
       const stored = await Promise.all(
@@ -113,8 +113,8 @@ for (const sdk of sdks) {
 }
 
 /**
- * Expects that the browser could read all responses. The page has another origin, so every response must allow this
- * origin. The response to a beacon may be 204.
+ * Checks that the browser could read all responses. The page and the ingest host have different origins, so every
+ * response must allow the page's origin. The response to a beacon may be 204.
  */
 function expectBrowserGotResponses(exchanges: readonly Exchange[]): void {
   const fromPage = exchanges.filter(({ method, headers }) => method === 'POST' && headers.origin !== undefined);

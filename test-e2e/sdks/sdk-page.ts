@@ -14,7 +14,7 @@ export interface BrowserSdkPackage {
 export interface SdkPage {
   page: Page;
   otherPage: string;
-  /** Thrown errors, and errors and warnings on the console. */
+  /** Thrown errors, and console errors and warnings. */
   complaints: string[];
   close(): Promise<void>;
 }

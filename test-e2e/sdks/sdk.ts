@@ -9,7 +9,6 @@ export const calls = [
 ] as const;
 export type Call = (typeof calls)[number];
 
-/** The host and the key with which an SDK sends events. */
 export interface Target {
   ingestUrl: string;
   projectApiKey: string;
@@ -22,7 +21,7 @@ export interface Sdk {
   /** A browser SDK has one user at a time. With a server SDK, each call includes the user. */
   kind: 'server' | 'browser';
   calls: readonly Call[];
-  /** Why this machine cannot run the SDK, as a part of a sentence. Null if it can. */
+  /** Why this machine cannot run the SDK, as a clause for a message. Null if it can. */
   unavailable: string | null;
   open(target: Target): Promise<SdkSession>;
 }
@@ -30,7 +29,6 @@ export interface Sdk {
 export interface SdkSession {
   /** Makes the call that `scenario.ts` describes. Resolves after a server SDK has sent all events. */
   make(call: Call): Promise<void>;
-  /** All of the SDK's errors and warnings. */
   complaints: string[];
   close(): Promise<void>;
 }

@@ -4,11 +4,11 @@ import type { Exchange } from './recording-proxy.ts';
 /** An event as an SDK sent it. */
 export interface SentEvent {
   event: string;
-  /** UUID of the event. Some SDKs send an empty string. */
+  /** Empty in some SDKs. */
   uuid?: string;
   distinct_id?: string | null;
   timestamp?: string;
-  /** Milliseconds between the event and the request. Only in old browser SDKs. */
+  /** Milliseconds between the event and the request. Only old browser SDKs send it. */
   offset?: number;
   properties: Record<string, unknown>;
   $set?: Record<string, unknown>;

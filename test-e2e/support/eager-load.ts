@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
 
 /**
- * Sends batches with all kinds of events to one project. Each batch is sent as soon as the previous batch has a
- * response.
+ * Sends batches with all kinds of events to one project. A client sends a batch as soon as it has the response to its
+ * previous batch.
  */
 export interface EagerLoad {
   acknowledged(): string[];
-  /** Returns the statuses other than 200, and how often each occurred. */
+  /** Returns how often each status other than 200 occurred. */
   refused(): Map<number, number>;
-  /** Returns whether every client's last response has this status. If so, no earlier request is in flight. */
+  /**
+   * Returns whether every client's last response has the given status. Each client has only one request in flight, so
+   * all of its previous requests have ended.
+   */
   hasLastStatus(status: number): boolean;
   stop(): Promise<void>;
 }

@@ -17,7 +17,7 @@ async function appendedRecords(services: RunningServices): Promise<number> {
   return services.eventLog === 'kafka' ? kafkaRecords(services) : postgresRecords(services);
 }
 
-/** Waits until all records appended so far are processed. */
+/** Waits until all records that have been appended so far are processed. */
 export async function waitUntilDrained(services: RunningServices): Promise<void> {
   const appended = await appendedRecords(services);
   await eventually(

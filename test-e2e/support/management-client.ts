@@ -36,7 +36,7 @@ export interface ApiWarning {
   timestamp: string;
 }
 
-/** Reads a project as an administrator's script does, with every list up to its last page. */
+/** Reads a project as an administrator's script does, including all pages of every list. */
 export interface ManagementClient {
   events(filters?: Record<string, string>): Promise<ApiEvent[]>;
   persons(filters?: Record<string, string>): Promise<ApiPerson[]>;

@@ -5,7 +5,7 @@ export interface ClientResponse {
   body: Record<string, unknown>;
 }
 
-/** Posts a text, or a value as JSON. Does not throw for any response status. */
+/** Posts a string, or a value as JSON. Does not throw for any response status. */
 export async function post(url: string, body: unknown): Promise<ClientResponse> {
   const response = await fetch(url, {
     method: 'POST',

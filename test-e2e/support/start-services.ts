@@ -18,7 +18,7 @@ export interface ServicesOptions {
   eventLog: EventLogKind;
   /** Number of consumer processes. The default is 1. */
   consumers?: number;
-  /** Whether to start the management API. False for a test that only reads the database. */
+  /** Whether to start the management API. The default is true. Use false for a test that only reads the database. */
   managementApi?: boolean;
   /** The brokers for the services, such as a fault proxy's. */
   brokers?: string[];
@@ -36,14 +36,14 @@ export interface RunningServices {
   ingestUrl: string;
   apiUrl: string;
   tenant: TestTenant;
-  /** Direct connection to the database, without a fault proxy. */
+  /** A direct connection, without a fault proxy. */
   database: pg.Pool;
   databaseUrl: string;
   gateway: ServiceProcess;
   /** The consumers. A killed consumer's replacement gets the same index. */
   consumers: ServiceProcess[];
   startConsumer(): Promise<ServiceProcess>;
-  /** Starts another gateway. The caller must stop it. */
+  /** Starts an additional gateway, which the caller must stop. */
   startGateway(): Promise<ServiceProcess>;
   stop(): Promise<void>;
 }
@@ -69,7 +69,7 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
     TOPIC_PREFIX: topicPrefix,
     TOPIC_PARTITIONS: String(partitions),
     LOG_LEVEL: 'info',
-    // This is the brokers' default minimum. After this time, a killed consumer's partitions are reassigned.
+    // The brokers' default minimum. After this time without a heartbeat, a killed consumer's partitions are reassigned.
     KAFKA_SESSION_TIMEOUT_MS: '6000',
     INGEST_PORT: '0',
     API_PORT: '0',
@@ -77,7 +77,7 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
     API_REQUESTS_PER_MINUTE: '0',
     API_REQUESTS_PER_HOUR: '0',
     HEALTH_PORT: '0',
-    // The embedded system has neither brokers nor Redis.
+    // The embedded system does not use Kafka or Redis.
     ...(options.eventLog === 'kafka'
       ? { KAFKA_BROKERS: (options.brokers ?? servers.kafkaBrokers).join(','), REDIS_URL: servers.redisUrl }
       : {}),
@@ -118,7 +118,8 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
 }
 
 /**
- * Waits for every service. If a service cannot start, stops the others, which would otherwise keep the test run alive.
+ * Waits for every service. If one service cannot start, stops all other services, which would otherwise keep the test
+ * run alive.
  */
 async function allOrNone(starting: (Promise<ServiceProcess> | null)[]): Promise<(ServiceProcess | null)[]> {
   const results = await Promise.allSettled(starting);

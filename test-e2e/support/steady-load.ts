@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 export interface Attempt {
   uuid: string;
-  /** Name of the client, which is also the distinct ID. */
+  /** The client's name, which is also the distinct ID of its events. */
   client: string;
   /** HTTP status. 0 if the connection broke or no response arrived within the time limit. */
   status: number;
@@ -15,10 +15,7 @@ export interface SteadyLoad {
   stop(): Promise<void>;
 }
 
-/**
- * Response time limit, with or without faults. The gateway's limit for a broken broker is 3 s. The rest is for a busy
- * machine.
- */
+/** Response time limit. The gateway's limit for a broken broker is 3 s, and a busy machine needs additional time. */
 const responseTimeoutMs = 25_000;
 
 export function startSteadyLoad(

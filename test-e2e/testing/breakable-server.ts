@@ -3,7 +3,7 @@ import { type RunningServer, readProcessRecord } from '@millrace/stack/servers/s
 
 /** A server that a test can break and restore. */
 export interface BreakableServer {
-  /** Address of the server. It is the same after every fault. */
+  /** Host and port of the server, which are the same after every fault. */
   address: string;
   isRunning(): boolean;
   /** Sends SIGKILL or the given signal. Resolves when the process has ended. */
@@ -19,7 +19,7 @@ export interface BreakableServer {
 interface BreakableServerOptions {
   /** Directory of the server's files, including its PID file. */
   directory: string;
-  /** Starts the server on the given port, or on a free port if `port` is 0. */
+  /** Starts the server on the given port. 0 means any free port. */
   start(port: number): Promise<RunningServer>;
   killSignal: NodeJS.Signals;
 }

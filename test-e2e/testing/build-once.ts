@@ -13,7 +13,8 @@ export interface BuiltDirectory {
 
 /**
  * Builds a directory. In a run with a shared directory (`npm test`), it is built once for all test files. Otherwise,
- * the directory is temporary. If another worker process is building the same directory, waits until it is complete.
+ * the directory is temporary. If a different worker process is building the same directory, waits until the build is
+ * complete.
  * @param name name of the directory, which must identify its content
  */
 export async function buildOnce(name: string, build: (directory: string) => Promise<unknown>): Promise<BuiltDirectory> {
@@ -49,7 +50,7 @@ async function buildInto(directory: string, build: (directory: string) => Promis
 
 /**
  * Creates a lock file with the ID of this process. Ignores the lock of a process that has ended.
- * @returns a function that releases the lock, or null if another process holds the lock
+ * @returns a function that releases the lock, or null if a different process holds the lock
  */
 async function lock(file: string): Promise<(() => Promise<void>) | null> {
   try {

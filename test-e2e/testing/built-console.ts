@@ -2,7 +2,7 @@ import { writeConsole } from '@millrace/console/bundle';
 import { type BuiltDirectory, buildOnce } from './build-once.ts';
 
 /**
- * Builds the console's static files, once per run.
+ * Builds the console's static files once per run.
  * @param marksWords whether to put every text of the `words.ts` files between ⟦ and ⟧
  */
 export const builtConsole = ({ marksWords = false } = {}): Promise<BuiltDirectory> =>

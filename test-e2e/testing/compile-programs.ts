@@ -14,8 +14,9 @@ export interface CompiledPrograms {
 }
 
 /**
- * Compiles programs to JavaScript, each bundled with its imports. They start seven times as fast as with a loader, and
- * a benchmark measures the same code as in an installation. Each program is compiled once per run (see `buildOnce`).
+ * Compiles programs to JavaScript, each bundled with its imports. Compiled programs start seven times as fast as with a
+ * loader, and a benchmark measures the same code as in an installation. Each program is compiled once per run (see
+ * `buildOnce`).
  * @param entryPoints paths relative to the repository root
  */
 export async function compilePrograms(entryPoints: readonly string[]): Promise<CompiledPrograms> {
@@ -31,8 +32,8 @@ export async function compilePrograms(entryPoints: readonly string[]): Promise<C
 const flatName = (entryPoint: string) => entryPoint.replaceAll('/', '-').replace(/\.ts$/, '');
 
 /**
- * The file that starts a worker thread, and the programs that contain this file. It looks for the thread's program in
- * its own directory.
+ * The file that starts a worker thread, and the programs that contain the file. The file looks for the thread's program
+ * in its own directory.
  */
 const startsThreads = {
   file: 'services/ingest-gateway/src/start.ts',
@@ -49,7 +50,7 @@ async function compile(entryPoint: string, directory: string): Promise<void> {
       outdir: directory,
       outExtension: { '.js': '.mjs' },
       bundle: true,
-      // Write dynamic imports to separate files. In one file, their libraries would be loaded at startup.
+      // Write dynamic imports to separate files. In a single file, their libraries would be loaded at startup.
       splitting: true,
       platform: 'node',
       format: 'esm',
@@ -60,8 +61,8 @@ async function compile(entryPoint: string, directory: string): Promise<void> {
     });
   const { file, thread } = startsThreads;
   await Promise.all([
-    // The file that starts threads must use its location after compilation. Other files look for files next to their
-    // sources.
+    // The file that starts threads must use its location after compilation. All other files look for files next to
+    // their source files.
     compileTo(entryPoint, flatName(entryPoint), [someStayWhereTheyAre, filesKnowTheirPlace(file)]),
     ...(startsThreads.in.includes(entryPoint) ? [compileTo(thread.path, thread.name, [someStayWhereTheyAre])] : []),
   ]);

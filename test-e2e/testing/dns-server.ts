@@ -1,14 +1,14 @@
 import { createSocket } from 'node:dgram';
 
 export interface DnsServer {
-  /** Address in the resolver format: `127.0.0.1:port`. */
+  /** In the resolver format: `127.0.0.1:port`. */
   address: string;
   /**
-   * Sets a name's TXT records. Each record consists of strings of at most 255 bytes. The response for any other name is
+   * Sets a name's TXT records. Each record consists of strings of at most 255 bytes. Names without TXT records get
    * NXDOMAIN.
    */
   setTxt(name: string, records: string[][]): void;
-  /** Sets the response to all later queries: SERVFAIL, no response (`silence`), or normal responses (null). */
+  /** Sets the response to all following queries: SERVFAIL, no response (`silence`), or normal responses (null). */
   fail(how: 'SERVFAIL' | 'silence' | null): void;
   /** The names queried so far. */
   questions: string[];

@@ -1,2 +1,2 @@
-// Every service that a test starts loads this file. If the test run is killed, the service exits too.
+// Makes a service exit if the test run is killed. Every service that a test starts loads this file.
 process.on('disconnect', () => process.exit(1));

@@ -1,4 +1,4 @@
-/** Long enough for a busy machine. This timeout only ends a broken test, and does not measure anything. */
+/** Long enough for a busy machine. The timeout only ends a broken test, and does not measure anything. */
 export const patienceMs = 90_000;
 
 interface EventuallyOptions {
@@ -6,13 +6,13 @@ interface EventuallyOptions {
   what?: string;
   /** Returns the actual state, for the error message. */
   describe?: () => unknown;
-  /** Timeout. Set it only if the duration is part of the tested behavior, or is known to be longer. */
+  /** Set it only if the duration is part of the tested behavior, or is known to be longer than the default. */
   timeoutMs?: number;
   intervalMs?: number;
 }
 
 /**
- * Repeats `attempt` until it neither throws nor returns false, and returns its result. Use this function for effects
+ * Repeats `attempt` until it neither throws nor returns false, and returns its result. Use `eventually` for effects
  * that take some time.
  * @throws Error with the last failure in its message and as its cause
  */
@@ -44,7 +44,7 @@ interface Sql {
 }
 
 /**
- * Waits for the next hour if less than a minute of the database server's current hour remains. Otherwise, an hourly
+ * Waits for the next hour if the current hour has less than a minute left on the database server. Otherwise, an hourly
  * counter could be reset during a test.
  */
 export async function waitOutHourEnd(sql: Sql): Promise<void> {
@@ -62,7 +62,7 @@ export async function waitOutHourEnd(sql: Sql): Promise<void> {
 const requestMs = 5000;
 
 /**
- * Waits for the next time step if the current one is about to end, so that a request sent now is processed in the same
+ * Waits for the next time step if the current step is about to end, so that a request sent now is processed in the same
  * step. Steps have the same length and are counted since 1970. Examples are minutes, UTC hours and the steps of
  * one-time codes.
  */

@@ -19,7 +19,7 @@ afterEach(async () => {
   echo.close();
 });
 
-/** Opens a connection. Records all received data, and the error code that ends the connection. */
+/** Opens a connection. Records all received bytes, and the error code that ends the connection. */
 async function open() {
   const socket = connect(proxy.port, '127.0.0.1');
   clients.push(socket);

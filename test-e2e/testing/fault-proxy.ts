@@ -18,7 +18,7 @@ import { findFreePort } from '@millrace/stack/servers/server-process';
  */
 export interface FaultProxy {
   host: string;
-  /** Port of the proxy. It stays the same during every fault. */
+  /** The port is the same during every fault. */
   port: number;
   /** Breaks existing connections, like a quick server restart. */
   cut(): void;

@@ -3,12 +3,11 @@ import { gzipSync } from 'node:zlib';
 /** A body that is cheap to send and expensive to process. */
 export interface HostileBody {
   what: string;
-  /** The bytes to send. */
   body: Buffer;
   headers: Record<string, string>;
 }
 
-/** Returns pairs of a title and an expensive text of about `bytes` bytes. The texts are JSON or begin like JSON. */
+/** Returns pairs of a title and an expensive string of about `bytes` bytes. The strings are JSON or begin like JSON. */
 function hostileTexts(bytes: number): [string, string][] {
   const fill = (piece: string) => piece.repeat(Math.floor(bytes / piece.length));
   const numbered = (write: (index: number) => string) => {
@@ -49,7 +48,7 @@ function hostileTexts(bytes: number): [string, string][] {
 /**
  * Returns the most expensive bodies of a given size: plain, compressed and as forms.
  * @param bytes size after decompression
- * @param wrap puts each text into a larger text, for example into a field
+ * @param wrap inserts each string into a larger string, for example into a field
  */
 export function createHostileBodies(bytes: number, wrap: (text: string) => string = (text) => text): HostileBody[] {
   const json = { 'content-type': 'application/json' };

@@ -37,7 +37,7 @@ export async function installPythonTool(
     ];
     await run(join(draft, 'bin/python'), install, options);
   });
-  // The environment can be moved, because only its scripts contain its path, and they are not used.
+  // The virtual environment can be moved, because only its scripts contain its path, and they are not used.
   return join(directory, 'bin/python');
 }
 
@@ -67,8 +67,8 @@ export const installClickHouse = () => installNpmPackages('chdb', ['chdb@3.4.0']
 export const clickHouseOrSkip = () => orSkip('ClickHouse', installClickHouse);
 
 /**
- * Returns a directory for this user and this content, and fills it on first use. Deletes directories with other content
- * that have not been used for two weeks.
+ * Returns a directory for this user and the given content, and fills it on first use. Deletes directories with other
+ * content that have not been used for two weeks.
  */
 export async function installOnce(
   name: string,
@@ -86,7 +86,7 @@ export async function installOnce(
   await rm(draft, { recursive: true, force: true });
   try {
     await install(draft);
-    // Another test file may have finished the installation first.
+    // A different test file may have finished the installation first.
     await rename(draft, installed).catch((error) => {
       if (!existsSync(installed)) throw error;
     });
@@ -100,7 +100,7 @@ export async function installOnce(
 async function removeOld(cache: string): Promise<void> {
   for (const name of await readdir(cache)) {
     const directory = join(cache, name);
-    // Another test file may have deleted the directory in the meantime.
+    // A different test file may have deleted the directory in the meantime.
     const found = await stat(directory).catch(() => null);
     if (found && Date.now() - found.mtimeMs > twoWeeksMs) await rm(directory, { recursive: true, force: true });
   }

@@ -2,7 +2,7 @@ import type { Logger } from '@millrace/runtime';
 
 /**
  * Runs `work` without printing log messages, and returns the messages. A test that causes an error can then assert its
- * message, and the test run's output contains only unexpected messages.
+ * log message, and the test run prints only unexpected log messages.
  */
 export async function keepLogs<T>(
   logger: Logger,

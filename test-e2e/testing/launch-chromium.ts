@@ -4,8 +4,8 @@ import { findChromium, findWindowedChromium } from './find-browser.ts';
 import { workerFixture } from './worker-fixture.ts';
 
 /**
- * Features to disable: the ones that Playwright disables, whose list this list replaces, and the ones with which
- * Chromium starts processes in advance.
+ * Chromium features to disable. The list replaces Playwright's own list, so it contains the features that Playwright
+ * disables, and also the features with which Chromium starts processes in advance.
  */
 const disabledFeatures = [
   ...['AvoidUnnecessaryBeforeUnloadCheckSync', 'DestroyProfileOnBrowserClose', 'HttpsUpgrades'],
@@ -33,7 +33,7 @@ const switches = [
 
 /**
  * Launches a Chromium without background activity. Each visitor is a browser context. Without additional switches, all
- * test files in this worker process share one browser. Closing it closes only this call's visitors.
+ * test files in this worker process share one browser, and closing it closes only this call's visitors.
  * @param keepsPages whether to keep left pages in the back/forward cache, which automation disables by default
  * @param more additional Chromium switches
  * @throws Error if Chromium is not installed
@@ -61,15 +61,15 @@ export async function launchSeparateChromium({ keepsPages = false, more = [] as 
   const ignoreDefaultArgs = keepsPages ? ['--disable-back-forward-cache'] : [];
   const args = [...switches, ...more];
   const start = () => chromium.launch({ executablePath, headless: true, args, ignoreDefaultArgs });
-  // Chromium sometimes exits during its start on a busy machine. Try twice, because otherwise an entire test file would
-  // fail.
+  // Chromium sometimes exits during its start on a busy machine. Try twice, because a single failure would fail an
+  // entire test file.
   const browser = await start().catch(start);
   // Pages have the same timeout as `eventually`.
   browser.on('context', (visitor) => visitor.setDefaultTimeout(patienceMs));
   return browser;
 }
 
-/** Returns the shared browser. Closing it closes only the visitors of one test file. */
+/** Returns the shared browser, but `close` closes only the visitors of one test file. */
 function withOwnVisitors(browser: Browser): Browser {
   const own: BrowserContext[] = [];
   const newContext: Browser['newContext'] = async (options) => {

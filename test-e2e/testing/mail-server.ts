@@ -4,14 +4,14 @@ import { SMTPServer } from 'smtp-server';
 import type { TestCertificate } from './test-certificates.ts';
 
 export interface ReceivedMail {
-  /** Sender address in the envelope. `to` contains the recipient addresses. */
+  /** Sender's email address in the envelope. `to` contains the recipients' email addresses. */
   from: string;
   to: string[];
   /** Headers by lower-case name. Continuation lines are joined, but encoded words are not decoded. */
   headers: Record<string, string>;
-  /** The plain text part. */
+  /** The plain text. */
   body: string;
-  /** The HTML part. Empty if the mail contains only plain text. */
+  /** Empty if the mail contains only plain text. */
   html: string;
   attachments: { cid: string; type: string; content: Buffer }[];
 }
@@ -20,7 +20,7 @@ export interface MailServer {
   url: string;
   /** The accepted mails in order of arrival. */
   mails: ReceivedMail[];
-  /** Rejects all later mails to an address (550), but accepts mails to all other addresses. */
+  /** From now on, rejects mails to an email address (550), but accepts mails to all others. */
   refuse(address: string): void;
   stop(): Promise<void>;
 }

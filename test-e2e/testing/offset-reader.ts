@@ -4,7 +4,7 @@ import { createLogger } from '@millrace/runtime';
 import type { Pool } from 'pg';
 
 interface Partition {
-  /** The log that `end` belongs to. Offsets of other logs are ignored. */
+  /** The log that `end` belongs to. Processed offsets of a different log are ignored. */
   log: string;
   end: number;
   offset: number;
@@ -33,7 +33,7 @@ export function createOffsetReader(broker: string, database: Pool, topicPrefix: 
       for (const topic of topics) {
         for (const { partition, log: of, endOffset } of await log.endOffsets(topic)) {
           const found = partitionOf(`${topic} ${partition}`);
-          // If a topic was recreated, its records have not been processed.
+          // If a topic was recreated, none of its records have been processed.
           if (found.log !== of) found.offset = 0;
           found.log = of;
           found.end = Number(endOffset);

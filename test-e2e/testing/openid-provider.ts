@@ -13,7 +13,7 @@ export interface Person {
 export interface OpenIdProvider {
   issuer: string;
   client: { id: string; secret: string };
-  /** The user for later sign-ins. If it is null, sign-ins are rejected. */
+  /** The user who signs in next. If null, sign-ins are rejected. */
   person: { subject: string; claims: Person } | null;
   stop(): Promise<void>;
 }

@@ -15,7 +15,7 @@ export interface SamlProvider {
    */
   signOnUrl: string;
   certificate: string;
-  /** The user for later sign-ins. */
+  /** The user who signs in next. */
   person: { nameId: string; email: string; firstName: string };
   stop(): Promise<void>;
 }
@@ -30,7 +30,7 @@ const attribute = (name: string, tag: string) => ({
 
 /** Starts a SAML provider. @param metadata returns the URL of the service provider's metadata */
 export async function startSamlProvider(metadata: () => string): Promise<SamlProvider> {
-  // samlify requires a schema validator. This one accepts all documents.
+  // samlify requires a schema validator. This validator accepts all documents.
   samlify.setSchemaValidator({ validate: async () => 'not checked' });
   const { privateKey, certificate } = createTestKey();
   const server = createServer();

@@ -1,4 +1,4 @@
-// Reproducible random numbers, and the seed of a run.
+// Provides reproducible random numbers, and the seed of a run.
 import { readEnvironment } from '@millrace/runtime';
 
 /**
@@ -18,8 +18,8 @@ export function seededRandom(seed: number): () => number {
 const isAtLength = () => readEnvironment().MILLRACE_TESTS_AT_LENGTH === 'true';
 
 /**
- * Returns the size of a random story: `short` in `npm test`, or `atLength` in `npm run test:long`, which uses another
- * seed. The test title must contain the size, and the file name must be `*.sampled.test.ts`.
+ * Returns the size of a random test story: `short` in `npm test`, or `atLength` in `npm run test:long`, which uses
+ * another seed. The test title must contain the size, and the file name must be `*.sampled.test.ts`.
  */
 export const storySize = (short: number, atLength: number): number => (isAtLength() ? atLength : short);
 
@@ -35,8 +35,8 @@ export function sampleOf<T>(cases: readonly T[], { count, turn }: { count: numbe
 }
 
 /**
- * Returns the seed for random test data: `MILLRACE_SEED`, or else `otherwise`, which is random by default. The caller
- * must print the seed, for example in the test title, so that failures are reproducible.
+ * Returns the seed for random test data: `MILLRACE_SEED` if it is set, and `otherwise` if not, which is random by
+ * default. The caller must print the seed, for example in the test title, so that failures are reproducible.
  * @throws Error if `MILLRACE_SEED` is not an integer
  */
 export function testSeed(otherwise: number = Math.floor(Math.random() * 1e9)): number {

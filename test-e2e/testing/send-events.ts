@@ -1,6 +1,6 @@
 const responseWithinMs = 10_000;
 
-/** Sends events. Returns the response status, or 0 without a response. */
+/** Returns the response status, or 0 if no response arrived. */
 export async function sendEvents(url: string, body: string): Promise<number> {
   try {
     const response = await fetch(url, {

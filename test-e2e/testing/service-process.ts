@@ -17,7 +17,7 @@ export interface ServiceProcess {
   thaw(): void;
   /** Sends SIGTERM, and SIGKILL after 30 s. Resolves with the exit code. */
   stop(): Promise<number | null>;
-  /** Returns the end of the process's logs. */
+  /** Returns the last log lines of the process. */
   output(): string;
 }
 

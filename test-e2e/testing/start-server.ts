@@ -16,8 +16,8 @@ export async function startServer(listener: Listener): Promise<TestServer> {
     try {
       await listener(request, response);
     } catch (error) {
-      // The client disconnected during its request, for example because a page was closed, so a response is not
-      // necessary.
+      // A response is not necessary, because the client disconnected during its request, for example when its page was
+      // closed.
       if (error !== request.errored) throw error;
     }
   });

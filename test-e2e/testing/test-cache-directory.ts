@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { readEnvironment } from '@millrace/runtime';
 
 /**
- * Returns the directory for files that tests download or build once: the user's cache, which `npm test` passes, or else
- * a temporary directory.
+ * Returns the directory for files that tests download or build once. `npm test` passes the user's cache. Without it,
+ * the directory is temporary.
  */
 export function testCacheDirectory(): string {
   return readEnvironment().MILLRACE_CACHE_DIR || join(tmpdir(), `millrace-cache-${process.getuid?.() ?? 'user'}`);

@@ -1,4 +1,4 @@
-// TLS certificates for tests, and secrets that are mounted as in Kubernetes.
+// Provides TLS certificates for tests, and secrets that are mounted as in Kubernetes.
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,9 +22,9 @@ const certificateOf = (name: string): TestCertificate => ({
 export const testCertificates = {
   /** Certificate of the authority that signed the certificates of `ofThisHost` and `ofOtherHost`. */
   authorityFile: place('authority'),
-  /** Certificate of an authority that did not sign any of the other certificates. */
+  /** Certificate of an authority that did not sign any test certificate. */
   otherAuthorityFile: place('other-authority'),
-  /** A file that does not contain a certificate. */
+  /** This file does not contain a certificate. */
   noCertificateFile: fileURLToPath(import.meta.url),
   /** Returns a self-signed certificate for `localhost` and 127.0.0.1 that expired in 2021. */
   expired: () => certificateOf('expired-host'),
@@ -36,8 +36,8 @@ export const testCertificates = {
 };
 
 /**
- * The files of a secret as Kubernetes mounts them. Each file is a link through one directory, which is replaced as a
- * whole.
+ * The files of a secret as Kubernetes mounts them. Each file is a link through one directory, so that all files can be
+ * replaced at the same time.
  */
 export interface MountedSecret {
   file(key: string): string;

@@ -1,4 +1,4 @@
-// Addresses of this test run's servers, and unique topic prefixes.
+// Provides the addresses of this test run's servers, and unique topic prefixes.
 import { randomUUID } from 'node:crypto';
 import { readEnvironment } from '@millrace/runtime';
 
@@ -10,7 +10,7 @@ export interface TestServers {
   redisUrl: string;
 }
 
-/** Returns the server addresses. @throws Error that names the missing variable and what to do */
+/** @throws Error that names the missing variable and what to do */
 export function testServers(): TestServers {
   const env = readEnvironment();
   const read = (name: string): string => {

@@ -25,28 +25,28 @@ export interface TestTenant {
   organizationId: string;
   userId: number;
   projectId: number;
-  /** Environment ID. It equals `projectId`, because a project's first environment has the project's ID. */
+  /** Equals `projectId`, because a project's first environment has the project's ID. */
   environmentId: number;
-  /** The project API key, which starts with `phc_`. */
+  /** Starts with `phc_`. */
   projectApiKey: string;
-  /** The same key as `projectApiKey`, under its name in ingestion. */
+  /** The value of `projectApiKey` under its name in ingestion. */
   token: string;
-  /** The personal API key, which starts with `phx_`. */
+  /** Starts with `phx_`. */
   personalApiKey: string;
 }
 
 export interface TestTenantOverrides {
   organizationName?: string;
-  /** The organization's plan. The default is `full`. */
+  /** The default is `full`. */
   plan?: PlanName;
   email?: string;
   isEmailVerified?: boolean;
-  /** The user's membership level. The default is owner. */
+  /** The default is owner. */
   level?: MembershipLevel;
   projectName?: string;
   anonymizeIps?: boolean;
   personProcessingOptOut?: boolean;
-  /** The key's scopes. The default is all scopes. */
+  /** The default is all scopes. */
   scopes?: readonly GrantedScope[];
 }
 
@@ -102,7 +102,7 @@ async function createIn(tx: Transaction, overrides: TestTenantOverrides): Promis
     label: 'Test key',
     scopes: overrides.scopes ?? ['*'],
   });
-  // Delete the activity from creating the tenant, so that tests see only their own activity.
+  // Delete the activity from creating the tenant, so that tests see only the activity that they cause.
   const made = [organization.id, personal.key.id];
   await tx.query('DELETE FROM activity_log WHERE organization_id::text = ANY ($1) OR item_id = ANY ($1)', [made]);
   return {
@@ -126,7 +126,7 @@ export function createTestOrganization(
   return transaction((tx) => createOrganization(tx, { name, features, actor: null }));
 }
 
-/** Creates a project in an organization. Settings are given by column name of the environment. */
+/** Creates a project in an organization. `settings` contains column values of the project's environment. */
 export function createTestProject(
   { transaction }: Transactions,
   { organizationId, ...settings }: { organizationId: string; [column: string]: unknown },
@@ -134,7 +134,7 @@ export function createTestProject(
   return transaction((tx) => createProject(tx, { organizationId, settings, actor: null }));
 }
 
-/** Creates another environment in a project. Settings are given by column name. */
+/** Creates an additional environment in a project. `settings` contains its column values. */
 export function createTestEnvironment(
   { transaction }: Transactions,
   { projectId, ...settings }: { projectId: number; [column: string]: unknown },

@@ -12,11 +12,10 @@ export interface TlsProxy {
 }
 
 export interface TlsProxyOptions {
-  /** Host and port of the server behind the proxy. */
   target: { host: string; port: number };
-  /** The protocol of the clients. PostgreSQL clients send an SSLRequest of eight bytes before they start TLS. */
+  /** PostgreSQL clients send an SSLRequest of eight bytes before they start TLS. */
   protocol: 'postgres' | 'tls';
-  /** The certificate. If it is null, the proxy does not support TLS, and rejects an SSLRequest. */
+  /** If null, the proxy does not support TLS, and rejects an SSLRequest. */
   certificate: TestCertificate | null;
 }
 

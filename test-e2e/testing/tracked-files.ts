@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Returns the repository's files in the given folders, relative to its root. Includes files that are not committed yet.
+ * Returns the repository's files in the given folders, relative to the repository root. Includes files that are not
+ * committed yet.
  */
 export function listTrackedFiles(...folders: string[]): string[] {
   const words = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', ...folders];

@@ -1,4 +1,4 @@
-// Fixtures that several test files share. They start on first use, and stop when jest's worker process ends.
+// Manages fixtures that several test files share. They start on first use, and stop when jest's worker process ends.
 
 /** packages/stack/src/jest/worker-fixtures.cjs also reads this registry. */
 const registry = globalThis as { [key: symbol]: Set<() => Promise<void>> | undefined };
@@ -7,9 +7,9 @@ const stops = registry[registryKey] ?? new Set();
 registry[registryKey] = stops;
 
 /**
- * Returns a function that starts a fixture on its first call. Later calls return the same fixture in all test files of
- * the worker process.
- * @param isUsable returns false if a fixture has ended; another fixture is then started
+ * Returns a function that starts a fixture on its first call. All further calls return the same fixture in all test
+ * files of the worker process.
+ * @param isUsable returns false if a fixture has ended; a new fixture is then started
  */
 export function workerFixture<T>(
   start: () => Promise<T>,

@@ -15,7 +15,7 @@ export const internalNames = (
 ).split(' ');
 
 /**
- * Returns esbuild options for shortening these names. The short names are the same in each build, because the scripts
+ * Returns esbuild options that shorten the internal names. Each build assigns the same short names, because the scripts
  * of a version access each other's properties.
  */
 export function createNameMangling(): Pick<BuildOptions, 'mangleProps' | 'mangleCache'> {

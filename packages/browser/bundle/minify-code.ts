@@ -4,11 +4,11 @@ import { minify } from '@swc/core';
 
 export interface Code {
   code: string;
-  /** The source map of `code`, which includes the sources. */
+  /** A source map that includes the source code. */
   sourceMap: string;
 }
 
-/** How the code is used. Pages run a script or a module unchanged. A bundler includes a module in an application. */
+/** Pages run a script or a module unchanged. A bundler includes a `module for bundlers` in an application. */
 export type Kind = 'script' | 'module' | 'module for bundlers';
 
 /** Do not inline functions, because inlining makes the gzipped scripts larger. */
@@ -17,7 +17,7 @@ const asWritten = { inline: 0, reduce_funcs: false } as const;
 const forBundlers = { reduce_vars: false, collapse_vars: false } as const;
 
 /**
- * Makes Chromium compile all functions on another thread during the download. Otherwise, Chromium compiles each
+ * Makes Chromium compile all functions on another thread during the download. By default, Chromium compiles each
  * function on its first call, and `init` calls most functions. https://v8.dev/blog/explicit-compile-hints
  */
 const compileBeside = '//# allFunctionsCalledOnLoad\n';
@@ -36,7 +36,7 @@ export async function minifyCode(bundled: Code, kind: Kind): Promise<Code> {
     mangle: { toplevel: isModule },
     // Keep the annotations that allow a bundler to remove unused code.
     format: { comments: 'some', preserveAnnotations: true, ...(kind === 'script' && { preamble: compileBeside }) },
-    // The type of this option does not include the content of a source map.
+    // The declared type of this option lacks the property `content`.
     sourceMap: { content: bundled.sourceMap } as unknown as boolean,
   });
   return { code, sourceMap: map };

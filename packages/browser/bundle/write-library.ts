@@ -9,7 +9,7 @@ import { stop } from 'esbuild';
 import { type BundleName, bundleLibrary, bundles, readLibraryVersion } from './bundle-library.ts';
 import { gzipTightly } from './gzip-tightly.ts';
 
-/** Name of the folder with the library, next to the gateway's program. */
+/** Name of the library folder, which is next to the gateway's program file. */
 export const libraryFolder = 'browser-library';
 
 /**

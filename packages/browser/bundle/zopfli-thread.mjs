@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { gzipAsync } from '@gfx/zopfli';
 
-// Further iterations would save only a few bytes.
+// More than five iterations save only a few more bytes.
 parentPort?.postMessage(await gzipAsync(workerData, { numiterations: 5 }));

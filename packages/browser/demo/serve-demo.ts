@@ -9,7 +9,7 @@ export interface DemoOptions {
   /** URL of the gateway, as seen from the browser. */
   ingestUrl: string;
   projectApiKey: string;
-  /** Port of the web server. With 0, it uses any free port. */
+  /** 0 means any free port. */
   port: number;
 }
 

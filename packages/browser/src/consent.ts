@@ -24,7 +24,7 @@ export function createConsent(options: Options, signals: Emitter): Consent {
   const storage = chooseStorage(name, options);
   const status: Consent['status'] = () => {
     if (options.respect_dnt && isTrackingRefused()) return 'denied';
-    // Consent management tools also write this value, with words such as `yes` or `false`.
+    // Consent management tools also write the consent value, with words such as `yes` or `false`.
     const value = storage.read(name) ?? '';
     if (isYes(value)) return 'granted';
     return /^"?(false|0|no)"?$/.test(value) ? 'denied' : 'pending';
@@ -40,7 +40,10 @@ export function createConsent(options: Options, signals: Emitter): Consent {
   };
 }
 
-/** Returns the storage for the consent value. If the option was changed, moves the value out of the former storage. */
+/**
+ * Returns the storage for the consent value. If the application now uses a different storage option, moves the value
+ * from the former storage.
+ */
 function chooseStorage(name: string, options: Options): TextStorage {
   const [local, cookies] = [toTextStorage(openWebStorage('localStorage')), createCookieStorage(options)];
   const isCookie = options.opt_out_capturing_persistence_type === 'cookie' && canStore(cookies);

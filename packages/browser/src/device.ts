@@ -3,7 +3,6 @@
 import type { Feature } from './client/core.ts';
 import type { Properties } from './client/values.ts';
 import { page } from './page/globals.ts';
-/** Adds the browser, operating system and device type to every event, using PostHog's property names. */
 export const addDeviceProperties: Feature = ({ addProperties }) => {
   let known: Properties | undefined;
   addProperties(() => {
@@ -40,7 +39,8 @@ const consoles = /Nintendo|PlayStation|Xbox/;
 const windowsVersions: Record<string, string> = { '6.1': '7', '6.2': '8', '6.3': '8.1', '10.0': '10' };
 
 /**
- * Operating systems, each with a pattern for its user agents. The capture groups are the parts of the version number.
+ * Operating systems, each with a pattern for its user agents. The capture groups are the segments of the version
+ * number.
  */
 const systems: [name: string, sign: RegExp][] = [
   ['Windows', /Windows(?:.*NT ([\d.]+))?/],
@@ -73,9 +73,9 @@ function deviceOf(agent: string): string {
 }
 
 /**
- * Browser names. The pattern after `=` matches the part of the user agent before the version. Without a pattern, that
- * part is the name and a slash. The first match wins, because most user agents also include the names of older
- * browsers.
+ * Browser names. The pattern after `=` matches the substring of the user agent before the version. Without a pattern,
+ * that substring is the name and a slash. The first match wins, because most user agents also include the names of
+ * older browsers.
  */
 const browsers =
   'Opera Mini=OPR/.*Mini,Opera=OPR/,Oculus Browser=OculusBrowser/,Samsung Internet=SamsungBrowser/,Microsoft Edge=Edge?/,' +

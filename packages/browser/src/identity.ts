@@ -30,7 +30,10 @@ interface IdentityParts extends EventParts {
   capture: Core['capture'];
 }
 
-/** Creates `identify`. It merges an anonymous visitor into the new identity, but replaces an identified visitor. */
+/**
+ * Creates `identify`, which merges an anonymous visitor into the new identity, but replaces a visitor who is already
+ * identified.
+ */
 function createIdentify(parts: IdentityParts, { members, tell }: PersonProperties): Client['identify'] {
   const { store, person, signals, log } = parts;
   return (given, set, once) => {
@@ -162,7 +165,7 @@ function createPersonProperties({ client, store, person, signals, capture }: Ide
   };
 }
 
-/** Manages the visitor's groups, which every later event includes. */
+/** Manages the visitor's groups, which are added to every event. */
 function createGroups(parts: IdentityParts): Pick<Client, 'group' | 'getGroups' | 'resetGroups'> {
   const { client, store, person, signals, log, capture } = parts;
   const getGroups = () => ({ ...Object(store.get('$groups')) });

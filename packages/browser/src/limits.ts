@@ -13,8 +13,8 @@ interface Bucket {
 }
 
 /**
- * Protects against endless loops. Allows 100 events at once, and 10 more per second. The limit continues across page
- * loads, because a loop may reload the page.
+ * Protects against endless loops. Allows a burst of 100 events, and 10 events per second after that. The limit
+ * continues across page loads, because a loop may reload the page.
  */
 export const limitRate: Feature = ({ options, store, signals, addGate, capture, log }) => {
   const bucket = bucketOf(store.get('$capture_rate_limit'), limitsOf(options).burst);

@@ -30,7 +30,7 @@ export const createOriginTracking: Feature = (core) => {
   );
   core.initialPersonProperties = () => propertiesOf(store.get('$initial_person_info'), '$initial_');
 
-  // Set these properties on new persons, with the first event of each page and with every `$identify` event.
+  // The first event of each page and every `$identify` event set the initial properties of new persons.
   signals.on('capturing', (event) => {
     const isIdentify = event.event === '$identify';
     if (!event.properties.$process_person_profile || (isSent && !isIdentify)) return;

@@ -57,9 +57,9 @@ function ended(view: PageView | undefined, now: Date, depth: Properties): Proper
 }
 
 /**
- * Captures the view of a loaded page once the page is visible and the visitor has consented. The returned function does
- * the same if necessary. It returns whether a route change still belongs to this first view, because applications often
- * redirect while they start.
+ * Captures the view of a loaded page once the page is visible and the visitor has consented. The returned function
+ * captures the view earlier if necessary. It returns whether a route change still belongs to this first view, because
+ * applications often redirect while they start.
  */
 function captureFirst({ signals, options, isCapturing, capture }: Core, signal: AbortSignal): () => boolean {
   let isDone = false;
@@ -162,7 +162,6 @@ interface ScrollDepth {
   restart(): void;
 }
 
-/** Tracks how far a visitor scrolls. */
 function createScrollDepth(signal: AbortSignal): ScrollDepth {
   let depth: Depth | undefined;
 

@@ -87,9 +87,9 @@ function startOf(id: unknown): number | undefined {
 }
 
 /**
- * Creates window IDs. An ID is kept when the page reloads and replaced when a new session starts. A tab marks its
- * storage, and removes the mark when the visitor leaves the page. A duplicated tab therefore detects the original tab's
- * mark and creates a new ID.
+ * Creates window IDs. A page reload keeps the ID, and a new session replaces it. A tab sets a flag in its storage, and
+ * deletes the flag when the visitor leaves the page. A duplicated tab therefore detects the original tab's flag and
+ * creates a new ID.
  */
 function createWindowId({ persistence, persistence_name, token }: Options): (isNew: boolean) => string {
   const storage = createTabStorage(persistence);

@@ -49,8 +49,8 @@ function takeOverStub(page: { posthog?: unknown }, client: Client): void {
 }
 
 /**
- * Replays aliases first and captures last, so that early events belong to the visitor that the page identified
- * afterwards.
+ * Replays aliases first and captures last, so that captured events belong to the visitor that the page identified after
+ * the captures.
  */
 function replay(target: Record<string, (...args: unknown[]) => unknown>, calls: Calls): void {
   const all = Symbol.iterator in calls ? [...(calls as Iterable<Call | (() => void)>)] : [];

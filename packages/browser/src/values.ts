@@ -14,7 +14,7 @@ const maxRepeats = 1000;
  * represented (functions, symbols, cycles, getters that throw) are left out. BigInts and DOM objects become strings.
  */
 export function toJsonValue(given: unknown, maxLength = Number.POSITIVE_INFINITY): JsonValue {
-  /** Objects that were visited. The value is true for the objects that contain the current object. */
+  /** The visited objects. The value is true for the current object's ancestors. */
   const known = new Map<object, boolean>();
   let repeats = 0;
 
@@ -75,7 +75,7 @@ export function memoizeLast<From, To>(workOut: (from: From) => To): (from: From)
   };
 }
 
-/** Creates a UUIDv7. The ID begins with the time in milliseconds, so later IDs sort after earlier IDs. */
+/** Creates a UUIDv7. The ID begins with the time in milliseconds, so IDs sort by creation time. */
 export function newUuid(now = Date.now()): string {
   const [version = 0, variant = 0, ...rest] = crypto.getRandomValues(new Uint16Array(5));
   const words = [(version & 0xfff) | 0x7000, (variant & 0x3fff) | 0x8000, ...rest];

@@ -27,7 +27,7 @@ const casesDirectory = fileURLToPath(new URL('./alert-cases/', import.meta.url))
 
 export const alertCaseFiles = readdirSync(casesDirectory).map((file) => join(casesDirectory, file));
 
-/** Input series, and the expected alerts after some time, in promtool's format. */
+/** Input series, and the alerts expected after a given time, in promtool's format. */
 export interface AlertCase {
   name: string;
   interval: string;

@@ -38,7 +38,7 @@ test("a release's rules ignore other releases in its namespace", async () => {
   const other = { namespace: 'prod', service: 'other-millrace-metrics' };
   const fires = ({ alert }: AlertRule) => alertCases.filter(({ name }) => name.startsWith(`${alert} fires`));
   const files = alertRuleFiles
-    // Omit alerts about stores, because they do not belong to a release.
+    // Omit alerts about data stores, because a release does not include the stores.
     .map(({ name, rules }) => ({ name, rules: rules.filter(({ alert }) => alert.startsWith('Millrace')) }))
     .map(async ({ name, rules }) => {
       const file = join(directory, `${name}.json`);
@@ -64,11 +64,11 @@ interface Two {
   alert: string;
   sick: Labels;
   well: Labels;
-  /** Labels of the installations whose alert fires if the case expects an alert. */
+  /** Labels of the installations whose alerts are expected to fire. */
   firing: Labels[];
 }
 
-/** Combines the series of a case in which an alert fires with a healthy installation's series. */
+/** Combines the series of a case in which an alert fires with the series of a healthy installation. */
 function caseOfTwo(fires: AlertCase, { alert, sick, well, firing }: Two) {
   const names = Object.keys(sick).join(', ');
   return {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Metrics that other programs export. */
+/** Metrics that programs other than Millrace export. */
 const metricsOfOthers = new Set([
   // prom-client exports these metrics in every service.
   ...['process_cpu_seconds_total', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_p99_seconds'],
@@ -47,7 +47,7 @@ export function findUnknownMetrics(query: string): string[] {
   return [...names, ...labels];
 }
 
-/** Finds a documented metric. Queries of a histogram use its `_bucket`, `_sum` and `_count` series. */
+/** Finds a documented metric. A query of a histogram uses its `_bucket`, `_sum` or `_count` series. */
 function found(name: string): Documented | undefined {
   const histogram = documented.get(name.replace(/_(bucket|sum|count)$/, ''));
   return documented.get(name) ?? (histogram?.type === 'histogram' ? histogram : undefined);

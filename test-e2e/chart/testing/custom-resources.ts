@@ -28,7 +28,7 @@ const modules = [
   },
 ];
 
-/** Returns files with all definitions. Each version is downloaded once (about 20 MB, of which 1 MB is kept). */
+/** Returns the files with all definitions. Downloads each version only once (about 20 MB, of which 1 MB is kept). */
 export async function fetchCustomResourceFiles(): Promise<string[]> {
   return (await Promise.all(modules.map(definitionsOf))).flat();
 }
@@ -37,14 +37,14 @@ async function definitionsOf({ module, files }: (typeof modules)[number]): Promi
   const cached = join(testCacheDirectory(), 'custom-resources', module.replaceAll('/', '_'));
   if (!existsSync(cached)) {
     const temporary = await mkdtemp(join(tmpdir(), 'millrace-definitions-'));
-    // Use a temporary module cache, so that the modules' other files are deleted.
+    // Use a temporary module cache, so that all other files of the modules are deleted.
     const env = { ...readEnvironment(), GOMODCACHE: join(temporary, 'modules'), GOFLAGS: '-modcacherw -mod=mod' };
     const from = await goSources(module, { cwd: temporary, env });
     const copied = join(temporary, 'copied');
     await mkdir(copied);
     for (const file of files) await cp(join(from, file), join(copied, basename(file)));
     await mkdir(join(cached, '..'), { recursive: true });
-    // Another process may have finished the download first.
+    // A different process may have finished the download first.
     await rename(copied, cached).catch(() => {});
     await rm(temporary, { recursive: true, force: true });
   }

@@ -1,6 +1,6 @@
 import type { LabelSelector, PodParty, PolicyRule } from '../../cluster/index.ts';
 
-/** The parts of a Kubernetes object that the tests read. */
+/** The fields of a Kubernetes object that the tests read. */
 export interface Manifest {
   apiVersion: string;
   kind: string;
@@ -25,7 +25,6 @@ export interface Spec extends PodSpec {
   egress?: PolicyRule[];
   policyTypes?: string[];
   rules?: Rule[];
-  /** TLS hosts of an Ingress. */
   tls?: { hosts: string[]; secretName?: string }[];
   parentRefs?: Record<string, string>[];
   hostnames?: string[];
@@ -76,7 +75,7 @@ export interface EnvironmentVariable {
   valueFrom?: { secretKeyRef: { name: string; key: string } };
 }
 
-/** Returns the pod spec of a Deployment, Job or Pod, or undefined for other kinds. */
+/** Returns undefined for kinds other than Deployment, Job and Pod. */
 export function getPodSpec({ kind, spec }: Manifest): PodSpec | undefined {
   return kind === 'Pod' ? spec : spec?.template?.spec;
 }
@@ -87,7 +86,7 @@ export function getContainer(manifest: Manifest): Container {
   return container;
 }
 
-/** Returns environment variables by name. The value of a secret has the form `secret/key`. */
+/** Returns environment variables by name. A value from a secret has the format `secret/key`. */
 export function getEnvironment(manifest: Manifest): Record<string, string> {
   return Object.fromEntries(
     getContainer(manifest).env.map(({ name, value, valueFrom }) => [

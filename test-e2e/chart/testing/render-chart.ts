@@ -17,7 +17,7 @@ export const leastValues = {
 
 export interface RenderOptions {
   release?: string;
-  /** Directory of another chart. The default is the chart under test. */
+  /** Directory of the chart. The default is the chart under test. */
   chart?: string;
   /** Names of values files in deploy/helm/examples, without extension. */
   examples?: string[];
@@ -51,7 +51,7 @@ export async function listExampleNames(): Promise<string[]> {
   return names.filter((name) => name.endsWith('.yaml')).map((name) => name.replace('.yaml', ''));
 }
 
-/** Finds an object. @throws Error if no object has this kind and name */
+/** @throws Error if no object has this kind and name */
 export function findManifest(manifests: Manifest[], kind: string, name: string): Manifest {
   const found = manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === name);
   if (found === undefined) throw new Error(`There is no ${kind} ${name}.`);

@@ -14,23 +14,20 @@ import { runOrExplain } from '../parts/run-or-explain.ts';
 import { startEtcd } from './start-etcd.ts';
 
 export interface ApiServerOptions {
-  /** Directory for all of the server's files. */
   directory: string;
   reaper: Reaper;
-  /** Address that the server listens on. The default is loopback. */
+  /** IP address that the server listens on. The default is loopback. */
   host?: string;
-  /** Additional command-line options of kube-apiserver. */
   flags?: readonly string[];
 }
 
 /** A running API server and its etcd. */
 export interface RunningApiServer extends RunningServer {
-  /** Path of the administrator's kubeconfig. */
   kubeconfig: string;
   certificates: ClusterCertificates;
 }
 
-/** Address range of services. The API server itself has the first address. */
+/** IP address range of services. The API server has the first IP address. */
 export const serviceRange = '10.96.0.0/16';
 const firstServiceAddress = '10.96.0.1';
 
@@ -107,7 +104,7 @@ function flagsOf(
   return Object.entries(flags).flatMap(([name, value]) => (value === '' ? [] : [`--${name}=${value}`]));
 }
 
-/** Sends a request with the token. Does not verify the certificate, because kubectl and Helm verify it later. */
+/** Sends a request with the token. Does not verify the certificate, because kubectl and Helm will verify it. */
 function isReady(address: string, token: string): Promise<boolean> {
   return new Promise((resolve) => {
     const request = get(
@@ -123,9 +120,8 @@ function isReady(address: string, token: string): Promise<boolean> {
   });
 }
 
-/** Keys and certificates of a control plane. Each cluster has its own. */
+/** The keys and certificates of one control plane. Clusters do not share them. */
 interface ClusterCertificates {
-  /** Certificate of the authority that signed `server` and `frontProxy`. */
   authority: string;
   server: { cert: string; key: string };
   /** Certificate with which the API server authenticates to other API servers, such as the metrics API. */
@@ -136,7 +132,7 @@ interface ClusterCertificates {
 
 /**
  * Creates a control plane's keys and certificates.
- * @param hosts the server's names and addresses, as `IP:…` and `DNS:…`
+ * @param hosts the server's host names and IP addresses, as `DNS:…` and `IP:…`
  * @throws SetupProblem if openssl is not installed
  */
 async function createCertificates(directory: string, hosts: readonly string[]): Promise<ClusterCertificates> {
@@ -158,16 +154,14 @@ async function createCertificates(directory: string, hosts: readonly string[]): 
 }
 
 interface KubeconfigFields {
-  /** URL of the API server: `https://…`. */
   server: string;
-  /** Path of the authority's certificate. */
   authority: string;
   token: string;
 }
 
 /**
- * Writes a kubeconfig file, which contains the API server's address for kubectl, Helm and the parts of Kubernetes. The
- * content is JSON, which is valid YAML.
+ * Writes a kubeconfig file, with which kubectl, Helm and the programs of Kubernetes connect to the API server. The file
+ * contains JSON, which is valid YAML.
  */
 function writeKubeconfig(file: string, { server, authority, token }: KubeconfigFields): void {
   const name = 'millrace';

@@ -9,7 +9,6 @@ import { runApiServer } from './run-api-server.ts';
 
 /** A real API server without controllers and nodes. */
 export interface ApiServer extends KubernetesTools {
-  /** URL of the API server: `https://…`. */
   address: string;
   kubeconfig: string;
   stop(): Promise<void>;
@@ -50,16 +49,13 @@ export async function startApiServer(): Promise<ApiServer> {
   }
 }
 
-/** Runs kubectl and Helm as a cluster administrator. Returns output and status, even after a failure. */
+/** Run kubectl and Helm as a cluster administrator. Return output and status, even after a failure. */
 export interface KubernetesTools {
   kubectl(...words: string[]): Promise<ProgramResult>;
   helm(...words: string[]): Promise<ProgramResult>;
 }
 
-/**
- * Returns functions that run kubectl and Helm.
- * @param directory directory for Helm's files, so that the user's Helm settings have no effect
- */
+/** @param directory directory for Helm's files, so that the user's Helm settings have no effect */
 export async function createKubernetesTools(kubeconfig: string, directory: string): Promise<KubernetesTools> {
   const files = await ensureKubectlAndHelm();
   const env = {
@@ -75,7 +71,7 @@ export async function createKubernetesTools(kubeconfig: string, directory: strin
   };
 }
 
-/** Tools that the API server requires in addition to downloaded programs. */
+/** Tools that must be installed, because they are not downloaded. */
 const programs: [name: string, purpose: string][] = [
   ['go', 'the parts of Kubernetes are built from source'],
   ['apt-get', "etcd comes from Debian's packages"],
@@ -84,7 +80,7 @@ const programs: [name: string, purpose: string][] = [
   ['npm', 'kubectl and Helm come from a package of npm'],
 ];
 
-/** Returns why this machine cannot run an API server, as a part of a sentence, or null if it can. */
+/** Returns why this machine cannot run an API server, as a clause for a message, or null if it can. */
 export async function explainMissingApiServer(): Promise<string | null> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return 'kubectl, Helm and etcd are had for x86-64 Linux';
   for (const [name, purpose] of programs) {

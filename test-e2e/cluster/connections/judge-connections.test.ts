@@ -14,9 +14,7 @@ const pods = [
 ];
 
 const always = { from: 0, until: Number.POSITIVE_INFINITY };
-/**
- * With these policies, the API can query the DNS server and the gateway, and only the API can connect to the gateway.
- */
+/** Allows the API to query the DNS server and the gateway, and allows only the API to connect to the gateway. */
 const policies: KnownPolicy[] = [
   {
     ...always,

@@ -3,28 +3,27 @@ import { dnsAddress, isPodAddress } from '../node/cluster-network.ts';
 import type { SeenPod, Traffic } from './watch-connections.ts';
 
 /**
- * Connections without duplicates, in the form `<namespace>/<component> → <namespace>/<component>:<port>/<protocol>`.
+ * Connections without duplicates, in the format `<namespace>/<component> → <namespace>/<component>:<port>/<protocol>`.
  */
 export interface Judgement {
   allowed: string[];
   /** Connections that no policy allows, and connections from or to an unknown pod. */
   refused: string[];
   /**
-   * Connections from the kubelet's probes and from clients outside pods. All network policy implementations allow
-   * these.
+   * Connections from the kubelet's probes and from clients outside pods. All network policy implementations allow them.
    */
   fromNode: string[];
 }
 
 interface End {
   name: string;
-  /** The pod or server. Undefined for a pod address that no pod has had. */
+  /** Undefined for an IP address in the pod range that was never assigned. */
   party: Party | undefined;
 }
 
 /**
- * Checks each connection against the policies that existed at its time. If a connection was denied once, it counts as
- * denied.
+ * Checks each connection against the policies that were in effect when it was opened. A connection that was refused
+ * once counts as refused.
  */
 export function checkConnections({ connections, pods, policies }: Traffic): Judgement {
   const endAt = ends(pods);
@@ -45,16 +44,16 @@ export function checkConnections({ connections, pods, policies }: Traffic): Judg
   return { allowed, refused: [...found.refused], fromNode: [...found.fromNode] };
 }
 
-/** The DNS server. It runs outside the nodes here, but in other clusters it is a pod in this namespace. */
+/** The DNS server runs outside the nodes in this cluster. In other clusters, it is a pod in this namespace. */
 const dns: End = { name: 'kube-system/dns', party: { namespace: 'kube-system', labels: {} } };
 
-/** Returns a function that finds the pod or server with an address at a given time. */
+/** Returns a function that finds the pod or server with an IP address at a given time. */
 function ends(pods: readonly SeenPod[]): (address: string, at: number) => End {
   const youngestFirst = [...pods].sort((one, other) => other.createdAt - one.createdAt);
   return (address, at) => {
     if (address === dnsAddress) return dns;
     if (!isPodAddress(address)) return { name: address, party: { address } };
-    // A new pod can get an earlier pod's address, so use the youngest pod that existed at that time.
+    // A new pod can get the IP address of a deleted pod, so use the youngest pod that existed at that time.
     const pod = youngestFirst.find(({ ip, createdAt }) => ip === address && createdAt <= at);
     if (pod === undefined) return { name: `unknown/${address}`, party: undefined };
     const { namespace, labels } = pod.party;

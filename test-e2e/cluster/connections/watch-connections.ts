@@ -6,7 +6,7 @@ import type { ServerProcess } from '@millrace/stack/servers/server-process';
 import { type PartOptions, startControlPlaneProgram } from '../control-plane.ts';
 import type { NetworkPolicy, PodParty } from '../network-policies.ts';
 
-/** All records since the start, including deleted pods and policies. */
+/** All records since the start, including those of deleted pods and policies. */
 export interface Traffic {
   connections: ConnectionEvent[];
   pods: SeenPod[];
@@ -15,15 +15,15 @@ export interface Traffic {
 
 export interface ConnectionWatch {
   parts: ServerProcess[];
-  /** Returns all records. @throws Error if connections were missed */
+  /** @throws Error if the kernel dropped connection records */
   read(): Traffic;
 }
 
-/** The buffer is larger than any possible backlog of messages. */
+/** The buffer is larger than any possible backlog of connection records. */
 const bufferBytes = 8 * 1024 * 1024;
 
 /**
- * Prints each line of a program with its arrival time in front. Restarts the program, because a watch ends after some
+ * Prefixes each output line of a program with its arrival time. Restarts the program, because a watch ends after some
  * time.
  */
 const stamped = `while :; do
@@ -62,9 +62,8 @@ export async function watchConnections(kubeconfig: string, options: PartOptions)
 
 /** A new connection with its actual destination. */
 export interface ConnectionEvent {
-  /** Time of the connection, in milliseconds since 1970. */
+  /** When the connection was opened, in milliseconds since 1970. */
   at: number;
-  /** IP addresses of source and destination, and the destination port. */
   from: string;
   to: string;
   port: number;
@@ -76,8 +75,8 @@ const pattern =
   /^\[(\d+\.\d+)\]\s+\[NEW\]\s+(tcp|udp) .*?src=(\S+) dst=\S+ sport=\d+ dport=\d+ .*?src=(\S+) dst=\S+ sport=(\d+) dport=\d+/;
 
 /**
- * Parses a line of `conntrack -E -e NEW -o timestamp`. Returns null for any other line. The destination is the address
- * that replies, because network policies apply to this address and not to the original service address.
+ * Parses an output line of `conntrack -E -e NEW -o timestamp`. Returns null for any other line. The destination is the
+ * IP address that replies, because network policies apply to it instead of the service's IP address.
  */
 export function parseConntrackEvent(line: string): ConnectionEvent | null {
   const [found, at, protocol, from = '', to = '', port] = pattern.exec(line) ?? [];
@@ -93,7 +92,7 @@ export function parseConntrackEvent(line: string): ConnectionEvent | null {
 
 /** An object change, as reported by the API server. */
 export interface WatchEvent<T> {
-  /** Time of the report, in milliseconds since 1970. */
+  /** When the change was reported, in milliseconds since 1970. */
   at: number;
   type: string;
   object: T & { metadata: Metadata };
@@ -111,8 +110,7 @@ interface Metadata {
 const watchEventLine = 'jsonpath={.type}{" "}{.object}{"\\n"}';
 
 /**
- * Parses an output line.
- * @param line a line in this format, with its time in seconds in front
+ * @param line a line in the format `watchEventLine`, prefixed with its time in seconds
  * @returns null if the line does not report a change
  */
 export function parseWatchEvent<T>(line: string): WatchEvent<T> | null {
@@ -121,11 +119,11 @@ export function parseWatchEvent<T>(line: string): WatchEvent<T> | null {
   return { at: Math.round(Number(at) * 1000), type, object: JSON.parse(object) as WatchEvent<T>['object'] };
 }
 
-/** A pod that has or had an address. */
+/** A pod that has or had an IP address. */
 export interface SeenPod {
   name: string;
   ip: string;
-  /** Creation time of the pod, in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   createdAt: number;
   party: PodParty;
 }
@@ -154,8 +152,8 @@ export function collectPods(events: readonly WatchEvent<PodObject>[]): SeenPod[]
 }
 
 /**
- * A policy's last version and its lifetime, in milliseconds since 1970. The policies of Helm hooks are deleted when the
- * hook ends.
+ * A policy's latest version and its lifetime, in milliseconds since 1970. The policies of Helm hooks are deleted when
+ * the hook ends.
  */
 export interface KnownPolicy extends NetworkPolicy {
   from: number;

@@ -12,7 +12,7 @@ function hierarchies(): string[] {
     .filter((path) => existsSync(join(path, 'cgroup.procs')));
 }
 
-/** Creates the control group for a kubelet's pods. The kubelet does not start without this group. */
+/** Creates the control group for a kubelet's pods, which the kubelet needs to start. */
 export function createCgroup(path: string): void {
   for (const hierarchy of hierarchies()) {
     let parent = hierarchy;
@@ -28,7 +28,9 @@ export function createCgroup(path: string): void {
   }
 }
 
-/** Gives all pods together the CPU weight of a dozen processes. The default is the weight of one process. */
+/**
+ * Gives all pods together the CPU weight of a dozen processes. By default, they would have the weight of one process.
+ */
 function weigh(group: string): void {
   for (const [file, weight] of [
     ['cpu.shares', 12 * 1024],
@@ -44,7 +46,7 @@ function delegate(group: string): void {
   writeFileSync(join(group, 'cgroup.subtree_control'), controllers.map((name) => `+${name}`).join(' '));
 }
 
-/** Assigns CPUs to a new group of this controller, because a new group has no CPUs. */
+/** Assigns the parent's CPUs to a new control group, because it has no CPUs. */
 function inheritCpus(parent: string, group: string): void {
   for (const file of ['cpuset.cpus', 'cpuset.mems']) {
     if (readFileSync(join(group, file), 'utf8').trim() !== '') continue;
@@ -54,7 +56,7 @@ function inheritCpus(parent: string, group: string): void {
 
 const patienceMs = 10_000;
 
-/** Removes a group and its child groups after all of their processes have ended. */
+/** Removes a control group and its child groups after all of their processes have ended. */
 export async function removeCgroup(name: string): Promise<void> {
   const deadline = Date.now() + patienceMs;
   for (const hierarchy of hierarchies()) {

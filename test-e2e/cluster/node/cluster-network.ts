@@ -2,21 +2,19 @@ import { serviceRange } from '../api-server/run-api-server.ts';
 import { runOrExplain } from '../parts/run-or-explain.ts';
 import type { NodePrograms } from './node-programs.ts';
 
-/** Address of everything in the cluster that does not run in a pod. Only pods can reach this address. */
+/** IP address of all programs in the cluster that do not run in a pod. Only pods can reach it. */
 export const hostAddress = '198.18.0.1';
-/** Address of the DNS server. */
 export const dnsAddress = '198.18.0.53';
 export const podRange = '10.244.0.0/16';
 
-/** Returns a node's address. Node numbers start at 1, and the first node is the host itself. */
+/** Returns a node's IP address. Node numbers start at 1, and the first node is the host. */
 export const getNodeAddress = (node: number) => `198.18.0.${node}`;
-/** Returns the address range of a node's pods. */
 export const getPodRange = (node: number) => `10.244.${node}.0/24`;
 
-/** Returns whether an address belongs to a pod. The first address in each range belongs to the node's bridge. */
+/** Returns whether an IP address belongs to a pod. The first IP address in each range belongs to the node's bridge. */
 export const isPodAddress = (address: string) => /^10\.244\.\d+\.\d+$/.test(address) && !address.endsWith('.1');
 
-/** Assigns the addresses of the cluster's parts in an empty network namespace. */
+/** Assigns the cluster's IP addresses in an empty network namespace. */
 export async function prepareNetwork({ env }: NodePrograms, nodes: number): Promise<void> {
   const ip = (line: string) => runOrExplain('ip', line.split(' '), { env });
   await ip('link set lo up');

@@ -6,12 +6,10 @@ import { readDebianFiles } from '../parts/debian-files.ts';
 /** A node's programs from Debian packages, without the kubelet. */
 export interface NodePrograms {
   containerd: string;
-  /** Path of the containerd client. */
   ctr: string;
   runc: string;
-  /** Directory of the CNI plugins. */
   cniPlugins: string;
-  /** Environment variables for containerd's shim, iptables and conntrack, with their libraries. */
+  /** Environment variables for containerd's shim, iptables and conntrack, with the paths of their libraries. */
   env: Record<string, string | undefined>;
 }
 
@@ -26,10 +24,7 @@ export function fetchNodeFiles(): Promise<string> {
   return readDebianFiles('node', packages);
 }
 
-/**
- * Returns a node's programs.
- * @param directory directory for links that the packages' installation would create
- */
+/** @param directory directory for links that an installation of the packages would create */
 export async function prepareNodePrograms(directory: string): Promise<NodePrograms> {
   const root = await fetchNodeFiles();
   const iptables = join(directory, 'iptables');
@@ -51,8 +46,8 @@ export async function prepareNodePrograms(directory: string): Promise<NodeProgra
 }
 
 /**
- * Creates links to iptables. The installation of the package would create these links. iptables is a single binary that
- * acts as several programs, depending on the name of the link.
+ * Creates the links to iptables that an installation of the package would create. iptables is a single binary that acts
+ * as several programs, depending on the name of the link.
  */
 function linkIptables(program: string, directory: string): void {
   if (existsSync(directory)) return;

@@ -18,9 +18,7 @@ import type { NodePrograms } from './node-programs.ts';
 export interface Containerd {
   socket: string;
   process: ServerProcess;
-  /** Imports images from an OCI archive. */
   load(archive: string): Promise<void>;
-  /** Adds another name to an image. */
   tag(image: string, name: string): Promise<void>;
 }
 
@@ -28,11 +26,10 @@ export interface ContainerdOptions {
   directory: string;
   programs: NodePrograms;
   reaper: Reaper;
-  /** Path of the pause image's archive. */
   pause: string;
 }
 
-/** Starts a node's containerd with a separate network plugin. */
+/** Starts a node's containerd with its own network plugin. */
 export async function startContainerd(
   node: number,
   { directory, programs, reaper, pause }: ContainerdOptions,
@@ -66,7 +63,7 @@ export async function startContainerd(
   return { socket, process: server, load, tag: (image, name) => images('tag', image, name) };
 }
 
-/** Configures a bridge for a node's pods. Packets to other addresses get the node's address. */
+/** Configures a bridge for a node's pods. Packets to other IP addresses get the node's source IP address. */
 function bridge(node: number) {
   const range = getPodRange(node);
   return {
@@ -115,12 +112,11 @@ function listens(socket: string): Promise<boolean> {
   });
 }
 
-/** Returns the path of the pause program. */
 export const buildPauseProgram = () => buildGoProgram({ module: 'pause', path: 'millrace/pause' });
 
 const name = { repository: 'millrace.local/pause', tag: '1' };
 
-/** Name of the image with the pause program. containerd uses it to keep a pod's network namespace. */
+/** Name of the pause image. containerd uses it to keep a pod's network namespace. */
 export const pauseImageName = `${name.repository}:${name.tag}`;
 
 /** Writes an archive of the pause image to `directory`. @returns the archive's path */

@@ -9,23 +9,19 @@ import { startContainerd } from './start-containerd.ts';
 
 export interface ClusterNode {
   name: string;
-  /** Imports images from an OCI archive. */
   load(archive: string): Promise<void>;
-  /** Adds another name to an image. */
   tag(image: string, name: string): Promise<void>;
-  /** Returns the end of the logs of the kubelet and containerd. */
+  /** Returns the last log lines of the kubelet and containerd. */
   lastLog(): string;
   stop(): Promise<void>;
 }
 
 export interface NodeOptions {
-  /** Directory for all of the cluster's files. */
   directory: string;
   programs: NodePrograms;
   reaper: Reaper;
   kubeconfig: string;
   cgroup: string;
-  /** Path of the pause image's archive. */
   pause: string;
 }
 
@@ -55,15 +51,11 @@ interface KubeletOptions {
   directory: string;
   programs: NodePrograms;
   reaper: Reaper;
-  /** Path of the kubeconfig. */
   kubeconfig: string;
-  /** Path of containerd's socket. */
   socket: string;
-  /** Name of the control group for the node's pods. */
   cgroup: string;
 }
 
-/** Starts the kubelet of the node `node-<number>`. */
 async function startKubelet(node: number, options: KubeletOptions): Promise<ServerProcess> {
   const { directory, programs, kubeconfig } = options;
   const program = await buildKubernetesProgram('kubelet');
@@ -105,7 +97,7 @@ function configuration(node: number, { directory, socket, cgroup, resolvers }: K
     ...{ failSwapOn: false, oomScoreAdj: 0, evictionHard: memoryAndDisk },
     // Keep all images, because they cannot be downloaded again.
     ...{ imageGCHighThresholdPercent: 100, imageGCLowThresholdPercent: 99, maxPods: 60 },
-    // With these intervals, the kubelet detects crashes and restarts containers quickly.
+    // Use short intervals, with which the kubelet detects crashes and restarts containers quickly.
     ...{ syncFrequency: '10s', nodeStatusUpdateFrequency: '5s' },
   };
 }

@@ -8,7 +8,7 @@ import { runProgram } from '@millrace/stack/run-program';
 import { runOrExplain } from './run-or-explain.ts';
 
 /**
- * Returns the directory of unpacked Debian packages. The packages are not installed, so the machine does not change.
+ * Returns the directory of unpacked Debian packages. Does not install the packages, so the machine does not change.
  * @param name name of the directory in the cache
  * @throws SetupProblem if apt is missing, or with apt's output
  */

@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(cache, { recursive: true }));
 
-// Skip programs that this machine cannot build. A skipped test fails the build in CI.
+// If Go is not installed, this test is skipped, which fails the build in CI.
 ((await hasProgram('go')) ? test : test.skip)('sources that Go has never fetched are fetched', async () => {
   const env = { ...readEnvironment(), GOMODCACHE: cache, GOFLAGS: '-modcacherw' };
   const folder = await fetchGoSources('github.com/kedacore/keda/v2', { cwd: getModuleDirectory('keda'), env });

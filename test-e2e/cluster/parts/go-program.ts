@@ -14,9 +14,9 @@ export interface GoProgram {
   module: 'coredns' | 'keda' | 'kubernetes' | 'metrics-server' | 'pause';
   /** The main package, such as `k8s.io/kubernetes/cmd/kubelet`. */
   path: string;
-  /** Name of the program. The default is the last part of the package path. */
+  /** Name of the program. The default is the last segment of the package path. */
   name?: string;
-  /** Package variables for the linker to set. */
+  /** Package variables that the linker sets. */
   variables?: Record<string, string>;
 }
 
@@ -57,8 +57,8 @@ export function getModuleDirectory(name: GoProgram['module']): string {
 }
 
 /**
- * Returns the folder with a Go module's sources. Downloads the module first if necessary, because otherwise `go list
- * -m` does not return a folder.
+ * Returns the folder with a Go module's sources. Downloads the module first if necessary, because `go list -m` returns
+ * a folder only for downloaded modules.
  * @param module the module with its version; without a version if the go.mod in `cwd` requires the module
  * @throws SetupProblem with Go's output
  */
@@ -86,7 +86,7 @@ export const kubernetesParts = [
 type KubernetesProgram = (typeof kubernetesParts)[number];
 
 /**
- * Returns the path of a Kubernetes program. The first build takes minutes, and later builds reuse most of its results.
+ * Returns the path of a Kubernetes program. The first build takes minutes. Builds after that reuse most of its results.
  */
 export function buildKubernetesProgram(name: KubernetesProgram): Promise<string> {
   const version = readKubernetesVersion();

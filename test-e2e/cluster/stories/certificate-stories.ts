@@ -1,4 +1,4 @@
-// Stories in which a store's certificate expires and is replaced.
+// Test stories in which a store's certificate expires and is replaced.
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
@@ -38,8 +38,7 @@ export const postgresCertificateStory: Story = {
 };
 
 /**
- * Replaces PostgreSQL's certificate.
- * @param refusal the error that clients then receive, or null if they can connect
+ * @param refusal the connection error that clients must receive from now on, or null if they must be able to connect
  */
 async function servePostgres({ stores }: StoryContext, validUntil: Date, refusal: string | null): Promise<void> {
   await stores.certificates.postgres.replace(validUntil);
@@ -88,7 +87,9 @@ export const kafkaCertificateStory: Story = {
     }),
 };
 
-/** Replaces Kafka's certificate. @param refusal the error that clients then receive, or null if they can connect */
+/**
+ * @param refusal the connection error that clients must receive from now on, or null if they must be able to connect
+ */
 async function serveKafka({ stores }: StoryContext, validUntil: Date, refusal: string | null): Promise<void> {
   const { kafka, kafkaByTls, certificates } = stores;
   await certificates.kafka.replace(validUntil);
@@ -113,7 +114,7 @@ async function refusalOfKafka(address: string, authority: string): Promise<strin
   }
 }
 
-/** Counts a component's unready pods, and how many of them report an expired certificate. */
+/** Counts a component's unready pods, and those of them that report an expired certificate. */
 async function expiredPods(release: Release, component: string, called: string): Promise<string> {
   const pods = await release.pods(component);
   const waiting = pods.filter(({ isReady, isEnding }) => !isReady && !isEnding);

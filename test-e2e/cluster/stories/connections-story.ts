@@ -5,8 +5,8 @@ import { imageRepository } from './install.ts';
 import { measureStory, type Story, type StoryContext } from './story.ts';
 
 /**
- * Checks all pod connections against the network policies, including those from before the chart was installed. This
- * cluster does not enforce policies, so other tests would not detect a missing rule.
+ * Checks all pod connections against the network policies, including connections from before the chart was installed.
+ * This cluster does not enforce policies, so a missing rule would not make any other test fail.
  */
 export const connectionsStory: Story = {
   name: 'pod connections, checked against the network policies',
@@ -26,7 +26,7 @@ export const connectionsStory: Story = {
     }),
 };
 
-/** Uses the documented features that other stories do not use. */
+/** Uses the documented features that no other story uses. */
 async function useTheRest({ cluster, release, setting }: StoryContext): Promise<void> {
   for (const name of ['gateway', 'consumer-live', 'management-api']) {
     const words = ['exec', `deploy/millrace-${name}`, '--', 'millrace', 'doctor'];
@@ -39,7 +39,6 @@ async function useTheRest({ cluster, release, setting }: StoryContext): Promise<
   await (await fetch(`${await release.urlOf('management-api')}${definitions}`)).arrayBuffer();
 }
 
-/** Runs a pod that requests one page. */
 async function ask(
   { release, tags }: StoryContext,
   { name, namespace, url }: { name: string; namespace: string; url: string },
@@ -60,10 +59,7 @@ function without(isForgotten: (rule: PolicyRule) => boolean, traffic: Traffic): 
   return checkConnections({ ...traffic, policies });
 }
 
-/**
- * Checks the connections.
- * @throws Error with the connections that no policy allows, or if an expected connection is missing
- */
+/** @throws Error with the connections that no policy allows, or if an expected connection is missing */
 function verdict({ release, print }: StoryContext, traffic: Traffic): string {
   const { allowed, refused, fromNode } = checkConnections(traffic);
   for (const name of allowed) print(`  ${name}`);
@@ -88,7 +84,7 @@ function verdict({ release, print }: StoryContext, traffic: Traffic): string {
   ].join(' ');
 }
 
-/** Returns the component that a policy applies to. Returns undefined for the policy that denies all traffic. */
+/** Returns the component that a policy applies to, or undefined for the policy that denies all traffic. */
 function nameOf({ metadata, spec }: NetworkPolicy): string | undefined {
   const component = spec.podSelector?.matchLabels?.['app.kubernetes.io/component'];
   return component && `${metadata.namespace}/${component}`;

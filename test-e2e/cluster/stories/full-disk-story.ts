@@ -23,13 +23,11 @@ export const fullDiskStory: Story = {
     }),
 };
 
-/** Writes to a file until the disk is full. */
 function fill(file: string): void {
   const descriptor = openSync(file, 'w');
   try {
     for (let size = 1 << 20; size > 0; size >>= 1) {
       while (hasRoom(descriptor, size)) {
-        // Keep the current block size.
       }
     }
   } finally {

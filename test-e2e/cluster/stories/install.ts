@@ -7,7 +7,7 @@ import type { StoryStores } from './story-stores.ts';
 
 export interface Installation {
   projectApiKey: string;
-  /** Durations in seconds of the steps that a new operator must wait for. */
+  /** Times in seconds for which a new operator must wait. */
   seconds: { ready: number; keys: number; visible: number };
 }
 
@@ -26,7 +26,7 @@ export async function installMillrace(release: Release, stores: StoryStores): Pr
   return { projectApiKey, seconds };
 }
 
-/** Creates the objects that the chart's installation requires. */
+/** Creates the namespace and the secrets that the chart requires. */
 export async function createNamespace(release: Release, { certificates }: StoryStores): Promise<void> {
   await release.kubectl('create', 'namespace', release.namespace);
   for (const store of ['postgres', 'kafka'] as const) {
@@ -35,7 +35,7 @@ export async function createNamespace(release: Release, { certificates }: StoryS
   }
 }
 
-/** Creates the first organization. @returns the project API key */
+/** @returns the project API key */
 export async function createFirstOrganization(release: Release): Promise<string> {
   const printed = await release.kubectl(
     ...['exec', 'deploy/millrace-management-api', '--', 'millrace'],
@@ -51,13 +51,13 @@ async function timed<T>(work: () => Promise<T>): Promise<[T, number]> {
   return [await work(), performance.now() - startedAt];
 }
 
-/** Names of the secrets with the certificates of the authorities that signed the stores' certificates. */
+/** Names of the secrets with the CA certificates of the stores. */
 const authoritySecrets = { postgres: 'postgres-authority', kafka: 'kafka-authority' };
 
 /**
  * Returns chart values for a small installation on two nodes, which share two cores. The resource requests are low, but
  * the limits are the chart's defaults.
- * @param own database and topic prefix, for parallel installations
+ * @param own database and topic prefix, for installations in parallel
  */
 export function buildStoryValues(
   { postgres, kafkaByTls, redis }: StoryStores,
@@ -86,10 +86,9 @@ export function buildStoryValues(
   };
 }
 
-/** Name of the chart's image. */
 export const imageRepository = 'docker.io/millrace/millrace';
 
-/** Imports images into every node: this version with two names, a version that never becomes ready, and others. */
+/** Imports images into every node. This version is available under two names, and one image never becomes ready. */
 export async function loadImages(
   { nodes }: Cluster,
   { image, version, others }: { image: string; version: string; others: readonly string[] },

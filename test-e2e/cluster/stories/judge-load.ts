@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 
-/** The events of a story from the clients' point of view. */
+/** The events of a test story from the clients' point of view. */
 export interface ClientLoad {
   /** Events that were sent at least once. */
   sent: Set<string>;
   /** Events in requests that received status 200. */
   acknowledged: Set<string>;
-  /** Number of requests with another response or without a response. */
+  /** Number of requests without a response or with a status other than 200. */
   refused: number;
   /** For each client, the time at which it last received status 200 (`performance.now()`). */
   lastAcknowledgedAt: number[];
-  /** Longest time that a client had to wait between two responses with status 200. */
+  /** The longest time between two responses with status 200 to the same client. */
   longestGapMs: number;
   stop(): Promise<void>;
 }
 
 const recoveryPatienceMs = 60_000;
 
-/** Waits until every client has received status 200. Returns how long this took. */
+/** Waits until every client has received status 200, and returns how long this took. */
 export async function measureRecovery(load: ClientLoad): Promise<number> {
   const from = performance.now();
   while (load.lastAcknowledgedAt.some((at) => at < from)) {
@@ -32,20 +32,23 @@ export async function measureRecovery(load: ClientLoad): Promise<number> {
 export interface LoadVerdict {
   acknowledged: number;
   refused: number;
-  /** Number of stored events, including sent events without acknowledgment. */
+  /** Number of stored events, including events that were sent but not acknowledged. */
   stored: number;
-  /** Acknowledged events that are not stored. */
+  /** Number of acknowledged events that are not stored. */
   lost: number;
-  /** Events that are stored more than once. */
+  /** Number of events that are stored more than once. */
   doubled: number;
   /**
-   * Events that took effect too early: before an earlier event of the same request, or before an event that was
-   * acknowledged earlier. Only events with the same distinct ID are compared.
+   * Number of events that took effect before an event that precedes them in the same request, or before an event that
+   * was acknowledged before they were sent. Only events with the same distinct ID are compared.
    */
   misordered: number;
 }
 
-/** Compares the events. Must be called after the load has stopped. @param name prefix of the load's distinct IDs */
+/**
+ * Compares the acknowledged events with the stored events. Must be called after the load has stopped.
+ * @param name prefix of the load's distinct IDs
+ */
 export async function compareEvents(
   { sent, acknowledged, refused }: ClientLoad,
   database: Pool,
@@ -75,7 +78,9 @@ async function storedEvents(database: Pool, name: string): Promise<Map<string, n
   return new Map(rows.map(({ uuid, count }) => [uuid, count]));
 }
 
-/** Counts events in an earlier transaction than an event that was acknowledged before they were sent. */
+/**
+ * Counts events that were stored in an earlier transaction than an event that was acknowledged before they were sent.
+ */
 async function misorderedEvents(database: Pool, name: string): Promise<number> {
   const { rows } = await database.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM (
@@ -90,8 +95,8 @@ async function misorderedEvents(database: Pool, name: string): Promise<number> {
 const checkEveryMs = 1000;
 
 /**
- * Waits until all events are stored, or until no further event has been stored for `patienceMs`. Missing events are
- * then lost.
+ * Waits until all events are stored, or until no further event has been stored for `patienceMs`, which means that the
+ * missing events are lost.
  * @param options.name prefix of their distinct IDs
  */
 async function awaitStored(

@@ -9,13 +9,13 @@ import { buildRelease, type ReleaseBuild } from '@millrace/testing';
 import { runOrExplain } from '../parts/run-or-explain.ts';
 import { imageRepository } from './install.ts';
 
-/** An older release, from which stories upgrade. */
+/** An older release, from which test stories upgrade. */
 export interface OlderRelease {
-  /** Short commit hash, which is also the tag of the release's image. */
+  /** Short commit hash, which is also the image tag. */
   commit: string;
-  /** Path of the archive with the release's image. */
+  /** Path of the image archive. */
   image: string;
-  /** Path of the release's chart, or of this version's chart if the release has no chart. */
+  /** Path of the release's chart. If the release has no chart, the path of this version's chart. */
   chart: string;
 }
 
@@ -23,8 +23,8 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const chartFolder = 'deploy/helm/millrace';
 
 /**
- * Builds a release and packs its programs into an image. The image contains Node.js and the libraries of this version's
- * image, because older releases may not have an image.
+ * Builds a release and packs its programs into an image. Uses Node.js and the libraries of this version's image,
+ * because older releases may not have an image.
  * @param ref any git revision
  * @param directory directory for all files of the release
  */

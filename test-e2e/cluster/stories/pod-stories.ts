@@ -1,4 +1,4 @@
-// Stories in which pods are drained or killed.
+// Test stories in which pods are drained or killed.
 import { readdirSync, readFileSync } from 'node:fs';
 import { eventually } from '@millrace/testing';
 import type { Release } from './release.ts';
@@ -20,7 +20,7 @@ export const drainStory: Story = {
     }),
 };
 
-/** Kills one pod after the other with SIGKILL. Waits until each pod is ready again before killing the next pod. */
+/** Kills one pod at a time with SIGKILL. Waits until the pod is ready again before killing the next pod. */
 export const killStory: Story = {
   name: 'every pod killed (kill -9), one at a time',
   run: ({ release, setting }) =>

@@ -2,17 +2,17 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cluster } from '../cluster.ts';
 
-/** The chart's release that the stories use. */
+/** The installed Helm release of the chart. */
 export interface Release {
   namespace: string;
   /**
-   * Installs or upgrades the chart, waits until everything is ready, and returns how long this took.
+   * Installs or upgrades the chart, waits until all pods are ready, and returns how long this took.
    * @throws Error with Helm's output
    */
   deploy(overrides?: Values, options?: { timeoutSeconds?: number }): Promise<number>;
   /** Like `deploy`, but returns Helm's result even if Helm fails. */
   tryToDeploy(overrides: Values, options: { timeoutSeconds: number }): Promise<{ status: number; output: string }>;
-  /** Rolls back to the previous revision, and waits until everything is ready. */
+  /** Rolls back to the previous revision, and waits until all pods are ready. */
   rollback(): Promise<number>;
   /** Uninstalls the chart, and waits until all pods have been deleted. */
   uninstall(): Promise<void>;
@@ -23,7 +23,6 @@ export interface Release {
   pods(component?: string): Promise<Pod[]>;
   /** Waits until each deployment has exactly the desired number of ready pods. */
   settled(timeoutSeconds?: number): Promise<void>;
-  /** Runs Helm, and returns output and status. */
   helm: Cluster['helm'];
 }
 
@@ -35,12 +34,13 @@ export interface Pod {
   node: string;
   isReady: boolean;
   isEnding: boolean;
-  /** IDs of the pod's containers in containerd. */
+  /** Container IDs in containerd. */
   containers: string[];
 }
 
 /**
- * Makes kubectl print one line per pod with the fields for `asPod`, because complete pods as JSON would be too large.
+ * Makes kubectl print one line per pod with the fields for `asPod`, because the JSON of complete pods would be too
+ * large.
  */
 const podFields = [
   ...['.metadata.name', '.metadata.labels.app\\.kubernetes\\.io/component', '.spec.nodeName', '.status.phase'],
@@ -56,9 +56,7 @@ const name = 'millrace';
 export interface ReleaseOptions {
   namespace: string;
   chart: string;
-  /** Directory for values files. */
   directory: string;
-  /** Chart values that differ from the defaults. */
   values: Values;
 }
 
@@ -124,7 +122,7 @@ export function createRelease(cluster: Cluster, { namespace, chart, directory, v
   };
 }
 
-/** Parses a pod line. Returns an empty list for a finished pod, which no longer counts. */
+/** Parses the output line of a pod. Returns an empty list for a finished pod, which does not count. */
 function asPod([name = '', component = '', node = '', phase, ready, endingSince, containers = '']: string[]): Pod[] {
   if (phase === 'Succeeded' || phase === 'Failed') return [];
   const ids = containers.split(' ').filter(Boolean);

@@ -13,7 +13,7 @@ import { type ClusterReport, formatRefusals } from './story-report.ts';
 import { startStores } from './story-stores.ts';
 import { brokenImageStory, createUpgradeStory, upgradeStory } from './upgrade-stories.ts';
 
-/** All stories in the order in which they run. */
+/** The stories in the order in which they run. */
 const stories: Story[] = [
   ...[scaleStory, killStory, drainStory, upgradeStory],
   ...[brokenImageStory, fullDiskStory, postgresCertificateStory, kafkaCertificateStory],
@@ -23,15 +23,12 @@ const stories: Story[] = [
 export interface StoriesOptions {
   directory: string;
   chart: string;
-  /** Archive of the image. */
   image: string;
   version: string;
-  /**
-   * Older releases for the upgrade stories. The stories always include an upgrade to this version with another name.
-   */
+  /** Older releases for the upgrade stories. One more story always upgrades to this version under a different name. */
   older: OlderRelease[];
   eventsPerSecond: number;
-  /** Names of the stories to run. Null for all stories. */
+  /** Names of the stories to run. Null means all stories. */
   only: string[] | null;
   print(line: string): void;
 }

@@ -4,16 +4,18 @@ import type { Pod, Release } from './release.ts';
 import { measureStory, type Story } from './story.ts';
 
 const scaledObject = 'scaledobject/millrace-consumer-live';
-/** Name of KEDA's autoscaler. */
 const hpa = 'horizontalpodautoscaler.autoscaling/millrace-consumer-live';
 /**
- * The backlog is too large for a single consumer to process before the others start. KEDA and the autoscaler check only
- * every few seconds.
+ * The backlog is too large for a single consumer to process before more consumers start. KEDA and the autoscaler check
+ * only every few seconds.
  */
 const backlog = 240_000;
 const patience = { timeoutMs: 300_000, intervalMs: 1000 };
 
-/** KEDA scales consumers by their backlog: from at least two consumers to four during a backlog, and then to one. */
+/**
+ * KEDA scales consumers by their backlog: from at least two consumers to four during a backlog, and to one after the
+ * backlog.
+ */
 export const scaleStory: Story = {
   name: 'consumers scaled by lag from 2 to 4 to 1',
   run: ({ release, stores, setting, print }) =>

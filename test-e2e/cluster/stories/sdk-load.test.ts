@@ -19,7 +19,7 @@ interface Seen {
 
 let server: Server;
 let url: string;
-/** All requests in the order of their responses. */
+/** All requests, in the order of their responses. */
 const seen: Seen[] = [];
 
 /** The test server rejects one request in five. */
@@ -48,7 +48,7 @@ test('sends batches and single events at a constant rate, retries, and keeps the
   expect(sizes('/capture/')).toEqual(new Set([1]));
   expect(Math.min(...sizes('/batch/'))).toBeGreaterThan(1);
   expect(Math.max(...sizes('/batch/'))).toBeLessThanOrEqual(100);
-  // The load must not acknowledge more events than were captured in this time.
+  // The number of acknowledged events must not exceed the number of captured events.
   expect(load.acknowledged.size).toBeLessThanOrEqual(load.seconds() * 4000 + 1);
 
   const taken = seen.filter(({ status }) => status === 200).flatMap(({ events }) => events);

@@ -4,25 +4,25 @@ import { sendEvents } from '@millrace/testing';
 import type { ClientLoad } from './judge-load.ts';
 
 /**
- * A load from clients that behave like SDKs. Applications capture events without waiting. If events cannot be sent, the
- * clients send them later in larger requests.
+ * Load from clients that behave like SDKs. Applications capture events without waiting. If events cannot be sent, the
+ * clients retry with larger requests.
  */
 export interface SdkLoad extends ClientLoad {
   /** Number of rejected requests by status. Status 0 means that no response arrived. */
   refusals: Map<number, number>;
-  /** Returns the load's duration in seconds, until it stopped or until now. */
+  /** Returns the load's duration so far in seconds, until it stops. */
   seconds(): number;
   waiting(): number;
 }
 
 /**
- * The kinds of clients. Each kind sends the fraction `part` of the events. A client sends a request when `flushAt`
+ * The types of clients. Each type sends the fraction `part` of the events. A client sends a request when `flushAt`
  * events are pending.
  */
 const kinds = [
-  // Server SDKs, which send events in batches.
+  // Server SDKs, which send events in batches
   { clients: 38, part: 0.95, flushAt: 20 },
-  // Visitors' browsers.
+  // Browser SDKs
   { clients: 10, part: 0.05, flushAt: 1 },
 ];
 const maxInRequest = 100;
@@ -36,15 +36,15 @@ interface SdkClient {
   name: string;
   eventsPerMs: number;
   flushAt: number;
-  /** When the client starts, in the time of `performance.now()`. Each client starts at a different time. */
+  /** When the client starts, as a time of `performance.now()`. Each client starts at a different time. */
   beginsAt: number;
 }
 
 /**
  * Starts clients that capture events at a constant rate and send them as SDKs do. A client sends all pending events in
  * one request at a time, and retries the request until it is acknowledged. The `number` of events increases within a
- * distinct ID. Two events of a distinct ID are sent either in order within one request, or one after the other's
- * acknowledgment.
+ * distinct ID. Two events of a distinct ID are sent either in order within one request, or the second event is sent
+ * after the first is acknowledged.
  * @param name prefix of the clients' distinct IDs
  */
 export function startSdkLoad(
@@ -60,7 +60,7 @@ export function startSdkLoad(
   };
   let stoppedAt: number | null = null;
 
-  /** Retries a request until it is acknowledged. @returns whether this happened before the load stopped */
+  /** Retries a request until it is acknowledged. @returns false if the load stopped before the acknowledgment */
   async function deliver({ path, body }: Request): Promise<boolean> {
     for (;;) {
       const status = await sendEvents(`${url}${path}`, body);

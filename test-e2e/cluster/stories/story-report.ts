@@ -5,10 +5,9 @@ export interface ClusterReport {
   /** Versions and resources, one per line. */
   surroundings: string[];
   installation: Installation['seconds'];
-  /** Number of events captured per second. */
+  /** Number of captured events per second. */
   eventsPerSecond: number;
   results: StoryResult[];
-  /** The failed stories, with the reasons. */
   failures: { name: string; reason: string }[];
 }
 
@@ -20,7 +19,7 @@ export function formatRefusals({ refused, refusals }: Pick<StoryResult, 'refused
   return refused === 0 ? '0' : `${count(refused)}: ${reasons.join(', ')}`;
 }
 
-/** Formats the report as the page in `deploy/`. */
+/** Formats the report page in `deploy/`. */
 export function formatStoryReport({
   surroundings,
   installation,

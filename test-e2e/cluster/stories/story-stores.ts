@@ -1,4 +1,4 @@
-// Starts the stories' stores. Their certificates can be replaced by expired ones.
+// Starts the data stores for test stories, with certificates that can be replaced by expired ones.
 import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findUnprivilegedUser } from '@millrace/stack/run-program';
@@ -11,22 +11,20 @@ import pg from 'pg';
 import { hostAddress } from '../node/cluster-network.ts';
 import { runOrExplain } from '../parts/run-or-explain.ts';
 
-/** PostgreSQL, Kafka and Redis. They run outside the cluster, at addresses that pods can reach. */
+/** PostgreSQL, Kafka and Redis. They run outside the cluster, at IP addresses that pods can reach. */
 export interface StoryStores {
   postgres: BreakableServer;
-  /** The certificates of PostgreSQL and Kafka. */
   certificates: { postgres: ExpiringCertificate; kafka: ExpiringCertificate };
   kafka: BreakableServer;
-  /** Kafka's address for TLS connections. */
+  /** Host and port for TLS connections. */
   kafkaByTls: string;
   /** Directory of Kafka's records, on a separate small disk. */
   kafkaDisk: string;
   redis: BreakableServer;
-  /** Direct connection to the database. */
   database: pg.Pool;
 }
 
-/** The disk is large enough for a story, and small enough that a story can fill it with a file. */
+/** The disk is large enough for a story, but small enough that a story can fill it with a file. */
 const kafkaDiskSize = '2g';
 
 /** Starts the stores. Must be called in the cluster's namespaces. The stores end with the namespaces. */
@@ -97,7 +95,7 @@ async function createExpiringCertificate(directory: string, host: string): Promi
     await openssl('ca', '-batch', '-notext', '-config', 'ca.conf', ...dates, '-in', 'server.csr', '-out', 'server.crt');
     const both = ['server.key', 'server.crt'].map((name) => readFileSync(place(name), 'utf8'));
     writeFileSync(place('server.pem'), both.join(''), { mode: 0o600 });
-    // PostgreSQL checks the permissions of its key file.
+    // PostgreSQL checks the owner and the permissions of its key file.
     const user = findUnprivilegedUser();
     if (user) for (const name of ['server.key', 'server.crt']) chownSync(place(name), user.uid, user.gid);
     chmodSync(place('server.key'), 0o600);
@@ -112,7 +110,7 @@ async function createExpiringCertificate(directory: string, host: string): Promi
   };
 }
 
-/** Returns a configuration for `openssl ca`, the only command that accepts any expiry time. */
+/** Returns a configuration for `openssl ca`, the only openssl command that accepts any expiry time. */
 function authorityConfig(host: string): string {
   return `[ca]
 default_ca = own

@@ -1,4 +1,4 @@
-// Defines stories, and measures the installation's load during a story.
+// Defines test stories, and measures the installation under load during a story.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '@millrace/testing';
 import type pg from 'pg';
@@ -8,21 +8,20 @@ import type { Release } from './release.ts';
 import { type SdkLoad, startSdkLoad } from './sdk-load.ts';
 import type { StoryStores } from './story-stores.ts';
 
-/** The context of a story. When the story begins, everything works. */
+/** The context of a story. The entire installation works when the story begins. */
 export interface StoryContext {
   cluster: Cluster;
   release: Release;
   chart: string;
-  /** Directory for files. */
   directory: string;
   stores: StoryStores;
   setting: StorySetting;
-  /** Tags of the images on every node. */
+  /** Image tags that are available on every node. */
   tags: { installed: string; next: string; broken: string };
   print(line: string): void;
 }
 
-/** An incident in an installation under load. Afterwards, the installation must be unchanged. */
+/** An incident in an installation under load. The installation must be unchanged after the story. */
 export interface Story {
   name: string;
   run(context: StoryContext): Promise<StoryResult>;
@@ -30,26 +29,24 @@ export interface Story {
 
 export interface StoryResult extends LoadVerdict {
   name: string;
-  /** Duration of capturing events, in seconds. */
+  /** How long events were captured, in seconds. */
   seconds: number;
-  /** Longest time that a client waited for an acknowledgment. */
+  /** The longest time that a client waited for an acknowledgment. */
   longestGapMs: number;
   /** Number of rejected requests by status. Status 0 means that no response arrived. */
   refusals: ReadonlyMap<number, number>;
-  /** Additional observations. */
   remark: string;
 }
 
 interface StorySetting {
-  /** URL for sending events. */
   url: string;
   projectApiKey: string;
   database: pg.Pool;
-  /** Number of events captured per second, whether or not they can be sent. */
+  /** Number of captured events per second, whether or not they can be sent. */
   eventsPerSecond: number;
 }
 
-/** Time without incidents before and after the story. */
+/** How long to wait before and after the story without an incident. */
 const calmMs = 5000;
 /** Time limit for sending the backlog. The report shows the number of remaining events. */
 const catchingUp = { timeoutMs: 60_000 };

@@ -1,5 +1,5 @@
-// Stories with a version change: an upgrade and a rollback, a version that never becomes ready, and an upgrade from an
-// older release.
+// Test stories with a version change: an upgrade and a rollback, a version that never becomes ready, and an upgrade
+// from an older release.
 import pg from 'pg';
 import { buildStoryValues, createFirstOrganization, createNamespace } from './install.ts';
 import type { OlderRelease } from './older-release.ts';
@@ -8,7 +8,7 @@ import { measureStory, type Story, type StoryContext, type StoryResult } from '.
 
 const seconds = (ms: number) => `${Math.round(ms / 1000)} s`;
 
-/** Upgrades everything to another version, and then rolls back. */
+/** Upgrades all components to a different version name, and rolls back. */
 export const upgradeStory: Story = {
   name: 'rolling upgrade and rollback',
   run: ({ release, setting, tags }) =>
@@ -43,7 +43,7 @@ export const brokenImageStory: Story = {
     }),
 };
 
-/** Installs an older release in addition to this version, upgrades it with its database, and rolls back. */
+/** Installs an older release next to this version, upgrades it with its database, and rolls back. */
 export function createUpgradeStory(older: OlderRelease): Story {
   return {
     name: `upgrade from ${older.commit} and rollback to it`,
@@ -88,7 +88,7 @@ async function upgradeAndRollBack(
   });
 }
 
-/** Returns the same release with the old chart and image, and with the new ones. */
+/** Returns the installation as a release with the old chart and image, and as a release with the new ones. */
 function releases(
   { cluster, chart, directory, stores, tags }: StoryContext,
   { older, name, database }: { older: OlderRelease; name: string; database: pg.Pool },

@@ -21,9 +21,9 @@ export interface FlakyHost {
   port: number;
   /** Sets the fraction of event requests that fail from now on (0 to 1). */
   setTrouble(part: number): void;
-  /** Number of requests by outcome. */
+  /** Number of requests, by outcome. */
   counts: Record<Mishap, number>;
-  /** How often each UUID was sent, whatever the result. */
+  /** How often each UUID was sent, whether or not the request succeeded. */
   sent: Map<string, number>;
   stop(): Promise<void>;
 }

@@ -1,16 +1,16 @@
 import type { Pool } from 'pg';
 import type { ShopVisits } from './visit-shop.ts';
 
-/** The outcome of the events for which `capture` has returned. */
+/** What happened to the events for which `capture` has returned. */
 export interface VisitsVerdict {
   stored: number;
-  /** Missing events that the visitor's library counted as dropped. */
+  /** Number of missing events that the visitor's library counted as dropped. */
   dropped: number;
-  /** Missing events that the library did not count as dropped. */
+  /** Number of missing events that the library did not count as dropped. */
   lost: number;
   /** The visitors who lost events, for finding the cause. */
   losses: Loss[];
-  /** Events that were stored more than once. */
+  /** Number of events that are stored more than once. */
   doubled: number;
 }
 
@@ -22,8 +22,8 @@ interface Loss {
 }
 
 /**
- * Compares captured events with stored events. A library may report more dropped events than are missing, because the
- * events of a request without a response may have been stored before the library dropped them.
+ * Compares captured events with stored events. A library may report more dropped events than are missing, because a
+ * request without a response may have been stored before the library dropped its events.
  */
 export async function compareVisits({ captured, sent }: ShopVisits, database: Pool): Promise<VisitsVerdict> {
   const stored = await countBy(database, 'SELECT uuid::text AS key, count(*)::int AS count FROM event GROUP BY uuid');

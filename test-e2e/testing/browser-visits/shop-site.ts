@@ -1,7 +1,7 @@
 import { startServer, type TestServer } from '../start-server.ts';
 
 /**
- * Starts a site whose pages all use the library, like a shop's pages.
+ * Starts a site like a shop, whose pages all use the library.
  * @param scripts modules by path; a page imports the first module, or the one in its URL parameter `library`
  * @param options the library's options; JSON in the URL parameter `options` overrides them
  */

@@ -7,7 +7,7 @@ import { startShopSite } from './shop-site.ts';
 import { type CapturedEvent, createVisitor, type Entrance, entrances } from './visitor.ts';
 
 export interface ShopVisitsOptions {
-  /** Source of the library, as a module. */
+  /** Source code of the library, as a module. */
   library: string;
   gatewayPort: number;
   projectApiKey: string;
@@ -16,17 +16,17 @@ export interface ShopVisitsOptions {
   seed: number;
 }
 
-/** The results of the visits, from the point of view of the visitors and of the host in front of the gateway. */
+/** The results of the visits, as seen by the visitors and by the host in front of the gateway. */
 export interface ShopVisits {
   pages: number;
-  /** Distinct IDs by event UUID, for events for which `capture` has returned. */
+  /** The events for which `capture` has returned: their distinct IDs, by event UUID. */
   captured: Map<string, string>;
   entered: Record<Entrance, number>;
   requests: Record<Mishap, number>;
   sent: Map<string, number>;
   /** How often the host in front of the gateway was unavailable or unresponsive. */
   outages: number;
-  /** Number of failed visits. A visit fails, for example, if another tab crashes in the same process. */
+  /** Number of failed visits. A visit fails, for example, if a different tab crashes in the same process. */
   interrupted: number;
 }
 
@@ -35,7 +35,7 @@ const trouble = 0.25;
 
 /**
  * Visitors load a shop's pages in every way that a browser supports, while the connection to the gateway fails in every
- * possible way. At the end, the connection works, and each visitor waits on a last page until the queue is empty.
+ * possible way. At the end, the connection works, and each visitor waits on a final page until the queue is empty.
  */
 export async function visitShop(options: ShopVisitsOptions): Promise<ShopVisits> {
   const { library, gatewayPort, projectApiKey, pages, visitors, seed } = options;
@@ -94,7 +94,7 @@ export async function visitShop(options: ShopVisitsOptions): Promise<ShopVisits>
   }
 }
 
-/** Returns options that capture everything, and that send only event requests. */
+/** Returns options that capture everything and turn off all requests except event requests. */
 function shopOptions(address: string): Record<string, unknown> {
   return {
     ...{ api_host: address, opt_out_useragent_filter: true, advanced_disable_flags: true },

@@ -11,7 +11,7 @@ export type Entrance = keyof typeof weights;
 export const entrances = Object.keys(weights) as Entrance[];
 
 const maxTabs = 3;
-/** Number of events that a page captures at once, which is more than the library keeps while it cannot send. */
+/** Number of events that a page captures in a burst. The library cannot keep all of them while it cannot send. */
 const stormEvents = 700;
 
 interface VisitorOptions {
@@ -22,11 +22,10 @@ interface VisitorOptions {
 }
 
 export interface Visitor {
-  /** Opens another page. */
   visit(): Promise<void>;
-  /** Prepares for the next action after a tab has crashed: goes online and closes all tabs. */
+  /** Recovers after a tab has crashed: goes online and closes all tabs. */
   recover(): Promise<void>;
-  /** Opens a last page and waits until its queue is empty. */
+  /** Opens a final page and waits until its queue is empty. */
   finish(): Promise<void>;
 }
 
@@ -77,7 +76,7 @@ export function createVisitor(context: BrowserContext, options: VisitorOptions):
       const records = `Object.entries(localStorage).filter(([name]) => name.includes('_queue_')).map(([, text]) => text)`;
       const isEmpty = async () => {
         const texts = await tab.evaluate<string[]>(records);
-        // The number of dropped events is sent only with another event, so capture one.
+        // Capture an event, because the library reports the number of dropped events only as part of an event.
         if (texts.length > 0 && texts.every((text) => text.startsWith('{"dropped"'))) await capture(tab, 1);
         return texts.length === 0;
       };
@@ -97,14 +96,13 @@ function pickEntrance(random: () => number): Entrance {
 
 export type CapturedEvent = [uuid: string, distinctId: string];
 
-/** A visitor's open tabs. */
 interface VisitorTabs {
   all: readonly Page[];
   pages(): number;
   open(): Promise<Page>;
   goOn(tab: Page): Promise<Page>;
   ready(tab: Page): Promise<unknown>;
-  /** Captures events. @returns the events for which `capture` has returned */
+  /** @returns the events for which `capture` has returned */
   capture(tab: Page, count: number): Promise<CapturedEvent[]>;
   close(tab: Page): Promise<void>;
   /** Kills the tab's process, which may contain other tabs. */
@@ -121,8 +119,7 @@ function createVisitorTabs(context: BrowserContext, siteUrl: string): VisitorTab
     return tab;
   }
   /**
-   * Closes a tab. Chromium sometimes ignores a request to close a tab during navigation, and Playwright would then wait
-   * indefinitely.
+   * Chromium sometimes ignores a request to close a tab during navigation, and Playwright would then wait indefinitely.
    */
   async function close(tab: Page): Promise<void> {
     all.splice(all.indexOf(tab), 1);

@@ -1,12 +1,12 @@
-// Runs ClickHouse (npm chdb) with its HTTP interface. This is a child process, because an engine crash must not end the
-// test process.
+// Runs ClickHouse (npm chdb) with its HTTP interface. The program is a child process, because an engine crash must not
+// end the test process.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 
 const [modules, path, port] = process.argv.slice(2);
 const { Session } = await import(`${modules}/chdb/index.mjs`);
 
-/** Several sessions on one path can run in parallel, but each session runs one query at a time. */
+/** Each session runs one query at a time, but several sessions on the same path can run in parallel. */
 const idle = Array.from({ length: 4 }, () => new Session(path));
 const waiting = [];
 const take = () => (idle.length > 0 ? Promise.resolve(idle.pop()) : new Promise((resolve) => waiting.push(resolve)));
@@ -16,7 +16,7 @@ const give = (session) => {
   else idle.push(session);
 };
 
-/** This session stops queries while the other sessions are busy. */
+/** Stops queries while the other sessions are busy. */
 const killer = new Session(path);
 
 const quoted = (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
@@ -37,7 +37,7 @@ function bound(query, parameters) {
 
 const ours = /^(param_.*|query|query_id|database|session_id|session_timeout|default_format|user|password|role)$/;
 
-/** IDs of running queries. Like a real server, this server rejects a query with a running query's ID. */
+/** IDs of running queries. Like a real server, this server rejects a new query with the ID of a running query. */
 const running = new Set();
 
 async function respond(request, response) {
@@ -70,7 +70,8 @@ async function runQuery(request, response) {
   const whole =
     bound(statement, searchParams) + (isSelect && settings.length > 0 ? ` SETTINGS ${settings.join(', ')}` : '');
   const session = await take();
-  // A real server stops a query when its client closes the connection. Here, the query is found by a mark in its text.
+  // A real server stops a query when its client closes the connection. This server finds the query by a comment in its
+  // SQL.
   const mark = `/* ${randomUUID()} */ `;
   response.once('close', () => {
     if (response.writableEnded || searchParams.get('cancel_http_readonly_queries_on_client_close') !== '1') return;
@@ -84,7 +85,8 @@ async function runQuery(request, response) {
     const [, code = '0'] = /Code: (\d+)/.exec(String(error?.message)) ?? [];
     response.writeHead(500, { 'x-clickhouse-exception-code': code });
     response.end(`Code: ${code}. ${String(error?.message)}`);
-    // After a failed query, the next query would receive the rest of its result, so run another query.
+    // After a failed query, the next query would receive the remaining rows of the failed query. Run a query to discard
+    // them.
     await session.queryAsync('SELECT 1').catch(() => {});
   } finally {
     give(session);

@@ -9,7 +9,7 @@ export interface HostileServer {
   /** Returns the total number of connections so far. */
   connections(): number;
   bytesSent(): number;
-  /** Sets the behavior of later connections. */
+  /** Sets the behavior of new connections. */
   behave(script: SocketScript): void;
   stop(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export async function startHostileServer(script: SocketScript): Promise<HostileS
     connections += 1;
     sockets.add(socket);
     socket.on('error', () => {});
-    // Read from the socket, because otherwise the server would not detect the end of the connection.
+    // Read from the socket, because the server could not otherwise detect the end of the connection.
     socket.on('data', () => {});
     socket.on('close', () => {
       sockets.delete(socket);

@@ -8,8 +8,8 @@ export interface HttpMisbehavior {
   /** Runs when a request's headers have arrived. */
   script: SocketScript;
   /**
-   * Result for a client that reads only the status. `body` is the result for a client that reads the body. The result
-   * `ok` means success.
+   * Result for a client that reads only the status. The result `ok` means success. `body` is the result for a client
+   * that reads the body.
    */
   status: string;
   body: string;
@@ -117,7 +117,7 @@ export const httpMisbehaviors: HttpMisbehavior[] = rows.map(([id, title, script,
   body,
 }));
 
-/** Servers that do not speak TLS correctly with a client that expects TLS. */
+/** Servers that do not speak TLS correctly to a client that expects TLS. */
 export const brokenTls: [string, string, SocketScript][] = [
   [
     'hostile-061',

@@ -1,7 +1,7 @@
 /**
  * Rewrites the broker addresses in Kafka's responses. A client connects to the addresses that the cluster advertises,
  * so it would bypass a simple proxy after the first response. Metadata and FindCoordinator responses contain addresses.
- * This file supports the versions that the clients use: kafkajs uses versions before the compact encoding, and
+ * The supported versions are those that the clients use: kafkajs uses versions before the compact encoding, and
  * packages/event-log uses version 10 of Metadata.
  */
 export interface Address {
@@ -32,7 +32,7 @@ export async function rewriteAddresses(
 }
 
 async function rewriteCompactMetadata(body: Buffer, replace: (address: Address) => Promise<Address>) {
-  // The tags at the end of the header and throttle_time_ms, followed by [node_id, host, port, rack, tags].
+  // The header's tags and throttle_time_ms, followed by [node_id, host, port, rack, tags].
   const brokers = readVarint(body, 5);
   const parts = [body.subarray(0, brokers.end)];
   let at = brokers.end;

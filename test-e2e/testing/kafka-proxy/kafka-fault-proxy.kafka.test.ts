@@ -4,7 +4,7 @@ import { eventually } from '../eventually.ts';
 import { testServers } from '../test-servers.ts';
 import { type KafkaFaultProxy, startKafkaFaultProxy } from './kafka-fault-proxy.ts';
 
-/** The fault tests rely on this proxy, so clients must never bypass it. */
+/** Clients must never bypass the proxy, because the fault tests rely on it. */
 let proxy: KafkaFaultProxy;
 const topic = `t-${randomUUID()}.proxy`;
 let direct: Admin;
@@ -49,7 +49,7 @@ test("hides the broker's address from clients", async () => {
 
 test.each(['refuse', 'blackHole'] as const)('%s interrupts a connected client until pass is called', async (fault) => {
   const producer = throughProxy(2000, 0).producer();
-  // On a busy machine, connecting may take longer than the short timeout, so try again.
+  // Retry, because connecting on a busy machine may take longer than the short timeout.
   await eventually(() => producer.connect(), { what: 'Connecting' });
   await eventually(() => producer.send({ topic, messages: [{ value: 'before' }] }), { what: 'Sending' });
   await proxy[fault]();

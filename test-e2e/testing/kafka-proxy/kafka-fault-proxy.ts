@@ -54,16 +54,13 @@ export async function startKafkaFaultProxy(brokers: readonly string[]): Promise<
   };
 }
 
-/** A proxy in front of one broker. It changes only the addresses in responses. */
+/** A proxy in front of one broker. It forwards all data unchanged, except for the broker addresses in responses. */
 interface KafkaAddressProxy {
   port: number;
   stop(): Promise<void>;
 }
 
-/**
- * Starts a broker's proxy.
- * @param replace returns the address to send to clients instead of a broker's address
- */
+/** @param replace returns the address to send to clients instead of a broker's address */
 async function startKafkaAddressProxy(
   broker: Address,
   replace: (address: Address) => Promise<Address>,

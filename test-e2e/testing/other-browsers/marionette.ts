@@ -6,7 +6,7 @@ type Reply = [type: 1, id: number, error: { message: string } | null, result: un
 
 /**
  * Connects to Marionette, Firefox's remote control protocol, on which WebDriver is based. Commands and responses are
- * JSON with a length in front.
+ * JSON with a length prefix.
  */
 export async function connectMarionette(port: number): Promise<Driver> {
   const socket = connect(port, '127.0.0.1');
@@ -16,7 +16,7 @@ export async function connectMarionette(port: number): Promise<Driver> {
   socket.on('data', (bytes) => {
     received = Buffer.concat([received, bytes]);
     for (let message = next(); message !== undefined; message = next()) {
-      // The first message is a greeting instead of a list.
+      // The initial greeting is an object, but all other messages are lists.
       if (Array.isArray(message)) waiting.get(message[1])?.(message as Reply);
     }
   });

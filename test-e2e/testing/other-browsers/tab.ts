@@ -1,7 +1,7 @@
 // A connection for controlling browser tabs with WebDriver commands, over any transport.
 
 export interface Driver {
-  /** Sends a command to the browser. @throws Error with the browser's message */
+  /** @throws Error with the browser's error message */
   send<Result>(command: string, parameters?: object): Promise<Result>;
   close(): void;
 }
@@ -9,7 +9,7 @@ export interface Driver {
 /** A browser tab. Each call brings the tab to the front. */
 export interface Tab {
   goto(address: string): Promise<void>;
-  /** Runs a text in the page as a function body, and returns the function's result. */
+  /** Runs the body of a function in the page, and returns the function's result. */
   run<Result>(body: string): Promise<Result>;
   /** Clicks an element, as a user does with a mouse. */
   click(selector: string): Promise<void>;

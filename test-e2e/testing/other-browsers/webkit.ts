@@ -8,8 +8,8 @@ import { findWebKitDriver } from '../find-browser.ts';
 import { type DrivenBrowser, type Driver, openTab } from './tab.ts';
 
 /**
- * Starts WebKitGTK's minimal browser, which has Safari's engine, for a test file. The browser needs a display, so this
- * also starts a virtual display.
+ * Starts WebKitGTK's minimal browser, which has Safari's engine, for a test file. Also starts a virtual display,
+ * because the browser needs a display.
  */
 export async function openWebKit(): Promise<DrivenBrowser> {
   const path = findWebKitDriver();
@@ -62,7 +62,7 @@ const routes: Record<string, [method: string, path: string]> = {
   'WebDriver:CloseWindow': ['DELETE', '/window'],
   'WebDriver:GetWindowHandles': ['GET', '/window/handles'],
 };
-/** Commands for which Firefox wraps the result in a `value`. This driver returns the same format. */
+/** Commands for which Firefox wraps the result in a `value`. The WebKit driver returns the same format. */
 const wrapped = ['WebDriver:ExecuteScript', 'WebDriver:FindElement'];
 
 async function connect(url: string): Promise<Driver & { end(): Promise<void> }> {

@@ -10,7 +10,7 @@ export interface ExpectedPerson {
    * story.
    */
   createdAt: string | null;
-  /** Main distinct ID. Null if it depends on how partitions interleave. */
+  /** Null if it depends on how partitions interleave. */
   mainDistinctId: string | null;
 }
 
@@ -23,16 +23,17 @@ export interface ExpectedGroup {
 export interface ExpectedState {
   /** Events by UUID, without duplicates. */
   events: Map<string, StoryEvent>;
-  /** Persons, sorted by their first distinct ID. */
+  /** Sorted by their first distinct ID. */
   persons: ExpectedPerson[];
-  /** Groups, sorted by type and then by key. */
+  /** Sorted by type and then by key. */
   groups: ExpectedGroup[];
 }
 
 /**
- * Computes the expected content of the database from the sent events and the documented rules, in another way than the
- * service. Persons are the connected components of all merges. A person has the properties of all of the person's IDs,
- * and the events of each ID are replayed separately. This is correct only for the streams of `writeStory`.
+ * Computes the expected content of the database from the sent events and the documented rules, with a different
+ * algorithm than the service. Persons are the connected components of all merges. A person has the properties of all of
+ * the person's IDs, and the events of each ID are replayed separately. The algorithm is correct only for the streams of
+ * `writeStory`.
  */
 export function computeExpectedState(streams: readonly (readonly StoryEvent[])[]): ExpectedState {
   const events = new Map<string, StoryEvent>();
@@ -86,8 +87,8 @@ function expectedPersons(events: readonly StoryEvent[]): ExpectedPerson[] {
 }
 
 /**
- * Returns a person's creation time. It is known if the person has no merges, or if the story contains the person's
- * first event, which has the earliest timestamp.
+ * Returns a person's creation time, or null if it is not known. It is known if the person has no merges, or if the
+ * story contains the person's first event, which has the earliest timestamp.
  */
 function createdAt(own: readonly StoryEvent[], merges: readonly StoryEvent[]): string | null {
   const isCertain = merges.length === 0 || own.some(({ event }) => event === 'signed up');
@@ -95,8 +96,8 @@ function createdAt(own: readonly StoryEvent[], merges: readonly StoryEvent[]): s
 }
 
 /**
- * Returns a person's main distinct ID. It is known if the person has no merges, or if all merges are in one partition
- * and only the last one is an alias.
+ * Returns a person's main distinct ID, or null if it is not known. It is known if the person has no merges, or if all
+ * merges are in one partition and only the last merge is an alias.
  */
 function mainDistinctId(ids: readonly string[], merges: readonly StoryEvent[]): string | null {
   if (merges.length === 0) return ids[0] ?? null;
@@ -106,8 +107,8 @@ function mainDistinctId(ids: readonly string[], merges: readonly StoryEvent[]): 
 }
 
 /**
- * Computes the properties from one ID's events, in order (docs/ingestion-rules.md#person-properties). Group identify
- * events do not change a person.
+ * Computes the properties from the events of one ID, in order (docs/ingestion-rules.md#person-properties). Group
+ * identify events do not change a person.
  */
 function propertiesLeftBy(events: readonly StoryEvent[]): Record<string, unknown> {
   const properties: Record<string, unknown> = {};

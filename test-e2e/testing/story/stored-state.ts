@@ -6,14 +6,14 @@ export interface StoredEvent {
   event: string;
   distinct_id: string;
   timestamp: string;
-  /** The event's sequence number within its distinct ID. */
+  /** Sequence number of the event within its distinct ID. */
   n: number | null;
   /** The event's company, from `$group_<index of company>`. */
   company: string | null;
 }
 
 export interface StoredState {
-  /** Events, sorted by UUID. */
+  /** Sorted by UUID. */
   events: StoredEvent[];
   /** Persons, in the format and order of the expected state. */
   persons: (Omit<ExpectedPerson, 'mainDistinctId'> & { mainDistinctId: string; creatorEventUuid: string })[];

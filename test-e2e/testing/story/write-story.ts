@@ -12,7 +12,7 @@ export interface StoryOptions {
 /**
  * Generates a stream of events whose final state does not depend on how the log's partitions interleave, although a
  * person's IDs are in different partitions. Every distinct ID writes separate keys with increasing values, and every
- * merge is valid in any order (see `personScript`). One in a hundred events is sent again later.
+ * merge is valid in any order (see `personScript`). One in a hundred events is sent a second time.
  * @returns one list per client, to be sent in this order
  */
 export function writeStory(options: StoryOptions): StoryEvent[][] {
@@ -90,7 +90,7 @@ function personScript(person: number, length: number, random: () => number): Sto
   const visitors = Array.from({ length: 1 + Math.floor(random() * 3) }, (_, index) => `visitor-${person}-${index}`);
   const alias = random() < 0.6 ? `alias-${person}` : null;
   const second = random() < 0.2 ? `second-${person}` : null;
-  // Another person on the same machine, who never signs in.
+  // A different person on the same machine, who never signs in.
   const stranger = random() < 0.1 ? [`stranger-${person}`] : [];
   const ids = [
     ...stranger,
@@ -143,7 +143,10 @@ function personScript(person: number, length: number, random: () => number): Sto
   return script;
 }
 
-/** Creates an ordinary event of an ID. `n` is the sequence number, and the value of all keys that the event writes. */
+/**
+ * Creates a filler event for an ID. `n` is the event's sequence number, and the value of all keys that the event
+ * writes.
+ */
 function fillerEvent(id: string, n: number, person: number, random: () => number): StoryEvent {
   const dice = random();
   const company = `company-${person % 40}`;
@@ -168,14 +171,14 @@ function event(distinctId: string, name: string, properties: Record<string, unkn
   return { uuid: '', event: name, distinct_id: distinctId, timestamp: '', properties };
 }
 
-/** An event of the story as it is sent. It contains only fields of the wire format. */
+/** An event of the story as it is sent, with only the fields of the wire format. */
 export interface StoryEvent {
   uuid: string;
   event: string;
   distinct_id: string;
   timestamp: string;
   properties: Record<string, unknown>;
-  /** Person properties at the event level, where several SDKs send them. */
+  /** Person properties at the top level of the event, where several SDKs send them. */
   $set?: Record<string, unknown>;
   $set_once?: Record<string, unknown>;
   $unset?: string[];

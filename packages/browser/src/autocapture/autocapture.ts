@@ -50,7 +50,6 @@ function isSwitchedOff({ store, options }: Core, received: boolean | undefined):
   return received;
 }
 
-/** Returns a function that captures a DOM event if it qualifies. */
 function createEventCapture({ options, captureSoon }: Core): (event: Event, withElements: boolean) => void {
   const isRageClick = createRageClick();
 
@@ -91,7 +90,9 @@ const calmSelectors = (rageclick: Core['options']['rageclick']): string[] =>
 const clipboardEvents = ['copy', 'cut', 'paste'];
 const ignoredByDefault = ['.ph-no-autocapture', '[data-ph-no-autocapture]'];
 
-/** Returns whether the application's options allow capturing an event whose target is the first element of the path. */
+/**
+ * Returns whether the application's options allow capturing the event. The event target is the first element of `path`.
+ */
 function isChosen(type: string, path: Element[], options: AutocaptureOptions): boolean {
   const { url_allowlist, url_ignorelist, dom_event_allowlist, element_allowlist, css_selector_allowlist } = options;
   if (url_allowlist && !isAddressOf(url_allowlist)) return false;
@@ -107,8 +108,8 @@ const isAddressOf = (patterns: (string | RegExp)[]): boolean =>
   patterns.some((pattern) => new RegExp(pattern).test(location.href));
 
 /**
- * Returns whether an event is worth capturing on its target, the first element of the path. For example, a click is
- * captured only on an element that visitors are expected to click.
+ * Returns whether an event is worth capturing. For example, a click is captured only on an element that visitors are
+ * expected to click.
  */
 function isMeant(type: string, path: Element[]): boolean {
   const [target] = path;
@@ -149,7 +150,7 @@ function clipboardProperties($copy_type: string, canRead: boolean): Properties |
   return $selected_content ? { $selected_content, $clipboard_text_length: text.length, $copy_type } : undefined;
 }
 
-/** Returns a function that detects three clicks in the same place, each within a second of the previous click. */
+/** Returns a function that detects three nearby clicks, each within a second of the previous click. */
 function createRageClick(): (event: MouseEvent) => boolean {
   let last: [x: number, y: number, time: number] = [0, 0, Number.NEGATIVE_INFINITY];
   let count = 0;

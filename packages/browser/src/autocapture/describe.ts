@@ -38,7 +38,7 @@ export function prepareEventProperties({ type, parts, masks, withElements, copie
       isSensitive(text) || repeats(text, at, isName);
   return () => {
     const elements = described.map((describe, at) => describe(hidesAt(at + control)));
-    // The digits of a sensitive number may be spread over several elements, so this checks the joined texts in both
+    // The digits of a sensitive number may be spread over several elements. Therefore, check the joined texts in both
     // orders.
     const texts = elements.map(({ $el_text = '' }) => $el_text);
     if (isSplit(texts.join(' ')) || isSplit(texts.reverse().join(' ')))
@@ -63,8 +63,8 @@ export function prepareEventProperties({ type, parts, masks, withElements, copie
 type HidesAt = (at: number) => Hides;
 
 /**
- * A click on an SVG drawing counts as a click on the link or button that contains it. Returns the index of that element
- * in the path.
+ * Returns the index of the link or button that contains a clicked SVG drawing, because the click counts as a click on
+ * that element.
  */
 function controlOfIcon(parts: Part[]): number {
   const isDrawing = parts[0] && 'ownerSVGElement' in parts[0].element;
@@ -154,7 +154,7 @@ export const usefulTags: readonly string[] = ['a', 'button', 'form', 'input', 's
 /** Form field attributes that the page sets. They cannot contain what the visitor typed. */
 const attributesOfFields = ['name', 'id', 'class', 'aria-label'];
 
-/** Returns whether a text, or the name or class of an element, must not be sent. */
+/** Returns whether a string must not be sent. With `isName`, the string is an element's name or class. */
 type Hides = (text: string, isName?: boolean) => boolean;
 
 /** Reads an element immediately, and returns a function that describes it later. */

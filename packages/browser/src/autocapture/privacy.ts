@@ -29,7 +29,7 @@ const isEditor = ({ attributes: { contenteditable = 'false', role = '' } }: Read
 
 const isContentEditable = page && Object.getOwnPropertyDescriptor(HTMLElement.prototype, 'isContentEditable')?.get;
 
-/** Returns whether visitors can edit the element for other reasons: its style, its document, or an `EditContext`. */
+/** Returns whether visitors can edit the element because of its style, its document, or an `EditContext`. */
 function isEdited(element: Element & { editContext?: unknown }): boolean {
   const isEditor = attempt(() => isContentEditable?.call(element) || Boolean(element.editContext));
   return (
@@ -65,12 +65,12 @@ export const isReadable = ({ isPrivate, isTyped }: Privacy): boolean => !isPriva
 const isMarked = ({ classes }: ReadElement): boolean =>
   classes.includes('ph-sensitive') || classes.includes('ph-no-capture');
 
-/** An element on the path from the target to the root, and whether it may be read. */
+/** An element between the event target and the root, and whether it may be read. */
 export interface Part extends ReadElement, Privacy {}
 
 /**
  * Reads the elements of a path.
- * @param around elements outside the path that also contain its elements: the document element, and the shadow tree
+ * @param around elements outside the path that surround elements of the path: the document element, and the shadow tree
  * elements whose slots display the path
  */
 export function readPathElements(path: Element[], around: Element[]): Part[] {
@@ -93,16 +93,16 @@ export function isReadableItself(element: Element): boolean {
 }
 
 /**
- * Returns whether a text repeats the content of a field. `at` is the index of the part that contains the text. The rule
- * for element names is more lenient, because the page usually chooses them.
+ * Returns whether a text repeats the content of a field. `at` is the index of the path element that contains the text.
+ * The rule for element names is more lenient, because the page usually chooses them.
  */
 type Repeats = (text: string, at: number, isName?: boolean) => boolean;
 
 const places = 'input,textarea,select,[contenteditable]:not([contenteditable=false]),[role~=textbox],[role~=searchbox]';
 
 /**
- * Reads the contents of all fields that the texts of these parts may repeat. Reads the fields immediately, but compares
- * the texts only when an event is sent.
+ * Reads all fields whose contents may be repeated in the path elements. Reads the fields immediately, but compares the
+ * texts only when an event is sent.
  */
 export function createRepetitionTest(parts: Part[]): Repeats {
   const path = parts.map(({ element }) => element);
@@ -110,14 +110,14 @@ export function createRepetitionTest(parts: Part[]): Repeats {
   const held = placesIn(path).flatMap((place) => {
     const { type } = place as HTMLInputElement;
     const isField = /^(input|select|textarea)$/.test(readTag(place));
-    // Hide the field's content in all parts from this index on. The index is 0 if the path contains the field's form.
-    // Otherwise, it is the index of the first part that contains the field.
+    // Hide the field's content in all path elements from this index on. The index is 0 if the path contains the field's
+    // form. Otherwise, it is the index of the first path element that contains the field.
     let from = isField && forms.includes(formOf(place) ?? -1) ? 0 : -1;
     for (let at: Element | null = place; at && from < 0; at = findParent(at)) from = path.indexOf(at);
     const isTyped = !isField || !/^(select|radio|hidden|range|color|file)/.test(type);
     return (isField ? textsOfField(place, type) : textsOfEditor(place)).map((text) => {
-      // Hide typed content in all parts, unless it is short. If a visitor types `2`, for example, a `2` elsewhere on
-      // the page is probably not a repetition.
+      // Hide typed content in all path elements, unless it is short. If a visitor types `2`, for example, a `2`
+      // elsewhere on the page is probably not a repetition.
       const isWide = isTyped && (text.length > 3 || (text && isSecret(readElement(place))));
       return { text, from: isWide ? 0 : from };
     });
@@ -130,7 +130,7 @@ export function createRepetitionTest(parts: Part[]): Repeats {
     const normalized = read(text.slice(0, longestRead));
     return wanted.some(({ from, own, letters }) => {
       if (at < from) return false;
-      // Also hide a text that repeats only a part of the content, such as the beginning of a message.
+      // Also hide a text that repeats only a substring of the content, such as the beginning of a message.
       if (letters.length > 3)
         return (
           normalized.letters.includes(letters) ||

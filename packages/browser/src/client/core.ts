@@ -47,7 +47,7 @@ export interface RemoteConfig {
   millrace?: { web_vitals?: boolean; web_vitals_allowed_metrics?: string[] | null };
 }
 
-/** Stored data about a visitor, with the same keys and in the same places as in PostHog's library. */
+/** Stored data about a visitor, with the same keys and storage locations as in PostHog's library. */
 export interface Store {
   /** Returns a stored value, including changes by other tabs. */
   get(name: string): JsonValue;
@@ -55,7 +55,7 @@ export interface Store {
   remove(...names: string[]): void;
   /** Returns the super properties, which are sent with every event. Excludes names that the library uses internally. */
   superProperties(): Properties;
-  /** Storage for internal data that are not properties, such as the queue. Null if the browser blocks storage. */
+  /** Storage for internal data other than properties, such as the event queue. Null if the browser blocks storage. */
   readonly area: Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'> | null;
 }
 
@@ -63,7 +63,7 @@ export interface ServerResponse {
   /** HTTP status. 0 if no response arrived because of a network error or a timeout. */
   status: number;
   json: JsonValue;
-  /** Number of seconds in the header `Retry-After`. */
+  /** Seconds to wait, from the `Retry-After` header. */
   retryAfter?: number;
   isTimeout?: boolean;
 }

@@ -19,7 +19,7 @@ import type {
 } from './options.ts';
 import type { CaptureResult, JsonObject, JsonValue } from './values.ts';
 
-// PostHog's names for these types, for applications that switch from PostHog's library.
+// PostHog's names for the client's types, for applications that switch from PostHog's library.
 export type PostHog = Client;
 export type PostHogInterface = Client;
 export type PostHogConfig = Options & Omit<InitOptions, keyof Options>;

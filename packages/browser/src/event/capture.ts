@@ -15,8 +15,8 @@ type EventCapture = Pick<
 >;
 
 /**
- * Creates the functions that capture events: each one runs the checks of all features, collects properties, applies
- * `before_send` and queues the event.
+ * Creates the functions that capture events. Each function runs the checks of all features, collects properties,
+ * applies `before_send` and queues the event.
  */
 export function createCapture(parts: EventParts): EventCapture {
   const { options, consent, person, sender, signals, log } = parts;
@@ -109,7 +109,7 @@ function runBeforeSend(event: CaptureResult, options: Options, log: Log): Captur
       return null;
     }
     if (!result?.event) {
-      // Returning `true` or a promise is a mistake in the application.
+      // A hook that returns `true` or a promise is a mistake in the application.
       log[result ? 'error' : 'debug'](`before_send dropped ${event.event} by returning`, result);
       return null;
     }
@@ -117,7 +117,7 @@ function runBeforeSend(event: CaptureResult, options: Options, log: Log): Captur
   return result;
 }
 
-/** Converts the predecessor of `before_send` to a `before_send` hook. */
+/** Converts a `sanitize_properties` hook, the predecessor of `before_send`, to a `before_send` hook. */
 function sanitizing(sanitize: NonNullable<Options['sanitize_properties']>): (event: CaptureResult) => CaptureResult {
   return (event) => {
     const { properties, $set_once } = event;

@@ -6,7 +6,6 @@ import type { Consent } from '../consent.ts';
 import type { Session } from '../session.ts';
 import type { Stores } from '../storage/store.ts';
 
-/** The components from which an event is built. */
 export interface EventParts extends Stores {
   options: Options;
   consent: Consent;

@@ -39,7 +39,7 @@ export function buildEventProperties(
   const properties: Properties = {
     ...browserProperties(),
     ...page,
-    // The random part of a UUID is sufficient here.
+    // The last segments of a UUID are random enough to identify an event.
     $insert_id: newUuid().slice(19).replace('-', ''),
     $time: +now / 1000,
     ...tabStore.superProperties(),
@@ -66,7 +66,6 @@ function groupsOf(registered: JsonValue, own: JsonValue): Properties {
   return isSaid ? { $groups: { ...Object(registered), ...Object(own) } } : {};
 }
 
-/** Returns the current state of the page and its window. */
 export function readPageProperties(): Properties {
   if (!page) return {};
   const { location } = page;

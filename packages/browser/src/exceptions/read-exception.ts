@@ -34,7 +34,7 @@ const refillMs = 10_000;
 
 /** Allows ten errors of a type at once, and one more every ten seconds. */
 function createFloodLimit(): (kind: string) => boolean {
-  /** For each error type, the time from which ten errors are allowed at once again. */
+  /** For each error type, the time at which a burst of ten errors is allowed again. */
   const fullAt = new Map<string, number>();
   return (kind) => {
     const now = Date.now();
@@ -206,9 +206,9 @@ function parseStack(stack: string): StackFrame[] {
   return frames.reverse();
 }
 
-/** Matches `at name (place)` or `at place`. */
+/** Matches `at name (location)` or `at location`. */
 const chromeFrame = /^\s*at (?:(.*?) \((.*)\)|(?:async )?(.+?))\s*$/;
-/** Matches `name@place` and `@place`. For Safari, it also matches `place` alone. */
+/** Matches `name@location` and `@location`. For Safari, it also matches a location without `@`. */
 const geckoFrame = /^\s*(?:(.*?)@)?(\S*?\[native code\]|\S.*?(?::\d+|\.js))\s*$/;
 /** Matches the location of an `eval` call in the format of Chrome and Firefox. */
 const evalInChrome = /^eval.*?\((\S*:\d+:\d+)\).*/;

@@ -16,9 +16,7 @@ interface Follower {
 /** Observes uncaught errors if the application or the environment's settings turn on error capture. */
 export function observeUncaughtErrors(core: Core, { tell, onWanted }: Follower): void {
   const { signals, options, log } = core;
-  /**
-   * Errors that occurred before the settings were known. They are kept because many errors happen while a page starts.
-   */
+  /** Errors that occurred before the settings were loaded. Many errors happen while a page starts. */
   let waiting: Uncaught[] | undefined = [];
   let isEnabledRemotely: boolean | undefined;
 

@@ -142,7 +142,10 @@ export function createFlagInputMembers({ store, signals }: Core, reload: () => v
   };
 }
 
-/** Returns a flag request body without `$anon_distinct_id`. The request is skipped if the body has not changed. */
+/**
+ * Returns a flag request body without `$anon_distinct_id`. `reloadIfChanged` sends a request only if this body has
+ * changed.
+ */
 const readRequestContent = ({ store, token, client, distinctId, initialPersonProperties }: Core) => ({
   token,
   distinct_id: distinctId(),

@@ -57,8 +57,9 @@ export function createFlagsDocument(
 }
 
 /**
- * Returns the known flags after a response. The response replaces all flags, unless some flags could not be evaluated.
- * Those flags and missing flags then keep their previous values. A response without flags changes nothing.
+ * Returns the known flags after a response. Normally, the response replaces all flags. If some flags could not be
+ * evaluated, these flags and the flags missing from the response keep their previous values. A response without flags
+ * changes nothing.
  */
 export function updateFlagSnapshot(
   { flags, errorsWhileComputingFlags: isPartial, requestId, evaluatedAt }: FlagsDocument,

@@ -8,7 +8,6 @@ import { createFlagsDocument, type FlagSnapshot, type FlagsDocument, updateFlagS
 /** The names of the stored properties. */
 const names = Object.keys(updateFlagSnapshot({ flags: {} }, {}));
 
-/** Creates the state with the visitor's known flags on this page. */
 export function createFlagState({ store, options }: Core) {
   let bootstrap: Bootstrap | undefined;
   const state = {

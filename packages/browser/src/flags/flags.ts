@@ -1,4 +1,4 @@
-// The methods of the client for feature flags.
+// Implements the client's feature flag methods.
 
 import type { FlagMembers, FlagsListener } from '../client/client.ts';
 import type { Core } from '../client/core.ts';
@@ -13,8 +13,8 @@ import { type CallReport, createFlagCallReporter, createFlagReaders } from './re
 type OfFlags = Omit<FlagMembers, 'getEarlyAccessFeatures' | 'updateEarlyAccessFeatureEnrollment'>;
 
 /**
- * Implements feature flags. They are available immediately if possible. The client requests them again when the visitor
- * or the known properties change.
+ * Implements feature flags. Flags from the previous visit or from `bootstrap` are available immediately. The client
+ * requests flags again when the visitor or the known properties change.
  * @param overrides undefined in builds that cannot override flags
  */
 export function createFlags(core: Core, overrides?: Overrides): OfFlags {
@@ -89,7 +89,6 @@ interface FlagParts {
   read(key: string): unknown;
 }
 
-/** Requests flags again when certain signals are emitted. */
 function followSignals(core: Core, { state, request, calls, read }: FlagParts): void {
   const { options, signals } = core;
   const stopRefreshing = refreshWhileVisible(core, request.reload);

@@ -60,7 +60,7 @@ interface FlagCall {
   key: string;
   value: FlagValue | undefined;
   snapshot: FlagSnapshot;
-  /** Errors in the last request that may have caused a wrong value, under PostHog's names. */
+  /** Errors in the last flag request that may have caused a wrong value, under PostHog's names. */
   errors: string[];
   /** Whether flags were fetched on this page. */
   isFetched: boolean;
@@ -109,7 +109,7 @@ export function createFlagCallReporter({ store, options, isCapturing, capture }:
       held.clear();
       return keys;
     },
-    /** Starts over for a new person: the next read of each flag counts as the first. */
+    /** Makes the next read of each flag count as the first, for a new person. */
     forget(): void {
       held.clear();
       store.remove(reportedKey);

@@ -26,7 +26,7 @@ const allowed: { [Name in keyof Options]?: (value: unknown) => boolean } = {
   before_send: (value) => [value].flat().every((one) => typeof one === 'function'),
 };
 
-/** Options that accept only a fixed set of values, with these values. */
+/** The allowed values of options that accept only a fixed set of values. */
 const words: { [Name in keyof Options]?: unknown[] } = {
   capture_pageview: [true, false, 'history_change'],
   capture_pageleave: [true, false, 'if_capture_pageview'],
@@ -57,7 +57,8 @@ function isUsable(name: keyof Options, value: unknown, normal: unknown): boolean
   if (one) return one.includes(value);
   const also = allowed[name];
   if (also?.(value)) return true;
-  // Options without a default, such as hosts, need a separate rule, because a default would determine the type.
+  // A default determines the type of an option's values. Options without a default, such as hosts, therefore need a
+  // separate rule.
   if (normal === undefined || normal === null) return value === null || (normal === null && typeof value === 'string');
   if (value === null) return false;
   if (Array.isArray(normal) !== Array.isArray(value) || typeof value !== typeof normal) return false;

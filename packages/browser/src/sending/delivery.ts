@@ -105,11 +105,11 @@ export function createEventDelivery(
   };
 }
 
-/** Decides when to send the next request. */
+/** The state that determines when to send the next request. */
 export interface Pace {
   /** Number of consecutive failed requests. */
   failures: number;
-  /** End of the pause on the clock of `performance.now`, which changes of the system clock do not affect. */
+  /** When the pause ends, as a time of `performance.now`, which system clock changes do not affect. */
   pausedUntil: number;
 }
 

@@ -64,7 +64,7 @@ export function createEventQueue(records: EventRecords, log: Core['log'], mayKee
   };
   /**
    * Makes room for one more event.
-   * @returns the number of dropped events, including earlier dropped events that only these events would have reported
+   * @returns the number of dropped events, including the drop counts that the removed events would have reported
    */
   const makeRoom = (text = ''): number => {
     // `reduce` is not used, because old frameworks replace it.
@@ -174,11 +174,11 @@ interface EventRecords {
   adopt(take: (texts: string[]) => void, done: () => void): void;
 }
 
-/** Time after which other tabs can read what one tab has written. */
+/** Time after which other tabs can read what a tab has written to storage. */
 const settleMs = 300;
 /**
  * Age from which a page adopts records if the browser has no Locks API (without HTTPS, or in an old browser). The page
- * then cannot detect which other pages are open. Any open page sends its events sooner than this.
+ * then cannot detect which other pages are open. An open page sends its events before they reach this age.
  */
 const orphanMs = 60_000;
 

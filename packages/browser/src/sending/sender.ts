@@ -18,7 +18,7 @@ type SenderParts = Pick<Core, 'token' | 'options' | 'store' | 'signals' | 'log' 
  */
 export function createEventSender(core: SenderParts): Sender {
   const { options, log } = core;
-  /** Whether the page has been visible. A prerendered page stores and sends nothing until then. */
+  /** Whether the page has been visible. Before that, a prerendered page stores and sends nothing. */
   let isSeen = false;
   let hasLeft = false;
 
@@ -88,7 +88,6 @@ export function createEventSender(core: SenderParts): Sender {
   };
 }
 
-/** The page lifecycle events that matter for sending. */
 interface PageLife {
   /** Called when the page is visible: immediately, or when the visitor opens a prerendered page. */
   onSeen(): void;
@@ -112,12 +111,15 @@ function followPage({ onSeen, onHidden, onReturn, onOnline, onTick }: PageLife):
 }
 
 interface FlushTimer {
-  /** Sends queued events some time after the first event was added, or later if the pace requires it. */
+  /**
+   * Sends queued events some time after the first event was added. If the pace requires a longer wait, sends them after
+   * that wait.
+   */
   schedule(): void;
   flush(): Promise<void>;
   /**
-   * Sends queued events in a separate task. Compressing many events takes time, and the last event may come from a
-   * click to which the page must respond.
+   * Sends queued events in a separate task, because compressing many events takes time, and the last event may come
+   * from a click to which the page must respond.
    */
   flushSoon(): void;
 }

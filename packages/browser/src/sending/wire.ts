@@ -16,18 +16,18 @@ interface RequestContent {
 const contentType = 'text/plain';
 
 /**
- * Maximum size of a request that continues after the visitor leaves the page. Browsers allow 64 KiB for all such
- * requests together, including beacons.
+ * Maximum size of a request that continues after the visitor leaves the page. Browsers allow 64 KiB in total for these
+ * requests, including beacons.
  */
 const maxKeptBytes = 32_768;
 const usualTimeoutMs = 60_000;
-/** Maximum wait. A `Retry-After` header with a longer wait is probably a mistake. */
+/** Maximum wait in seconds. A `Retry-After` header with a longer wait is probably a mistake. */
 const maxSeconds = 3600;
 
 /** Compresses a text with gzip. Returns the text unchanged if the browser does not support compression. */
 async function pack(text: string): Promise<Body> {
-  // Read this class from the window, because builds for runtimes without a window (Next.js on the edge) warn about the
-  // plain name.
+  // Read `CompressionStream` from the window, because builds for runtimes without a window (Next.js on the edge) warn
+  // about the plain name.
   const Compression = readFromWindow('CompressionStream');
   if (!Compression) return text;
   const { readable, writable } = new Compression('gzip');
@@ -56,8 +56,8 @@ export async function sendRequest(
     });
     const text = await response.text();
     const json = attempt(() => JSON.parse(text)) ?? null;
-    // A redirect may turn a POST request into a GET request. The status 200 of another page then does not confirm the
-    // POST request.
+    // A redirect may turn a POST request into a GET request for a different page, so status 200 does not confirm that
+    // the service received the events.
     const isLost = response.redirected && method === 'POST' && !json?.status && !json?.flags;
     const status = isLost ? 302 : response.status;
     return { status, json, ...retryAfter(response.headers.get('Retry-After')) };
@@ -80,7 +80,6 @@ function retryAfter(text: string | null): Pick<ServerResponse, 'retryAfter'> {
 /** The batch format, which depends on the environment's settings. */
 export interface Envelope {
   url(): string;
-  /** Returns the request body as JSON. */
   wrap(events: QueuedEvent[]): string;
   pack(text: string): Promise<Body>;
 }
@@ -107,7 +106,7 @@ export function createEnvelope({
   };
 }
 
-/** Maximum total size of all beacons and other requests that continue after the visitor leaves the page. */
+/** Maximum total size of beacons and requests that continue after the visitor leaves the page. */
 const maxBytes = 65_536;
 
 /**

@@ -8,7 +8,6 @@ import type { CaptureVitals } from '../web-vitals/web-vitals.ts';
 
 declare global {
   interface Window {
-    /** The exports of the loaded side scripts. */
     __millrace?: Partial<SideScripts>;
   }
 }
@@ -20,8 +19,8 @@ export interface SideScripts {
 }
 
 /**
- * Hashes of the side script files, inserted by the bundler. A page that checks the library's integrity thereby also
- * checks the side scripts.
+ * Hashes of the side script files, inserted by the bundler. They extend a page's integrity check of the library to the
+ * side scripts.
  */
 declare const SIDE_SCRIPT_DIGESTS: Record<keyof SideScripts, string>;
 

@@ -128,9 +128,12 @@ const noFlags: Client['featureFlags'] = {
 
 interface OptionsParts {
   readOptions: ReadOptions;
-  /** Returns the defaults, as of a date, of options that only some builds have. */
+  /**
+   * Returns the defaults of options that only some builds have.
+   * @param defaults the date as of which the defaults apply
+   */
   fullBuildOptions?: (defaults: string | undefined) => Partial<Options>;
-  /** The host that served the script. It is used if `api_host` is not set. */
+  /** The host that served the script, which is the default for `api_host`. */
   scriptHost?: string | undefined;
 }
 
@@ -173,7 +176,7 @@ interface Subscription {
 }
 
 interface EarlySubscriptions {
-  /** Adds a listener. The returned function removes the listener, whether or not `carryOut` has subscribed it. */
+  /** Adds a listener. The returned function removes the listener, even if `carryOut` has already subscribed it. */
   add(name: string, args: unknown[]): () => void;
   carryOut(subscribe: (name: string, args: unknown[]) => unknown): void;
 }

@@ -66,7 +66,7 @@ export function createCore(client: Client, options: Options, log: Log): Started 
 
 type Listeners = { [Name in keyof Signals]?: Set<(detail: Signals[Name]) => void> };
 
-/** If a listener throws, the other listeners and the caller of `emit` are not affected. */
+/** Creates an emitter on which a listener that throws does not affect other listeners or the caller of `emit`. */
 function createEmitter(log: Log): Emitter {
   const listeners: Listeners = {};
   return {

@@ -12,8 +12,8 @@ import { createRemoteConfig } from '../remote-config.ts';
 
 /**
  * The features of the full build, in the order in which they start. Remote settings come last, because they may be
- * available immediately, and all features must be listening by then.
- * @param optional features that only some sites use, so their code may load later
+ * available immediately, and all features must be listening before that.
+ * @param optional features that only some sites use, so their code may load on demand
  */
 export const fullFeatures = (...optional: Feature[]): Feature[] => [
   filterBots,
@@ -44,7 +44,7 @@ const absentMembers: Feature = ({ options, store, token, sessionId, log }) => {
     listener?.([], { isLoaded: true });
   };
   return {
-    // Another product may be able to replay the session at this URL.
+    // A different product may be able to replay the session at this URL.
     get_session_replay_url({ withTimestamp, timestampLookBack = 10 } = {}) {
       const address = `${options.ui_host ?? options.api_host}/project/${token}/replay/${sessionId()}`;
       const [, , startedMs] = store.get('$sesid') as [number, string, number];

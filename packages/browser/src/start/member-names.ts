@@ -1,4 +1,6 @@
-/** Names of all client methods, which exist even before `init` and in builds without the corresponding feature. */
+/**
+ * Names of all client methods. The methods exist even before `init` and in builds without the corresponding feature.
+ */
 export const memberNames = (
   'capture captureException on identify alias reset group getGroups resetGroups setPersonProperties ' +
   'unsetPersonProperties createPersonProfile get_distinct_id register register_once register_for_session unregister ' +
@@ -11,5 +13,5 @@ export const memberNames = (
   'getPageViewId getSurveys getActiveMatchingSurveys renderSurvey'
 ).split(' ');
 
-/** Names of methods that add listeners. These methods also work before `init`. */
+/** Names of methods that add listeners. Applications may call them before `init`. */
 export const subscriptionNames = ['on', 'onFeatureFlags', 'onSessionId'];

@@ -1,4 +1,4 @@
-// The client methods that every build has, and those of its features.
+// Defines the client methods that every build has.
 
 import type { Client } from '../client/client.ts';
 import type { Core, Feature } from '../client/core.ts';
@@ -16,7 +16,7 @@ interface MemberParts {
   readOptions: ReadOptions;
 }
 
-/** Returns all methods of a client that has started: the core methods, and those of its features. */
+/** Returns all methods of a client that has started, including the methods of its features. */
 export function createMembers({ core, parts }: Started, { features, readOptions }: MemberParts): Partial<Client> {
   const { client, capture, options, signals, sender, log } = core;
   const identity = createIdentity({ ...parts, client, capture });
@@ -79,8 +79,8 @@ function consentMembers({ capture }: Core, { consent }: EventParts): ConsentMemb
 }
 
 /**
- * Methods for super properties, which every later event includes. A super property belongs to the visitor, the session
- * or the tab.
+ * Creates the methods for super properties, which are added to every event. A super property belongs to the visitor,
+ * the session or the tab.
  */
 function superPropertyMembers({ options, store, tabStore, signals }: EventParts): Partial<Client> {
   const area = createTabStorage(options.persistence);

@@ -1,4 +1,4 @@
-// Stores data about a visitor and a tab. The options and the visitor's consent determine where.
+// Stores data about a visitor and a tab. The options and the visitor's consent determine the storage.
 
 import type { Options } from '../client/client.ts';
 import type { Store } from '../client/core.ts';
@@ -16,13 +16,11 @@ import {
 } from './text-storage.ts';
 
 export interface Stores {
-  /** Data about the visitor. */
   store: WholeStore;
-  /** Data about the tab. */
   tabStore: WholeStore;
 }
 
-/** Opens the stores. If the chosen storage is blocked, uses cookies, or else memory. */
+/** Opens the stores. If the chosen storage is blocked, uses cookies. If cookies are blocked too, uses memory. */
 export function openStores(options: Options, isPersistent: () => boolean): Stores {
   const { token, persistence_name: given, defaults, disable_persistence } = options;
   const kind = disable_persistence ? 'memory' : options.persistence;
@@ -43,7 +41,7 @@ export function openStores(options: Options, isPersistent: () => boolean): Store
 interface StorePlace {
   name: string;
   main: TextStorage;
-  /** Cookies, for the names that are stored in both cookies and `main`. */
+  /** Storage for the names that are stored in both cookies and `main`. */
   cookies?: TextStorage | undefined;
   doesCookieWin?: boolean;
   area: Storage | null;
@@ -60,8 +58,8 @@ export interface WholeStore extends Store {
 }
 
 /**
- * Creates a store that writes one JSON text per storage. Each change first reads the text again, because other tabs
- * also write it.
+ * Creates a store that writes one JSON string per storage. Before each change, reads the string again, because other
+ * tabs also write it.
  */
 function createStore({ name, main, cookies, doesCookieWin, area, isPersistent }: StorePlace): WholeStore {
   let values: Properties = {};
@@ -152,7 +150,7 @@ function isEmpty(value: JsonValue): boolean {
 }
 
 /**
- * Names of values that are also stored in cookies, so that they remain after localStorage is cleared, and are shared by
+ * Names of values that are also stored in cookies. Cookies remain after localStorage is cleared, and are shared by
  * subdomains.
  */
 const cookieNames =

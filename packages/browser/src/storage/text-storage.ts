@@ -1,9 +1,9 @@
-// Storage for texts by name: browser storage, cookies, or memory.
+// Stores strings by name in browser storage, cookies, or memory.
 
 import type { Options } from '../client/client.ts';
 import { attempt, page, readFromDocument } from '../page/globals.ts';
 
-/** A storage for texts by name. Its methods never throw. */
+/** Stores strings by name. Its methods never throw. */
 export interface TextStorage {
   read(name: string): string | null;
   write(name: string, value: string): void;
@@ -13,8 +13,8 @@ export interface TextStorage {
 const known: { localStorage?: Storage | null; sessionStorage?: Storage | null } = {};
 
 /**
- * Returns null if the storage is missing, blocked or full, or if the browser's private mode rejects writes. This is
- * tested only once, because the test takes milliseconds.
+ * Returns null if the storage is missing, blocked or full, or if the browser's private mode rejects writes. Tests
+ * writing only once per page, because the test takes milliseconds.
  */
 export function openWebStorage(kind: 'localStorage' | 'sessionStorage'): Storage | null {
   if (known[kind] === undefined) {
@@ -31,7 +31,7 @@ export function canStore(storage: TextStorage): boolean {
   return isKept;
 }
 
-/** Wraps a browser storage. If the argument is null, stores the texts in memory. */
+/** Wraps a browser storage. If the argument is null, stores the strings in memory. */
 export function toTextStorage(storage: Storage | null): TextStorage {
   if (!storage) return createMemoryStorage();
   return {

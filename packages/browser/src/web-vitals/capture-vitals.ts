@@ -6,7 +6,7 @@ import { maskUrl } from '../origin.ts';
 import { findParent, readAttribute, readTag } from '../page/dom.ts';
 import { addDocumentListener, createStopSignal, readFromDocument, readFromWindow } from '../page/globals.ts';
 
-/** Longer times are discarded, because the clock was wrong or the page was suspended. */
+/** Longer times are discarded, because they come from a wrong clock or a suspended page. */
 const longestMs = 15 * 60 * 1000;
 /** Maximum time to wait for the page's other metrics before an event is captured. */
 const flushMs = 5000;
@@ -76,7 +76,7 @@ function rate(name: VitalName, value: number): string {
   return value > poor ? 'poor' : value > good ? 'needs-improvement' : 'good';
 }
 
-/** Entry fields that the DOM types declare for only some entry types, or do not declare at all. */
+/** The DOM types declare these fields for only some entry types, or not at all. */
 type Entry = PerformanceEventTiming & {
   interactionId?: number;
   value: number;
@@ -85,8 +85,8 @@ type Entry = PerformanceEventTiming & {
 };
 
 /**
- * Measures the first paint, the largest paint, layout shifts, and the slowest interaction. Returns a function to call
- * when the page is hidden, because most values are final only then.
+ * Measures the first paint, the largest paint, layout shifts, and the slowest interaction. Most values are final only
+ * when the page is hidden, so the caller must then call the returned function.
  */
 function measureVitals(tell: TellVital, signal: AbortSignal): () => void {
   // jsdom, which application tests use, has no PerformanceObserver.
@@ -122,7 +122,7 @@ function measureVitals(tell: TellVital, signal: AbortSignal): () => void {
     isLargestFinal = true;
     if (largest) tell('LCP', paintedAt(largest), { target: nameElement(largest.element) });
   };
-  // Later paints are responses to the first interaction, so stop measuring paints.
+  // Paints after the first interaction are responses to it, so stop measuring paints.
   for (const type of ['keydown', 'click']) {
     addEventListener(type, () => setTimeout(tellLargest), { capture: true, once: true, signal });
   }
@@ -156,7 +156,7 @@ function createIsSeen(start: number, signal: AbortSignal): (entry: Entry) => boo
   return ({ startTime }) => startTime < hiddenAt;
 }
 
-/** Groups layout shifts that follow each other quickly, and keeps the worst group. */
+/** Groups layout shifts that follow each other quickly, and selects the worst group. */
 function createShifts() {
   let worst = 0;
   let sum = 0;
@@ -197,8 +197,8 @@ function createInteractions() {
 }
 
 /**
- * Divides the longest delay into input delay, processing time and presentation delay. Takes into account all entries
- * with the same next paint.
+ * Divides the longest delay into input delay, processing time and presentation delay. Considers all entries with the
+ * same next paint.
  */
 function describeInteraction(longest: Entry, entries: Entry[]) {
   const { name, target, startTime, processingStart } = longest;

@@ -5,7 +5,7 @@ import type { Core, Feature, RemoteConfig } from '../client/core.ts';
 /** Measures page performance. Captures the given metrics, or all metrics if `names` is undefined. */
 export type CaptureVitals = (core: Core, names: readonly string[] | undefined) => void;
 
-/** Captures `$web_vitals` events if the application or the environment's settings turn this on. */
+/** Captures `$web_vitals` events if the application or the environment's settings request them. */
 export function createWebVitals(captureVitals: CaptureVitals): Feature {
   return (core) => {
     let isStarted = false;

@@ -1,14 +1,17 @@
 import type { Captured, Step } from '../support/start-comparison.ts';
 
 /**
- * A page, and a visitor's actions on the page. Unless `isNothing` or `otherwise` is set, this library must capture
+ * HTML, and a visitor's actions on the page. Unless `isNothing` or `otherwise` is set, this library must capture
  * exactly the same events as posthog-js.
  */
 export interface ChainCase extends Step {
   of: string;
   /** If true, neither library captures an event. */
   isNothing?: true;
-  /** Set if this library intentionally captures something else. Contains the reason and the captured events. */
+  /**
+   * Set if this library intentionally captures different events than posthog-js. Contains the reason and the captured
+   * events.
+   */
   otherwise?: { because: string; events: Captured | ((events: Captured) => void) };
 }
 

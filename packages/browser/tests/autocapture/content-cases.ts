@@ -1,8 +1,8 @@
 import { type ChainCase, click, repeatText } from './chain-case.ts';
 
-/** The cases for the content of elements: privacy markers, texts and attributes. */
+/** Cases for privacy markers, texts and attributes of elements. */
 export const contentCases: ChainCase[] = [
-  // Cases with privacy markers
+  // Privacy markers
   {
     of: 'a button with ph-no-capture',
     isNothing: true,
@@ -49,7 +49,7 @@ export const contentCases: ChainCase[] = [
     act: click('button'),
   },
 
-  // Cases with texts
+  // Texts
   { of: 'white space', html: '<button>  Buy\n\n   it \t now\u00a0 please  </button>', act: click('button') },
   { of: 'several texts', html: '<a href="#x">One <b>two</b> three <i>four</i> five</a>', act: click('a') },
   {
@@ -139,7 +139,7 @@ export const contentCases: ChainCase[] = [
     },
   },
 
-  // Cases with attributes
+  // Attributes
   { of: 'many classes', html: '<button class=" z  b\n a\tz c\'d e&quot;f ">x</button>', act: click('button') },
   {
     of: 'many long classes',

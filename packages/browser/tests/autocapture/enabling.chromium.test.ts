@@ -8,7 +8,7 @@ import { startSite } from '../support/start-site.ts';
 
 declare const posthog: import('../../src/index.ts').Client;
 
-/** The service's response about autocapture: no setting, on, off, or a failed request. */
+/** The settings response: without an autocapture setting, with autocapture on or off, or a failed request. */
 type SettingsResponse = 'nothing' | 'on' | 'off' | 'none';
 
 describe('autocapture', () => {
@@ -76,7 +76,7 @@ describe('autocapture', () => {
     expect(await clicked(page)).toEqual([]);
   });
 
-  /** Opens a page, waits for the settings response, and returns the events that a click captures. */
+  /** Returns the events that a click captures after the settings response. */
   async function visit(response: SettingsResponse, options: object): Promise<string[]> {
     const { autocapture_opt_out: _, ...rest } = ingest.config;
     for (const name of Object.keys(ingest.config)) delete ingest.config[name];
@@ -85,7 +85,7 @@ describe('autocapture', () => {
     });
     ingest.respondWith(({ path }) => (response === 'none' && path.startsWith('/array/') ? { status: 500 } : undefined));
     const page = await open(options);
-    // The library requests flags after it has received the settings or the settings request has failed.
+    // The library requests flags only after the settings request has succeeded or failed.
     if (!('advanced_disable_flags' in options)) {
       await eventually(() => ingest.requests.some(({ path }) => path.startsWith('/flags')));
     }

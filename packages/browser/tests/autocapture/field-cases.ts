@@ -1,6 +1,6 @@
 import { type ChainCase, change, click } from './chain-case.ts';
 
-/** The cases for form fields. A change is captured, but the typed text is not. */
+/** Cases for form fields: autocapture captures a change without the typed text. */
 export const fieldCases: ChainCase[] = [
   ...[
     'text',

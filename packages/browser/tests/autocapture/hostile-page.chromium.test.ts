@@ -8,9 +8,7 @@ import { createVisitors, type Visitors } from '../support/visitors.ts';
 
 declare const posthog: import('../../src/index.ts').Client;
 
-/**
- * A page may be broken, or may try to break its scripts. The library must not throw, and must still capture the click.
- */
+/** On a page that is broken or tries to break scripts, the library must not throw, and must still capture the click. */
 describe('autocapture on a hostile page', () => {
   let browser: Browser;
   let ingest: ScriptedIngest;
@@ -242,7 +240,7 @@ describe('autocapture on a hostile page', () => {
           if (at % 1000 === 0) await new Promise((resolve) => setTimeout(resolve));
         }
         main.replaceChildren();
-        // This call completes the deferred captures first.
+        // `get_session_id` completes the deferred captures.
         posthog.get_session_id();
       }, count);
     await clickMuch(5000);
@@ -262,7 +260,7 @@ async function tryOut({ html, act }: { html: string; act: string }): Promise<str
     if (event === '$autocapture') chains.push(properties.$elements_chain);
   });
   new Function('main', 'at', act)(main, (selector: string) => document.querySelector(selector));
-  // Remove the content, because some of it is too large for the browser to draw.
+  // Empty the page, because some elements are too large for the browser to draw.
   main.replaceChildren();
   await new Promise((resolve) => setTimeout(resolve));
   stop();

@@ -3,7 +3,7 @@ import { type ChainCase, change, click, repeatText } from './chain-case.ts';
 
 const icon = '<svg class="icon big" viewBox="0 0 9 9"><g><path id="p" d="M0 0h9v9z"/></g></svg>';
 
-/** The cases for the target of a click: which element is captured. */
+/** Cases for the choice of the captured element. */
 export const targetCases: ChainCase[] = [
   {
     of: 'a button',

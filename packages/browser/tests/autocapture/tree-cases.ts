@@ -4,8 +4,8 @@ const shadow = (mode: 'open' | 'closed', within: string) =>
   `const root = at('x-host').attachShadow({ mode: '${mode}' }); root.innerHTML = ${JSON.stringify(within)};`;
 
 /**
- * The cases for the position of the target: in a shadow tree, in a slot, deeply nested, among many siblings, or already
- * removed.
+ * Cases for the position of the clicked element: in a shadow tree, in a slot, deeply nested, among many siblings, or
+ * already removed.
  */
 export const treeCases: ChainCase[] = [
   {

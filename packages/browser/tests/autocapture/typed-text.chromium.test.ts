@@ -86,7 +86,6 @@ describe('typed text', () => {
     expect(JSON.stringify(ingest.requests.map(({ body }) => body))).not.toContain('qwortz');
   });
 
-  /** Waits until the host has received all captured events. */
   async function sendAll(): Promise<void> {
     await page.evaluate(() => {
       posthog.capture('end');
@@ -96,9 +95,7 @@ describe('typed text', () => {
   }
 });
 
-/**
- * Adds a random form to the page, fills it in, and performs every captured action on the form. Returns the typed texts.
- */
+/** Adds a random form to the page, fills it in, and performs every captured action on it. Returns the typed texts. */
 function fillForm(seed: number): string[] {
   let state = seed + 1;
   const random = (below: number) => {
@@ -110,7 +107,7 @@ function fillForm(seed: number): string[] {
   const secret = () => {
     const words = ['zq', 'Ünï', '漢字', 'a b', '"quoted"', 'x\\y', '<b>', "it's", '👍'];
     const text = `s${seed}x${secrets.length}k${pick(words)}${random(1e9)}`;
-    // Escape the text as in a body that was encoded as JSON twice.
+    // A request body contains the text in JSON that was encoded as JSON again, so escape the text in the same way.
     secrets.push(JSON.stringify(text).slice(1, -1).split(/["\\]/)[0] ?? text);
     return text;
   };
@@ -118,7 +115,7 @@ function fillForm(seed: number): string[] {
   const set = (field: HTMLInputElement | HTMLTextAreaElement) => {
     const text = secret();
     field.value = text;
-    // Set this attribute in some cases, as some form libraries do.
+    // Some form libraries set the `value` attribute, so set it in some of the forms.
     if (random(2)) field.setAttribute('value', text);
     if (random(3) === 0) field.setAttribute('data-value', text);
     if (random(3) === 0) field.title = text;
@@ -153,7 +150,7 @@ function fillForm(seed: number): string[] {
         return host;
       }
       case 4: {
-        // An element with the same text as the text area. Pages use such elements to resize the text area.
+        // Pages use an element with the same text as the text area to resize the text area.
         const mirror = document.createElement('div');
         const area = document.createElement('textarea');
         mirror.dataset.replicatedValue = set(area);

@@ -5,8 +5,8 @@ import { type Lab, startLab } from '../support/start-lab.ts';
 
 /**
  * Checks that autocapture never sends field values, card numbers or social security numbers, even if the page repeats
- * them elsewhere. Each row contains the title, the page, the text that must not be sent, and the action (by default, a
- * click on `#it`). The event must be sent, but without that text.
+ * them outside the field. Each row contains the title, the page, the text that must not be sent, and the action (by
+ * default, a click on `#it`). The event must be sent, but without that text.
  */
 type Row = [of: string, html: string, notSent: string | string[], act?: string];
 
@@ -18,7 +18,7 @@ const form = (inner: string, more = '') =>
 const button = (attributes: string, text = 'Pay') => `<button id="it" type="button" ${attributes}>${text}</button>`;
 
 const rows: Row[] = [
-  // Cases with card numbers and social security numbers
+  // Card numbers and social security numbers
   ['a card in a text', button('', `Pay ${card} now`), card],
   ['a card as the whole text', button('', card), card],
   ['a card as an attribute', button(`title="${card}"`), card],
@@ -94,7 +94,7 @@ const rows: Row[] = [
   ['a social security number with spaces in an attribute', button('title="SSN 123 45 6789"'), '6789'],
   ['a social security number split into spans', button('', '<span>123</span><span>45</span><span>6789</span>'), '6789'],
 
-  // Cases in which the target is the field itself
+  // Events on the field itself
   ['the value of a changed field', `<input id="it" value="${mail}">`, mail, 'change'],
   ['a text area', `<textarea id="it">${mail}</textarea>`, mail],
   ['a password', `<input id="it" type="password" value="${mail}" title="${mail}">`, mail],
@@ -112,7 +112,7 @@ const rows: Row[] = [
   ['an element inside ph-sensitive', `<div class="ph-sensitive">${button('', mail)}</div>`, mail],
   ['a mirror around a text area', `<div data-value="${mail}"><textarea id="it">${mail}</textarea></div>`, mail],
 
-  // Cases in which the page repeats a value
+  // Pages that repeat a field's value
   [
     'the attribute of a label',
     `<label id="it" for="mail" title="${mail}">Mail</label><input id="mail" value="${mail}">`,
@@ -188,7 +188,7 @@ const rows: Row[] = [
   ['the attributes in a shadow tree', '<x-field id="host"></x-field>', mail, 'shadow'],
   ['a field in a shadow tree, repeated at its host', '<x-field id="host"></x-field>', mail, 'host'],
 
-  // Cases with short values
+  // Short values
   ['a security code as an attribute', form(button('title="CVC 123"'), '<input name="cvc" value="123">'), '123'],
   ['a security code as a text', form(button('', 'CVC 123'), '<input name="cvc" value="123">'), '123'],
   [
@@ -203,7 +203,7 @@ const rows: Row[] = [
   ['a name with one character', form(button('title="李先生"'), '<input value="李">'), '李'],
   ['a password of punctuation marks', form(button('title="!?#x"'), '<input type="password" value="!?#x">'), '!?#'],
 
-  // Cases with selected options
+  // Selected options
   [
     'a selected option, repeated',
     form(
@@ -232,7 +232,7 @@ const rows: Row[] = [
   ['a range', form(button('title="7300"'), '<input type="range" max="9000" value="7300">'), '7300'],
   ['a hidden field', form(button('title="of order-77"'), '<input type="hidden" value="order-77">'), 'order-77'],
 
-  // Cases with other editable elements
+  // Editable elements other than form fields
   [
     'an element with the role textbox',
     `<div id="it" role="textbox" style="cursor:pointer" title="${mail}">${mail}</div>`,
@@ -327,7 +327,7 @@ test.each(sentCases)('is still sent: %s', async (_, html, expected) => {
   expect(JSON.stringify(sent)).toContain(expected);
 });
 
-/** Runs in the page. Returns the captured properties, except those that every event has. */
+/** Runs in the page. Returns only captured properties that not every event has. */
 async function tryOut([html, act]: readonly [string, string]): Promise<unknown[]> {
   const main = document.querySelector('main') as HTMLElement;
   main.innerHTML = html;
@@ -354,7 +354,7 @@ async function tryOut([html, act]: readonly [string, string]): Promise<unknown[]
     target = act === 'host' ? host : (host.shadowRoot?.querySelector('button') as HTMLElement);
   }
   if (act.startsWith('select')) {
-    // In browsers that allow elements inside options, parsing the HTML produces the same tree.
+    // In browsers that allow elements inside options, the HTML parser produces the same DOM tree.
     const inner = document.createElement(act === 'select' ? 'span' : 'button');
     inner.append('Secret choice');
     inner.style.cursor = 'pointer';

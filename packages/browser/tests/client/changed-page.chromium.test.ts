@@ -11,7 +11,6 @@ beforeAll(async () => {
 afterEach(() => lab.visitors.leave());
 afterAll(() => lab.stop());
 
-/** Opens a page that runs the given script before the library. */
 async function visitChanged(script: string): Promise<{ page: Page; complaints: string[] }> {
   lab.ingest.clear();
   const visitor = await lab.browser.newContext();

@@ -7,7 +7,7 @@ import { type Lab, startLab } from '../support/start-lab.ts';
 
 /**
  * Tests DOM clobbering. Users of a site may be able to add elements, but not scripts, to a page (for example in a
- * comment or profile). If they choose certain names, `document.cookie` or `window.posthog` returns an element. Such an
+ * comment or profile). If they choose certain names, `document.cookie` or `window.posthog` returns an element. The
  * element must not determine where data is sent, must not stop the library, and must not be part of events.
  */
 let lab: Lab;
@@ -116,7 +116,6 @@ const rows: [of: string, html: () => string][] = [
 const options = `{ opt_out_useragent_filter: true, flushAt: 1, autocapture: true, rageclick: false, capture_performance: true,
   capture_exceptions: true, feature_flag_request_timeout_ms: ${patienceMs} }`;
 
-/** Opens a page that begins with the given HTML and ends with `end`. */
 async function open(html: string, end = ''): Promise<Visit> {
   const path = `/clobbered-${Object.keys(files).length}`;
   const content = `<!doctype html><head><title>Shop</title></head><body>${html}<main><button>Buy</button></main>${end}</body>`;
@@ -125,7 +124,7 @@ async function open(html: string, end = ''): Promise<Visit> {
 }
 
 /**
- * Uses every part of the library. Expects that every part works, that data is sent only to the ingest host, and that no
+ * Uses all features of the library. Expects that they work, that data is sent only to the ingest host, and that no
  * error is thrown.
  */
 async function expectAllToWork({ page, complaints }: Visit): Promise<void> {
@@ -153,14 +152,13 @@ async function expectAllToWork({ page, complaints }: Visit): Promise<void> {
   );
   expect(cookie).toContain('ph_phc_test_posthog=');
   expect(JSON.stringify(lab.ingest.events())).not.toContain('typed by a visitor');
-  // The browser itself sends these requests, to load the page's content.
+  // The browser sends these requests to load the page's content.
   expect(strangerRequests.filter((path) => !['/', '/static/array.js', '/static/a.js'].includes(path))).toEqual([]);
   expect(complaints.filter((text) => text.startsWith('thrown'))).toEqual([]);
 }
 
 test.each(rows)('the script works on a page with %s', async (_, html) => {
   const visit = await open(html());
-  // Run this after the frames have loaded.
   await visit.page.evaluate(
     ([src, init]) =>
       new Promise<void>((resolve) => {

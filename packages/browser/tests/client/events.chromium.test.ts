@@ -20,7 +20,6 @@ test('the service receives an event exactly as capture returned it', async () =>
   expect(complaints).toEqual([]);
 });
 
-/** Options that are functions must be created inside the page. */
 async function visitWith(options: string) {
   const visit = await lab.visit({ isStarted: false });
   await visit.page.evaluate(

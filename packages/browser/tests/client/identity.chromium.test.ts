@@ -19,7 +19,9 @@ interface CapturedEvent {
   unset?: unknown;
 }
 
-/** Runs the given calls in the page. Returns the captured events, the results of the calls, and the stored data. */
+/**
+ * Calls the client's methods in the page. Returns the captured events, the results of the calls, and the stored data.
+ */
 async function run(page: Page, calls: [name: keyof Client, ...args: unknown[]][]) {
   return page.evaluate((all) => {
     const client = window.posthog as unknown as Record<string, (...args: unknown[]) => unknown>;

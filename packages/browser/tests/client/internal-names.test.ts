@@ -24,7 +24,8 @@ function namesOfBrowsers(): Set<string> {
 }
 
 test('shortened names are neither public names nor browser API names', () => {
-  // The types that applications, the service or stored data depend on. Only some parts of `core.ts` are public.
+  // The types that applications, the service or stored data depend on. `core.ts` is excluded, because only some of its
+  // types are public.
   const files = readdirSync(join(source, 'client')).filter((name) => name !== 'core.ts');
   const paths = [...files.map((name) => `client/${name}`), 'flags/flag-snapshot.ts'];
   const publicWords = new Set(paths.flatMap((path) => read(path).match(/[\w$]+/g) ?? []));

@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterEach(() => lab.visitors.leave());
 afterAll(() => lab.stop());
 
-/** Creates values in the page that methods do not expect. */
+/** An expression for values that methods do not expect. */
 const odd = `(() => {
   const circle = { name: 'circle' }; circle.self = circle; circle.list = [circle];
   const trap = new Proxy({}, { get() { throw new Error('trap'); }, ownKeys() { throw new Error('trap'); }, has() { throw new Error('trap'); } });
@@ -94,7 +94,7 @@ test.each(rows)('sends %s as a JSON value, or omits it', async (_, value, expect
 
 test('objects with thousands of references to each other do not block the page', async () => {
   const { page } = await lab.visit();
-  // The objects resemble a framework's components: each object refers to the next, previous, lower and upper objects.
+  // Each object refers to the next, previous, lower and upper objects, as components of some frameworks do.
   const sent = await page.evaluate(`(() => {
     const all = Array.from({ length: 10_000 }, (_, at) => ({ at }));
     const names = { next: 1, before: -1, below: 100, above: -100 };

@@ -11,10 +11,9 @@ afterEach(() => lab.visitors.leave());
 afterAll(() => lab.stop());
 
 const minute = 60_000;
-/** Turn off flags, so that neither tab stores anything, such as flags, while the other tab stores data. */
+/** Turn off flags, because two tabs that store data at the same time could overwrite each other's changes. */
 const eventsOnly = { advanced_disable_flags: true };
 
-/** Opens a page with a stopped clock, which the test can advance. */
 async function visitAt(options = {}) {
   const visitor = await lab.browser.newContext();
   await visitor.clock.install({ time: new Date('2026-11-22T10:00:00Z') });

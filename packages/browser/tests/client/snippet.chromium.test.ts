@@ -10,7 +10,6 @@ const stub = `!function(t,e){var o,n,p,r;e.__SV||(window.posthog=e,e._i=[],e.ini
 
 let pages = 0;
 
-/** Opens a page with the snippet. It loads the library from the ingest host. */
 async function open(script: string): ReturnType<typeof openPage> {
   pages += 1;
   const path = `/with-snippet-${pages}`;

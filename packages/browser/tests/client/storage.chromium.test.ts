@@ -111,7 +111,7 @@ test.each(keeping)('persistence %s stores the visitor in %j', async (persistence
   const { page } = await lab.visit({ visitor, options: { persistence } });
   const id = await idOf(page);
   await page.evaluate(() => window.posthog.capture('one'));
-  // The queue's records have other names and are not included.
+  // Exclude the queue's records, which have other names.
   const found = await page.evaluate((wanted) => {
     const name = 'ph_phc_test_posthog';
     const texts = { local: localStorage.getItem(name), tab: sessionStorage.getItem(name), cookie: document.cookie };
@@ -195,7 +195,7 @@ test('shares the visitor between subdomains, unless cross_subdomain_cookie is fa
 
 test('shares super properties and IDs between tabs without losing any', async () => {
   const visitor = await lab.browser.newContext();
-  // Turn off flags, so that neither tab stores anything, such as flags, while the other tab stores data.
+  // Turn off flags, because two tabs that store data at the same time could overwrite each other's changes.
   const options = { advanced_disable_flags: true };
   const [one, two] = [await lab.visit({ visitor, options }), await lab.visit({ visitor, options })];
   await one.page.evaluate(() => window.posthog.register({ a: 1 }));

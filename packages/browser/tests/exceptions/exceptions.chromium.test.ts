@@ -41,8 +41,7 @@ describe('captureException, compared with posthog-js', () => {
   test.each(stackCases)('captures the same event for a stack of %s', async (of, stack) => {
     const [ours, reference] = await tell(`const thrown = new Error('m'); thrown.stack = ${JSON.stringify(stack)};`);
     if (!ofExtension.test(of)) return expect(ours).toEqual(reference);
-    // posthog-js does not capture these values. This library captures them, because the application passes them
-    // explicitly.
+    // posthog-js ignores these values. This library captures them, because the application passes them explicitly.
     expect(reference).toEqual([]);
     expect(framesOf(ours).filter(({ in_app }) => !in_app)).not.toEqual([]);
   });
@@ -275,8 +274,7 @@ const listOf = (events: Pick<ReceivedEvent, 'properties'>[]): Entry[] =>
 const framesOf = (entries: Entry[]) => entries[0]?.stacktrace?.frames ?? [];
 
 /**
- * Removes the stack frames of the test's own function in the page. They are present because
- * an error without a stack gets the stack of the call.
+ * Removes the stack frames of the test function, which an error without a stack gets from the `captureException` call.
  */
 const withoutOwnFrames = (entries: Entry[]) =>
   entries.map(({ stacktrace, ...entry }) => ({

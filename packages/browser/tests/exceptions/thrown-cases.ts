@@ -1,4 +1,4 @@
-/** Expressions for every kind of value that an application may throw. */
+/** Expressions for the values that an application may throw. */
 export const thrownCases: [of: string, thrown: string][] = [
   ['an error', `new Error('broken')`],
   ['an error of a subclass', `new TypeError('not that')`],

@@ -4,7 +4,7 @@ import type { DrivenBrowser, Tab } from '@millrace/testing/other-browsers/tab';
 import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { startSite } from '../support/start-site.ts';
 
-/** Tests browser behavior that may differ in Firefox. The tests share one browser. All other tests use Chromium. */
+/** Tests browser behavior that may differ in Firefox. All other tests use Chromium. */
 let firefox: DrivenBrowser;
 let ingest: ScriptedIngest;
 let site: TestServer;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => firefox?.close());
 beforeEach(async () => {
-  // Each test has a separate site, because storage belongs to a site.
+  // Each test uses its own site, because storage belongs to a site.
   const body =
     '<main class="shelf"><a href="#more">More</a><button data-attr="buy" class="b a">Buy <span>rye</span></button></main>';
   [ingest, site] = await Promise.all([startScriptedIngest(), startSite({ body })]);
@@ -102,7 +102,7 @@ test('sends queued events by beacon when the visitor leaves, and again on the ne
   const leaves = () => ingest.events('$pageleave').length;
   const uuid = await eventually(async () => {
     const before = leaves();
-    // Prevent timers from running before the page is left, because a busy browser is slow.
+    // Prevent timers from running before the visitor leaves the page, because a busy browser is slow.
     const captured = await tab.run<string>(`setTimeout = () => 0; return posthog.capture('last words').uuid`);
     await tab.goto('about:blank');
     const hasArrived = () => copies(captured) > 0 && leaves() > before;
@@ -120,7 +120,7 @@ test('sends queued events by beacon when the visitor leaves, and again on the ne
 
 test("shares the visitor between tabs: if one tab identifies a user, the other tab's events belong to this user", async () => {
   const other = await open();
-  // The flags are stored when the tab has received them.
+  // A tab has stored the flags when it has loaded them.
   for (const one of [tab, other]) await eventually(() => one.run('return posthog.featureFlags.hasLoadedFlags'));
   await tab.run(`posthog.register({ shop: 'north' }); posthog.identify('ada')`);
   await eventually(() => other.run(`return localStorage.getItem('ph_phc_test_posthog').includes('"ada"')`));

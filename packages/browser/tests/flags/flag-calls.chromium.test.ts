@@ -20,7 +20,6 @@ afterAll(() => shop.stop());
 const calls = (events: ReceivedEvent[]) =>
   events.map(({ properties }) => [properties.$feature_flag, properties.$feature_flag_response]);
 
-/** Selects the flag properties. */
 const ofFlags = ({ properties }: ReceivedEvent) =>
   Object.fromEntries(Object.entries(properties).filter(([name]) => /flag|^\$feature\/|bootstrap/.test(name)));
 
@@ -142,7 +141,7 @@ it('stores flags as posthog-js does, so that a site that switches keeps them', a
   await eventually(async () => {
     const of = await reference();
     expect(of).toMatchObject({ $override_feature_flags: { mine: true }, $stored_person_properties: { plan: 'pro' } });
-    // The service never sets this property, so its value is false.
+    // The service never sets `$minimal_flag_called_events`, so its value is always false.
     expect({ ...(await ours()), $minimal_flag_called_events: false }).toEqual(of);
   });
 

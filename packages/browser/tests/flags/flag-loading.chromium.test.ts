@@ -331,7 +331,7 @@ it('loads the flags of a visitor that another tab identified', async () => {
   shop.ingest.flags = { 'for-ada': true };
   await other.evaluate(() => window.posthog.identify('ada'));
   expect((await waitForCalls(page, 2))[1]).toEqual([['for-ada'], { 'for-ada': true }, { errorsLoading: false }]);
-  // The other tab may send its request later than this tab.
+  // The two tabs send their requests at different times.
   await eventually(() => expect(shop.flagRequests().map(({ distinct_id }) => distinct_id)).toEqual(['ada', 'ada']));
   shop.ingest.flags = { 'for-anybody': true };
   await other.evaluate(() => window.posthog.reset());

@@ -9,7 +9,7 @@ beforeAll(async () => {
 
 afterAll(() => shop.stop());
 
-/** The actions on the page. Each action causes one flag request. */
+/** Actions on the page, each of which causes one flag request. */
 const steps: [string, () => void][] = [
   ['a person is identified', () => window.posthog.identify('user-7', { email: 'u7@example.test' }, { first: 'a' })],
   [
@@ -51,7 +51,7 @@ async function requestsOf(library: Library): Promise<unknown[]> {
   for (const [at, [, step]] of steps.entries()) {
     await page.evaluate(step);
     await eventually(() => expect(shop.flagRequests().length).toBeGreaterThanOrEqual(at + 2));
-    // Wait for all responses, because otherwise the next request could be merged with a pending one.
+    // Wait for all responses, because the next request could be merged with a pending request.
     await eventually(() => expect(responses).toBe(shop.flagRequests().length));
     await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 60)));
   }

@@ -24,8 +24,8 @@ describe('page views', () => {
     visitor = await browser.newContext({ viewport: { width: 800, height: 600 } });
   });
   beforeEach(() => {
-    // Each test has a separate token and therefore a separate visitor, because closing pages of an earlier test may
-    // still send events.
+    // Each test has its own token and therefore its own visitor, because a closing page may still send events of an
+    // earlier test.
     token = nextToken();
   });
   afterEach(() => Promise.all(visitor.pages().map((page) => page.close())));
@@ -288,7 +288,7 @@ describe('page views', () => {
     test.each(wishes)('is captured only if enabled: %s', async (_, options, isCaptured) => {
       const page = await open('/shop', options);
       await page.evaluate(() => posthog.capture('queued'));
-      // If the beacon was lost, the site's next page sends its events.
+      // If a beacon was lost, the site's next page sends its events.
       await init(page, '/next');
       await received('queued');
       if (isCaptured) expect((await received('$pageleave'))[0]?.properties.$pathname).toBe('/shop');

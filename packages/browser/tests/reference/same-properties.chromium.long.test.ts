@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterEach(() => lab.visitors.leave());
 afterAll(() => lab.stop());
 
-/** The properties that only one library sets or whose values differ, with the reason. */
+/** Properties that only one library sets or whose values differ, each with the reason. */
 const differing: Record<string, string> = {
   $lib_version: 'each library has its version',
   $sdk_dist_channel: 'the name of PostHog’s package',

@@ -13,7 +13,6 @@ afterAll(() => lab.stop());
 
 type Library = 'ours' | 'reference';
 
-/** Opens the site's next page in the same tab, with the given library. */
 async function goTo(page: Page, library: Library, options: InitOptions = {}): Promise<void> {
   const { site, ingest } = lab;
   await page.goto(`${site.url}${library === 'ours' ? '/shop' : '/reference'}?utm_source=${library}`);

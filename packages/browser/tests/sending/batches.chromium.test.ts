@@ -27,7 +27,7 @@ const open = async (options: Options = {}) =>
 const posts = () => ingest.requests.filter(({ method }) => method === 'POST');
 const batchOf = ({ body }: ReceivedRequest) => (body as { batch: { event: string; timestamp: string }[] }).batch;
 const sizes = () => posts().map((request) => batchOf(request).length);
-/** For each request, the age of its first event in milliseconds, according to the page's clock. */
+/** Returns the age of each request's first event in milliseconds, according to the page's clock. */
 const restsMs = () =>
   posts().map((request) => {
     const { sent_at } = request.body as { sent_at: string };
@@ -112,7 +112,7 @@ test('keeps events in order by waiting for a pending request', async () => {
     window.posthog.capture('third', {}, { send_instantly: true });
     return window.posthog.flush();
   });
-  // When this call returns, the page has captured both events.
+  // `page.title` returns after the page has captured both events.
   await page.title();
   release();
   await flushed;

@@ -28,13 +28,12 @@ afterEach(async () => {
 });
 
 const open = (options = {}) => openShop(visitor, site.url, shopOptions(ingest.url, options));
-/** Opens a page whose events remain in the queue until the page is left, even in a slow browser. */
+/** Opens a page that keeps its events in the queue until the visitor leaves the page, even in a slow browser. */
 async function openAtRest(options = {}) {
   const visit = await open(options);
   await stopClock(visit.page);
   return visit;
 }
-/** Opens the site's next page, with a running clock. */
 async function comeBack(page: Page) {
   await page.goto(site.url);
   await page.clock.resume();
@@ -205,7 +204,7 @@ test('sends no beacon during a Retry-After delay', async () => {
   expect(posts()).toHaveLength(1);
 });
 
-/** Makes a page behave as if the visitor had switched to another tab. A headless browser cannot switch tabs. */
+/** Makes a page behave as if the visitor had switched to a different tab. A headless browser cannot switch tabs. */
 async function hide(page: Page): Promise<void> {
   await page.evaluate(() => {
     Object.defineProperty(document, 'hidden', { configurable: true, value: true });

@@ -10,7 +10,7 @@ declare global {
 
 export const token = 'phc_test';
 
-/** Options with which only the test's own events are captured. */
+/** Options that turn off automatic captures. */
 export function shopOptions(ingestUrl: string, options: InitOptions = {}): InitOptions {
   return {
     api_host: ingestUrl,
@@ -33,7 +33,6 @@ export async function openShop(visitor: BrowserContext, address: string, options
   return visit;
 }
 
-/** Starts the library. Also works after a navigation. */
 export async function startLibrary(page: Page, options: InitOptions): Promise<void> {
   await page.waitForFunction(() => window.posthog !== undefined);
   await page.evaluate(`window.posthog.init(${JSON.stringify(token)}, ${JSON.stringify(options)}); undefined`);
@@ -51,12 +50,11 @@ export async function captureMany(page: Page, name: string, count: number, size 
   );
 }
 
-/** Returns the names of the queue's records in the site's storage. */
 export async function recordNames(page: Page): Promise<string[]> {
   return page.evaluate((key) => Object.keys(localStorage).filter((name) => name.startsWith(`ph_${key}_queue_`)), token);
 }
 
-/** Stops the page's clock. Afterwards, only `page.clock.runFor` advances the clock. */
+/** Stops the page's clock. After that, only `page.clock.runFor` advances the clock. */
 export async function stopClock(page: Page): Promise<void> {
   await page.clock.install();
   // The pause must begin in the future, even in a slow browser, because the clock cannot be set back.

@@ -26,7 +26,7 @@ const posts = () => ingest.requests.filter(({ method }) => method === 'POST');
 const sizes = () => posts().map(({ body }) => (body as { batch: unknown[] }).batch.length);
 const names = () => ingest.events().map(({ event }) => event);
 
-/** Sets the response to the first event request. Later requests receive the normal response. */
+/** Sets the response to the first event request. All other requests receive the normal response. */
 function respondFirst(response: ScriptedResponse): void {
   let isFirst = true;
   ingest.respondWith(({ method }) => {
@@ -120,7 +120,7 @@ test.each([
   await page.evaluate(() => window.posthog.capture('instant', {}, { send_instantly: true }));
   await page.clock.runFor(1000);
   await page.evaluate(() => window.dispatchEvent(new Event('online')));
-  // Resolves after all requests that the online event may have caused.
+  // `flush` resolves after all requests that the online event may have caused.
   await page.evaluate(() => window.posthog.flush());
   expect(posts()).toHaveLength(1);
   await page.clock.runFor(65_000);
@@ -164,7 +164,7 @@ test('cancels a request without a response after a minute, and repeats it', asyn
   const givenUp: string[] = [];
   page.on('requestfailed', (request) => givenUp.push(request.url()));
   await page.clock.runFor(59_000);
-  // Wait for this response, which arrives after all earlier failures.
+  // The response to this request arrives after all earlier failures.
   await page.evaluate(() => fetch('/shop').then((response) => response.text()));
   expect(givenUp).toEqual([]);
   await page.clock.runFor(10_000);

@@ -28,9 +28,8 @@ afterAll(async () => {
 
 let visitor: BrowserContext;
 beforeEach(async () => {
-  // Each test has a separate host, because closed pages send beacons.
+  // Each test has its own host, because closed pages send beacons.
   [ingest, visitor] = await Promise.all([startScriptedIngest(), browser.newContext()]);
-  // The clock runs, and `visitor.clock` can advance it.
   await visitor.clock.install();
 });
 afterEach(async () => {
@@ -46,18 +45,18 @@ const received = (uuids: string[]) => eventually(() => expect(new Set(uuidsRecei
 const isOut = () => ingest.respondWith(({ method }) => (method === 'POST' ? { status: 503 } : undefined));
 const isGone = () => ingest.respondWith(({ method }) => (method === 'POST' ? { isDropped: true } : undefined));
 /**
- * Advances the clock by more than the pause after a failure, and by more than the interval in which a page looks for
- * queues of other pages.
+ * Advances the clock past the pause after a failure, and past the interval at which a page looks for the queues of
+ * closed pages.
  */
 const restIsOver = () => visitor.clock.runFor(20_000);
 const nothingKept = (page: Page) => eventually(async () => expect(await recordNames(page)).toEqual([]));
 
 /**
- * Closes the page and waits for its last beacon. Otherwise, the beacon could arrive after the test has changed the
- * host's responses.
+ * Closes the page and waits for its last beacon, which could otherwise arrive after the test has changed the host's
+ * responses.
  */
 async function goWithLastWords(page: Page): Promise<void> {
-  // Advancing the clock may have started a request. Its events are not sent again, so wait for it.
+  // Advancing the clock may have started a request. Wait for the request, because its events are not sent again.
   await page.evaluate(() => window.posthog.flush());
   await leavePage(page);
   await eventually(() => {
@@ -164,7 +163,8 @@ test('sends the events of an earlier tab from only one of several tabs opened to
   ingest.respondWith(null);
   const tabs = await Promise.all(Array.from({ length: 4 }, async () => (await open()).page));
   await visitor.clock.runFor(1);
-  // All tabs have requested the lock by now. The tab with the lock keeps it while the clock is stopped.
+  // All tabs have requested the lock when this query returns. The tab with the lock keeps it while the clock is
+  // stopped.
   for (const tab of tabs) await tab.evaluate(() => navigator.locks.query());
   await visitor.clock.resume();
   await received(uuids);
@@ -238,7 +238,7 @@ test('reports dropped events on the next page if a page crashes before it report
   const { page: full } = await open({ flushAt: 5000 });
   await stopClock(full);
   await captureMany(full, 'many', 500);
-  // Add 34 events from another crashed page, so that the total exceeds a page's maximum.
+  // Add 34 events from a second crashed page, so that the total exceeds a page's maximum.
   await full.evaluate(
     ([names, prefix]) => {
       const texts = names.slice(0, 34).map((name) => localStorage.getItem(name) ?? '');
@@ -337,7 +337,6 @@ test('drops and counts invalid queue records, and sends the others', async () =>
   }, token);
   const { page } = await open({ flushAt: 5000 });
   const uuids = await captureMany(page, 'good', 2);
-  // Wait until the page has adopted the records.
   await eventually(async () => {
     const names = await recordNames(page);
     expect(names.filter((name) => name.includes('_gone_'))).toEqual([]);

@@ -21,7 +21,7 @@ let ingest: ScriptedIngest;
 let site: TestServer;
 let version: string;
 const codes: Record<string, string> = {};
-/** The pages' content security policy. Empty if the pages have no policy. */
+/** The pages' content security policy. If empty, the pages have no policy. */
 let policy = '';
 /** The server waits for this promise before it sends a side script. */
 let held: Promise<void> | undefined;
@@ -123,7 +123,7 @@ test('loads the script at the first captured error, whose event has the properti
   expect(entry?.stacktrace?.frames.map((frame) => frame.function)).toContain('buy');
   await eventually(() => ingest.events('$exception').length === 2);
   expect(sideScripts()).toEqual([`/static/${version}/exceptions.js`]);
-  // When this call returns, the side script is loaded.
+  // The side script is loaded when this call returns.
   const exceptionList = await page.evaluate(
     () => posthog.captureException(new Error('later'))?.properties.$exception_list,
   );

@@ -3,7 +3,7 @@ import type { BrowserContext, Page, Request } from 'playwright-core';
 
 export interface Visit {
   page: Page;
-  /** All thrown errors, and all errors and warnings on the console. */
+  /** All thrown errors, and all console errors and warnings. */
   complaints: string[];
   /**
    * Waits until the page has no pending requests. Otherwise, the browser would not keep the page in the back/forward
@@ -12,7 +12,6 @@ export interface Visit {
   untilIdle: () => Promise<void>;
 }
 
-/** Opens a page and records its errors and requests. */
 export async function openPage(visitor: BrowserContext, address: string): Promise<Visit> {
   const page = await visitor.newPage();
   const complaints: string[] = [];
@@ -29,16 +28,16 @@ export async function openPage(visitor: BrowserContext, address: string): Promis
 }
 
 /**
- * Navigates to the site's first page, which does not start the library. `about:blank` would run in another process.
- * Chromium would then end a busy page after half a second, without sending its last events.
+ * Navigates to the site's first page, which does not start the library. `about:blank` would run in a separate process,
+ * and Chromium would end a busy page after half a second, without sending its last events.
  */
 export async function leavePage(page: Page): Promise<void> {
   await page.goto(new URL('/', page.url()).href);
 }
 
 /**
- * Opens a page, leaves it, and returns to the unchanged page with the back button. Tries again if a busy browser did
- * not keep the page.
+ * Opens a page, leaves it, and returns to the cached page with the back button. Tries again if a busy browser did not
+ * cache the page.
  */
 export async function openCachedPage(open: () => Promise<Visit>, elsewhere: string): Promise<Page> {
   for (let attempt = 1; attempt <= 10; attempt++) {

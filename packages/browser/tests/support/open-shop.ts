@@ -11,7 +11,6 @@ import { createVisitors } from './visitors.ts';
 declare global {
   interface Window {
     posthog: Client;
-    /** The values that the test's listeners received. */
     heard: unknown[];
   }
 }
@@ -22,20 +21,18 @@ export interface Entrance {
   /** A returning visitor. By default, the visitor is new. */
   visitor?: BrowserContext;
   library?: Library;
-  /** A function that the page runs before `init`. */
   before?: () => void;
 }
 
 export interface Shop {
-  /** The current test's ingest host. `empty` replaces it, because closed pages may still send events. */
+  /** The current test's ingest host. `empty` replaces the host, because closed pages may still send events to it. */
   ingest: ScriptedIngest;
   browser: Browser;
   siteUrl: string;
-  /** Opens a page and calls `init`, for the given visitor or a new one. */
+  /** Opens a page and calls `init`. Without an entrance, the visitor is new. */
   enter(options?: Partial<InitOptions>, entrance?: Entrance): Promise<Page>;
-  /** Waits until at least `count` events with this name have arrived, and returns them. */
+  /** Waits until at least `count` events with the name have arrived, and returns them. */
   received(name: string, count: number): Promise<ReceivedEvent[]>;
-  /** Returns the bodies of all flag requests so far. */
   flagRequests(): Record<string, unknown>[];
   /** Closes all pages and restores the initial state. */
   empty(): Promise<void>;
@@ -76,7 +73,7 @@ export async function openShop(): Promise<Shop> {
       await page.evaluate((init) => void window.posthog.init('phc_test', init as InitOptions), {
         api_host: shop.ingest.url,
         opt_out_useragent_filter: true,
-        // Timeout for flags. It is long, because a busy machine may be slow.
+        // The timeout is long, because a busy machine may be slow.
         feature_flag_request_timeout_ms: patienceMs,
         autocapture: false,
         capture_pageview: false,

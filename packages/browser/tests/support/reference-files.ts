@@ -3,8 +3,8 @@ import { build } from 'esbuild';
 import type { SiteOptions } from './start-site.ts';
 
 /**
- * Returns pages under `/reference` that load posthog-js as `window.posthog` without starting it, like the pages that
- * load this library.
+ * Returns pages under `/reference` that load posthog-js as `window.posthog` without starting it. The pages of this
+ * library work in the same way.
  */
 export async function referenceFiles(): Promise<NonNullable<SiteOptions['files']>> {
   const { outputFiles } = await build({

@@ -19,7 +19,7 @@ export interface ReceivedRequest {
   headers: IncomingMessage['headers'];
   /** The decompressed and parsed body. Null if the request has no body. */
   body: unknown;
-  /** The size of the encoded body, in bytes. */
+  /** In bytes, before decompression. */
   bytes: number;
 }
 
@@ -27,13 +27,13 @@ export interface ScriptedResponse {
   status?: number;
   headers?: Record<string, string>;
   body?: unknown;
-  /** Whether to close the connection without sending a response. */
+  /** Closes the connection without sending a response. */
   isDropped?: boolean;
   /** The response is sent when this promise resolves. */
   after?: Promise<unknown>;
 }
 
-/** Returns the response to a request, or undefined for the normal response. */
+/** Returns undefined for the normal response. */
 export type Script = (request: ReceivedRequest) => ScriptedResponse | undefined;
 
 export interface ScriptedIngest {
@@ -41,9 +41,9 @@ export interface ScriptedIngest {
   requests: ReceivedRequest[];
   /** Returns the events of all requests that received status 200, in order of arrival. */
   events(name?: string): ReceivedEvent[];
-  /** Sets the responses from now on. Null restores the normal responses. */
+  /** Sets the responses to all following requests. Null restores the normal responses. */
   respondWith(script: Script | null): void;
-  /** The flag values in the `/flags` response, by key. */
+  /** Returned by `/flags`. */
   flags: Record<string, boolean | string>;
   payloads: Record<string, string>;
   /** Fields to add to the remote config. An undefined field is removed. */
@@ -106,7 +106,7 @@ async function receive(request: IncomingMessage): Promise<ReceivedRequest> {
   return { method, path: pathname, query: searchParams, headers, body: parse(bytes), bytes: bytes.length };
 }
 
-/** Parses a request body in the format gzip, JSON, or a form with base64. */
+/** Parses a request body, which is gzip, JSON, or a form with base64. */
 function parse(bytes: Buffer): unknown {
   if (bytes.length === 0) return null;
   const text = (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString();

@@ -6,17 +6,15 @@ import { openPage } from './open-page.ts';
 import { startScriptedIngest } from './scripted-ingest.ts';
 import { startSite } from './start-site.ts';
 
-/** An action on a page, with the necessary HTML. */
 export interface Step {
-  /** The content of the element `#stage`. */
   html: string;
-  /** A script that runs in the page. It can use `stage`, and `at(selector)` for elements in it. */
+  /** A script that runs in the page. It can use `stage`, and `at(selector)` for elements in the stage. */
   act: string;
-  /** Options for both libraries, only for this step. */
+  /** Options that apply to both libraries during this step only. */
   options?: Record<string, unknown>;
 }
 
-/** The events that a library captured in a step: their names, and the properties that differ between events. */
+/** The events that a library captured in a step, with only the properties that differ between events. */
 export type Captured = { event: string; properties: Record<string, unknown> }[];
 
 export interface Comparison {
@@ -27,7 +25,7 @@ export interface Comparison {
 
 const initial = {
   opt_out_useragent_filter: true,
-  // This option is also the timeout for the settings.
+  // The option is also the timeout for the settings.
   feature_flag_request_timeout_ms: patienceMs,
   rate_limiting: { events_per_second: 100_000, events_burst_limit: 1_000_000 },
   capture_pageview: false,
@@ -40,7 +38,7 @@ const initial = {
   rageclick: true,
 };
 
-/** Opens a page that runs this library and posthog-js in parallel. Both receive the same DOM events. */
+/** Opens a page that runs this library and posthog-js. Both receive the same DOM events. */
 export async function startComparison(browser: Browser, config: Record<string, unknown> = {}): Promise<Comparison> {
   const reference = createRequire(import.meta.url).resolve('posthog-js/dist/module.no-external.js');
   const ingest = await startScriptedIngest();

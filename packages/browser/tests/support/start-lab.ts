@@ -18,7 +18,10 @@ export interface VisitOptions {
   path?: string;
   /** A returning visitor. By default, the visitor is new. */
   visitor?: BrowserContext;
-  /** Whether to call `init`. True by default. Options that are functions must be created inside the page. */
+  /**
+   * Whether to call `init`. The default is true. Use false for options that are functions, which must be created inside
+   * the page.
+   */
   isStarted?: boolean;
 }
 
@@ -32,7 +35,7 @@ export interface Lab {
 }
 
 /**
- * The options of most tests: nothing is captured automatically, events are sent immediately, and the test browser is
+ * The options of most tests. Nothing is captured automatically, events are sent immediately, and the test browser is
  * not treated as a bot.
  */
 export const plainOptions: InitOptions = {
@@ -40,7 +43,7 @@ export const plainOptions: InitOptions = {
   autocapture: false,
   capture_pageview: false,
   flushAt: 1,
-  // Timeout for flags. It is long, because a busy machine may be slow.
+  // The timeout is long, because a busy machine may be slow.
   feature_flag_request_timeout_ms: patienceMs,
 };
 

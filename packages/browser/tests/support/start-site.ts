@@ -2,7 +2,6 @@ import { startServer, type TestServer } from '@millrace/testing';
 import { bundleLibrary } from '../../bundle/bundle-library.ts';
 
 export interface SiteOptions {
-  /** HTML after the library's script. */
   body?: string;
   headers?: Record<string, string>;
   files?: Record<string, { type: string; content: string }>;

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 
 let marks = 0;
 
-/** Resolves when one tab can read everything that the other tab has stored. This takes some time in a busy browser. */
+/** Resolves when one tab can read everything that the other tab has stored. A busy browser needs some time for this. */
 export async function waitForSharedStorage(from: Page, to: Page): Promise<void> {
   marks += 1;
   // Each tab receives the other tab's changes in order.

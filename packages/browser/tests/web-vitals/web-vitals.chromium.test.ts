@@ -18,7 +18,7 @@ describe('web vitals', () => {
   beforeAll(async () => {
     [browser, site] = await Promise.all([launchChromium(), startSite({ body })]);
   });
-  // Each test has a separate host, because a page sends its last values when it closes.
+  // Each test has its own host, because a page sends its last values when it closes.
   beforeEach(async () => {
     ingest = await startScriptedIngest();
   });
@@ -114,7 +114,8 @@ describe('web vitals', () => {
     };
     await page.evaluate(`posthog.init('phc_test', ${JSON.stringify(given)})`);
     await waitForSettings(page);
-    // If the page is clicked or left before it is drawn, the browser does not report a paint.
+    // Wait until the page has been drawn. Otherwise, a click or leaving the page would keep the browser from reporting
+    // a paint.
     await page.evaluate(() => {
       const painted = (type: string) =>
         new Promise((resolve) => new PerformanceObserver(resolve).observe({ type, buffered: true }));
@@ -123,7 +124,6 @@ describe('web vitals', () => {
     return page;
   }
 
-  /** Returns the web vitals in all events so far, by name. */
   const vitals = (count: number): Promise<Record<string, Vital>> =>
     eventually(() => {
       const measured = Object.fromEntries(ingest.events('$web_vitals').flatMap(ofEvent));
