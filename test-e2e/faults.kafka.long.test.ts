@@ -55,7 +55,7 @@ describe('services with the log on Kafka', () => {
   afterAll(() => services?.stop());
 
   test.each(faults)(
-    'return 503 in time while the broker proxy is in mode %s, and recover automatically',
+    'services return 503 in time while the broker proxy is in mode %s, and recover automatically',
     async (fault) => {
       await waitForResponses(load, 50, 200);
       await kafka[fault]();
@@ -77,7 +77,7 @@ describe('services with the log on Kafka', () => {
   );
 
   test.each(faults)(
-    'accept events with known keys without losing any while the PostgreSQL proxy is in mode %s',
+    'services accept events with known keys without losing any while the PostgreSQL proxy is in mode %s',
     async (fault) => {
       const uncachedTenant = await createTestTenant(services.databaseUrl);
       await waitForResponses(load, 50, 200);
@@ -102,7 +102,7 @@ describe('services with the log on Kafka', () => {
     300_000,
   );
 
-  test('do not wait for lost PostgreSQL connections, and release their locks', async () => {
+  test('services do not wait for lost PostgreSQL connections, and release their locks', async () => {
     const [consumer] = services.consumers;
     await waitForResponses(load, 50, 200);
     const before = await countConsumedRecords(services);
@@ -133,7 +133,7 @@ describe('services with the embedded log', () => {
   afterAll(() => services?.stop());
 
   test.each(faults)(
-    'return 503 in time while the PostgreSQL proxy is in mode %s, and recover automatically',
+    'services return 503 in time while the PostgreSQL proxy is in mode %s, and recover automatically',
     async (fault) => {
       await waitForResponses(load, 50, 200);
       await postgres[fault]();

@@ -173,7 +173,7 @@ test('imports gzip-compressed standard input, and keeps two identical lines as t
   expect((await stored(52)).map(({ n }) => n)).toEqual([...numbers(50), 99, 99]);
 });
 
-test('names an event that is too large for the host, and imports the others', async () => {
+test('names an event that is too large for the host, and imports all other events', async () => {
   const huge = JSON.stringify({
     event: 'huge',
     distinct_id: 'd',
@@ -193,7 +193,7 @@ test('names an event that is too large for the host, and imports the others', as
   await stored(20);
 });
 
-test("shows the host's message if the plan does not include migrations", async () => {
+test("shows the host's message if the plan does not include imports", async () => {
   tenant = await createTestTenant(services.databaseUrl, { plan: 'free' });
   writeLines(5);
   const refused = await runImport([file]);

@@ -65,7 +65,7 @@ async function eventById(uuid: string): Promise<number> {
   return response.status;
 }
 
-test('rejects new connections with one role until the file contains the new password, without losing events', async () => {
+test('with one role, rejects new connections until the file contains the new password, and loses no events', async () => {
   await expectNewEvents();
   await server.query(`ALTER ROLE ${first} PASSWORD 'two'`);
   await endConnections(first);
@@ -74,7 +74,7 @@ test('rejects new connections with one role until the file contains the new pass
   await expectNewEvents();
 });
 
-test('uses the other role for new connections with two roles', async () => {
+test('with two roles, uses the other role for new connections', async () => {
   secret.exchange({ username: second, password: 'one' });
   await endConnections(first);
   await expectNewEvents();

@@ -24,7 +24,7 @@ const sizes = {
 const kills = 5;
 const batchSize = 100;
 
-describe.each(eventLogs)('a story with killed consumers on the %s log', (eventLog) => {
+describe.each(eventLogs)('ingestion with killed consumers on the %s log', (eventLog) => {
   const seed = testSeed();
   const streams = writeStory({ ...sizes[eventLog], clients: 4, seed });
   const expected = expectedState(streams);

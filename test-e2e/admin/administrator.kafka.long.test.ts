@@ -42,7 +42,7 @@ if (missing.length > 0) {
     await dns?.stop();
   });
 
-  test('completes every step of the script', async () => {
+  test("the administrator's script completes every step", async () => {
     const colleague = 'grace@example.com';
     const { personalApiKey } = await createTestTenant(services.databaseUrl, {
       email: colleague,
@@ -58,7 +58,7 @@ if (missing.length > 0) {
     expect(lines.flatMap((line) => /^ok: (.*)/.exec(line)?.[1] ?? [])).toEqual(steps);
   });
 
-  test('ends the script immediately for an unknown key, with the reason', async () => {
+  test('the script ends immediately for an unknown key, and prints the reason', async () => {
     const { code, lines, complaints } = await runScript({
       API_URL: services.apiUrl,
       API_KEY: 'phx_unknown',

@@ -52,7 +52,7 @@ const rendered: [string, Parameters<typeof renderChart>[0]][] = [
   ...(await listExampleNames()).map((name) => [`examples/${name}.yaml`, { examples: [name] }] as [string, object]),
 ];
 
-test.each(rendered)('services accept the environment that the chart renders from %s', async (_, options) => {
+test.each(rendered)('services accept the environment variables that the chart renders from %s', async (_, options) => {
   const manifests = await renderChart(options);
   const schemas: Record<string, { properties: object }> = await readConfigSchemas(root);
   for (const deployment of filterByKind(manifests, 'Deployment')) {

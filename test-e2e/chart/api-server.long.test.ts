@@ -153,19 +153,22 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
       }
     });
 
-    test.each(['postgresql-one-node', 'cloudnative-pg'])('accepts examples/stores/%s.yaml', async (name) => {
-      const file = join(root, 'deploy/helm/examples/stores', `${name}.yaml`);
-      const { status, output } = await server.kubectl(
-        'apply',
-        '--dry-run=server',
-        '--validate=strict',
-        '-n',
-        'strict',
-        '-f',
-        file,
-      );
-      expect([status, output.match(/warning|error/i)]).toEqual([0, null]);
-    });
+    test.each(['postgresql-one-node', 'cloudnative-pg'])(
+      'the API server accepts examples/stores/%s.yaml',
+      async (name) => {
+        const file = join(root, 'deploy/helm/examples/stores', `${name}.yaml`);
+        const { status, output } = await server.kubectl(
+          'apply',
+          '--dry-run=server',
+          '--validate=strict',
+          '-n',
+          'strict',
+          '-f',
+          file,
+        );
+        expect([status, output.match(/warning|error/i)]).toEqual([0, null]);
+      },
+    );
 
     describe('Helm with a real API server', () => {
       const chart = join(root, 'deploy/helm/millrace');
@@ -186,13 +189,13 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
         JSON.parse((await server.kubectl('get', kind, name, '-n', 'prod', '-o', 'json')).output) as Manifest;
       const keysOf = async (release: string) => (await read('secret', `${release}-millrace-keys`)).data;
 
-      test('installs without unnecessary custom resource definitions, and prints the next steps', async () => {
+      test('Helm installs without unnecessary custom resource definitions, and prints the next steps', async () => {
         const output = await helm('install', 'dry', chart, '--dry-run=server', ...words({}));
         expect(output).toContain('helm test dry --namespace prod');
         expect(output).toContain('-- millrace bootstrap --email');
       });
 
-      test('allows two releases in one namespace', async () => {
+      test('Helm installs two releases in one namespace', async () => {
         await helm('install', 'one', chart, ...words({}));
         await helm('install', 'two', chart, ...words({ flags: { enabled: true } }));
         expect(await keysOf('one')).not.toEqual(await keysOf('two'));
@@ -272,7 +275,7 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
         expect((await refused({ secretsAsFiles: true })).output).toContain(otherKeys);
       });
 
-      test('generates new keys without cluster access, which the API server does not apply over existing keys', async () => {
+      test('generated keys without cluster access do not overwrite existing keys', async () => {
         const applyKeys = async () => {
           const secrets = filterByKind(await renderChart({ release: 'gitops', values: leastValues }), 'Secret');
           return apply(secrets, { namespace: 'prod', isDryRun: false, words: ['--force-conflicts'] });
@@ -303,7 +306,7 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
         }
       });
 
-      test('enables and disables KEDA', async () => {
+      test('an upgrade enables or disables KEDA', async () => {
         const scalers = async () =>
           (await server.kubectl('get', 'hpa,scaledobject', '-n', 'prod', '-o', 'name')).output;
         await helm('upgrade', 'one', chart, ...words({ keda: { enabled: true } }));

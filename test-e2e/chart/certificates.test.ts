@@ -19,7 +19,7 @@ test.each([
   ],
   ['the default of the controller', {}, { tls: [{ hosts }] }],
   ['no TLS', { tls: { enabled: false } }, {}],
-])('the Ingress certificate is configured: %s', async (_what, values, expected) => {
+])('configures the Ingress certificate: %s', async (_what, values, expected) => {
   expect(await ingress(values)).toEqual({ annotations: undefined, tls: undefined, ...expected });
 });
 

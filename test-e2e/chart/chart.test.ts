@@ -63,13 +63,13 @@ test.each([
   [{ registry: 'registry.internal:5000', tag: '1' }, 'registry.internal:5000/millrace/millrace:1'],
   [{ registry: '', repository: 'mine' }, 'mine:0.1.0'],
   [{ digest: `sha256:${'a'.repeat(64)}` }, `docker.io/millrace/millrace@sha256:${'a'.repeat(64)}`],
-])('uses the configured image %j', async (image, name) => {
+])('pods use the configured image %j', async (image, name) => {
   const rendered = await renderChart({ values: { ...leastValues, image } });
   const images = rendered.filter((one) => getPodSpec(one) !== undefined).map((one) => getContainer(one).image);
   expect([...new Set(images)]).toEqual([name]);
 });
 
-test('allows a component to stay on another version during a staged upgrade', async () => {
+test('a component can stay on another version during a staged upgrade', async () => {
   const rendered = await renderChart({
     values: { ...leastValues, image: { tag: '2' }, gateway: { image: { tag: '1' } } },
   });
@@ -108,7 +108,7 @@ test("spreads each component's pods over zones as configured", async () => {
   }
 });
 
-test('gives gateways the highest priority if priority classes are created', async () => {
+test('gateways get the highest priority if priority classes are created', async () => {
   const rendered = await renderChart({ values: { ...leastValues, priorityClasses: { create: true } } });
   const classOf = (name: string) =>
     getPodSpec(findManifest(rendered, 'Deployment', `m-millrace-${name}`))?.priorityClassName;

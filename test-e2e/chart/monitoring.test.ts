@@ -21,7 +21,7 @@ const rules = `groups:
 `;
 const dashboard = '{ "title": "Ingest", "templating": "{{component}}", "quote": "\\"" }\n';
 
-describe('the chart', () => {
+describe('monitoring objects in the chart', () => {
   let chart: string;
   let rendered: Manifest[];
   beforeAll(async () => {
@@ -33,7 +33,7 @@ describe('the chart', () => {
   });
   afterAll(() => rm(join(chart, '..'), { recursive: true }));
 
-  test('renders rules unchanged, including braces', () => {
+  test('renders alert rules unchanged, including braces', () => {
     const { spec, metadata } = findManifest(rendered, 'PrometheusRule', 'm-millrace-some-rules');
     expect(spec).toEqual(parse(rules));
     expect(metadata.labels).toMatchObject({ release: 'prometheus' });

@@ -45,24 +45,27 @@ test.each([
   ['delivery-worker', [53, 53, 5432, 25, 465, 587, 'all']],
   ['migrate', [53, 53, 5432]],
   ['test', [53, 53, 5432, 6380, 'http']],
-])('%s may connect to %j', (component, ports) => {
+])('network policies allow %s to connect to %j', (component, ports) => {
   expect(outward(component)).toEqual(ports);
 });
 
 test.each([
   ['webhooks and exports', 'delivery-worker'],
   ['requests to sign-in providers', 'management-api'],
-])('%s may connect to the internet, but not to private networks', (_, component) => {
+])('network policies allow %s to connect to the internet, but not to private networks', (_, component) => {
   const { to } = (policyOf(component).egress ?? []).find(({ ports }) => ports === undefined) ?? {};
   const [v4, v6] = (to ?? []).map(({ ipBlock }) => ipBlock);
   expect(v4).toMatchObject({ cidr: '0.0.0.0/0', except: expect.arrayContaining(['10.0.0.0/8', '169.254.0.0/16']) });
   expect(v6).toMatchObject({ cidr: '::/0', except: expect.arrayContaining(['fc00::/7']) });
 });
 
-test.each(['consumer-live', 'delivery-worker'])('%s only accepts connections to its metrics port', (component) => {
-  const ports = (policyOf(component).ingress ?? []).flatMap((rule) => rule.ports?.map(({ port }) => port));
-  expect(ports).toEqual(['metrics']);
-});
+test.each(['consumer-live', 'delivery-worker'])(
+  'network policies allow %s to accept connections only on its metrics port',
+  (component) => {
+    const ports = (policyOf(component).ingress ?? []).flatMap((rule) => rule.ports?.map(({ port }) => port));
+    expect(ports).toEqual(['metrics']);
+  },
+);
 
 test('allows only configured clients and stores, and test events from the API and `helm test`', async () => {
   const clients = [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }];
@@ -80,12 +83,12 @@ test('allows only configured clients and stores, and test events from the API an
   expect(spec.egress).toContainEqual({ to, ports: [{ port: 6432, protocol: 'TCP' }] });
 });
 
-test('renders no policies if they are disabled', async () => {
+test('renders no network policies if they are disabled', async () => {
   const none = await renderChart({ values: { ...values, networkPolicies: { enabled: false } } });
   expect(filterByKind(none, 'NetworkPolicy')).toEqual([]);
 });
 
-test('allows only components that query ClickHouse or copy events to it to connect', async () => {
+test('only components that query ClickHouse or copy events to it may connect to it', async () => {
   const clickhouse = { existingSecret: { name: 'clickhouse' } };
   const withClickHouse = await renderChart({ values: { ...values, clickhouse } });
   const ports = (component: string) =>

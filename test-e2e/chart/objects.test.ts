@@ -27,19 +27,22 @@ describe('object names', () => {
     [34, true],
     [44, false],
     [53, true],
-  ])('have at most 63 characters for a release name with %d characters (KEDA: %s)', async (length, enabled) => {
-    const release = long.slice(0, length).replace(/-$/, 'x');
-    const rendered = await renderChart({ release, values: { ...everything, keda: { enabled } } });
-    // Autoscaler names are not used as labels, so they may have up to 253 characters.
-    const names = rendered
-      .filter(({ kind }) => kind !== 'HorizontalPodAutoscaler')
-      .map(({ metadata }) => metadata.name);
-    expect(names.filter((name) => name.length > 63)).toEqual([]);
-    const labels = rendered.flatMap(({ metadata }) => Object.values(metadata.labels ?? {}));
-    expect(labels.filter((label) => label.length > 63)).toEqual([]);
-  });
+  ])(
+    'object names have at most 63 characters for a release name with %d characters (KEDA: %s)',
+    async (length, enabled) => {
+      const release = long.slice(0, length).replace(/-$/, 'x');
+      const rendered = await renderChart({ release, values: { ...everything, keda: { enabled } } });
+      // Autoscaler names are not used as labels, so they may have up to 253 characters.
+      const names = rendered
+        .filter(({ kind }) => kind !== 'HorizontalPodAutoscaler')
+        .map(({ metadata }) => metadata.name);
+      expect(names.filter((name) => name.length > 63)).toEqual([]);
+      const labels = rendered.flatMap(({ metadata }) => Object.values(metadata.labels ?? {}));
+      expect(labels.filter((label) => label.length > 63)).toEqual([]);
+    },
+  );
 
-  test('differ for two releases in one namespace, even if the release names are similar', async () => {
+  test('two releases in one namespace have different object names, even if the release names are similar', async () => {
     const releases = ['m', 'millrace', `${long.slice(0, 52)}a`, `${long.slice(0, 52)}b`];
     const rendered = await Promise.all(releases.map((release) => renderChart({ release, values: everything })));
     const names = rendered.flatMap((one) => one.map(nameOf));
@@ -57,8 +60,8 @@ test('renders neither null nor empty variables, which some tools report as a dif
     expect(JSON.stringify(manifest)).not.toMatch(/:null|"value":""/);
 });
 
-describe('the migration', () => {
-  test('runs before all other objects on installation and upgrade, and never on rollback', async () => {
+describe('the migration Job', () => {
+  test('the migration runs before all other objects on installation and upgrade, and never on rollback', async () => {
     const rendered = await renderChart({ values: leastValues });
     const hooks = rendered.filter(isHook).map(({ kind, metadata }) => ({
       kind,
@@ -79,7 +82,7 @@ describe('the migration', () => {
     ['a password in the values', { postgresql: { host: 'db', user: 'u', password: 'p' } }],
     ['an existing secret', { postgresql: { existingSecret: { name: 'theirs', urlKey: 'uri' } } }],
     ['an existing service account', { serviceAccounts: { existingName: 'theirs' } }],
-  ])('does not depend on objects that are created after it: %s', async (_, values) => {
+  ])('the migration does not depend on objects that are created after it: %s', async (_, values) => {
     const rendered = await renderChart({ values: { ...leastValues, ...values } });
     const job = findManifest(rendered, 'Job', 'm-millrace-migrate');
     const hooks = rendered.filter(isHook).map(({ kind, metadata }) => `${kind} ${metadata.name}`);
@@ -91,7 +94,7 @@ describe('the migration', () => {
   });
 });
 
-test('can exclude pods that run to completion from a service mesh, whose sidecars would keep them running', async () => {
+test('excludes pods that run to completion from a service mesh, whose sidecars would keep them running', async () => {
   const outside = {
     podLabels: { 'sidecar.istio.io/inject': 'false' },
     podAnnotations: { 'linkerd.io/inject': 'disabled' },
@@ -150,7 +153,7 @@ describe('autoscaling', () => {
     });
   });
 
-  test('scales consumers by topic lag and other components by CPU, with KEDA', async () => {
+  test('KEDA scales consumers by topic lag and other components by CPU', async () => {
     const values = {
       ...leastValues,
       eventLog: { topicPrefix: 'eu.' },
@@ -177,7 +180,7 @@ describe('autoscaling', () => {
     expect(spec.triggers?.map(({ metadata }) => metadata)).toMatchObject(expected);
   });
 
-  test('passes the Kafka credentials to KEDA', async () => {
+  test('KEDA gets the Kafka credentials', async () => {
     const values = {
       ...leastValues,
       keda: { enabled: true },
@@ -206,7 +209,7 @@ describe('autoscaling', () => {
     });
   });
 
-  test('lets KEDA trust a certificate authority from a ConfigMap, even without secrets', async () => {
+  test('KEDA trusts a certificate authority from a ConfigMap, even without secrets', async () => {
     const values = {
       ...leastValues,
       keda: { enabled: true },
@@ -219,7 +222,7 @@ describe('autoscaling', () => {
     expect(trigger).toMatchObject({ authenticationRef: { name: 'm-millrace-kafka' } });
   });
 
-  test('adds a disruption budget to every deployment, which allows one unavailable pod', async () => {
+  test('every deployment has a disruption budget that allows one unavailable pod', async () => {
     const rendered = await renderChart({ values: { ...leastValues, flags: { enabled: true } } });
     const names = (kind: string) =>
       filterByKind(rendered, kind)

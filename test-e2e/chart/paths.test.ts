@@ -74,20 +74,20 @@ const ways = [
   ['Gateway API', { gatewayApi: { enabled: true, parentRefs: [{ name: 'public' }] } }, ofHttpRoutes],
 ] as const;
 
-describe.each(ways)('routes by %s', (_, values, routesOf) => {
-  test('send events, flags and the API to one host', async () => {
+describe.each(ways)('routing by %s', (_, values, routesOf) => {
+  test('routes events, flags and the API on one host', async () => {
     const [found, ...more] = routesOf(await renderChart({ values: { ...base, ...values, flags: { enabled: true } } }));
     expect([found?.host, more]).toEqual(['events.example.com', []]);
     expect(requests.map(([path]) => [path, serviceFor(found?.routes ?? [], path)])).toEqual(requests);
   });
 
-  test('send flags to the gateway without a flags deployment', async () => {
+  test('routes flag requests to the gateway without a flags deployment', async () => {
     const [found] = routesOf(await renderChart({ values: { ...base, ...values } }));
     const expected = requests.map(([path, service]) => [path, service === 'flags' ? 'gateway' : service]);
     expect(requests.map(([path]) => [path, serviceFor(found?.routes ?? [], path)])).toEqual(expected);
   });
 
-  test('can use a separate host for the API', async () => {
+  test('routes the API on a separate host', async () => {
     const found = routesOf(await renderChart({ values: { ...base, ...values, apiHost: 'api.example.com' } }));
     expect(found.map(({ host }) => host)).toEqual(['events.example.com', 'api.example.com']);
     const [ingest, api] = found;
@@ -99,7 +99,7 @@ describe.each(ways)('routes by %s', (_, values, routesOf) => {
     expect(serviceFor(ingest?.routes ?? [], '/api/projects/1/feature_flags/local_evaluation')).toBe('gateway');
   });
 
-  test("do not expose the API's metrics and probes", async () => {
+  test("does not expose the API's metrics and probes", async () => {
     const found = routesOf(await renderChart({ values: { ...base, ...values, apiHost: 'api.example.com' } }));
     for (const path of ['/metrics', '/_readiness']) expect(serviceFor(found[1]?.routes ?? [], path)).toBeUndefined();
   });

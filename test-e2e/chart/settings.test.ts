@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 const serviceOf = (manifest: Manifest) => getContainer(manifest).name;
 
-test('sets only variables that are settings of their service', () => {
+test('the chart sets only variables that are settings of their service', () => {
   for (const deployment of deployments) {
     const known = Object.keys(settings[serviceOf(deployment)] ?? {});
     const unknown = Object.keys(getEnvironment(deployment)).filter((name) => !known.includes(name));
@@ -35,7 +35,7 @@ test('sets only variables that are settings of their service', () => {
   }
 });
 
-test('gives the migration the same database settings as the services', () => {
+test('the migration gets the same database settings as the services', () => {
   expect(migrations.length).toBe(8);
   const known = Object.keys(settings['event-consumer'] ?? {}).filter((name) => name.startsWith('DATABASE_'));
   expect(migrations.flatMap((job) => Object.keys(getEnvironment(job))).filter((name) => !known.includes(name))).toEqual(
@@ -43,14 +43,14 @@ test('gives the migration the same database settings as the services', () => {
   );
 });
 
-test('sets no variable twice', () => {
+test('the chart sets no variable twice', () => {
   for (const deployment of deployments) {
     const names = getContainer(deployment).env.map(({ name }) => name);
     expect(names).toEqual([...new Set(names)]);
   }
 });
 
-test('can configure every setting of every service, with its own value or in `settings`', async () => {
+test('chart values can set every setting of every service, with a dedicated value or in `settings`', async () => {
   const schema = JSON.parse(await readFile(join(chartDirectory, 'values.schema.json'), 'utf8'));
   const component: Record<string, string> = {
     'ingest-gateway': 'gateway',
@@ -84,7 +84,7 @@ test('renders large numbers as integers, and applies component settings only to 
   expect(getEnvironment(gateway).TRAFFIC_REPORT_MS).toBe('1000000');
 });
 
-test('gives pods more time to stop than their services need', () => {
+test('pods get more time to stop than their services need', () => {
   for (const deployment of deployments) {
     const service = serviceOf(deployment);
     const ms = (name: string) => Number(getEnvironment(deployment)[name] ?? settings[service]?.[name] ?? 0);
@@ -118,7 +118,7 @@ function memory(quantity = '0'): number {
   return Number.parseFloat(quantity) * (quantity.endsWith('Gi') ? 1024 : 1);
 }
 
-test('gives gateways enough memory for everything that they may hold', () => {
+test('gateways get enough memory for everything that they may hold', () => {
   const gateways = deployments.filter((one) => serviceOf(one) === 'ingest-gateway');
   expect(gateways.length).toBeGreaterThan(5);
   for (const gateway of gateways) {
@@ -140,7 +140,7 @@ test.each([
   ['event-consumer', 200],
   ['management-api', 170],
   ['delivery-worker', 330],
-])('gives %s more memory than the %d MB that the benchmark measured', (service, mb) => {
+])('%s gets more memory than the %d MB that the benchmark measured', (service, mb) => {
   for (const deployment of deployments.filter((one) => serviceOf(one) === service)) {
     expect(memory(getContainer(deployment).resources.limits.memory)).toBeGreaterThan(1.5 * mb);
   }

@@ -169,7 +169,7 @@ describe.each(cases)('%s', (_, values, expected) => {
     rendered = await renderChart({ values: { ...leastValues, ...values } });
   });
 
-  test('gives the gateway the expected settings', () => {
+  test('the gateway gets the expected settings', () => {
     const environment = getEnvironment(gatewayOf(rendered));
     const configured = Object.keys(expected).map((name) => [name, environment[name]]);
     expect(Object.fromEntries(configured)).toEqual(expected);
@@ -214,7 +214,7 @@ test('renders no secret in plain text', async () => {
   expect(secretValues.flat().filter((value) => value.includes('hush')).length).toBe(6);
 });
 
-test("mounts secrets as files with secretsAsFiles, without variables except the operator's own", async () => {
+test("mounts secrets as files with secretsAsFiles, and sets only the operator's own variables", async () => {
   const own = { name: 'OWN', valueFrom: { secretKeyRef: { name: 'theirs', key: 'own' } } };
   const values = {
     ...leastValues,

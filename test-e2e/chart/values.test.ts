@@ -126,7 +126,7 @@ test.each<[object, string]>([
   ],
   [{ networkPolicies: { world: { cidrs: ['10.0.0.1'] } } }, "'10.0.0.1' does not match"],
   [{ deliveryWorker: { terminationGracePeriodSeconds: 20 } }, 'but a delivery-worker takes up to 33 s to stop'],
-])('rejects %j', async (values, sentence) => {
+])('the chart rejects the values %j', async (values, sentence) => {
   const { status, output } = await helmTemplate({ values: { ...leastValues, ...values } });
   expect(output).toContain(sentence);
   expect(status).toBe(1);
@@ -134,7 +134,7 @@ test.each<[object, string]>([
 });
 
 test.each(['1st', 'events.eu'])(
-  'rejects the release name %s, because a Service name cannot begin like this',
+  'rejects the release name %s, because Service names cannot begin like this',
   async (release) => {
     const { output } = await helmTemplate({ release, values: leastValues });
     expect(output).toContain(`The name "${release}-millrace" cannot be used as the prefix`);
@@ -170,6 +170,6 @@ test.each<object>([
     ...{ managementApi: { settings: ipv6('API_HOST') }, consumerDefaults: { settings: ipv6('HEALTH_HOST') } },
     deliveryWorker: { settings: ipv6('HEALTH_HOST') },
   },
-])('accepts %j', async (values) => {
+])('the chart accepts the values %j', async (values) => {
   expect(await helmTemplate({ values: { ...leastValues, ...values } })).toMatchObject({ status: 0 });
 });

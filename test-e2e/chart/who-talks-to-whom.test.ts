@@ -151,7 +151,7 @@ describe.each(Object.keys(examples) as (keyof typeof examples)[])(
       'the cache': redis,
     };
 
-    test('allow exactly the connections in the table', () => {
+    test('network policies allow exactly the connections in the table', () => {
       const found = rows.map(([from, to, port, verdicts]) => {
         const [place, at] = stores[to] ?? [to, port];
         const [a, b] = [parties.get(from), parties.get(place)];
@@ -162,7 +162,7 @@ describe.each(Object.keys(examples) as (keyof typeof examples)[])(
       expect(found).toEqual(rows);
     });
 
-    test('allow DNS queries from every pod over both protocols, and the table contains every pod', () => {
+    test('network policies allow DNS queries over both protocols from every pod, and the table lists every pod', () => {
       for (const [component, from] of podsOf(rendered)) {
         const ask = (port: number, protocol: 'UDP' | 'TCP') =>
           mayConnect(policiesOf(rendered), { from, to: others.dns, port, protocol });
@@ -173,7 +173,7 @@ describe.each(Object.keys(examples) as (keyof typeof examples)[])(
   },
 );
 
-test('allows emails to a server in the private network if one is configured', async () => {
+test('network policies allow emails to a server in the private network if one is configured', async () => {
   const rendered = await release('regional', { mail: { url: 'smtp://mail.internal:587' } });
   const reach = ['management-api', 'delivery-worker', 'gateway', 'consumer-live'].map((component) => {
     const from = podsOf(rendered).get(component);

@@ -45,7 +45,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
   ];
   type Message = { type: string; record?: { stream: string; data: { id: string | number } }; trace?: object };
 
-  test('reads every record of every stream exactly once', async () => {
+  test('Airbyte reads every record of every stream exactly once', async () => {
     const config = join(directory, 'config.json');
     const catalog = join(directory, 'catalog.json');
     const { apiUrl, tenant } = services;
@@ -99,7 +99,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
   type Named = { name: string };
   const names = (list: unknown) => (list as Named[]).map(({ name }) => name);
 
-  test('finds the organization and the project', async () => {
+  test('the agent toolkit finds the organization and the project', async () => {
     const { organizationId, projectId } = services.tenant;
     expect(await toolkit.call('organizations-get')).toEqual([{ id: organizationId, name: 'Test organization' }]);
     expect(await toolkit.call('organization-details-get')).toMatchObject({ id: organizationId });
@@ -108,7 +108,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
     expect(await toolkit.call('switch-project', { projectId })).toContain(String(projectId));
   });
 
-  test('finds events and their properties', async () => {
+  test('the agent toolkit finds events and their properties', async () => {
     const all = ['$ai_generation', '$groupidentify', '$pageview', 'purchase'];
     expect(names(await toolkit.call('event-definitions-list')).sort()).toEqual(all);
     expect(names(await toolkit.call('event-definitions-list', { q: 'purch' }))).toEqual(['purchase']);
@@ -119,7 +119,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
     expect(names(await toolkit.call('properties-list', { type: 'person' }))).toEqual(['email']);
   });
 
-  test('lists and changes feature flags', async () => {
+  test('the agent toolkit lists and changes feature flags', async () => {
     const flags = (await toolkit.call('feature-flag-get-all')) as { id: number }[];
     expect(flags.map(({ id }) => id)).toEqual(newestFirst(project.ids.feature_flags));
     expect(await toolkit.call('feature-flag-get-definition', { flagKey: 'flag-7' })).toMatchObject({
@@ -140,7 +140,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
     expect(await toolkit.call('feature-flag-get-all')).toHaveLength(seeded.feature_flags);
   });
 
-  test('lists, changes and computes insights and dashboards', async () => {
+  test('the agent toolkit lists, changes and computes insights and dashboards', async () => {
     expect(await toolkit.call('insights-get-all', { data: { limit: 100 } })).toHaveLength(100);
     expect(await toolkit.call('insights-get-all', { data: { limit: 100, offset: 100 } })).toHaveLength(5);
     expect(await toolkit.call('insights-get-all', { data: { search: 'Insight 10' } })).toHaveLength(6);
@@ -171,7 +171,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
     expect(await toolkit.call('dashboards-get-all')).toHaveLength(seeded.dashboards);
   });
 
-  test('runs queries and prints their results', async () => {
+  test('the agent toolkit runs queries and prints their results', async () => {
     const series = (event: string) => ({ kind: 'EventsNode', event, custom_name: event });
     const dateRange = { date_from: '-30d', date_to: null };
     const trends = await toolkit.call('query-run', { query: purchaseQuery });
@@ -202,7 +202,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
   type Page = { total_count: number; count: number; results: { id: number; name: string }[] };
   type Resource = { response_json: { id: number } };
 
-  test('reads every list to its end', async () => {
+  test('arcade-posthog reads all pages of every list', async () => {
     expect(await arcade.call('who_am_i')).toMatchObject({
       organizations: [{ id: services.tenant.organizationId }],
       projects: [{ id: String(services.tenant.projectId) }],
@@ -228,7 +228,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
     expect(await names('list_dashboards', { search: 'Dashboard 1', pinned: false })).toHaveLength(3);
   });
 
-  test('finds records by name, and changes them', async () => {
+  test('arcade-posthog finds records by name, and changes them', async () => {
     const [flag, insight, dashboard] = [7, 17, 8];
     expect(await call('get_feature_flag', { flag_key: `flag-${flag}` })).toMatchObject({
       response_json: { id: project.ids.feature_flags[flag] },
@@ -264,7 +264,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
     await expect(withoutQuery).rejects.toThrow('PostHog API error (400)');
   });
 
-  test('computes trends, funnels and retention', async () => {
+  test('arcade-posthog computes trends, funnels and retention', async () => {
     type Trend = { series: { label: string; count: number; data: number[]; breakdown_value: string }[] };
     const trend = async (tool: string, given: object) =>
       (await call<Trend>(tool, given)).series.map(({ label, count }) => [label, count]);
@@ -317,7 +317,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
   type Row = { id: number; name: string };
   const listed = async (...words: string[]) => (await phog<Row[]>(...words)).length;
 
-  test('reads every list', async () => {
+  test('phog-cli reads every list', async () => {
     const { organizationId, projectId } = services.tenant;
     expect(await phog('org', 'list')).toMatchObject([{ id: organizationId }]);
     expect(await phog('org', 'get', organizationId)).toMatchObject({ id: organizationId, slug: 'test-organization' });
@@ -343,7 +343,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
     expect(properties).toEqual(expect.arrayContaining(['index', 'price']));
   }, 120_000);
 
-  test('computes activity and insights', async () => {
+  test('phog-cli computes activity and insights', async () => {
     type Trend = { results: { count: number; data: number[] }[] };
     const pageviews = await phog<Trend>('activity', 'pageviews', '--date-from', '-30d');
     expect(sum(pageviews.results[0]?.data ?? [])).toBe(expected.recentCount('$pageview'));
@@ -354,7 +354,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
     expect(await phog('insight', 'query', String(project.ids.insights[0]))).toMatchObject(recent);
   }, 60_000);
 
-  test('changes flags, insights, dashboards and annotations', async () => {
+  test('phog-cli changes flags, insights, dashboards and annotations', async () => {
     const created = await phog<Row>('flag', 'create', '--key', 'phog', '--name', 'Phog', '--rollout-percentage', '30');
     const flag = String(created.id);
     const groups = [{ rollout_percentage: 60 }];

@@ -129,7 +129,7 @@ test("updates the last minute's statistics from the stream, without another requ
   await eventually(async () => expect(await figure()).toBeGreaterThan(before));
 });
 
-test('console-040 announces new events occasionally in one sentence, instead of row by row', async () => {
+test('console-040 announces new events occasionally in one sentence instead of row by row', async () => {
   const page = await openLive();
   await page
     .locator('[role=log]')

@@ -74,7 +74,7 @@ const keys: [string, () => string][] = [
 ];
 const rows = hosts.flatMap(([place, host]) => keys.map(([key, value]) => [place, key, host, value] as const));
 
-test.each(rows)('%s, with %s: returns definitions and a payload', async (_place, _key, host, value) => {
+test.each(rows)('%s, with %s: returns flag definitions and a payload', async (_place, _key, host, value) => {
   const client = new PostHog(services.tenant.projectApiKey, {
     host: host(),
     personalApiKey: value(),

@@ -44,14 +44,14 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-describe('the image', () => {
-  test('is byte-identical when another Node.js version builds it', async () => {
+describe('content of the image', () => {
+  test('the image is byte-identical when another Node.js version builds it', async () => {
     const again = join(directory, 'again.tar');
     await buildImage(again, join(own.rootfs, 'usr/bin/node'));
     expect(await hashOf(again)).toBe(await hashOf(archive));
   });
 
-  test('has a download size below 68 MB, most of it in layers that do not change between versions', () => {
+  test('the image has a download size below 68 MB, most of it in layers that do not change between versions', () => {
     for (const { layerSizes } of [amd64, arm64]) {
       expect(layerSizes).toHaveLength(4);
       expect(layerSizes.reduce((sum, size) => sum + size)).toBeLessThan(68_000_000);
@@ -64,7 +64,7 @@ describe('the image', () => {
   test.each([
     ['amd64', () => amd64, 0x3e],
     ['arm64', () => arm64, 0xb7],
-  ] as const)('contains machine code only for %s', async (architecture, image, machine) => {
+  ] as const)('the image contains machine code only for %s', async (architecture, image, machine) => {
     const { config, rootfs } = image();
     expect(config.architecture).toBe(architecture);
     const found = await machinesOf(rootfs);
@@ -72,7 +72,7 @@ describe('the image', () => {
     expect([...found].filter(([, one]) => one !== machine)).toEqual([]);
   });
 
-  test('has labels with version, license and commit, and does not run as root', async () => {
+  test('the image has labels with version, license and commit, and does not run as root', async () => {
     const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
     expect(own.config.config).toMatchObject({ User: '65532:65532', Entrypoint: ['/usr/bin/node'], WorkingDir: '/app' });
     expect(own.config.config.Labels).toMatchObject({
@@ -82,7 +82,7 @@ describe('the image', () => {
     });
   });
 
-  test('contains no shell, no package manager, no setuid files and no writable files', async () => {
+  test('the image contains no shell, no package manager, no setuid files and no writable files', async () => {
     const files = await filesOf(own.rootfs);
     expect((await readdir(join(own.rootfs, 'usr/bin'))).sort()).toEqual(['millrace', 'node']);
     expect(files.filter(({ mode }) => (mode & 0o6022) !== 0)).toEqual([]);
@@ -90,7 +90,7 @@ describe('the image', () => {
     expect(files.filter(({ path }) => /\.(env|pem|key|npmrc)$|\/\.git/.test(path))).toEqual([]);
   });
 
-  test('does not contain paths of the build machine', async () => {
+  test('the image does not contain paths of the build machine', async () => {
     const texts = (await filesOf(join(own.rootfs, 'app'))).filter(({ path }) => /\.(mjs|map|json|txt)$/.test(path));
     expect(texts.length).toBeGreaterThan(50);
     // Omit the leading slash, because source maps contain relative paths.
@@ -101,7 +101,7 @@ describe('the image', () => {
     expect(naming.flat()).toEqual([]);
   });
 
-  test('contains a bill of materials with versions, and the licenses', async () => {
+  test('the image contains a bill of materials with versions, and the licenses', async () => {
     const sbom = JSON.parse(await readFile(join(own.rootfs, 'usr/share/sbom/millrace.cdx.json'), 'utf8'));
     expect(sbom).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.6' });
     const purls: string[] = sbom.components.map(({ purl }: { purl: string }) => purl.replace(/@[^@]*$/, ''));
@@ -143,14 +143,13 @@ if (unavailable) process.stdout.write(`\n! The image is not run: ${unavailable}\
     for (const { signal, ended } of Object.values(services)) {
       try {
         signal('SIGKILL');
-      } catch {
-      }
+      } catch {}
       await ended;
     }
     await database?.drop();
   });
 
-  test('has a supported Node.js version, certificate authorities, time zones and name resolution', async () => {
+  test('the image has a supported Node.js version, certificate authorities, time zones and name resolution', async () => {
     const { ended, output } = startContainer(own, {
       words: [
         '-p',
@@ -196,7 +195,7 @@ if (unavailable) process.stdout.write(`\n! The image is not run: ${unavailable}\
     },
   );
 
-  test('stores and returns an accepted event', async () => {
+  test('services in the image store and return an accepted event', async () => {
     const response = await fetch(`${await urlOf('ingest-gateway')}/capture/`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -210,7 +209,7 @@ if (unavailable) process.stdout.write(`\n! The image is not run: ${unavailable}\
     });
   });
 
-  test('runs as any user, as OpenShift requires', async () => {
+  test('the image runs as any user, as OpenShift requires', async () => {
     const { ended, output } = startContainer(own, {
       words: ['millrace.mjs', '--json', 'offsets', 'list'],
       settings,

@@ -45,7 +45,7 @@ async function callTool(program: string, words: string[], environment: Record<st
 
 // In PostHog's API, paths end with a slash. Millrace serves them with and without a slash.
 (modules === null ? describe.skip : describe)('linters find nothing but slashes at the end of paths', () => {
-  test('Spectral reports no other problems', async () => {
+  test('Spectral reports no problems except trailing slashes', async () => {
     await writeFile(join(directory, '.spectral.yaml'), 'extends: ["spectral:oas"]\n');
     const report = join(directory, 'spectral.json');
     await callTool(process.execPath, [`${modules}/.bin/spectral`, 'lint', 'openapi.json', '-f', 'json', '-o', report]);
@@ -55,7 +55,7 @@ async function callTool(program: string, words: string[], environment: Record<st
     expect(problems.filter((problem) => !slashes.includes(problem))).toEqual([]);
   });
 
-  test('Redocly reports no other problems', async () => {
+  test('Redocly reports no problems except trailing slashes', async () => {
     const quiet = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
     const words = [`${modules}/.bin/redocly`, 'lint', 'openapi.json', '--format', 'json', '--max-problems', '10000'];
     const { problems }: { problems: { ruleId: string; message: string }[] } = JSON.parse(
@@ -75,7 +75,7 @@ for found in pkgutil.walk_packages(api.__path__, "millrace_client.api."):
         print(found.name.rsplit(".", 1)[1])
 `;
 
-  test('generates a client with every operation', async () => {
+  test('the generator creates a client with every operation', async () => {
     await writeFile(join(directory, 'generator.yaml'), 'post_hooks: []\n');
     const words = ['--path', 'openapi.json', '--output-path', 'millrace_client', '--config', 'generator.yaml'];
     const output = await callTool(`${python}`, [
@@ -89,7 +89,7 @@ for found in pkgutil.walk_packages(api.__path__, "millrace_client.api."):
     expect(made.sort()).toEqual(declared.sort());
   });
 
-  test('the client calls the API and parses errors', async () => {
+  test('the generated client calls the API and parses errors', async () => {
     const program = await readFile(fileURLToPath(new URL('./use_client.py', import.meta.url)));
     await writeFile(join(directory, 'use_client.py'), program);
     const { apiUrl, tenant } = services;

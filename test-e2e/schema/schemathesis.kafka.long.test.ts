@@ -44,7 +44,7 @@ const python = await orSkip('Schemathesis', () => installPythonTool('schemathesi
     await rm(directory, { recursive: true, force: true });
   });
 
-  test('agree on every generated request', async () => {
+  test('the API and its OpenAPI document agree on every generated request', async () => {
     const { organizationId, projectId, personalApiKey } = services.tenant;
     // Use existing IDs, because requests with random IDs would only receive 404. The key is in a file, because other
     // users can read a process's arguments.
@@ -71,7 +71,7 @@ const python = await orSkip('Schemathesis', () => installPythonTool('schemathesi
     expect(still.status).toBe(200);
   });
 
-  test('agree on operations that delete a record, and the record is then deleted', async () => {
+  test('the API and its OpenAPI document agree on operations that delete a record, and the record is deleted', async () => {
     const { apiUrl, databaseUrl, database } = services;
     const tenant = await createTestTenant(databaseUrl);
     const { organizationId } = tenant;

@@ -44,7 +44,7 @@ for (const sdk of sdks) {
     });
 
     test.each(calls.filter((call) => sdk.calls.includes(call)))(
-      'stores %s as sent',
+      'stores the events of the call %s as sent',
       async (call) => {
         const scene = scenes[call];
         const before = proxy.exchanges.length;
@@ -71,7 +71,7 @@ for (const sdk of sdks) {
       300_000,
     );
 
-    test('no request fails or is repeated', async () => {
+    test('no SDK request fails or is repeated', async () => {
       await eventually(() => proxy.exchanges.every(({ status }) => status !== null), {
         what: 'Responding to everything',
       });

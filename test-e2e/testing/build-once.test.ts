@@ -27,7 +27,7 @@ test('builds a directory once for simultaneous callers', async () => {
   expect(builds).toBe(1);
 });
 
-test('builds again after a failed build', async () => {
+test('builds a directory again after a failed build', async () => {
   await expect(buildOnce(name, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
   expect(await contentOf((await buildOnce(name, build)).directory)).toBe('build 1');
 });

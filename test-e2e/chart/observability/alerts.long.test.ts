@@ -16,7 +16,7 @@ test('fires each alert on its own series, but not on similar series', async () =
   expect([status, output]).toEqual([0, expect.stringContaining('SUCCESS')]);
 }, 600_000);
 
-test('every alert has series on which it fires and series on which it does not', () => {
+test('every alert has test series on which it fires and test series on which it does not', () => {
   const covered = alertCases.map(({ name }) => name);
   expect(alertRules.length).toBeGreaterThan(25);
   for (const { alert } of alertRules)

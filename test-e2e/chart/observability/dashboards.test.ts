@@ -69,7 +69,7 @@ test.each(dashboards)(
   },
 );
 
-test('Prometheus can parse every query', async () => {
+test('Prometheus can parse every dashboard query', async () => {
   const queries = dashboards.flatMap(([, dashboard]) => queriesOf(dashboard));
   expect(queries.length).toBeGreaterThan(50);
   const rules = queries.map(([, query = ''], at) => ({
@@ -87,7 +87,7 @@ test('Prometheus can parse every query', async () => {
   }
 }, 600_000);
 
-test('every SQL statement runs on the current tables', async () => {
+test('every SQL statement of a dashboard runs on the current tables', async () => {
   const { url, drop } = await createTestDatabase();
   const { environmentId } = await createTestTenant(url);
   const database = createDatabase({ url, logger: createLogger('dashboards', 'error'), poolSize: 1 });

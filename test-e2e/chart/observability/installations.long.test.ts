@@ -21,7 +21,7 @@ test.each(alertRules)('the alert $alert distinguishes the series of several inst
   expect(groupings.filter((labels) => !labels.startsWith('cluster, namespace'))).toEqual([]);
 });
 
-test('alerts name the failing installation if another one is healthy', async () => {
+test('alerts name the failing installation while another installation is healthy', async () => {
   const [sick, well] = [{ namespace: 'sick' }, { namespace: 'well' }];
   await expectAll(
     alertRuleFiles.map(({ file, rules }) => ({
@@ -31,7 +31,7 @@ test('alerts name the failing installation if another one is healthy', async () 
   );
 }, 600_000);
 
-test("a release's rules ignore other releases in its namespace", async () => {
+test("a release's alert rules ignore other releases in its namespace", async () => {
   const values = { ...leastValues, serviceMonitor: { enabled: true }, prometheusRules: { enabled: true } };
   const rendered = await renderChart({ release: 'mine', values });
   const mine = { namespace: 'prod', service: 'mine-millrace-metrics' };

@@ -41,7 +41,7 @@ async function dryRun(manifest: unknown) {
     await rm(directory, { recursive: true, force: true });
   });
 
-  test('accepts a valid manifest, and stores nothing in a dry run', async () => {
+  test('the API server accepts a valid manifest, and stores nothing in a dry run', async () => {
     expect(await dryRun(pod)).toEqual({ status: 0, output: 'pod/one created (server dry run)\n' });
     expect((await server.kubectl('get', 'pods', '-n', 'strict')).output).toContain('No resources found');
   });
@@ -58,13 +58,13 @@ async function dryRun(manifest: unknown) {
       { ...pod, spec: { ...pod.spec, hostNetwork: true } },
       'violates PodSecurity',
     ],
-  ])('rejects %s', async (_, manifest, reason) => {
+  ])('the API server rejects %s', async (_, manifest, reason) => {
     const { status, output } = await dryRun(manifest);
     expect(status).toBe(1);
     expect(output).toContain(reason);
   });
 
-  test('accepts requests from Helm', async () => {
+  test('the API server accepts requests from Helm', async () => {
     expect(await server.helm('list', '--all-namespaces', '--output', 'json')).toEqual({ status: 0, output: '[]\n' });
   });
 });

@@ -120,7 +120,7 @@ test('lists repeated connections once', () => {
   expect(judge(connect('10.244.2.2', '10.244.1.2'), again).allowed).toHaveLength(1);
 });
 
-test('attributes a reused address to the pod that had it at the time', () => {
+test('attributes a reused IP address to the pod that had it at the time of the connection', () => {
   const given = [...pods, pod('shop', '10.244.2.2', { createdAt: 5000 })];
   const connections = [connect('10.244.2.2', '10.244.1.2'), { ...connect('10.244.2.2', '10.244.1.2'), at: 6000 }];
   expect(checkConnections({ connections, pods: given, policies })).toEqual({

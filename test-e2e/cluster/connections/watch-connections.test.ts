@@ -35,7 +35,7 @@ test.each([
   expect(parseConntrackEvent(line)).toBeNull();
 });
 
-test('parses an object change', () => {
+test('parses an object change in a watch line', () => {
   expect(parseWatchEvent('1795381453.874235 ADDED {"metadata":{"name":"one two"}}')).toEqual({
     ...{ at: 1_795_381_453_874, type: 'ADDED', object: { metadata: { name: 'one two' } } },
   });
@@ -57,7 +57,7 @@ const ports = [
   { name: 'metrics', containerPort: 9090 },
 ];
 
-test('lists a pod from the time it has an address until after it was deleted', () => {
+test('lists a pod from the time it has an IP address until after it was deleted', () => {
   const pod = { spec: { containers: [{ ports }, {}] }, status: { podIP: '10.244.1.4' } };
   expect(collectPods([change('ADDED', { ...pod, status: {} })])).toEqual([]);
   expect(

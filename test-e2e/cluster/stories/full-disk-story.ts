@@ -27,8 +27,7 @@ function fill(file: string): void {
   const descriptor = openSync(file, 'w');
   try {
     for (let size = 1 << 20; size > 0; size >>= 1) {
-      while (hasRoom(descriptor, size)) {
-      }
+      while (hasRoom(descriptor, size)) {}
     }
   } finally {
     closeSync(descriptor);

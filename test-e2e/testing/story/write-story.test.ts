@@ -5,12 +5,12 @@ const options = { events: 5000, people: 125, clients: 4, seed: 7 };
 const streams = writeStory(options);
 const sent = streams.flat();
 
-test('has the requested size, and sends one in a hundred events twice', () => {
+test('a story has the requested size, and repeats one in a hundred events', () => {
   expect(new Set(sent.map(({ uuid }) => uuid)).size).toBe(options.events);
   expect(sent).toHaveLength(options.events + options.events / 100);
 });
 
-test('merges several IDs into each person, and keeps strangers separate', () => {
+test('a story merges several IDs into each person, and keeps strangers separate', () => {
   const { persons: everyone } = computeExpectedState(streams);
   const persons = everyone.filter(({ distinctIds }) => !distinctIds[0]?.startsWith('stranger-'));
   const strangers = everyone.filter((person) => !persons.includes(person));
@@ -22,7 +22,7 @@ test('merges several IDs into each person, and keeps strangers separate', () => 
   expect(persons.every(({ isIdentified }) => isIdentified)).toBe(true);
 });
 
-test('assigns each ID to one client, so that its events are processed in order', () => {
+test('a story assigns each ID to one client, so that its events are processed in order', () => {
   const owner = new Map<string, number>();
   streams.forEach((stream, client) => {
     for (const { distinct_id } of stream) {
@@ -32,7 +32,7 @@ test('assigns each ID to one client, so that its events are processed in order',
   });
 });
 
-test('has the same final state for every interleaving of the IDs', () => {
+test('a story has the same final state for every interleaving of the IDs', () => {
   const byId = [...groupBy(sent, ({ distinct_id }) => distinct_id).values()];
   const state = computeExpectedState(streams);
   const other = computeExpectedState(byId.reverse());
@@ -40,7 +40,7 @@ test('has the same final state for every interleaving of the IDs', () => {
   expect(other.groups.map(({ properties }) => properties)).toEqual(state.groups.map(({ properties }) => properties));
 });
 
-test('starts a user ID with its earliest event', () => {
+test('a story starts a user ID with its earliest event', () => {
   const { persons } = computeExpectedState(streams);
   const firstOf = new Map<string, string>();
   for (const { distinct_id, event } of sent) if (!firstOf.has(distinct_id)) firstOf.set(distinct_id, event);
@@ -53,7 +53,7 @@ test('starts a user ID with its earliest event', () => {
   }
 });
 
-test('includes every type of event', () => {
+test('a story includes every type of event', () => {
   expect(new Set(sent.map(({ event }) => event))).toEqual(
     new Set([
       '$create_alias',

@@ -13,7 +13,7 @@ import { treeCases } from './tree-cases.ts';
  * Both libraries run on the same page and receive the same events. Their captured events must be identical, byte for
  * byte.
  */
-describe('autocapture captures the same events as posthog-js, except for the listed differences', () => {
+describe('autocapture compared with posthog-js', () => {
   let browser: Browser;
   let comparison: Comparison;
 
@@ -28,12 +28,20 @@ describe('autocapture captures the same events as posthog-js, except for the lis
   });
 
   const elementCases = [...targetCases, ...fieldCases, ...contentCases];
-  test.each(elementCases.map((row) => [row.of, row] as const))('for %s', async (_, row) => expectSame(row));
-  test.each(optionCases.map((row) => [row.of, row] as const))('with %s', async (_, row) => expectSame(row));
-  test.each(treeCases.map((row) => [row.of, row] as const))('in %s', async (_, row) => expectSame(row));
-  test.each(gestureCases.map((row) => [row.of, row] as const))('after %s', async (_, row) => expectSame(row));
+  test.each(elementCases.map((row) => [row.of, row] as const))('captures the same events for %s', async (_, row) =>
+    expectSame(row),
+  );
+  test.each(optionCases.map((row) => [row.of, row] as const))('captures the same events with %s', async (_, row) =>
+    expectSame(row),
+  );
+  test.each(treeCases.map((row) => [row.of, row] as const))('captures the same events in %s', async (_, row) =>
+    expectSame(row),
+  );
+  test.each(gestureCases.map((row) => [row.of, row] as const))('captures the same events after %s', async (_, row) =>
+    expectSame(row),
+  );
 
-  test('for lists of elements, if the service does not request chains only', async () => {
+  test('captures the same lists of elements if the service does not request chains only', async () => {
     const older = await startComparison(browser, { elementsChainAsString: false });
     const { ours, reference } = await older.run({
       html: '<form class="a b"><a class="c" href="https://elsewhere.example/">Link <img></a></form>',

@@ -47,13 +47,13 @@ describe('autocapture', () => {
     [['none'], { advanced_disable_flags: true }, true],
     [['off'], { advanced_disable_flags: true }, true],
   ];
-  test.each(rows)('is on after the responses %j with the options %j: %p', async (visits, options, isOn) => {
+  test.each(rows)('autocapture is on after the responses %j with the options %j: %p', async (visits, options, isOn) => {
     let captured: string[] = [];
     for (const response of visits) captured = await visit(response, options);
     expect(captured).toEqual(isOn ? ['$autocapture'] : []);
   });
 
-  test('stores its setting in the same place as posthog-js', async () => {
+  test('stores the autocapture setting under the same key as posthog-js', async () => {
     await visit('off', {});
     expect(await visit('none', { advanced_disable_flags: true })).toEqual([]);
     const { page } = await openPage(visitor, site.url);
@@ -61,7 +61,7 @@ describe('autocapture', () => {
     expect(stored.$autocapture_disabled_server_side).toBe(true);
   });
 
-  test('starts after the response and ends at shutdown', async () => {
+  test('autocapture starts after the settings response and ends at shutdown', async () => {
     ingest.config.autocapture_opt_out = false;
     const { after, release } = createHold();
     ingest.respondWith(({ path }) =>

@@ -8,7 +8,7 @@ import { startSite } from '../support/start-site.ts';
 declare const posthog: import('../../src/index.ts').Client;
 
 /** Types into many kinds of fields, and checks that no request contains the typed text. */
-describe('typed text', () => {
+describe('typed text in autocaptured events', () => {
   let browser: Browser;
   let ingest: ScriptedIngest;
   let site: TestServer;
@@ -48,7 +48,7 @@ describe('typed text', () => {
     await ingest?.stop();
   });
 
-  test.each(Array.from({ length: 40 }, (_, seed) => seed))('is not sent from random form %i', async (seed) => {
+  test.each(Array.from({ length: 40 }, (_, seed) => seed))('sends no typed text from random form %i', async (seed) => {
     ingest.clear();
     const secrets = await page.evaluate(fillForm, seed);
     await sendAll();
@@ -62,7 +62,7 @@ describe('typed text', () => {
     ).toEqual([]);
   });
 
-  test('is not sent when a visitor types, copies and pastes with the keyboard, and submits the form', async () => {
+  test('sends no typed text when a visitor types, copies and pastes by keyboard, and submits the form', async () => {
     ingest.clear();
     await page.evaluate(() => {
       const main = document.querySelector('main') as HTMLElement;

@@ -293,7 +293,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab.stop());
 
-test.each(rows)('%s', async (_, html, notSent, act = 'click') => {
+test.each(rows)('never sends %s', async (_, html, notSent, act = 'click') => {
   const sent = await page.evaluate(tryOut, [html, act] as const);
   expect(sent).not.toEqual([]);
   const text = JSON.stringify(sent).toLowerCase();
@@ -322,7 +322,7 @@ const sentCases: [of: string, html: string, sent: string][] = [
     'button.buy:',
   ],
 ];
-test.each(sentCases)('is still sent: %s', async (_, html, expected) => {
+test.each(sentCases)('still sends %s', async (_, html, expected) => {
   const sent = await page.evaluate(tryOut, [html, 'click'] as const);
   expect(JSON.stringify(sent)).toContain(expected);
 });

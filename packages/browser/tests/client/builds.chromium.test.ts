@@ -63,7 +63,7 @@ test.each(['/shop', '/slim'])('importing the library has no side effects (%s)', 
 });
 
 test.each(Object.keys(bundles) as (keyof typeof bundles)[])(
-  '%s does nothing on a server, and does not leak memory',
+  'the build %s does nothing on a server, and does not leak memory',
   async (name) => {
     const folder = await mkdtemp(join(tmpdir(), 'millrace-server-'));
     try {

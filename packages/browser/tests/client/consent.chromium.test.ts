@@ -20,7 +20,7 @@ const state = () => ({
   stored: localStorage.getItem('__ph_opt_in_out_phc_test'),
 });
 
-describe('consent', () => {
+describe("the visitor's consent", () => {
   const rows: [what: string, options: InitOptions, call: string, expected: object][] = [
     [
       'not requested',
@@ -44,7 +44,7 @@ describe('consent', () => {
       { hasOptedIn: true, explicit: 'granted', captured: true, stored: '1' },
     ],
   ];
-  test.each(rows)('has the correct state in all methods if it is %s', async (_, options, call, expected) => {
+  test.each(rows)('all methods report the correct consent if it is %s', async (_, options, call, expected) => {
     const { page } = await lab.visit({ options });
     await page.evaluate((member) => {
       if (member) (window.posthog as unknown as Record<string, () => void>)[member]?.();
@@ -52,13 +52,16 @@ describe('consent', () => {
     expect(await page.evaluate(state)).toMatchObject(expected);
   });
 
-  test.each(['true', '1', 'yes'])('is given by the value %s from a consent tool', async (consentWord) => {
-    const { page } = await lab.visit({ options: { opt_out_capturing_by_default: true } });
-    await page.evaluate(([key, value]) => localStorage.setItem(key ?? '', value ?? ''), [name, consentWord]);
-    expect(await page.evaluate(state)).toMatchObject({ explicit: 'granted', captured: true });
-  });
+  test.each(['true', '1', 'yes'])(
+    'accepts the value %s from a consent management tool as consent',
+    async (consentWord) => {
+      const { page } = await lab.visit({ options: { opt_out_capturing_by_default: true } });
+      await page.evaluate(([key, value]) => localStorage.setItem(key ?? '', value ?? ''), [name, consentWord]);
+      expect(await page.evaluate(state)).toMatchObject({ explicit: 'granted', captured: true });
+    },
+  );
 
-  test('is kept across page loads, in a cookie if the option requires it', async () => {
+  test('keeps the consent across page loads, in a cookie if the option requires it', async () => {
     const visitor = await lab.browser.newContext();
     const options: InitOptions = { opt_out_capturing_persistence_type: 'cookie' };
     const { page } = await lab.visit({ visitor, options });
@@ -68,7 +71,7 @@ describe('consent', () => {
     expect(await again.page.evaluate(state)).toMatchObject({ explicit: 'denied', captured: false, stored: null });
   });
 
-  test('is kept when an option changes the storage location', async () => {
+  test('keeps the consent when an option changes its storage location', async () => {
     const visitor = await lab.browser.newContext();
     const { page } = await lab.visit({ visitor });
     await page.evaluate(() => window.posthog.opt_out_capturing());
@@ -85,7 +88,7 @@ describe('opt_in_capturing', () => {
     [[{ captureEventName: null }], []],
     [[{ captureEventName: false }], []],
   ];
-  test.each(rows)('with %j captures %j', async (args, expected) => {
+  test.each(rows)('opt_in_capturing with %j captures %j', async (args, expected) => {
     const { page } = await lab.visit({ options: { opt_out_capturing_by_default: true } });
     const events = await page.evaluate((given) => {
       const seen: string[] = [];
@@ -97,7 +100,7 @@ describe('opt_in_capturing', () => {
     expect(events).toEqual(expected);
   });
 
-  test('sends only events captured after consent', async () => {
+  test('opt_in_capturing sends only events captured after consent', async () => {
     const { page } = await lab.visit({ options: { opt_out_capturing_by_default: true } });
     await page.evaluate(() => {
       window.posthog.capture('refused');
@@ -131,7 +134,7 @@ describe('respect_dnt', () => {
     ['globalPrivacyControl', true, true, false],
   ];
   test.each(rows)(
-    'with navigator.%s %p and the option %p, allows capturing: %p',
+    'respect_dnt with navigator.%s %p and the option %p allows capturing: %p',
     async (signal, value, respect_dnt, isCaptured) => {
       const visitor = await lab.browser.newContext();
       await visitor.addInitScript(

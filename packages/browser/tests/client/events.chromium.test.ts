@@ -102,7 +102,7 @@ test('truncates strings to properties_string_max_length', async () => {
 });
 
 describe('capture options', () => {
-  test('a valid uuid becomes the event UUID', async () => {
+  test('uses a valid uuid as the event UUID', async () => {
     const { page } = await lab.visit();
     const uuid = '01a1fb70-f151-7076-823d-4f90b70d101c';
     const seen = await page.evaluate(
@@ -113,7 +113,7 @@ describe('capture options', () => {
   });
 
   test.each(['new Date(NaN)', `'yesterday'`, '12'])(
-    'an invalid timestamp (%s) is ignored with an error',
+    'logs an error and ignores an invalid timestamp (%s)',
     async (given) => {
       const { page, complaints } = await lab.visit();
       const seen = await page.evaluate(`JSON.stringify(posthog.capture('one', {}, { timestamp: ${given} }))`);
@@ -124,7 +124,7 @@ describe('capture options', () => {
     },
   );
 
-  test('$set, $set_once and $unset become event fields instead of properties', async () => {
+  test('sends $set, $set_once and $unset as event fields instead of properties', async () => {
     const { page } = await lab.visit();
     const event = await page.evaluate(() =>
       window.posthog.capture('one', {}, { $set: { a: 1 }, $set_once: { b: 2 }, $unset: ['c'] }),
@@ -140,7 +140,7 @@ test.each(['', undefined, null, 7, {}])('capture(%p) logs an error and captures 
 });
 
 describe('super properties', () => {
-  test('are sent with every event until they are unregistered', async () => {
+  test('adds super properties to every event until they are unregistered', async () => {
     const { page } = await lab.visit();
     const seen = await page.evaluate(() => {
       const { posthog } = window;
@@ -164,7 +164,7 @@ describe('super properties', () => {
     for (const removed of ['plan', 'step']) expect(seen.after).not.toHaveProperty(removed);
   });
 
-  test('trigger listeners even if one listener throws', async () => {
+  test('calls super property listeners even if one listener throws', async () => {
     const { page, complaints } = await lab.visit();
     const heard = await page.evaluate(() => {
       const seen: string[] = [];

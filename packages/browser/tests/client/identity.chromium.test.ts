@@ -45,8 +45,8 @@ async function newVisitor(options: InitOptions = {}) {
 
 const uuid7 = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 
-describe('a visitor', () => {
-  test('has an ID that is also the device ID on the first visit', async () => {
+describe("the visitor's identity", () => {
+  test('generates an ID that is also the device ID on the first visit', async () => {
     const { page, id } = await newVisitor();
     const { stored } = await run(page, []);
     expect(id).toMatch(uuid7);
@@ -64,7 +64,7 @@ describe('a visitor', () => {
     ['DistinctId', 'not a valid distinct ID'],
     ['$posthog_cookieless', 'not a valid distinct ID'],
     [{}, 'not a valid distinct ID'],
-  ])('is not identified by identify(%p), which logs an error', async (wrong, text) => {
+  ])('identify(%p) logs an error and does not identify the visitor', async (wrong, text) => {
     const { page, complaints, id } = await newVisitor();
     const { captured, stored } = await run(page, [['identify', wrong]]);
     expect(captured).toEqual([]);
@@ -77,13 +77,13 @@ describe('a visitor', () => {
     ['guest', 'guest'],
     ['0', '0'],
     [42, '42'],
-  ])('is identified by identify(%p)', async (given, id) => {
+  ])('identify(%p) identifies the visitor', async (given, id) => {
     const { page } = await newVisitor();
     const { stored } = await run(page, [['identify', given]]);
     expect(stored).toMatchObject({ distinct_id: id, $user_state: 'identified', $user_id: id });
   });
 
-  test('is identified by an immediate $identify event with the properties, if the visitor was anonymous', async () => {
+  test('identify immediately sends $identify with the properties if the visitor was anonymous', async () => {
     const { page, id } = await newVisitor();
     const { captured, stored } = await run(page, [['identify', 'user-7', { email: 'u7@example.test' }, { first: 1 }]]);
     expect(captured).toHaveLength(1);
@@ -97,7 +97,7 @@ describe('a visitor', () => {
     expect(stored).toMatchObject({ distinct_id: 'user-7', $user_state: 'identified', $device_id: id, $epp: true });
   });
 
-  test('only gets a $set event when identified by their own anonymous ID', async () => {
+  test("identify sends only a $set event for the visitor's own anonymous ID", async () => {
     const { page, id } = await newVisitor();
     const { captured, stored } = await run(page, [['identify', id, { plan: 'pro' }]]);
     expect(captured).toEqual([expect.objectContaining({ name: '$set' })]);
@@ -105,7 +105,7 @@ describe('a visitor', () => {
     expect(stored).toMatchObject({ distinct_id: id, $user_state: 'identified' });
   });
 
-  test('is not merged with another identified visitor', async () => {
+  test('identify does not merge two identified visitors', async () => {
     const { page } = await newVisitor();
     await run(page, [['identify', 'user-1']]);
     const { captured, stored } = await run(page, [['identify', 'user-2']]);
@@ -113,7 +113,7 @@ describe('a visitor', () => {
     expect(stored).toMatchObject({ distinct_id: 'user-2', $user_id: 'user-2', $user_state: 'identified' });
   });
 
-  test('gets a $set event only if person properties have changed', async () => {
+  test('sends a $set event only if person properties have changed', async () => {
     const { page } = await newVisitor();
     const { captured } = await run(page, [
       ['identify', 'user-1', { plan: 'pro' }],
@@ -128,7 +128,7 @@ describe('a visitor', () => {
     expect(captured[2]?.properties).toMatchObject({ $set: {}, $set_once: { once: 1 } });
   });
 
-  test('can lose properties with unsetPersonProperties, and get the same properties again', async () => {
+  test('unsetPersonProperties removes properties, which can then be set again', async () => {
     const { page } = await newVisitor();
     const { captured } = await run(page, [
       ['setPersonProperties', { plan: 'pro' }],
@@ -140,7 +140,7 @@ describe('a visitor', () => {
     expect(captured[1]?.properties.$unset).toEqual(['plan']);
   });
 
-  test("gets another ID from alias, which returns -1 for the visitor's current ID", async () => {
+  test("alias adds an ID, and returns -1 for the visitor's current ID", async () => {
     const { page, id } = await newVisitor();
     const { captured, results } = await run(page, [
       ['alias', 'alias-1'],
@@ -154,7 +154,7 @@ describe('a visitor', () => {
     expect((await run(page, [['alias', id]])).results).toEqual([-1]);
   });
 
-  test('joins a group with $groupidentify, and every later event includes the group', async () => {
+  test('group sends $groupidentify, and adds the group to every later event', async () => {
     const { page } = await newVisitor();
     const { captured, results, stored } = await run(page, [
       ['setPersonProperties', { a: 1 }],
@@ -184,7 +184,7 @@ describe('a visitor', () => {
     expect(stored.$groups).toEqual({});
   });
 
-  test('is replaced by a new visitor on the same device after reset', async () => {
+  test('reset starts a new visitor on the same device', async () => {
     const { page, id } = await newVisitor();
     await run(page, [
       ['identify', 'user-1'],
@@ -206,21 +206,21 @@ describe('a visitor', () => {
     expect(await page.evaluate(() => window.posthog.get_explicit_consent_status())).toBe('pending');
   });
 
-  test('is replaced by a new visitor on a new device after reset(true)', async () => {
+  test('reset(true) starts a new visitor on a new device', async () => {
     const { page, id } = await newVisitor();
     const { stored } = await run(page, [['reset', true]]);
     expect(stored.$device_id).toBe(stored.distinct_id);
     expect(stored.$device_id).not.toBe(id);
   });
 
-  test('is replaced by the given visitor after reset with bootstrap', async () => {
+  test('reset with bootstrap starts the given visitor', async () => {
     const { page, id } = await newVisitor();
     const how = { bootstrap: { distinctID: 'next', isIdentifiedID: true } };
     const { stored } = await run(page, [['reset', how]]);
     expect(stored).toMatchObject({ distinct_id: 'next', $user_state: 'identified', $device_id: id });
   });
 
-  test('no longer captures events if reset clears the consent, which is logged', async () => {
+  test('captures no more events if reset clears the consent, and logs this', async () => {
     const { page, complaints } = await newVisitor({ opt_out_capturing_by_default: true });
     await run(page, [['opt_in_capturing'], ['reset']]);
     expect(complaints.join()).toContain('reset cleared the consent');
@@ -235,7 +235,7 @@ describe('person_profiles', () => {
     ['setPersonProperties', { a: 1 }],
     ['createPersonProfile'],
   ];
-  test.each(makers)('identified_only: events have a person profile only after %s', async (...call) => {
+  test.each(makers)('identified_only adds a person profile to events only after %s', async (...call) => {
     const { page } = await newVisitor();
     const { captured, stored } = await run(page, [['capture', 'before'], call, ['capture', 'after']]);
     expect(captured[0]?.properties.$process_person_profile).toBe(false);
@@ -247,7 +247,7 @@ describe('person_profiles', () => {
   test.each([
     ['always', true],
     ['never', false],
-  ] as const)('%s: every event has $process_person_profile %p', async (person_profiles, isMade) => {
+  ] as const)('%s sets $process_person_profile to %p on every event', async (person_profiles, isMade) => {
     const { page, complaints } = await newVisitor({ person_profiles });
     const { captured } = await run(page, [
       ['capture', 'one'],
@@ -263,7 +263,7 @@ describe('person_profiles', () => {
     expect(complaints.join()).toContain(isMade ? '' : 'setPersonProperties has no effect');
   });
 
-  test('the application cannot set $process_person_profile', async () => {
+  test('ignores $process_person_profile from the application', async () => {
     const { page } = await newVisitor();
     const { captured } = await run(page, [['capture', 'one', { $process_person_profile: true }]]);
     expect(captured[0]?.properties.$process_person_profile).toBe(false);
@@ -271,21 +271,21 @@ describe('person_profiles', () => {
 });
 
 describe('bootstrap', () => {
-  test('an anonymous ID becomes the device ID', async () => {
+  test('bootstrap uses an anonymous ID as the device ID', async () => {
     const { page, id } = await newVisitor({ bootstrap: { distinctID: 'server-1' } });
     const { stored } = await run(page, []);
     expect(id).toBe('server-1');
     expect(stored).toMatchObject({ $device_id: 'server-1', $user_state: 'anonymous' });
   });
 
-  test('an identified ID does not become the device ID', async () => {
+  test('bootstrap does not use an identified ID as the device ID', async () => {
     const { page } = await newVisitor({ bootstrap: { distinctID: 'user-1', isIdentifiedID: true } });
     const { stored } = await run(page, []);
     expect(stored).toMatchObject({ distinct_id: 'user-1', $user_state: 'identified' });
     expect(stored.$device_id).toMatch(uuid7);
   });
 
-  test('an identified ID causes $identify if the device had an anonymous visitor', async () => {
+  test('bootstrap with an identified ID sends $identify if the device had an anonymous visitor', async () => {
     const visitor = await lab.browser.newContext();
     const first = await lab.visit({ visitor });
     const id = await first.page.evaluate(() => window.posthog.get_distinct_id());
@@ -301,7 +301,7 @@ describe('bootstrap', () => {
     expect(event?.properties.distinct_id).toBe('user-1');
   });
 
-  test('an identified ID is ignored with a warning if another user is identified', async () => {
+  test('bootstrap with an identified ID logs a warning and has no effect if another user is identified', async () => {
     const visitor = await lab.browser.newContext();
     const first = await lab.visit({ visitor });
     await run(first.page, [['identify', 'user-1']]);

@@ -31,14 +31,14 @@ describe('init', () => {
     ['  ', 'the token is missing'],
     [undefined, 'the token is missing'],
     [null, 'the token is missing'],
-  ])('logs an error and does nothing else with the token %p', async (token, text) => {
+  ])('init logs an error and does nothing else with the token %p', async (token, text) => {
     const { complaints, isLoaded } = await init(token, { api_host: lab.ingest.url });
     expect(isLoaded).toBe(false);
     expect(complaints.join()).toContain(text);
   });
 
   test.each([[undefined], [{}], [{ api_host: '' }], ['https://host'], [7]])(
-    'logs a missing api_host with the options %j',
+    'init logs a missing api_host with the options %j',
     async (options) => {
       const { complaints, isLoaded } = await init('phc_test', options);
       expect(isLoaded).toBe(false);
@@ -46,7 +46,7 @@ describe('init', () => {
     },
   );
 
-  test('logs a warning and does nothing on the second call', async () => {
+  test('the second init call logs a warning and does nothing', async () => {
     const { page, complaints } = await lab.visit();
     const token = await page.evaluate((api_host) => {
       window.posthog.init('phc_other', { api_host });
@@ -56,7 +56,7 @@ describe('init', () => {
     expect(complaints.join()).toContain('already initialized');
   });
 
-  test('calls `loaded` with the client, and continues if `loaded` throws', async () => {
+  test('init calls `loaded` with the client, and continues if `loaded` throws', async () => {
     const { page, complaints } = await lab.visit({ isStarted: false });
     const isSame = await page.evaluate((api_host) => {
       let given: unknown;
@@ -71,7 +71,7 @@ describe('init', () => {
     expect(complaints.join()).toContain('of the application');
   });
 
-  test('works with a bootstrap that contains null flags', async () => {
+  test('init accepts a bootstrap that contains null flags', async () => {
     const { page } = await init('phc_test', {
       api_host: lab.ingest.url,
       bootstrap: { distinctID: 'user-1', featureFlags: null, featureFlagPayloads: null },
@@ -87,7 +87,7 @@ describe('init', () => {
   });
 
   test.each(['undefined', `''`, `Promise.resolve('mine')`, `(() => { throw new Error('mine'); })()`])(
-    'creates an ID if get_device_id returns %s',
+    'init creates an ID if get_device_id returns %s',
     async (given) => {
       const { page, complaints } = await lab.visit({ isStarted: false });
       const ids = await page.evaluate(`(() => {
@@ -101,7 +101,7 @@ describe('init', () => {
     },
   );
 
-  test('creates named clients that work independently', async () => {
+  test('init creates named clients that work independently', async () => {
     const { page } = await lab.visit();
     const seen = await page.evaluate((api_host) => {
       const second = window.posthog.init('phc_second', { api_host, opt_out_useragent_filter: true }, 'second');
@@ -117,7 +117,7 @@ describe('init', () => {
   });
 });
 
-describe('the options', () => {
+describe('validating and changing options', () => {
   const wrong: [name: string, value: unknown][] = [
     ['api_host', 7],
     ['autocapture', 'yes'],
@@ -135,17 +135,14 @@ describe('the options', () => {
     ['flushAt', Number.NaN],
     ['process_person', 'sometimes'],
   ];
-  test.each(wrong)(
-    '%s: %p is rejected with an error that names the option, and the default applies',
-    async (name, value) => {
-      const { page, complaints } = await init('phc_test', { api_host: `${lab.ingest.url}/`, ...{ [name]: value } });
-      const today = name === 'process_person' ? 'person_profiles' : name;
-      expect(complaints.join()).toContain(today);
-      if (name === 'api_host') return;
-      const used = await page.evaluate(() => JSON.parse(JSON.stringify(window.posthog.config)));
-      expect(used[today]).toEqual(defaults[today]);
-    },
-  );
+  test.each(wrong)('%s: rejects %p with an error that names the option, and uses the default', async (name, value) => {
+    const { page, complaints } = await init('phc_test', { api_host: `${lab.ingest.url}/`, ...{ [name]: value } });
+    const today = name === 'process_person' ? 'person_profiles' : name;
+    expect(complaints.join()).toContain(today);
+    if (name === 'api_host') return;
+    const used = await page.evaluate(() => JSON.parse(JSON.stringify(window.posthog.config)));
+    expect(used[today]).toEqual(defaults[today]);
+  });
 
   const renamed: [former: string, value: unknown, today: string][] = [
     ['process_person', 'always', 'person_profiles'],
@@ -156,13 +153,13 @@ describe('the options', () => {
     ['verbose', true, 'debug'],
     ['property_blacklist', ['a'], 'property_denylist'],
   ];
-  test.each(renamed)('accept the former name %s', async (former, value, today) => {
+  test.each(renamed)('accepts the former option name %s', async (former, value, today) => {
     const { page } = await init('phc_test', { api_host: lab.ingest.url, [former]: value });
     const config = await page.evaluate(() => JSON.parse(JSON.stringify(window.posthog.config)));
     expect(config[today]).toEqual(value);
   });
 
-  test('have default values, and lose slashes at the end of hosts', async () => {
+  test('fills in default options, and removes trailing slashes from hosts', async () => {
     const { page } = await init('phc_test', { api_host: `${lab.ingest.url}//`, ui_host: 'https://ui.example/' });
     const config = await page.evaluate(() => JSON.parse(JSON.stringify(window.posthog.config)));
     expect(config).toMatchObject({
@@ -174,17 +171,17 @@ describe('the options', () => {
     });
   });
 
-  test('have the default values as of the date in `defaults`', async () => {
+  test('uses the default options as of the date in `defaults`', async () => {
     const { page } = await init('phc_test', { api_host: lab.ingest.url, defaults: '2025-05-24' });
     expect(await page.evaluate(() => window.posthog.config.capture_pageview)).toBe('history_change');
   });
 
-  test('include debug mode if the URL contains ?__posthog_debug=true', async () => {
+  test('turns on debug mode if the URL contains ?__posthog_debug=true', async () => {
     const { page } = await lab.visit({ path: '/shop?__posthog_debug=true' });
     expect(await page.evaluate(() => window.posthog.config.debug)).toBe(true);
   });
 
-  test('can be changed by set_config, except the token', async () => {
+  test('set_config changes every option except the token', async () => {
     const { page, complaints } = await lab.visit();
     const seen = await page.evaluate(() => {
       window.posthog.set_config({ property_denylist: ['secret'], persistence: 'nowhere' as 'memory' });
@@ -197,8 +194,8 @@ describe('the options', () => {
   });
 });
 
-describe('before init', () => {
-  test('every function does nothing, and logs that init must be called first', async () => {
+describe('calls before init', () => {
+  test('every function does nothing before init, and logs that init must be called first', async () => {
     const { page, complaints } = await lab.visit({ isStarted: false });
     const results = await page.evaluate(() => {
       const client = window.posthog as unknown as Record<string, unknown>;
@@ -217,7 +214,7 @@ describe('before init', () => {
     }
   });
 
-  test('listeners can be added and removed', async () => {
+  test('the application can add and remove listeners before init', async () => {
     const { page, complaints } = await lab.visit({ isStarted: false });
     const calls = await page.evaluate((api_host) => {
       const seen: string[] = [];
@@ -235,7 +232,7 @@ describe('before init', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('options, flags and __loaded are readable', async () => {
+  test('the application can read options, flags and __loaded before init', async () => {
     const { page } = await lab.visit({ isStarted: false });
     const seen = await page.evaluate(() => {
       const { config, featureFlags, __loaded, version } = window.posthog;

@@ -20,7 +20,7 @@ const captureMany = (count: number) => {
   return { steps: seen.filter((event) => event === 'step').length, warnings };
 };
 
-describe('the rate limit', () => {
+describe('the event rate limit', () => {
   /** Opens a page with a stopped clock, which the test can advance. */
   async function visitAt(options = {}) {
     const visitor = await lab.browser.newContext();
@@ -29,7 +29,7 @@ describe('the rate limit', () => {
     return { visitor, page };
   }
 
-  test('allows a burst of 100 events and then 10 per second, and warns once', async () => {
+  test('the rate limit allows a burst of 100 events and then 10 per second, and warns once', async () => {
     const { visitor, page } = await visitAt();
     const first = await page.evaluate(captureMany, 105);
     expect(first.steps).toBe(100);
@@ -41,7 +41,7 @@ describe('the rate limit', () => {
     expect(second.warnings).toEqual([expect.stringContaining('5 event(s) dropped')]);
   });
 
-  test('continues across page loads, so that it also limits a page that reloads in a loop', async () => {
+  test('the rate limit continues across page loads, so that it also stops a page that reloads in a loop', async () => {
     const { visitor, page } = await visitAt();
     await page.evaluate(captureMany, 100);
     await page.goto('about:blank');
@@ -49,7 +49,7 @@ describe('the rate limit', () => {
     expect((await again.page.evaluate(captureMany, 10)).steps).toBe(0);
   });
 
-  test('works after the clock was set back by a day', async () => {
+  test('the rate limit works after the clock was set back by a day', async () => {
     const { visitor, page } = await visitAt();
     await page.evaluate(captureMany, 105);
     await visitor.clock.setFixedTime(new Date('2026-11-21T10:00:00Z'));
@@ -58,7 +58,7 @@ describe('the rate limit', () => {
     expect((await page.evaluate(captureMany, 30)).steps).toBe(20);
   });
 
-  test('can be configured, and skipped for one event', async () => {
+  test('applies the configured rate limit, and can skip it for one event', async () => {
     const { page } = await visitAt({ rate_limiting: { events_per_second: 2, events_burst_limit: 5 } });
     expect((await page.evaluate(captureMany, 10)).steps).toBe(5);
     const event = await page.evaluate(() => window.posthog.capture('free', {}, { skip_client_rate_limiting: true }));
@@ -66,7 +66,7 @@ describe('the rate limit', () => {
   });
 });
 
-describe('bots', () => {
+describe('bot detection', () => {
   const person =
     'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36';
   const rows: [agent: string, isDriven: boolean, isBot: boolean][] = [
@@ -85,7 +85,7 @@ describe('bots', () => {
     ],
   ];
   test.each(rows)(
-    'with the user agent %s and navigator.webdriver %p, are detected: %p',
+    'with the user agent %s and navigator.webdriver %p, detects a bot: %p',
     async (userAgent, isDriven, isBot) => {
       const visitor = await lab.browser.newContext({ userAgent });
       await visitor.addInitScript(

@@ -64,7 +64,7 @@ test.each([
   [1, 60],
   [120, 120],
   [1_000_000, 36_000],
-])('session_idle_timeout_seconds %d is used as %d', async (given, seconds) => {
+])('uses session_idle_timeout_seconds %d as %d', async (given, seconds) => {
   const { visitor, page } = await visitAt({ session_idle_timeout_seconds: given });
   const first = await capture(page);
   await later(visitor, (seconds - 10) * 1000);
@@ -173,7 +173,7 @@ test('bootstrap.sessionID sets the session ID if it is a recent UUIDv7', async (
   expect((await capture(third.page)).session).not.toBe('mine');
 });
 
-test('session properties end with the session', async () => {
+test('removes session properties when the session ends', async () => {
   const { visitor, page } = await visitAt();
   await page.evaluate(() => window.posthog.register_for_session({ step: 1 }));
   const stepOf = () => page.evaluate(() => window.posthog.capture('step')?.properties.step);

@@ -37,7 +37,7 @@ const blocked: [what: string, script: string][] = [
   ['storage forgets', `Storage.prototype.setItem = () => {}; Storage.prototype.getItem = () => null`],
 ];
 
-test.each(blocked)('%s: works without storage', async (_, script) => {
+test.each(blocked)('%s: the library works without storage', async (_, script) => {
   const visitor = await lab.browser.newContext();
   await visitor.addInitScript(script);
   const { page, complaints } = await lab.visit({ visitor });
@@ -55,7 +55,7 @@ test.each(blocked)('%s: works without storage', async (_, script) => {
   expect(complaints).toEqual([]);
 });
 
-test('works when storage becomes full', async () => {
+test('the library works when storage becomes full', async () => {
   const { page, complaints } = await lab.visit();
   const seen = await page.evaluate(() => {
     Storage.prototype.setItem = () => {

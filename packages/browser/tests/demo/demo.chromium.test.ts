@@ -50,7 +50,7 @@ const arrived = (name: string) =>
     return event as NonNullable<typeof event>;
   });
 
-test('sends and lists actions in the shop', async () => {
+test("the demo shop sends and lists the visitor's actions", async () => {
   await page.getByRole('button', { name: 'Add to basket' }).first().click();
   await press('Order');
   const order = await arrived('order placed');
@@ -64,7 +64,7 @@ test('sends and lists actions in the shop', async () => {
   expect(complaints).toEqual([]);
 });
 
-test("shows the visitor's identity and flags", async () => {
+test("the demo shop shows the visitor's identity and flags", async () => {
   expect(await page.getByRole('row', { name: 'button-color' }).textContent()).toBe(
     ['button-color', 'orange', '{"color":"#ef6c00"}'].join(''),
   );
@@ -79,7 +79,7 @@ test("shows the visitor's identity and flags", async () => {
   expect(await page.locator('#identity').textContent()).not.toMatch(/Distinct IDada/);
 });
 
-test('captures nothing after the visitor refuses consent, until the visitor gives consent', async () => {
+test('the demo shop captures nothing after the visitor refuses consent, until the visitor consents', async () => {
   await press('Decline');
   await page.getByText('You have declined').waitFor();
   await page.getByRole('button', { name: 'Add to basket' }).first().click();
@@ -89,7 +89,7 @@ test('captures nothing after the visitor refuses consent, until the visitor give
   expect(ingest.events('product added')).toEqual([]);
 });
 
-test('neither shows nor sends typed text', async () => {
+test('the demo shop neither shows nor sends typed text', async () => {
   await page.getByLabel('Search products').fill('my secret wish');
   await press('Search');
   await arrived('shelf searched');
@@ -98,7 +98,7 @@ test('neither shows nor sends typed text', async () => {
   expect(await page.locator('body').textContent()).not.toContain('secret');
 });
 
-test('has a content security policy that blocks all other scripts', async () => {
+test("the demo shop's content security policy blocks all other scripts", async () => {
   const response = await fetch(demo.url);
   const policy = response.headers.get('content-security-policy');
   expect(policy).toContain("default-src 'none'");
@@ -106,7 +106,7 @@ test('has a content security policy that blocks all other scripts', async () => 
   expect((await fetch(`${demo.url}serve-demo.ts`)).status).toBe(404);
 });
 
-test('has no serious accessibility problems', async () => {
+test('the demo shop has no serious accessibility problems', async () => {
   const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   await press('Sign in as Ada');
   await page.locator('summary').first().click();

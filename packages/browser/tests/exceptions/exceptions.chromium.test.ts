@@ -33,12 +33,12 @@ describe('captureException, compared with posthog-js', () => {
   });
   afterAll(() => comparison?.stop());
 
-  test.each(thrownCases)('captures the same event for %s', async (_, thrown) => {
+  test.each(thrownCases)('captures the same event as posthog-js for %s', async (_, thrown) => {
     const [ours, reference] = await tell(`const thrown = ${thrown};`);
     expect(withoutOwnFrames(ours)).toEqual(withoutOwnFrames(reference));
   });
 
-  test.each(stackCases)('captures the same event for a stack of %s', async (of, stack) => {
+  test.each(stackCases)('captures the same event as posthog-js for a stack of %s', async (of, stack) => {
     const [ours, reference] = await tell(`const thrown = new Error('m'); thrown.stack = ${JSON.stringify(stack)};`);
     if (!ofExtension.test(of)) return expect(ours).toEqual(reference);
     // posthog-js ignores these values. This library captures them, because the application passes them explicitly.
@@ -46,7 +46,7 @@ describe('captureException, compared with posthog-js', () => {
     expect(framesOf(ours).filter(({ in_app }) => !in_app)).not.toEqual([]);
   });
 
-  test('captures the same event with additional properties', async () => {
+  test('captures the same event as posthog-js with additional properties', async () => {
     const { ours, reference } = await comparison.run({
       html: '',
       act: `const error = new Error('m'); for (const one of [posthog, reference]) one.captureException(error, { cart: 3, $exception_level: 'warning' })`,
@@ -83,7 +83,7 @@ describe('captureException, compared with posthog-js', () => {
     ],
     ['a line of 10 MB', `const thrown = new Error('m'); thrown.stack = '    at ' + '('.repeat(1e7);`],
   ];
-  test.each(hostile)('does not throw for %s', async (_, thrown) => {
+  test.each(hostile)('captureException does not throw for %s', async (_, thrown) => {
     const entries = (await tell(thrown))[0];
     expect(entries.length).toBeGreaterThan(0);
     expect(entries.length).toBeLessThanOrEqual(50);
@@ -97,7 +97,7 @@ describe('captureException, compared with posthog-js', () => {
 });
 
 describe('captureException', () => {
-  test('calls posthog.capture before and after init, even if the application has replaced it', async () => {
+  test('captureException calls posthog.capture before and after init, even if the application has replaced it', async () => {
     const [ingest, site] = await Promise.all([startScriptedIngest(), startSite()]);
     const { page } = await openPage(await browser.newContext(), site.url);
     await page.waitForFunction('window.posthog');
@@ -166,7 +166,7 @@ describe('uncaught errors', () => {
       false,
     ],
   ];
-  test.each(enablingCases)('are captured only if enabled: %s', async (_, options, config, isCaptured) => {
+  test.each(enablingCases)('captures uncaught errors only if enabled: %s', async (_, options, config, isCaptured) => {
     const visit = await open(options, config);
     await visit.page.evaluate(async () => {
       const dispatched = ['error', 'unhandledrejection'].map(
@@ -190,7 +190,7 @@ describe('uncaught errors', () => {
     for (const entry of entries) expect(entry?.mechanism).toMatchObject({ type: 'generic', handled: false });
   });
 
-  test('are kept until the settings are known', async () => {
+  test('keeps uncaught errors until the settings are known', async () => {
     const { after, release } = createHold();
     const body = { errorTracking: { autocaptureExceptions: true } };
     ingest.respondWith(({ path }) => (path.startsWith('/array/') ? { after, body } : undefined));
@@ -206,7 +206,7 @@ describe('uncaught errors', () => {
     expect(listOf([event])[0]?.value).toBe('early');
   });
 
-  test('are limited to ten of each type', async () => {
+  test('captures at most ten uncaught errors of each type', async () => {
     const visit = await open({ capture_exceptions: true }, {});
     await visit.page.evaluate(() => {
       for (let i = 0; i < 500; i++) window.dispatchEvent(new ErrorEvent('error', { error: new Error(`again ${i}`) }));
@@ -217,7 +217,7 @@ describe('uncaught errors', () => {
     expect(types).toEqual([...Array.from({ length: 10 }, () => 'Error'), 'TypeError']);
   });
 
-  test('are not captured if they come from browser extensions', async () => {
+  test('ignores uncaught errors from browser extensions', async () => {
     const visit = await open({ capture_exceptions: true }, {});
     await visit.page.evaluate(() => {
       const error = new Error('of an extension');
@@ -228,7 +228,7 @@ describe('uncaught errors', () => {
     expect(ingest.events('$exception')).toHaveLength(0);
   });
 
-  test('exclude failed images, and are not captured after a shutdown', async () => {
+  test('ignores failed images, and errors after a shutdown', async () => {
     const visit = await open({ capture_exceptions: true }, {});
     await visit.page.evaluate(async () => {
       await new Promise((resolve) =>

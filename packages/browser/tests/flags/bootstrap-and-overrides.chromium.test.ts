@@ -26,7 +26,7 @@ const neverRespond = () => {
 };
 
 describe('bootstrapped flags', () => {
-  it('may be null', async () => {
+  it('accepts null in bootstrap', async () => {
     const nothing = { distinctID: null, featureFlags: null, featureFlagPayloads: null, sessionID: null };
     const page = await shop.enter({ bootstrap: nothing });
     await waitForFlags(page);
@@ -34,7 +34,7 @@ describe('bootstrapped flags', () => {
   });
 
   it.each(['ours', 'reference'] as const)(
-    'are available in %s immediately, including disabled ones',
+    'returns bootstrapped flags from %s immediately, including disabled flags',
     async (library) => {
       neverRespond();
       const page = await shop.enter({ bootstrap }, { library });
@@ -73,7 +73,7 @@ describe('bootstrapped flags', () => {
     },
   );
 
-  it('are replaced by the flags of the first request', async () => {
+  it('replaces bootstrapped flags with the flags of the first response', async () => {
     const page = await shop.enter({ bootstrap });
     await eventually(async () => expect(await variants(page)).toEqual({ 'beta-nav': true, 'price-test': 'blue' }));
     await page.evaluate(() => void window.posthog.getFeatureFlag('price-test'));
@@ -85,7 +85,7 @@ describe('bootstrapped flags', () => {
     });
   });
 
-  it("are used instead of the previous visit's flags if the request fails", async () => {
+  it("uses bootstrapped flags instead of the previous visit's flags if the request fails", async () => {
     const first = await shop.enter();
     await waitForFlags(first);
     const { after, release } = createHold();
@@ -101,14 +101,14 @@ describe('bootstrapped flags', () => {
     expect(await variants(page)).toEqual(bootstrap.featureFlags);
   });
 
-  it('do not apply after reset', async () => {
+  it('drops bootstrapped flags on reset', async () => {
     shop.ingest.respondWith(({ path }) => (path === '/flags/' ? { status: 500, body: {} } : undefined));
     const page = await shop.enter({ bootstrap });
     await page.evaluate(() => window.posthog.reset());
     expect(await variants(page)).toEqual({});
   });
 
-  it('can be passed to reset', async () => {
+  it('reset accepts bootstrapped flags', async () => {
     neverRespond();
     const page = await shop.enter({ bootstrap });
     await page.evaluate(() => window.posthog.reset({ bootstrap: { featureFlags: { other: true } } }));
@@ -117,14 +117,14 @@ describe('bootstrapped flags', () => {
   });
 });
 
-describe('overrides', () => {
+describe('flag overrides', () => {
   it.each<[string, unknown, unknown]>([
     ['values', { flags: { 'beta-nav': false, mine: 'x' } }, { 'beta-nav': false, 'price-test': 'blue', mine: 'x' }],
     ['names', { flags: ['mine'] }, { 'beta-nav': true, 'price-test': 'blue', mine: true }],
     ['a plain list of names', ['mine'], { 'beta-nav': true, 'price-test': 'blue', mine: true }],
     ['a plain object of values', { mine: 'x' }, { 'beta-nav': true, 'price-test': 'blue', mine: 'x' }],
     ['payloads', { payloads: { 'beta-nav': { a: 1 } } }, { 'beta-nav': true, 'price-test': 'blue' }],
-  ])('may be %s, and are removed by false', async (_what, overrides, expected) => {
+  ])('applies overrides from %s, and removes them with false', async (_what, overrides, expected) => {
     const page = await shop.enter();
     await waitForFlags(page);
     await page.evaluate((given) => {

@@ -24,7 +24,7 @@ const ofFlags = ({ properties }: ReceivedEvent) =>
   Object.fromEntries(Object.entries(properties).filter(([name]) => /flag|^\$feature\/|bootstrap/.test(name)));
 
 describe.each(['ours', 'reference'] as const)('$feature_flag_called, library %s', (library) => {
-  it("is captured once for each flag and value across all of a visitor's pages", async () => {
+  it("captures $feature_flag_called once for each flag and value on all of a visitor's pages", async () => {
     const page = await shop.enter({}, { library });
     await waitForFlags(page);
     await page.evaluate(() => {
@@ -58,7 +58,7 @@ describe.each(['ours', 'reference'] as const)('$feature_flag_called, library %s'
     expect(calls(shop.ingest.events('$feature_flag_called'))).toEqual(expected);
   });
 
-  it('is captured again for another person', async () => {
+  it('captures $feature_flag_called again for another person', async () => {
     const page = await shop.enter({}, { library });
     await waitForFlags(page);
     await page.evaluate(() => {
@@ -70,7 +70,7 @@ describe.each(['ours', 'reference'] as const)('$feature_flag_called, library %s'
     expect(called.map(({ properties }) => properties.distinct_id === 'user-7')).toEqual([false, true]);
   });
 
-  it('is captured for earlier reads when the visitor gives consent', async () => {
+  it('captures $feature_flag_called for earlier reads when the visitor gives consent', async () => {
     const page = await shop.enter({ opt_out_capturing_by_default: true }, { library });
     await waitForFlags(page);
     await page.evaluate(() => {

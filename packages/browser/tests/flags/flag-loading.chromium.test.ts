@@ -44,7 +44,7 @@ const values = { 'beta-nav': true, 'price-test': 'blue' };
 const active = ['beta-nav', 'price-test'];
 const detail = (key: string, enabled: boolean, more = {}) => ({ key, enabled, variant: null, ...more });
 
-it('calls listeners when flags arrive, and calls later listeners immediately', async () => {
+it('calls all listeners when flags arrive, and calls later listeners immediately', async () => {
   const page = await shop.enter({}, { before: listen });
   expect(await waitForCalls(page, 1)).toEqual([[active, values, { errorsLoading: false }]]);
   await page.evaluate(listen);
@@ -141,7 +141,7 @@ it('does not send a third flag request after two failures', async () => {
   expect(shop.flagRequests()).toHaveLength(2);
 });
 
-it('does not repeat a flag request after any other status', async () => {
+it('does not repeat a flag request after statuses other than 502 and 504', async () => {
   respondToFlags({ status: 503 });
   const page = await shop.enter({}, { before: listen });
   await waitForCalls(page, 1);

@@ -57,7 +57,7 @@ const rows: [string, () => unknown, unknown][] = [
   ],
 ];
 
-it.each(rows)('returns the same as posthog-js for %s', async (_what, read, value) => {
+it.each(rows)('returns the same flag results as posthog-js for %s', async (_what, read, value) => {
   expect(await pages.get('ours')?.evaluate(read)).toEqual(value);
   expect(await pages.get('reference')?.evaluate(read)).toEqual(value);
 });
@@ -70,7 +70,7 @@ it.each(['constructor', '__proto__', 'toString'])(
   },
 );
 
-it('returns undefined and captures nothing before any flags are known', async () => {
+it('reading a flag returns undefined and captures nothing before any flags are known', async () => {
   await shop.empty();
   shop.ingest.respondWith(({ path }) => (path === '/flags/' ? createHold() : undefined));
   const page = await shop.enter();

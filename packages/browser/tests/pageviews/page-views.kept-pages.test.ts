@@ -8,7 +8,7 @@ import { startSite } from '../support/start-site.ts';
 
 declare const posthog: import('../../src/index.ts').Client;
 
-describe('page views', () => {
+describe('capturing page views', () => {
   let browser: Browser;
   let ingest: ScriptedIngest;
   let site: TestServer;
@@ -35,7 +35,7 @@ describe('page views', () => {
     await ingest?.stop();
   });
 
-  test('are captured once after init, with the title, and with the $pageview_id of later events as UUID', async () => {
+  test('captures a $pageview after init with the title, and adds its UUID to later events as $pageview_id', async () => {
     const page = await open('/shop?a=1');
     const [view] = await received('$pageview');
     expect(view?.properties).toMatchObject({ title: 'Shop', $pathname: '/shop', $pageview_id: view?.uuid });
@@ -49,13 +49,13 @@ describe('page views', () => {
     expect(events('$pageview')).toHaveLength(1);
   });
 
-  test('are captured after an identify call in the same task as init', async () => {
+  test('captures a $pageview after an identify call in the same task as init', async () => {
     await open('/shop', {}, `posthog.identify('somebody')`);
     const [view] = await received('$pageview');
     expect(view?.properties.distinct_id).toBe('somebody');
   });
 
-  test('are captured when the page becomes visible, for example after prerendering', async () => {
+  test('captures a $pageview when the page becomes visible, for example after prerendering', async () => {
     const page = await visitor.newPage();
     await page.addInitScript(() => {
       Object.defineProperty(document, 'visibilityState', {
@@ -84,7 +84,7 @@ describe('page views', () => {
     expect(events('$pageview').map(({ properties }) => properties.$pathname)).toEqual(['/en/shop']);
   });
 
-  test('are captured only manually if automatic capture is disabled', async () => {
+  test('captures a $pageview only manually if automatic capture is disabled', async () => {
     const page = await open('/shop', { capture_pageview: false });
     await page.evaluate(() => posthog.capture('$pageview', { own: 1 }, { send_instantly: true }));
     const [view] = await received('$pageview');
@@ -92,7 +92,7 @@ describe('page views', () => {
     expect(events('$pageview')).toHaveLength(1);
   });
 
-  test('are captured when the visitor gives consent', async () => {
+  test('captures a $pageview when the visitor gives consent', async () => {
     const page = await open('/shop', { opt_out_capturing_by_default: true });
     const optedInAt = await page.evaluate(async () => {
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -108,7 +108,7 @@ describe('page views', () => {
     expect(more).toEqual([]);
   });
 
-  test('have the same properties as in posthog-js, and so do page leaves', async () => {
+  test('page views and page leaves have the same properties as in posthog-js', async () => {
     const comparison = await startComparison(browser);
     const { ours, reference } = await comparison.run({
       html: '<div style="height: 5000px"></div>',
@@ -133,7 +133,7 @@ describe('page views', () => {
     await comparison.stop();
   });
 
-  describe('with history_change', () => {
+  describe('page views with history_change', () => {
     const routes: [string, string, object | null][] = [
       [
         'pushState',
@@ -160,7 +160,7 @@ describe('page views', () => {
       ['no address', `history.pushState({ a: 1 }, '')`, null],
       ['the same path', `history.replaceState({}, '', '/start')`, null],
     ];
-    test.each(routes)('are captured only when the path changes: %s', async (_, change, expected) => {
+    test.each(routes)('captures a $pageview only when the path changes: %s', async (_, change, expected) => {
       const page = await open('/start', { capture_pageview: 'history_change' });
       const [first] = await received('$pageview');
       await page.evaluate(change);
@@ -176,7 +176,7 @@ describe('page views', () => {
       expect(end?.properties.$pageview_id).toBe(last?.uuid);
     });
 
-    test('have their own paths if several changes happen in one task', async () => {
+    test('captures each path if several changes happen in one task', async () => {
       const page = await open('/start', { capture_pageview: 'history_change' });
       await received('$pageview');
       await page.evaluate(() => {
@@ -195,7 +195,7 @@ describe('page views', () => {
       ]);
     });
 
-    test('are captured once, with the new URL, if an application changes its URL at the start', async () => {
+    test('captures one $pageview, with the new URL, if an application changes its URL at the start', async () => {
       const page = await open('/', { capture_pageview: 'history_change' }, `history.replaceState(null, '', '/en')`);
       await received('$pageview');
       await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 20)));
@@ -205,7 +205,7 @@ describe('page views', () => {
       expect(events('$pageview').map(({ properties }) => properties.$pathname)).toEqual(['/en', '/en/cart']);
     });
 
-    test('do not change the results of history methods', async () => {
+    test('does not change the results of history methods', async () => {
       const page = await open('/start', { capture_pageview: 'history_change' });
       const thrown = await page.evaluate(() => {
         history.pushState({ a: 1 }, 'x', '/a');
@@ -219,7 +219,7 @@ describe('page views', () => {
       expect(thrown).toBe('{"a":1} SecurityError');
     });
 
-    test('are not captured for a URL change if the option selects only page loads', async () => {
+    test('captures no $pageview for a URL change if the option selects only page loads', async () => {
       const page = await open('/start', { capture_pageview: true });
       await received('$pageview');
       await page.evaluate(() => history.pushState({}, '', '/next'));
@@ -228,8 +228,8 @@ describe('page views', () => {
     });
   });
 
-  describe('$pageleave', () => {
-    test('is sent by beacon with duration and scroll depth', async () => {
+  describe('capturing $pageleave', () => {
+    test('sends $pageleave by beacon with duration and scroll depth', async () => {
       const page = await open('/long');
       const [view] = await received('$pageview');
       await page.evaluate(
@@ -265,7 +265,7 @@ describe('page views', () => {
       expect(pageLeave?.properties).not.toHaveProperty('title');
     });
 
-    test('has a scroll depth of 100 % if the page does not scroll', async () => {
+    test('reports a scroll depth of 100 % if the page does not scroll', async () => {
       const page = await open('/short');
       await received('$pageview');
       await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 20)));
@@ -285,7 +285,7 @@ describe('page views', () => {
       ['with history_change', { capture_pageview: 'history_change' }, true],
       ['without batching', { request_batching: false }, true],
     ];
-    test.each(wishes)('is captured only if enabled: %s', async (_, options, isCaptured) => {
+    test.each(wishes)('captures $pageleave only if enabled: %s', async (_, options, isCaptured) => {
       const page = await open('/shop', options);
       await page.evaluate(() => posthog.capture('queued'));
       // If a beacon was lost, the site's next page sends its events.
@@ -295,7 +295,7 @@ describe('page views', () => {
       else expect(events('$pageleave')).toHaveLength(0);
     });
 
-    test('is captured on each visit to a page in the back/forward cache, after a new $pageview', async () => {
+    test('captures $pageleave on each visit to a page in the back/forward cache, after a new $pageview', async () => {
       const page = await openCachedPage(async () => {
         token = nextToken();
         const visit = await openPage(visitor, `${site.url}/kept`);
@@ -312,7 +312,7 @@ describe('page views', () => {
       expect(leaves.map(({ properties }) => properties.$prev_pageview_id)).toEqual(views.map(({ uuid }) => uuid));
     });
 
-    test('does not refer to a page view from an earlier session', async () => {
+    test('$pageleave does not refer to a page view from an earlier session', async () => {
       const page = await open('/shop');
       await received('$pageview');
       await page.evaluate(() => {

@@ -49,7 +49,7 @@ const agents = [
   `Mozilla/5.0 (PlayStation; PlayStation 5/6.00) ${safari} Version/16.0 Safari/605.1.15`,
 ];
 
-test.each(agents)('%s: reports the same browser, system and device as posthog-js', async (userAgent) => {
+test.each(agents)('%s: reports the same browser, operating system and device as posthog-js', async (userAgent) => {
   await devTools.send('Emulation.setUserAgentOverride', { userAgent });
   const seen = [];
   for (const path of ['/shop', '/reference']) {

@@ -112,7 +112,7 @@ const rows: [what: string, script: string, options?: InitOptions][] = [
   ['defaults', `posthog.capture('one')`, { defaults: '2025-05-24' }],
 ];
 
-test.each(rows)('%s: has the same properties as in posthog-js', async (_, script, options = {}) => {
+test.each(rows)('%s: sends the same event properties as posthog-js', async (_, script, options = {}) => {
   const [ours, theirs] = await Promise.all([eventsOf('ours', script, options), eventsOf('reference', script, options)]);
   expect(comparable(ours)).toEqual(comparable(theirs));
 });

@@ -79,8 +79,8 @@ const persistences: NonNullable<InitOptions['persistence']>[] = [
 describe.each([
   ['reference', 'ours'],
   ['ours', 'reference'],
-] as [Library, Library][])('a switch from %s to %s and back', (from, to) => {
-  test.each(visits)('does not change %s', async (_, script) => {
+] as [Library, Library][])('switching a site from %s to %s and back', (from, to) => {
+  test.each(visits)('switching keeps the stored data of %s', async (_, script) => {
     const page = await newVisitor();
     await goTo(page, from);
     await page.evaluate(script);
@@ -91,7 +91,7 @@ describe.each([
     expect(await memory(page)).toEqual(before);
   });
 
-  test.each(persistences)('does not change the visitor with persistence %s', async (persistence) => {
+  test.each(persistences)('switching keeps the visitor with persistence %s', async (persistence) => {
     const page = await newVisitor();
     await goTo(page, from, { persistence });
     await page.evaluate(`posthog.register({ plan: 'pro' }); posthog.identify('user-1')`);
@@ -103,7 +103,7 @@ describe.each([
     expect(await memory(page)).toEqual({ ...before, plan: 'free' });
   });
 
-  test("keeps the visitor's refusal", async () => {
+  test("switching keeps the visitor's refusal of consent", async () => {
     const page = await newVisitor();
     await goTo(page, from);
     await page.evaluate(() => window.posthog.opt_out_capturing());
@@ -114,7 +114,7 @@ describe.each([
     expect(await page.evaluate(() => window.posthog.get_explicit_consent_status())).toBe('granted');
   });
 
-  test('keeps a visitor that is stored only in the cookie', async () => {
+  test('switching keeps a visitor that is stored only in the cookie', async () => {
     const page = await newVisitor();
     await goTo(page, from);
     await page.evaluate(() => window.posthog.identify('user-1'));

@@ -66,7 +66,7 @@ test('includes events captured while the visitor leaves the page in the beacon',
   );
 });
 
-test("sends a beacon's events again on the next page, and then removes them", async () => {
+test("sends a beacon's events again from the next page, and then deletes them from storage", async () => {
   const { page } = await openAtRest();
   const uuids = await captureMany(page, 'last words', 3);
   await page.goto(elsewhere.url);
@@ -79,7 +79,7 @@ test("sends a beacon's events again on the next page, and then removes them", as
 test.each([
   ['500', { status: 500 }],
   ['nothing', { isDropped: true }],
-])("sends a beacon's events on the next page if its response is %s", async (_, response) => {
+])("sends a beacon's events from the next page if the beacon's response is %s", async (_, response) => {
   ingest.respondWith(({ headers }) => (headers['sec-fetch-mode'] === 'no-cors' ? response : undefined));
   const { page } = await openAtRest();
   const uuids = await captureMany(page, 'last words', 3);
@@ -90,7 +90,7 @@ test.each([
   await eventually(() => expect(uuidsReceived()).toEqual(uuids));
 });
 
-test('splits beacons at the size limit, and sends events that the browser rejected on the next page', async () => {
+test('splits beacons at the size limit, and sends events that the browser rejected from the next page', async () => {
   const { page } = await openAtRest({ flushAt: 1000 });
   const uuids = await captureMany(page, 'large', 60, 3000);
   await page.goto(elsewhere.url);

@@ -81,7 +81,7 @@ test.each([400, 401, 402, 403, 404, 422])('drops events rejected with status %d,
 });
 
 test.each([200, 202, 204])(
-  'treats events as accepted if the response status is %d, whatever the body is',
+  'treats events as accepted if the response status is %d, whatever the body contains',
   async (status) => {
     respondFirst({ status, body: status === 204 ? '' : 'not json' });
     const { page } = await open();
@@ -111,7 +111,7 @@ test('halves a batch that is too large until it fits, and drops a single event t
 test.each([
   ['seconds', () => '60'],
   ['a date', (now: number) => new Date(now + 60_000).toUTCString()],
-])('respects Retry-After in %s, also in flush', async (_, header) => {
+])('flush and send_instantly respect Retry-After in %s', async (_, header) => {
   const { page } = await open();
   await stopClock(page);
   respondFirst({ status: 503, headers: { 'retry-after': header(await page.evaluate(() => Date.now())) } });
@@ -154,7 +154,7 @@ test('ignores the quota of another product', async () => {
   await page.context().close();
 });
 
-test('cancels a request without a response after a minute, and repeats it', async () => {
+test('cancels a request that has no response after a minute, and repeats it', async () => {
   respondFirst(createHold());
   const { page } = await open();
   await stopClock(page);

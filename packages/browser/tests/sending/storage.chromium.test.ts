@@ -83,7 +83,7 @@ async function crash(page: Page): Promise<void> {
   await visitor.clock.resume();
 }
 
-test('sends the events of a tab that crashed directly after capturing from the next tab', async () => {
+test('the next tab sends the events of a tab that crashed directly after capturing', async () => {
   const { page } = await open();
   const uuids = await captureAndCrash(page, 5);
   const { page: next } = await open();
@@ -92,7 +92,7 @@ test('sends the events of a tab that crashed directly after capturing from the n
   await nothingKept(next);
 });
 
-test('sends the events of a crashed tab from an open tab', async () => {
+test('an open tab sends the events of a crashed tab', async () => {
   const { page: living } = await open();
   const { page } = await open();
   const uuids = await captureAndCrash(page, 3);
@@ -101,7 +101,7 @@ test('sends the events of a crashed tab from an open tab', async () => {
   await nothingKept(living);
 });
 
-test('sends events captured offline from the next page', async () => {
+test('the next page sends events captured offline', async () => {
   const { page } = await open();
   await visitor.setOffline(true);
   const uuids = await captureMany(page, 'offline', 30);
@@ -141,7 +141,7 @@ test('keeps events across reloads while the service fails', async () => {
   await nothingKept(page);
 });
 
-test('sends each event of parallel tabs once', async () => {
+test('sends each event once when tabs run in parallel', async () => {
   const tabs = await Promise.all(Array.from({ length: 3 }, async () => (await open()).page));
   const uuids: string[] = [];
   for (let n = 0; n < 5; n += 1) {
@@ -153,7 +153,7 @@ test('sends each event of parallel tabs once', async () => {
   for (const tab of tabs) await nothingKept(tab);
 });
 
-test('sends the events of an earlier tab from only one of several tabs opened together', async () => {
+test('only one of several tabs opened together sends the events of an earlier tab', async () => {
   isOut();
   const { page } = await open();
   const uuids = await captureMany(page, 'left', 10);
@@ -188,7 +188,7 @@ test('keeps the queue of a tab that cannot send', async () => {
   expect(uuidsReceived()).toHaveLength(5);
 });
 
-test('drops the oldest events beyond 500, and reports their number', async () => {
+test('drops the oldest events beyond 500, and reports how many it dropped', async () => {
   isGone();
   const { page } = await open({ flushAt: 5000 });
   await stopClock(page);
@@ -201,7 +201,7 @@ test('drops the oldest events beyond 500, and reports their number', async () =>
   expect(counts.reduce((sum, count) => sum + count, 0)).toBe(100);
 });
 
-test('drops the oldest events beyond 1 MB, and reports their number', async () => {
+test('drops the oldest events beyond 1 MB, and reports how many it dropped', async () => {
   isGone();
   const { page } = await open({ flushAt: 5000 });
   await stopClock(page);
@@ -221,7 +221,7 @@ test('drops the oldest events beyond 1 MB, and reports their number', async () =
   expect(counts.reduce((sum, count) => sum + count, 0)).toBe(40 - counts.length);
 });
 
-test('if an event that reports dropped events is dropped, includes their number in the next report', async () => {
+test('when it drops an event that reports dropped events, adds their number to the next report', async () => {
   isGone();
   const { page } = await open({ flushAt: 5000 });
   await stopClock(page);
@@ -233,7 +233,7 @@ test('if an event that reports dropped events is dropped, includes their number 
   expect([counts.length, counts.reduce((sum, count) => sum + count, 0)]).toEqual([500, 900]);
 });
 
-test('reports dropped events on the next page if a page crashes before it reports them', async () => {
+test('the next page reports dropped events if a page crashes before it reports them', async () => {
   isGone();
   const { page: full } = await open({ flushAt: 5000 });
   await stopClock(full);
@@ -330,7 +330,7 @@ test('without Web Locks, adopts only queues that are older than a minute', async
   await nothingKept(next);
 });
 
-test('drops and counts invalid queue records, and sends the others', async () => {
+test('drops and counts invalid queue records, and sends the valid records', async () => {
   await visitor.addInitScript((key) => {
     const garbage = ['garbage', '{"event":"half', '5', 'null', ''];
     for (const [at, text] of garbage.entries()) localStorage.setItem(`ph_${key}_queue_gone_${at}`, text);

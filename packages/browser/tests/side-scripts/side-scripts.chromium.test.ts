@@ -101,7 +101,7 @@ test('loads no side scripts on a page that does not need them', async () => {
   expect(sideScripts()).toEqual([]);
 });
 
-test('loads the script at the first captured error, whose event has the properties from the time of the error', async () => {
+test('loads the exceptions script at the first error, whose event has the properties of that moment', async () => {
   const release = hold();
   const page = await open();
   const [anonymous, before] = await page.evaluate(() => {
@@ -176,7 +176,7 @@ test.each<[string, string, (page: Page) => Promise<unknown>, object]>([
     (page) => page.evaluate(() => dispatchEvent(new ErrorEvent('error', { message: 'Script error.' }))),
     { capture_exceptions: true },
   ],
-])('if the script does not load, %s is sent in a short form', async (_, expected, act, options) => {
+])('sends %s in a short form if the script does not load', async (_, expected, act, options) => {
   const { [`/static/${version}/exceptions.js`]: code } = codes;
   // Do not run a modified file, because the file would have access to the entire page.
   codes[`/static/${version}/exceptions.js`] = `${code};window.isTampered = true`;
@@ -191,7 +191,7 @@ test.each<[string, string, (page: Page) => Promise<unknown>, object]>([
 test.each([
   ['the host of the library', () => `default-src 'none'; script-src ${site.url}; connect-src ${ingest.url}`],
   ['only scripts with a nonce', () => `default-src 'none'; script-src 'nonce-shop'; connect-src ${ingest.url}`],
-])('loads side scripts with a policy that allows %s', async (_, allowed) => {
+])('loads side scripts with a content security policy that allows %s', async (_, allowed) => {
   policy = allowed();
   ingest.config = { ...errors, millrace: { web_vitals: true, web_vitals_allowed_metrics: ['FCP'] } };
   const page = await open();

@@ -10,7 +10,7 @@ declare const posthog: import('../../src/index.ts').Client;
 
 type Vital = Record<string, unknown> & { attribution?: Record<string, unknown> };
 
-describe('web vitals', () => {
+describe('capturing web vitals', () => {
   let browser: Browser;
   let ingest: ScriptedIngest;
   let site: TestServer;
@@ -31,7 +31,7 @@ describe('web vitals', () => {
     await site?.stop();
   });
 
-  test('contain the paints and, after the visitor leaves the page, the slowest interaction and the layout shifts', async () => {
+  test('captures the paints and, when the visitor leaves, the slowest interaction and the layout shifts', async () => {
     const page = await open({ capture_performance: { web_vitals: true } });
     await page.click('#slow');
     await page.waitForFunction('window.isShifted');
@@ -52,19 +52,19 @@ describe('web vitals', () => {
     }
   });
 
-  test('are sent after five seconds, even if some metrics are missing', async () => {
+  test('sends web vitals after five seconds, even if some metrics are missing', async () => {
     await open({ capture_performance: true });
     const measured = await vitals(1);
     expect(Object.keys(measured)).toContain('FCP');
   });
 
-  test('are limited to the metrics that the settings enable', async () => {
+  test('captures only the metrics that the settings enable', async () => {
     const settings = { web_vitals: true, web_vitals_allowed_metrics: ['FCP'] };
     await open({}, { millrace: settings });
     expect(Object.keys(await vitals(1))).toEqual(['FCP']);
   });
 
-  test('contain only URLs with masked personal data', async () => {
+  test('masks personal data in the URLs of web vitals', async () => {
     const page = await open({ capture_performance: true, mask_personal_data_properties: true }, {}, '/?gclid=secret');
     await leavePage(page);
     expect((await vitals(1)).FCP).toMatchObject({ $current_url: `${site.url}/?gclid=<masked>` });
@@ -85,7 +85,7 @@ describe('web vitals', () => {
       {},
     ],
   ];
-  test.each(none)('are not captured if %s', async (_, options, config) => {
+  test.each(none)('captures no web vitals if %s', async (_, options, config) => {
     const page = await open(options, config);
     await page.click('#slow');
     await page.evaluate(() => posthog.capture('queued'));
@@ -94,7 +94,7 @@ describe('web vitals', () => {
     expect(ingest.events('$web_vitals')).toHaveLength(0);
   });
 
-  test('are not captured and not logged if the page cannot measure them, for example in a test runner', async () => {
+  test('captures and logs nothing if the page cannot measure web vitals, for example in a test runner', async () => {
     const { page, complaints } = await openPage(await browser.newContext(), site.url);
     await page.waitForFunction('window.posthog');
     const given = { api_host: ingest.url, opt_out_useragent_filter: true, capture_performance: true };
