@@ -26,10 +26,10 @@ interface Stored {
 }
 
 /**
- * Validates a query that will be stored and not run, by planning it. Ignores unknown fields, because a client newer
- * than Millrace may have written them. Ignores the project's test account filters, because an error in these filters is
- * not an error in the query.
- * @throws AppError `invalid` naming a known field with an invalid value, and the position of a problem in its SQL
+ * Validates a query before it is stored, by planning it without running it. Ignores unknown fields, because a client
+ * newer than Millrace may have written them. Ignores the project's test account filters, because an error in these
+ * filters is not an error in the query.
+ * @throws AppError `invalid` that names the invalid field, or the position of an error in the SQL
  */
 export async function checkQuery(
   { sql, parser }: Deps,
@@ -56,9 +56,9 @@ async function checkInsight(
 }
 
 /**
- * Validates event filters that queries will apply.
- * @param path name of the field that contains the filters, for errors
- * @throws AppError `invalid` naming the filter, and the position of a problem in its SQL
+ * Validates event filters that are stored for queries.
+ * @param path field that contains the filters, for error messages
+ * @throws AppError `invalid` that names the invalid filter, or the position of an error in its SQL
  */
 export async function checkEventFilters(
   { sql, parser }: Deps,
@@ -72,7 +72,7 @@ export async function checkEventFilters(
 
 /**
  * Validates the filters of a dashboard or tile, which apply to each of its queries.
- * @throws AppError `invalid` naming the part of the filters
+ * @throws AppError `invalid` that names the invalid filter
  */
 export async function checkFilters(deps: Deps, { filters, ...stored }: Stored & { filters: unknown }): Promise<void> {
   const query = overrideFilters({ kind: 'TrendsQuery', series: [{ kind: 'EventsNode' }] }, filters);
@@ -80,7 +80,7 @@ export async function checkFilters(deps: Deps, { filters, ...stored }: Stored & 
     await checkInsight(deps, { ...stored, query });
   } catch (error) {
     if (!isAppError(error, 'invalid')) throw error;
-    // The message names query fields. Replace these names with the corresponding filter fields.
+    // The error names query fields. Replace these names with the corresponding fields of the dashboard filters.
     const detail = error.message.replace(/^dateRange\./, '').replace(/^breakdownFilter/, 'breakdown_filter');
     throw createQueryError('', detail);
   }

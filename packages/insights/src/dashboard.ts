@@ -23,7 +23,7 @@ function compareLists(one: number[], other: number[]): number {
   return at < 0 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
 }
 
-/** Returns a tile's query. The tile's own filters replace the dashboard's filters. */
+/** Returns a tile's query with the tile's own filters applied, or with the dashboard's filters if the tile has none. */
 export function buildTileQuery(
   query: unknown,
   { own, ofDashboard, variables }: { own: Record<string, unknown> | null; ofDashboard: unknown; variables: unknown },

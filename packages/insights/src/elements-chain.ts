@@ -1,7 +1,7 @@
 // Regular expressions for the stored elements of an autocaptured event: `tag.class:name="value"…;…`, starting with the
 // innermost element.
 
-/** Matches the text that precedes any element's text. */
+/** Matches the prefix of an element's `text` attribute, in any element of the chain. */
 export const anyTextPattern = '[:"]text="';
 /** Builds a pattern that matches if an element has exactly this text. */
 export const buildElementTextPattern = (text: string) => `${anyTextPattern}${quoted(escapedInChain(text))}"`;
@@ -9,7 +9,7 @@ export const buildElementTextPattern = (text: string) => `${anyTextPattern}${quo
 export const buildElementTextPartPattern = (text: string) =>
   `(?i)${anyTextPattern}([^"\\\\]|\\\\.)*${quoted(escapedInChain(text))}`;
 export const buildTagPattern = (tag: string) => `(?:^|;)${quoted(tag)}(?:[.:;]|$)`;
-/** Matches the first link. The capture group contains the URL with escaped quotes. */
+/** Matches the first `href` in the chain. The capture group contains the URL, with escaped quotes. */
 export const hrefPattern = '[:"](?:attr__)?href="((?:[^"\\\\]|\\\\.)*)"';
 
 const quoted = (text: string) => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
@@ -17,7 +17,7 @@ const escapedInChain = (text: string) => text.replaceAll('"', '\\"');
 
 /**
  * Translates a CSS selector to a regular expression. Supports `button.primary`, `#id`, `.class`, `[attr="x"]`, and
- * several of these as in `a > b`. Returns null for any other selector.
+ * child combinators such as `a > b`. Returns null for any other selector.
  */
 export function buildSelectorPattern(selector: string): string | null {
   const parts = selector

@@ -10,7 +10,7 @@ import { readProjectSettings } from './records-store.ts';
  * Parses event filters that are not part of a query, such as those of a batch export. Person filters test the person
  * properties stored with the event.
  * @param now milliseconds since 1970
- * @throws AppError `invalid` naming the filter
+ * @throws AppError `invalid` that names the filter
  */
 export async function readEventFilters(
   sql: Sql,
@@ -25,10 +25,10 @@ export async function readEventFilters(
 }
 
 /**
- * Parses filters of lists, which cannot refer to cohorts.
+ * Parses the property filters of a list. These filters cannot refer to cohorts.
  * @param of the objects in the list: persons, events with their current person, or events with the person properties
  * stored with them
- * @throws AppError `invalid` naming the filter, for example `properties.0.value: …`
+ * @throws AppError `invalid` that names the filter, for example `properties.0.value: …`
  */
 export function readPropertyFilters(
   filters: unknown,

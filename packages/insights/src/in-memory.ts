@@ -103,7 +103,7 @@ function matchesSetValue(test: Test): (value: unknown) => boolean {
   }
 }
 
-/** Formats a value as the engines do. */
+/** Formats a value as text in the same way as the engines. */
 const textOf = (value: unknown) =>
   typeof value === 'number' ? String(value).replace('e+', 'e') : toComparableText(value);
 

@@ -21,7 +21,7 @@ export function changeSource(
 }
 
 /**
- * Applies dashboard filters to a query: replaces its dates and breakdown, and adds the properties. Keeps its
+ * Applies dashboard filters to a query: replaces its dates and breakdown, and adds the property filters. Keeps its
  * visualization wrappers.
  */
 export function overrideFilters(query: unknown, filters: unknown): unknown {
@@ -31,8 +31,8 @@ export function overrideFilters(query: unknown, filters: unknown): unknown {
 }
 
 /**
- * Applies a dashboard's variables to an SQL query. Their values replace the query's own values. Returns other queries
- * unchanged.
+ * Applies a dashboard's variables to an SQL query. The dashboard's values replace the query's values. Returns other
+ * queries unchanged.
  */
 export function overrideVariables(query: unknown, variables: unknown): unknown {
   if (!isRecord(variables) || Object.keys(variables).length === 0) return query;
@@ -69,8 +69,8 @@ function underFilters(query: Record<string, unknown>, filters: Record<string, un
 }
 
 /**
- * Applies dashboard filters to the `{filters}` of an SQL query. The dates replace both bounds, and the properties are
- * added. The dashboard's switch for test accounts replaces the query's own switch unless it is null.
+ * Applies dashboard filters to the `{filters}` of an SQL query. The dashboard's dates replace both bounds, and its
+ * property filters are added. Its setting for test accounts replaces the query's setting unless it is null.
  */
 function underSqlFilters(
   query: Record<string, unknown>,

@@ -1,4 +1,5 @@
-// Parses client queries. An error contains the path of the part that is unknown, invalid or cannot be stored.
+// Parses client queries. Errors contain the path of the field that is unknown or invalid, or whose value cannot be
+// stored.
 
 import type { TObject } from 'typebox';
 import { Errors } from 'typebox/value';
@@ -10,7 +11,7 @@ const wrappers = new Set(['InsightVizNode', 'DataTableNode', 'DataVisualizationN
 
 /**
  * Parses a query. Removes its visualization wrappers, and treats null fields as absent.
- * @throws AppError `invalid` naming the part, for example `series.1.math_property`.
+ * @throws AppError `invalid` that names the field, for example `series.1.math_property`.
  */
 export function parseQuery(sent: unknown): Query {
   return readQuery(sent, { refusesUnknown: true });
@@ -19,7 +20,7 @@ export function parseQuery(sent: unknown): Query {
 /**
  * Parses a query that will be stored and not run. Ignores unknown fields, because a client newer than Millrace may have
  * written them.
- * @throws AppError `invalid` naming a known field with an invalid value.
+ * @throws AppError `invalid` that names a known field with an invalid value.
  */
 export function readStoredQuery(sent: unknown): Query {
   return readQuery(sent, { refusesUnknown: false });
@@ -81,7 +82,7 @@ function withoutNulls(value: unknown): unknown {
 
 /**
  * Checks a value against its schema. If the schema is a union, the value must match the member with the same `kind`.
- * @throws AppError naming the first part that does not match
+ * @throws AppError that names the first field that does not match
  */
 function requireKnown(
   schema: TObject,
@@ -105,8 +106,8 @@ function requireKnown(
   const unknown = Object.keys(value).find((name) => !Object.hasOwn(schema.properties, name));
   if (refusesUnknown && unknown !== undefined)
     throw createQueryError([...path, unknown.slice(0, 100)].join('.'), 'Unknown field.');
-  // The keywords `boolean` and `additionalProperties` belong to errors about unknown fields and their content. Some
-  // clients omit the kind of a node.
+  // Errors with the keywords `boolean` and `additionalProperties` are about unknown fields. A missing `kind` is ignored
+  // as well, because some clients omit it.
   const isOfUnknown = ({ keyword, params }: Failure) => {
     const { requiredProperties = [] } = params as { requiredProperties?: string[] };
     return keyword === 'boolean' || keyword === 'additionalProperties' || String(requiredProperties) === 'kind';

@@ -1,10 +1,10 @@
-// Validates regular expressions. The valid ones are a subset of RE2 that all engines interpret in the same way.
+// Validates regular expressions against a subset of RE2 that all engines interpret in the same way.
 
 /** Maximum pattern length. Longer patterns are more likely to be programs than filters. */
 const maxLength = 200;
 /**
- * Compiling a pattern expands its repetitions, and nested repetitions multiply. PostgreSQL allows at most 255 in a
- * single repetition.
+ * Maximum number of repetitions, multiplied for nested ones, because compiling a pattern expands its repetitions.
+ * PostgreSQL allows at most 255 in a single repetition.
  */
 const maxRepetitions = 1000;
 const maxRepetition = 255;

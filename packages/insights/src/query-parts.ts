@@ -55,7 +55,6 @@ const dateRange = Type.Optional(
 /** Fields that every query can have and that do not affect its result. */
 export const metadataFields = displayFieldSchemas('version', 'tags', 'name', 'response', 'dataColorTheme');
 
-/** Modes of `personsOnEventsMode`. */
 export const personsModes = [
   'disabled',
   'person_id_override_properties_joined',
@@ -65,7 +64,10 @@ export const personsModes = [
 
 export type PersonsMode = (typeof personsModes)[number];
 
-/** Modifiers that choose between statements with the same result, or that concern data that Millrace does not store. */
+/**
+ * Modifiers without effect in Millrace. They choose between equivalent SQL statements, or concern data that Millrace
+ * does not store.
+ */
 const withoutEffect = [
   ...(['debug', 'timings', 'personsArgMaxVersion', 'personsJoinMode', 'inCohortVia'] as const),
   ...(['inlineCohortCalculation', 'materializationMode', 'materializedColumnsOptimizationMode'] as const),
@@ -114,7 +116,7 @@ export const compareFilter = Type.Optional(
   }),
 );
 
-/** Creates the error for an invalid query. @param path the invalid part of the query, for example `series.1.math` */
+/** Creates the error for an invalid query. @param path the invalid field, for example `series.1.math` */
 export function createQueryError(path: string, detail: string, code = 'invalid_input'): AppError {
   return new AppError('invalid', path === '' ? detail : `${path}: ${detail}`, { code, attr: 'query' });
 }

@@ -396,7 +396,6 @@ export type Query =
   | (WebOverviewQuery | WebStatsTableQuery | WebTrendsQuery)
   | AnySqlQuery;
 
-/** Schemas of the supported queries, by kind. */
 export const queryKinds = {
   TrendsQuery: trendsQuery,
   FunnelsQuery: funnelsQuery,

@@ -56,7 +56,7 @@ const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 const treeOf = (filters: unknown) => fieldOf(filters, 'properties');
 
-/** Returns why a project cannot have these query modifiers, or null if it can. */
+/** Returns the reason why a project cannot have the query modifiers, or null if it can. */
 export function findModifierProblem(modifiers: unknown): string | null {
   const isKnown = (fieldOf(modifiers, 'personsOnEventsMode') ?? null) === null || modeOf(modifiers) !== null;
   return isKnown ? null : `personsOnEventsMode: Choose one of: ${personsModes.join(', ')}.`;
@@ -84,7 +84,7 @@ export async function readBooleanProperties(
   return new Set(rows.map(({ type, index, name }) => buildPropertyKey(propertyTypes[type] ?? '', index, name)));
 }
 
-/** Returns the types of these properties, under keys such as `event name`, `person name` and `group 0 name`. */
+/** Returns the types of properties, with keys such as `event name`, `person name` and `group 0 name`. */
 export async function readPropertyTypes(
   sql: Sql,
   projectId: number,
@@ -105,8 +105,8 @@ export async function readPropertyTypes(
 }
 
 /**
- * Maximum length of a query in which property names are searched. For a longer query, the types of all properties are
- * read.
+ * Maximum length of a query whose text is searched for property names. For a longer query, the types of all properties
+ * are read.
  */
 const longestSearched = 20_000;
 

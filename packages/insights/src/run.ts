@@ -1,4 +1,4 @@
-// Runs a query from JSON.
+// Runs a query that a client sent as JSON.
 
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
@@ -42,9 +42,8 @@ export interface QueryDeps {
 
 export interface QueryRequest {
   projectId: number;
-  /** The query as the client sent it. */
   query: unknown;
-  /** The current time for all parts of the query, in milliseconds since the epoch. */
+  /** The current time for the entire query, in milliseconds since the epoch. */
   now: number;
   /**
    * The project's settings, if the caller has already read them, for example for a cache key. By default, `runQuery`
@@ -75,7 +74,7 @@ export interface QueryResult extends Partial<SqlMetadata>, Partial<DatabaseSchem
 
 /**
  * Runs a query: parses it, plans it with the project's settings, reads from the event store, and formats the result.
- * @throws AppError `invalid` naming the invalid part; OverBudget if the query exceeds its budget
+ * @throws AppError `invalid` that names the invalid field; OverBudget if the query exceeds its budget
  */
 export async function runQuery(
   deps: QueryDeps,
@@ -227,7 +226,9 @@ async function computeResult(
   }
 }
 
-/** Runs a web query. For the previous period of a table, reads only the values in the table. */
+/**
+ * Runs a web query. For the previous period of a table, reads only the values that the current period's table contains.
+ */
 async function readWebRows(events: EventStore, { current, previous, limit }: WebPlan, run: Budget): Promise<WebRows> {
   const rows = await events.web(current, run);
   if (previous === null) return { current: rows, previous: null };
@@ -252,7 +253,7 @@ async function readTrends(events: EventStore, plan: TrendsPlan, run: Budget) {
   return rows;
 }
 
-/** The share by which the last bin is wider, so that it includes the maximum. */
+/** Fraction by which the last bin is wider than all others, so that it includes the maximum. */
 const lastBinMargin = 0.01;
 
 /** Computes numeric bins between the minimum and the maximum. */

@@ -78,5 +78,5 @@ export const databaseSchemaQuery = objectSchema('DatabaseSchemaQuery', {
 });
 export type DatabaseSchemaQuery = Static<typeof databaseSchemaQuery>;
 
-/** SQL queries have no plan, unlike insights. */
+/** All queries that consist of SQL. They have no plan, unlike insights. */
 export type AnySqlQuery = SqlQuery | SqlMetadataQuery | DatabaseSchemaQuery;

@@ -6,7 +6,6 @@ import { createQueryError, isRecord } from './query-parts.ts';
 export const variableTypes = ['String', 'Number', 'Boolean', 'List', 'Date'] as const;
 export type VariableType = (typeof variableTypes)[number];
 
-/** A variable as the project stores it. */
 export interface StoredVariable {
   id: string;
   /** The variable's name in query text: `{variables.code_name}`. */
@@ -14,7 +13,7 @@ export interface StoredVariable {
   type: VariableType;
   /** The variable's value unless a query sets another value. Can be null. */
   default_value: unknown;
-  /** The values from which users can choose, or null unless the variable is a list. */
+  /** The values from which users can choose if the variable is a list. Null for all other types. */
   values: readonly unknown[] | null;
 }
 
@@ -29,7 +28,7 @@ interface SentVariable {
 const dateText = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
 const longestText = 10_000;
 
-/** Returns why a variable cannot have this value, or null if it can. */
+/** Returns the reason why a variable cannot have the value, or null if it can. */
 export function findValueProblem(
   { type, values }: Pick<StoredVariable, 'type' | 'values'>,
   value: unknown,
@@ -61,8 +60,8 @@ export interface VariableValues {
 }
 
 /**
- * Determines the values of all variables of a project. The value is the one in the query, or the default value.
- * @throws AppError `invalid` naming the variable whose value has the wrong type
+ * Determines the values of all variables of a project. A value in the query takes precedence over the default value.
+ * @throws AppError `invalid` that names the variable whose value has the wrong type
  */
 export function readVariableValues(
   stored: readonly StoredVariable[],
@@ -87,8 +86,8 @@ const sentenceOf = ({ code_name: name, type }: StoredVariable, problem: string) 
   `${name} is of the type ${type}. ${problem}`;
 
 /**
- * Returns why a dashboard cannot have these variables, or null if it can. Variables that the project does not have are
- * allowed.
+ * Returns the reason why a dashboard cannot have the variables, or null if it can. Variables that the project does not
+ * have are allowed.
  */
 export function findVariablesProblem(stored: readonly StoredVariable[], sent: Record<string, unknown>): string | null {
   for (const [key, one] of Object.entries(sent)) {

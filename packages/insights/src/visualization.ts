@@ -1,21 +1,22 @@
-// Reads how the result of an SQL query is shown: the display, and the columns of a chart, in a `DataVisualizationNode`.
+// Reads a `DataVisualizationNode`, which describes how to show the result of an SQL query: the display and the columns
+// of a chart.
 
 import { isRecord } from './query-parts.ts';
 
 export interface Visualization {
   /**
-   * `ActionsTable`, `ActionsLineGraph`, `ActionsBar`, `BoldNumber` or another display of PostHog. Null if the query has
-   * none.
+   * `ActionsTable`, `ActionsLineGraph`, `ActionsBar`, `BoldNumber` or another display of PostHog. Null if the query
+   * does not specify a display.
    */
   display: string | null;
-  /** Columns of the chart. Null if the settings do not name one. */
+  /** Column on the x-axis of the chart, or null if the settings do not name one. */
   x: string | null;
   y: string[];
   /** The column whose values become series. */
   breakdown: string | null;
 }
 
-/** Reads the visualization around an SQL query. Settings that Millrace does not use are left out. */
+/** Reads the visualization that wraps an SQL query. Omits settings that Millrace does not use. */
 export function readVisualization(query: unknown): Visualization {
   const node = isRecord(query) && query.kind === 'DataVisualizationNode' ? query : {};
   const settings = isRecord(node.chartSettings) ? node.chartSettings : {};

@@ -84,7 +84,7 @@ export function createCaseProjects(database: Database): (one: InsightCase) => Pr
   };
 }
 
-/** Stores a dataset in the same form as the event consumer. */
+/** Stores a dataset in the same way as the event consumer. */
 export async function storeDataset(
   sql: Sql,
   projectId: number,
@@ -168,7 +168,7 @@ export async function merge(sql: Sql, projectId: number, [from, into]: [string, 
   await sql.query('DELETE FROM person WHERE project_id = $1 AND uuid = $2', [projectId, merged]);
 }
 
-/** Deletes the person of a distinct ID and all the person's distinct IDs, but not the person's events. */
+/** Deletes a distinct ID's person and all the person's distinct IDs, but not the person's events. */
 export async function deletePerson(sql: Sql, projectId: number, id: string): Promise<void> {
   await sql.query(
     `WITH gone AS (

@@ -5,7 +5,7 @@ import { createCaseProjects, type InsightCase } from './case-world.ts';
 import { changedQuery, seed } from './changed-queries.ts';
 import { ample, engines, type TestStore } from './test-store.ts';
 
-describe.each(engines)('on $name', (engine) => {
+describe.each(engines)('changed queries on $name', (engine) => {
   let store: TestStore;
   let projectOf: (one: InsightCase) => Promise<number>;
   beforeAll(async () => {

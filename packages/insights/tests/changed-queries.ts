@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { caseFile, type InsightCase } from './case-world.ts';
 
 export interface ChangedQuery {
-  /** The case whose dataset, settings and time the query uses. */
   one: InsightCase;
   query: unknown;
 }
@@ -88,13 +87,12 @@ const actors = fc.record({
   ...page,
 });
 
-/** Queries for rows of events and persons, with random columns and orders. */
 const rowsQuery: fc.Arbitrary<ChangedQuery> = fc.record({
   one: fc.constantFrom(...caseFile.cases),
   query: fc.oneof<fc.Arbitrary<unknown>[]>(events, events, actors),
 });
 
-/** The query of a case with one or two changed parts, as other clients, mistakes or attackers might send it. */
+/** A query from the cases with one or two changes that other clients, mistakes or attackers might cause. */
 const oneChanged: fc.Arbitrary<ChangedQuery> = fc
   .tuple(fc.constantFrom(...caseFile.cases), fc.array(change, { minLength: 1, maxLength: 2 }))
   .map(([one, changes]) => {
@@ -126,7 +124,10 @@ function make({ how, place, name, value }: Change, query: unknown): void {
   }
 }
 
-/** Lists all parts of a query. Each entry consists of an object or list and the name of a part in it. */
+/**
+ * Lists all fields and elements in a query. Each entry consists of an object or list and the name of a field or element
+ * in it.
+ */
 function placesIn(value: unknown): [Parts, string][] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, part]) => [

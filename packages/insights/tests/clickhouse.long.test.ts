@@ -1,4 +1,4 @@
-/** Runs the same test files on ClickHouse, because all engines must return the same results. */
+/** Runs the query tests on ClickHouse, because all engines must return the same results. */
 
 import { clickHouseOrSkip } from '@millrace/testing';
 import { engines, onClickHouse } from './test-store.ts';

@@ -39,7 +39,7 @@ const modules = await clickHouseOrSkip();
       throw new Error(JSON.stringify({ query: request.query, PostgreSQL: fromPostgres, ClickHouse: fromClickhouse }));
   }
 
-  test('return the same results for randomly changed queries, and reject the same queries', async () => {
+  test('both engines return the same results for randomly changed queries, and reject the same queries', async () => {
     const projectOf = createCaseProjects(store.database);
     await fc.assert(
       fc.asyncProperty(changedQuery, async ({ one, query }) =>
@@ -49,7 +49,7 @@ const modules = await clickHouseOrSkip();
     );
   });
 
-  test('walk through the same funnels and list the same events after merges, splits, deletions and late events', async () => {
+  test('both engines return the same funnels and lists after merges, splits, deletions and late events', async () => {
     await fc.assert(
       fc.asyncProperty(
         crowdedHistory,

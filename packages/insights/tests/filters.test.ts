@@ -12,7 +12,6 @@ const link =
   'b:text="Buy now";a:attr__href="/buy?x=\\"1\\""href="/buy?x=\\"1\\"";a:attr__href="/outer"href="/outer";body';
 const bare = 'p:href="/bare"';
 
-/** `order` events of ann, bob and cid on three days, and some clicks. */
 const dataset: Dataset = {
   persons: [
     {
@@ -38,7 +37,7 @@ const dataset: Dataset = {
   ],
 };
 
-describe.each(engines)('on $name', (engine) => {
+describe.each(engines)('query filters on $name', (engine) => {
   let store: TestStore;
   let projectId: number;
   const cohorts = new Map<string, number>();
@@ -160,7 +159,7 @@ describe.each(engines)('on $name', (engine) => {
     ['an attribute', { key: 'selector', value: '[type="submit"]' }, 1],
     ['a child', { key: 'selector', value: 'div > button' }, 1],
     ['a missing child', { key: 'selector', value: 'button > div' }, 0],
-  ])('insight-122: filters by element: %s', async (_, filter, expected) => {
+  ])('insight-122: filters autocaptured events by element: %s', async (_, filter, expected) => {
     const [first] = (await dataOf('$autocapture', [{ type: 'element', ...filter }])) ?? [];
     expect(first).toBe(expected);
   });
@@ -186,7 +185,7 @@ describe.each(engines)('on $name', (engine) => {
   const countsOf = (results: unknown) =>
     (results as { values: { count: number }[] }[]).map(({ values }) => values.map(({ count }) => count));
 
-  test('insight-183: returns rows per breakdown value, the largest first', async () => {
+  test('insight-183: returns rows per breakdown value, largest first', async () => {
     const { results } = await retention({}, { breakdownFilter: { breakdown: 'plan', breakdown_type: 'person' } });
     const rows = results as { breakdown_value: string }[];
     expect(rows.map(({ breakdown_value: value }) => value)).toEqual(['pro', 'pro', 'pro', 'free', 'free', 'free']);
@@ -197,7 +196,7 @@ describe.each(engines)('on $name', (engine) => {
     ]);
   });
 
-  test('insight-203: lists the persons behind a row of a breakdown', async () => {
+  test('insight-203: lists the persons that a row of a breakdown counts', async () => {
     const entity = { id: 'order', type: 'events' };
     const dateRange = { date_from: '2026-11-10', date_to: '2026-11-12' };
     const source = {

@@ -20,7 +20,7 @@ const cases = [
   caseFile.cases,
 ].flat();
 
-describe.each(engines)('on $name', (engine) => {
+describe.each(engines)('insight cases on $name', (engine) => {
   let store: TestStore;
   let projectOf: (one: InsightCase) => Promise<number>;
   beforeAll(async () => {
@@ -42,7 +42,9 @@ describe.each(engines)('on $name', (engine) => {
   });
 });
 
-/** Returns the result with its wrong parts replaced by the expected ones. A correct result is returned unchanged. */
+/**
+ * Returns the result with its incorrect values replaced by the expected ones. A correct result is returned unchanged.
+ */
 function matching(expected: unknown, result: unknown): unknown {
   if (isObject(expected) && isObject(result)) {
     const parts = Object.entries(expected).map(([name, value]): [string, unknown] => {

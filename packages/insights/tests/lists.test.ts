@@ -10,7 +10,7 @@ import { ample, engines, type TestStore } from './test-store.ts';
 const all = { from: Date.UTC(2015, 0, 1), to: Date.UTC(2199, 0, 1), where: { all: [] } };
 const uuid = (n: number) => `${n % 2 === 0 ? 'f' : '0'}0000000-0000-4000-8000-00000000000${n}`;
 
-describe.each(engines)('on $name', (engine) => {
+describe.each(engines)('event lists on $name', (engine) => {
   let store: TestStore;
   let projectId: number;
   beforeAll(async () => {
@@ -94,7 +94,7 @@ describe.each(engines)('on $name', (engine) => {
     { by: 'timestamp', isOldestFirst: false },
     { by: 'timestamp', isOldestFirst: true },
     { by: 'created_at', isOldestFirst: true },
-  ])('returns the same list in pages: %o', async (order) => {
+  ])('returns the same events in pages as in a single list: %o', async (order) => {
     const whole = await numbers(order);
     const seen: number[] = [];
     for (let behind: EventPosition | null = null, hasMore = true; hasMore; ) {
@@ -123,7 +123,7 @@ describe.each(engines)('on $name', (engine) => {
     }
   });
 
-  describe('if a search runs out of time', () => {
+  describe('searches that run out of time', () => {
     let ofSearch: number;
     const ages = [400, 399.5, 110, 40, 2, 0.01];
     beforeAll(async () => {
@@ -164,34 +164,40 @@ describe.each(engines)('on $name', (engine) => {
     test.each([
       [false, [0.01, 2, 40], [110, 399.5, 400]],
       [true, [400, 399.5], [110, 40, 2, 0.01]],
-    ])('returns the found events and where it stopped; oldest first: %s', async (isOldestFirst, before, after) => {
-      const { keys, stoppedAt } = await search({ where: stopsAtSlow, isOldestFirst });
-      expect(agesOf(keys)).toEqual(before);
-      expect(stoppedAt).not.toBeNull();
-      const rest = await search({ behind: stoppedAt, isOldestFirst });
-      expect(agesOf(rest.keys)).toEqual(after);
-      expect(rest.stoppedAt).toBeNull();
-    });
+    ])(
+      'returns the found events and the position where the search stopped (oldest first: %s)',
+      async (isOldestFirst, before, after) => {
+        const { keys, stoppedAt } = await search({ where: stopsAtSlow, isOldestFirst });
+        expect(agesOf(keys)).toEqual(before);
+        expect(stoppedAt).not.toBeNull();
+        const rest = await search({ behind: stoppedAt, isOldestFirst });
+        expect(agesOf(rest.keys)).toEqual(after);
+        expect(rest.stoppedAt).toBeNull();
+      },
+    );
 
-    test.each([false, true])('advances by a day with each page, or fails (oldest first: %s)', async (isOldestFirst) => {
-      const times: number[] = [];
-      const walk = async () => {
-        for (let behind: EventPosition | null = null; ; ) {
-          const { stoppedAt }: { stoppedAt: EventPosition | null } = await search({
-            ...{ where: stopsAtSlow, behind, isOldestFirst },
-          });
-          if (stoppedAt === null) return;
-          behind = stoppedAt;
-          times.push(stoppedAt.time);
-        }
-      };
-      await expect(walk()).rejects.toThrow(OverBudget);
-      expect(times.length).toBeGreaterThan(0);
-      const steps = times.slice(1).map((time, at) => (isOldestFirst ? 1 : -1) * (time - (times[at] ?? 0)));
-      for (const step of steps) expect(step).toBeGreaterThanOrEqual(86_400_000 - 1);
-    });
+    test.each([false, true])(
+      'each page advances by at least a day, or the search fails (oldest first: %s)',
+      async (isOldestFirst) => {
+        const times: number[] = [];
+        const walk = async () => {
+          for (let behind: EventPosition | null = null; ; ) {
+            const { stoppedAt }: { stoppedAt: EventPosition | null } = await search({
+              ...{ where: stopsAtSlow, behind, isOldestFirst },
+            });
+            if (stoppedAt === null) return;
+            behind = stoppedAt;
+            times.push(stoppedAt.time);
+          }
+        };
+        await expect(walk()).rejects.toThrow(OverBudget);
+        expect(times.length).toBeGreaterThan(0);
+        const steps = times.slice(1).map((time, at) => (isOldestFirst ? 1 : -1) * (time - (times[at] ?? 0)));
+        for (const step of steps) expect(step).toBeGreaterThanOrEqual(86_400_000 - 1);
+      },
+    );
 
-    test('fails if it has not reached the offset, or if the list has no positions', async () => {
+    test('fails if the search stops before the offset, or if the list cannot return a position', async () => {
       await expect(search({ where: stopsAtSlow, offset: 4 })).rejects.toThrow(OverBudget);
       const whole = { ...all, ...usual, projectId: ofSearch, where: stopsAtSlow, limit: 10, maxBytes: 1e9 };
       await expect(store.events.list(whole, ample())).rejects.toThrow(OverBudget);

@@ -12,7 +12,6 @@ import {
 
 export interface NaiveFunnel {
   steps: string[];
-  /** Names of the optional steps. */
   optional: string[];
   order: 'ordered' | 'strict' | 'unordered';
   /** An event that must not happen between two steps. */
@@ -22,7 +21,6 @@ export interface NaiveFunnel {
   to: string;
 }
 
-/** Progress of a person: the time at which it reached each step. */
 export interface NaivePath {
   times: number[];
   isExcluded: boolean;

@@ -13,7 +13,6 @@ export interface HistoryEvent {
 
 export interface History {
   events: HistoryEvent[];
-  /** Creation time of each person. */
   created: Map<string, number>;
   /** Current value of each person's property `tier`. */
   tiers: Map<string, unknown>;
@@ -84,7 +83,6 @@ function propertyOf({ tiers }: History, { person, properties }: HistoryEvent, { 
   return type === 'person' ? tiers.get(person) : properties[key];
 }
 
-/** Returns a number for a number or numeric text. */
 function numberIn(value: unknown): number | null {
   if (typeof value === 'number') return value;
   return typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : null;
@@ -111,7 +109,6 @@ function holds(value: unknown, { operator, value: query }: NaiveFilter): boolean
   }
 }
 
-/** Returns the history with only the events that match all filters. */
 export function filterHistory(history: History, filters: readonly NaiveFilter[]): History {
   const isSelected = (event: HistoryEvent) =>
     filters.every((filter) => holds(propertyOf(history, event, filter), filter));
@@ -158,7 +155,7 @@ export function naiveTrend(history: History, query: NaiveTrend): NaiveLine[] {
   if (by === null) return [{ value: null, isOther: false, data: growing(filled(data(counted)), shows) }];
   const lines = [...new Set(counted.map((event) => breakdownValueOf(history, event, by)))]
     .map((value) => ({ value, data: data(counted.filter((event) => breakdownValueOf(history, event, by) === value)) }))
-    // Omit values without any numbers.
+    // Omit breakdown values that have no number in any interval.
     .filter(({ data }) => data.some((number) => number !== null))
     .map(({ value, data }) => ({ value, isOther: false, data: filled(data) }))
     // In totals, the line for missing values can come first.
@@ -187,8 +184,8 @@ function growing(data: number[], shows: NaiveTrend['shows']): number[] {
 }
 
 /**
- * Returns the events that have the name and match the filters. For first-time counts, returns only those that are the
- * first event with this name.
+ * Returns the events that have the name and match the filters. For first-time counts, returns only each person's first
+ * event with the name.
  */
 function countedBy(history: History, { event, math, filters }: NaiveTrend): HistoryEvent[] {
   const isNamed = (one: HistoryEvent) => event === null || one.event === event;
@@ -314,7 +311,6 @@ export function naiveRetention(
   );
 }
 
-/** Returns the numbers of new, returning, resurrecting and dormant persons in each interval. */
 export function naiveLifecycle(
   { events, created, zone }: History,
   { event, interval, from, to }: { event: string; interval: NaiveInterval; from: string; to: string },

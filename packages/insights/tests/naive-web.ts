@@ -20,7 +20,6 @@ export interface NaiveWebQuery {
 
 interface Visit {
   person: string;
-  /** The selected page views. */
   views: WebEvent[];
   first: WebEvent;
   last: WebEvent;
@@ -100,7 +99,7 @@ export function naiveTable(events: readonly WebEvent[], query: NaiveWebQuery, by
         const views = isOfView
           ? visit.views.filter((view) => (by === 'Page' ? view.path : view.browser) === value)
           : visit.views;
-        // The person of a visit is one of the persons of those views that have this value.
+        // A visit's person must have at least one of the visit's views with this value.
         return { ...visit, views, person: views.map(({ person }) => person).sort()[0] ?? '' };
       });
     const rated = by === 'Page' ? own.filter(({ first, views }) => views.includes(first)) : own;

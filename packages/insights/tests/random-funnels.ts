@@ -76,7 +76,7 @@ export function translateFunnelOf(funnelQuery: ValueOf<typeof funnelOf>, stored:
   const { steps, shows, by: split, attribution, step } = funnelQuery;
   const { memory } = stored;
   const { from, to, dateRange } = rangeOf(stored, funnelQuery);
-  // In the daily rates of a strict funnel, steps on other days also break the order. The reference implementation does
+  // In the daily rates of a strict funnel, steps on other days also end an attempt. The reference implementation does
   // not support this.
   const order = shows === 'rates' ? 'ordered' : funnelQuery.order;
   const other = eventNames.find((name) => !steps.includes(name)) ?? raise();

@@ -64,13 +64,11 @@ function ownersOf({ merges }: RandomHistory): { owners: Map<string, string>; don
   return { owners, done };
 }
 
-/** Returns the name of the person that a split creates for an ID. */
 const newPersonOf = (id: string) => `new person of ${id}`;
 
-/** A random history of events and merges, stored in its own project. */
 export interface StoredHistory {
   projectId: number;
-  /** First day of the two weeks. */
+  /** First day of the two weeks that queries cover. */
   beginning: string;
   memory: History;
 }

@@ -1,4 +1,4 @@
-/** Common parts of random queries (ranges, filters and breakdowns), and their form in queries. */
+/** Ranges, filters and breakdowns that random queries share, and their translation to the query format. */
 
 import fc from 'fast-check';
 import { uuidOf } from './case-world.ts';
@@ -41,7 +41,6 @@ export const property = fc.constantFrom<NaiveProperty[]>(
 );
 export const breakdownProperty = fc.option(property);
 
-/** The type of an arbitrary's values. */
 export type ValueOf<A> = A extends fc.Arbitrary<infer T> ? T : never;
 
 /** A query, the expected result, and a function that extracts the comparable part of the actual result. */
@@ -51,7 +50,7 @@ export interface Translated {
   read: (results: never[]) => unknown;
 }
 
-/** Returns noon of the thirteenth day, which is the current time of the test, so that later days are in the future. */
+/** Returns noon of the thirteenth day, which is the current time of the test. The following days are in the future. */
 export const nowOf = ({ beginning }: StoredHistory) => Date.parse(`${shifted(beginning, 12)}T12:00Z`);
 
 /** Returns the first and last day of a range, and the range in the format of queries. */

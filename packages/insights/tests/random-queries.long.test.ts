@@ -1,7 +1,7 @@
 import { compareRandomQueries } from './random-queries.ts';
 import { engines, type TestStore } from './test-store.ts';
 
-describe.each(engines)('on $name', (engine) => {
+describe.each(engines)('random queries on $name', (engine) => {
   let store: TestStore;
   beforeAll(async () => {
     store = await engine.open();

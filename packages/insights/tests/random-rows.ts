@@ -39,7 +39,7 @@ const funnel = fc.record({
   bins: fc.constantFrom(undefined, 3),
   filters,
   range,
-  /** If set, the query lists the actors at this step instead. */
+  /** If set, the query lists the actors at this step instead of counting actors. */
   actors: fc.option(fc.constantFrom(1, 2, 3, -2, -3)),
 });
 const list = fc.record({

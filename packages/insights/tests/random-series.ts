@@ -1,4 +1,4 @@
-/** Random trends, formulas, and the actors behind a point. */
+/** Random trends, formulas, and lists of the actors that a number counts. */
 
 import fc from 'fast-check';
 import { nullLabel, otherLabel } from '../src/breakdown-labels.ts';
@@ -39,7 +39,7 @@ const ranked = [
   ...(['sum', 'min', 'max', 'median', 'max_count_per_actor'] as const),
   ...active,
 ] as const;
-/** Aggregations with inexact results. Ranking breakdown values by them is therefore unreliable. */
+/** Aggregations with inexact results, by which breakdown values cannot be ranked reliably. */
 const unranked = ['avg', 'p90', 'avg_count_per_actor'] as const;
 
 export const trend = fc
@@ -63,8 +63,8 @@ export const trend = fc
       ...(isActive && asked.interval === 'hour' && { interval: 'day' as const }),
       ...(isActive && asked.shows === 'cumulative' && { shows: 'each' as const }),
       ...(!isRanked && { by: null }),
-      // The previous period has the same length. Monthly and hourly ranges begin at another time, so they are not
-      // compared.
+      // Monthly and hourly ranges are not compared, because their previous period begins at a different time in the
+      // interval.
       ...((asked.interval === 'month' || asked.interval === 'hour') && { compareTo: null }),
     };
   });
@@ -135,7 +135,7 @@ export function translateTrend(given: ValueOf<typeof trend>, stored: StoredHisto
 export function translateFormula(asked: ValueOf<typeof formula>, stored: StoredHistory): Translated {
   const { events, formula, interval: each, by: split } = asked;
   const { from, to, dateRange } = rangeOf(stored, asked);
-  // Quotients are inexact, so ranking breakdown values by them is unreliable.
+  // Quotients are inexact, so breakdown values cannot be ranked by them reliably.
   const ranks = formula === 'A / B' ? null : split;
   const naive = { math: 'total' as const, filters: [], limit: 25, shows: 'each' as const };
   const [a = [], b = []] = events.map((event) =>
@@ -163,7 +163,7 @@ export function translateFormula(asked: ValueOf<typeof formula>, stored: StoredH
   };
 }
 
-/** Lists the actors behind the first point, for an existing breakdown value. */
+/** Lists the actors that the first number of an existing breakdown value counts. */
 export function translateActors(asked: ValueOf<typeof actors>, stored: StoredHistory): Translated {
   const { event, interval: each, filters: properties, by: split } = asked;
   const { from, dateRange } = rangeOf(stored, asked);

@@ -4,7 +4,6 @@
 import type { Argument, SqlFunction } from '../src/sql/functions/define.ts';
 import { isInternal, scalars } from '../src/sql/functions/index.ts';
 
-/** Values for the placeholders in random queries. */
 export const randomValues = { name: 'Ann', count: 3, share: 0.5, names: ['a', 'order', 'Ann'], none: null };
 
 export type Kind = 'text' | 'int' | 'float' | 'flag' | 'bool' | 'date' | 'time' | 'uuid' | 'text[]' | 'int[]';
@@ -75,7 +74,6 @@ for (const [name, options] of scalars) {
 }
 
 export interface Dice {
-  /** Columns that an expression can read. */
   columns: Readonly<Record<Kind | 'document', readonly string[]>>;
   below(count: number): number;
   pick<T>(list: readonly T[]): T;
@@ -85,7 +83,6 @@ export interface Dice {
 /** Kinds that can be sorted and compared. */
 export const scalarKinds: readonly Kind[] = ['text', 'int', 'float', 'flag', 'bool', 'date', 'time', 'uuid'];
 
-/** Returns a random expression of a type. */
 export function expression(dice: Dice, kind: Kind, depth: number): string {
   const { pick, chance } = dice;
   const columns = dice.columns[kind];

@@ -27,7 +27,7 @@ const parts = Array.from({ length: 10 }, (_, at) => seed + at * perTest);
   afterAll(() => stop());
 
   test.each(parts)(
-    'MILLRACE_SEED=%i',
+    'both engines return the same results for random SQL queries (MILLRACE_SEED=%i)',
     async (first) => {
       expect(await differentSql({ store, engines, seed: first, count: perTest })).toEqual([]);
     },

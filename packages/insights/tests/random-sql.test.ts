@@ -4,7 +4,7 @@ import { engines, type TestStore } from './test-store.ts';
 
 const seed = testSeed(1);
 
-describe.each(engines)('on $name', (engine) => {
+describe.each(engines)('random SQL queries on $name', (engine) => {
   let store: TestStore;
   beforeAll(async () => {
     store = await engine.open();

@@ -269,7 +269,7 @@ function tuples(from: From): RandomSql {
   ])();
 }
 
-/** Clauses that other queries do not have. */
+/** Returns a query with a rare clause, such as SAMPLE or PREWHERE. */
 function clauses(from: From): RandomSql {
   const { pick } = from;
   const filters = { events: 'timestamp', sessions: '$start_timestamp', groups: 'created_at' };

@@ -12,7 +12,7 @@ const persons = ['p0', 'p1', 'p2', 'p3'];
 const pageEvent = fc.record({
   event: fc.constantFrom('$pageview', '$pageview', '$pageview', '$screen', '$autocapture', '$pageleave', 'ordered'),
   person: fc.constantFrom(...persons),
-  /** Several persons share some of the sessions. */
+  /** The same session can contain events of several persons. */
   session: fc.option(fc.constantFrom('s0', 's1', 's2', 's3', 's4', 's5', 's6', 's7'), { freq: 8 }),
   /** Milliseconds after the start of the event's session. */
   at: fc.oneof(fc.integer({ min: 0, max: 20_000 }), fc.integer({ min: 0, max: dayMs - 1 })),
@@ -34,7 +34,7 @@ const given = fc.record({
   questions: fc.array(asked, { minLength: 4, maxLength: 4 }),
 });
 
-describe.each(engines)('on $name', (engine) => {
+describe.each(engines)('random web queries on $name', (engine) => {
   let store: TestStore;
   beforeAll(async () => {
     store = await engine.open();

@@ -11,7 +11,7 @@ const modules = await clickHouseOrSkip();
   beforeAll(async () => {
     server = await startClickHouse(String(modules));
     client = connectClickHouse(server.url);
-    // The address is wrong on purpose, because a list without conditions on persons must not read PostgreSQL.
+    // The URL is wrong on purpose, because a list without conditions on persons must not read PostgreSQL.
     await createTables(client, { url: 'postgresql://reader:secret@127.0.0.1:9/none' });
     await client.command({ query: 'SYSTEM STOP MERGES events' });
   });

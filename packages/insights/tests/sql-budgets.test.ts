@@ -8,7 +8,7 @@ import { runSql } from '../src/sql/run.ts';
 import { createSqlWorld, type SqlWorld } from './sql-world.ts';
 import { ample, engines, type TestStore } from './test-store.ts';
 
-describe.each(engines)('on $name', (engine) => {
+describe.each(engines)('SQL query limits on $name', (engine) => {
   let store: TestStore;
   let world: SqlWorld;
   let parser: SqlParser;

@@ -10,7 +10,7 @@ import { runSql } from '../src/sql/run.ts';
 import { openSqlWorld, type SqlCase, type SqlWorld, sqlCases } from './sql-world.ts';
 import { ample, engines, type TestStore } from './test-store.ts';
 
-describe.each(engines)('on $name', (engine) => {
+describe.each(engines)('SQL cases on $name', (engine) => {
   let store: TestStore;
   let world: SqlWorld;
   let parser: SqlParser;
@@ -39,7 +39,7 @@ describe.each(engines)('on $name', (engine) => {
   });
 
   test.each(Object.entries(databaseSchema().tables))(
-    'can read every described column of %s',
+    'a query can read every described column of %s',
     async (name, { fields }) => {
       const columns = Object.values(fields).flatMap(({ hogql_value: field, fields: below }) =>
         // Columns of nested objects are not described.
@@ -100,8 +100,8 @@ function classOf(type: string): string {
 }
 
 /**
- * Returns the result with its wrong parts replaced by the expected ones, so that a correct result is unchanged. Numbers
- * may differ in the last digits.
+ * Returns the result with its incorrect values replaced by the expected ones, so that a correct result is unchanged.
+ * Numbers may differ in the last digits.
  */
 function matching(expected: unknown, result: unknown): unknown {
   if (typeof expected === 'object' && expected !== null && '$json' in expected) {

@@ -10,7 +10,7 @@ import { ample, engines, type TestStore } from './test-store.ts';
 
 const cases = Object.values(ofSql).flat();
 
-describe.each(engines)('on $name', (engine) => {
+describe.each(engines)('SQL expressions in insights on $name', (engine) => {
   let store: TestStore;
   let world: SqlWorld;
   let parser: SqlParser;

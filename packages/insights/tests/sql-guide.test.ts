@@ -37,7 +37,7 @@ const visits = [0, 1, 2].flatMap((visitor) =>
   }),
 );
 
-describe.each(engines)('on $name', (engine) => {
+describe.each(engines)('queries from the SQL guide on $name', (engine) => {
   let store: TestStore;
   let parser: SqlParser;
   let projectId: number;

@@ -54,7 +54,7 @@ const trends = (series: Record<string, unknown>, more: Record<string, unknown> =
 const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 const asName = (text: string) => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 
-describe.each(engines)('on $name', (engine) => {
+describe.each(engines)('hostile SQL on $name', (engine) => {
   let store: TestStore;
   let own: SqlWorld;
   let other: SqlWorld;
@@ -128,7 +128,7 @@ describe.each(engines)('on $name', (engine) => {
       'SELECT count() AS % FROM events ORDER BY %',
     ])
       expect(await run(place.replaceAll('%', () => asName(text)))).toEqual(expect.anything());
-    // A name that is not the name of a value is unknown.
+    // The text is not the name of any column, table, function or type.
     for (const place of [
       'SELECT % FROM events',
       'SELECT 1 FROM %',
@@ -177,12 +177,12 @@ describe.each(engines)('on $name', (engine) => {
   ];
 
   test.each(places)(
-    'treats the texts as text in %s of an insight query',
+    'treats hostile texts as text in %s of an insight query',
     async (_, queryOf, expression = 'concat(%, event) = %') => {
       for (const text of nastyTexts) {
         const result = await runInsight(queryOf(expression.replaceAll('%', () => quoted(text))));
         expect([text, result]).toEqual([text, expect.any(Array)]);
-        // If the text is the entire expression, it returns an error or a value.
+        // As an entire expression, the text results in an error or a value.
         const whole = await runInsight(queryOf(text));
         expect([
           text,
@@ -200,7 +200,7 @@ describe.each(engines)('on $name', (engine) => {
     );
   });
 
-  test("reads only the query's own project in an expression of an insight query", async () => {
+  test("an expression in an insight query reads only the query's own project", async () => {
     const count = async (where: string) =>
       runInsight({ kind: 'EventsQuery', select: ['count()'], where: [where], after: 'all', before: '2030-01-01' });
     const all = await run('SELECT count() FROM events');
@@ -251,7 +251,7 @@ describe.each(engines)('on $name', (engine) => {
     expect(await run(text)).toMatch(/^hogql_(query|syntax)_error$/);
   });
 
-  test("reads only the query's own project, regardless of how the query is written", async () => {
+  test('an SQL query reads only its own project, regardless of how it is written', async () => {
     const counts = {
       events: await run('SELECT count() FROM events'),
       persons: await run('SELECT count() FROM persons'),

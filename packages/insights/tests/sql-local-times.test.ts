@@ -21,7 +21,7 @@ const times = zones.flatMap((zone) =>
   ),
 );
 
-describe.each(engines)('on $name', (engine) => {
+describe.each(engines)('local times in SQL on $name', (engine) => {
   let store: TestStore;
   let parser: SqlParser;
   let projectId: number;

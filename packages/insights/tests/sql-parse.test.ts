@@ -15,16 +15,16 @@ test.each([
   await expect(parser.parse(text)).rejects.toThrow(message);
 });
 
-test('ignores brackets in texts, quoted names and comments', async () => {
+test('the nesting check ignores brackets in texts, quoted names and comments', async () => {
   const text = `SELECT '${'('.repeat(20)}' AS "${'['.repeat(20)}" /* ${'('.repeat(20)} */ -- ${'{'.repeat(20)}`;
   await expect(parser.parse(text)).resolves.toMatchObject({ node: 'SelectQuery' });
 });
 
-test('works again after a query that makes the parser fail', async () => {
+test('parses queries again after a query that makes the parser fail', async () => {
   await expect(parser.parse(`SELECT 1${' - 1'.repeat(600)}`)).rejects.toThrow(/too (complex|deeply)|takes too long/);
   await expect(parser.parse('SELECT 1 AS one')).resolves.toMatchObject({ node: 'SelectQuery' });
 });
 
-test('counts positions in characters, not in code units', async () => {
+test('counts positions in Unicode characters instead of code units', async () => {
   await expect(parser.parse("SELECT '👋', x FROM")).rejects.toMatchObject({ place: { start: 18, end: 18 } });
 });

@@ -23,7 +23,7 @@ test.each([
   'SELECT now() - INTERVAL 1 DAY, INTERVAL f(a) DAY, toDateTime(f(a)) + toIntervalDay((1 + 1)) FROM t',
   'SELECT f({filters}), {f(a)} FROM t WHERE {filters} AND f(a) BETWEEN (1 + 1) AND g(2)',
   'SELECT $1_(a), f($0_), properties.$f, `$0_` FROM t',
-])('has the same tree as the complete query: %s', async (text) => {
+])('the joined pieces have the same tree as the complete query: %s', async (text) => {
   const { byPieces, complete, count } = parseBothWays(await parser, text);
   expect(count).toBeGreaterThan(1);
   expect(complete).not.toBeNull();
@@ -36,6 +36,6 @@ test.each([
   'SELECT (a = ) FROM t',
   'SELECT trim(BOTH f(x) FROM a) FROM t',
   'SELECT groupArray(f(a) ORDER BY a) FROM t',
-])('is parsed completely if a piece is not an expression: %s', async (text) => {
+])('parses the complete query if a piece is not an expression: %s', async (text) => {
   expect(parseBothWays(await parser, text)).toMatchObject({ byPieces: null });
 });

@@ -12,7 +12,7 @@ export async function loadPublishedParser(): Promise<PublishedParser> {
   return (require('@posthog/hogql-parser') as { default: () => Promise<PublishedParser> }).default();
 }
 
-/** Parses a query by its pieces, and completely. A tree is null if a piece cannot be parsed. */
+/** Parses a query both in pieces and as a complete text. A tree is null if a piece cannot be parsed. */
 export function parseBothWays(parser: PublishedParser, text: string) {
   const cut = cutQuery(text, 'parseSelect');
   const joined =

@@ -1,6 +1,6 @@
 /**
- * Checks the printed SQL of all cases. It must not contain a text from the query, and must not contain a base table
- * without the condition on the project.
+ * Checks the printed SQL of all cases. The SQL must not contain texts from the query, and must limit each base table to
+ * the project.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -85,7 +85,7 @@ async function print(one: SqlCase, engine: EngineName): Promise<Printed | null> 
   }
 }
 
-describe.each(['postgres', 'clickhouse'] as const)('for %s', (engine) => {
+describe.each(['postgres', 'clickhouse'] as const)('SQL printed for %s', (engine) => {
   test('prints no constants of the query into the SQL text', async () => {
     const leaks: string[] = [];
     let printed = 0;
@@ -184,7 +184,6 @@ function isWord(word: string, text: string): boolean {
 const templateWords = new Set<string>([
   ...['second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year', 'String', 'Array(String)', 'true'],
   ...['sum', 'avg', 'min', 'max', 'items', 'UTC', 'Nullable(String)', 'Nullable(Float64)', 'Nullable(Bool)'],
-  // Properties with their own columns in ClickHouse.
   ...propertyColumns.few,
   ...propertyColumns.many,
 ]);

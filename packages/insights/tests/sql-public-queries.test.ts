@@ -21,7 +21,7 @@ test('runs at least 85 % of the published queries', () => {
   expect(queries.filter(({ refused }) => refused === undefined).length / queries.length).toBeGreaterThanOrEqual(0.85);
 });
 
-describe.each(engines)('on $name', (engine) => {
+describe.each(engines)('published queries on $name', (engine) => {
   let store: TestStore;
   let world: SqlWorld;
   let parser: SqlParser;

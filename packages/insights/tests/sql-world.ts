@@ -62,7 +62,6 @@ export async function openSqlWorld({ database, events }: TestStore): Promise<{ w
   return { world, parser };
 }
 
-/** Creates a project with the data set of the SQL cases. */
 export async function createSqlWorld(database: Database): Promise<SqlWorld> {
   const { environmentId: projectId } = await createTestTenant(database);
   const { dataset } = sqlCases;

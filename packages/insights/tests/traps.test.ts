@@ -5,7 +5,7 @@ import { OverBudget, runQuery } from '../src/index.ts';
 import { type Dataset, merge, storeDataset } from './case-world.ts';
 import { ample, engines, type TestStore } from './test-store.ts';
 
-describe.each(engines)('on $name', (engine) => {
+describe.each(engines)('differences between engines: $name', (engine) => {
   let store: TestStore;
   beforeAll(async () => {
     store = await engine.open();
@@ -129,7 +129,7 @@ describe.each(engines)('on $name', (engine) => {
   });
 
   /** ClickHouse has separate columns for `$browser` (few values) and `$pathname` (many values). */
-  describe.each(['v', '$browser', '$pathname'])('the property %s', (key) => {
+  describe.each(['v', '$browser', '$pathname'])('filters and breakdowns by the property %s', (key) => {
     const day = '2026-11-10T12:00:00Z';
     let projectId: number;
     beforeAll(async () => {
@@ -188,7 +188,7 @@ describe.each(engines)('on $name', (engine) => {
       expect(await count(projectId, { key, type: 'event', ...filter })).toBe(expected);
     });
 
-    test('engine-005, engine-006, engine-009, engine-010: returns breakdown values', async () => {
+    test('engine-005, engine-006, engine-009, engine-010: returns a number of events per breakdown value', async () => {
       const results = await seriesOf(projectId, {
         dateRange: { date_from: '2026-11-10', date_to: '2026-11-10' },
         breakdownFilter: { breakdown: key },
@@ -200,7 +200,7 @@ describe.each(engines)('on $name', (engine) => {
     });
   });
 
-  describe('engine-030: sorts versions in the same order as feature flags', () => {
+  describe('engine-030: version filters in the order of feature flags', () => {
     const versions = [
       ...['1.2.3', 'v1.02.3', '1.2.3-alpha', '1.2.3-alpha.2', '1.2.3-alpha.10', '1.2.3-alpha.x', '1.2.3+b', ' 1.2 '],
       ...['1.3.0', '1.10.0', '2.0.0-rc1', '0.0.3', '0.0.4', 5, '1.2.3.4', 'text', '', '1.2.3-', '1.2.3-01', null],
@@ -293,7 +293,7 @@ describe.each(engines)('on $name', (engine) => {
     });
   });
 
-  test('finds a value with a filter in every form in which JSON may contain it', async () => {
+  test('a filter finds a value in every notation that JSON allows', async () => {
     const cases: [value: unknown, sought: string, count: number][] = [
       [1e-7, '0.0000001', 2],
       [1e-7, '1e-7', 2],

@@ -20,7 +20,6 @@ export interface JoinedData {
   looksUpPersons?: boolean;
 }
 
-/** Builds the FROM clause with the necessary joins. */
 export function buildFromClause(
   dialect: Dialect,
   { projectId, actorTypes = [], conditions = [], properties = [], recordOf, looksUpPersons = false }: JoinedData,
@@ -108,7 +107,7 @@ export function buildCondition(dialect: Dialect, node: Condition, projectId: num
   if ('inStaticCohort' in node) return dialect.inStaticCohort(projectId, node.inStaticCohort);
   if ('anyDistinctId' in node) {
     const test = tested(dialect, { of: 'column', key: 'distinct_id' }, node.anyDistinctId);
-    // The table of distinct IDs has the alias `e`, because the test reads the column `e.distinct_id`.
+    // The table of distinct IDs has the alias `e`, because the condition reads the column `e.distinct_id`.
     return sql`${dialect.person} IN (SELECT e.person_uuid FROM person_distinct_id AS e
                                       WHERE e.project_id = ${sql.int(projectId)} AND ${test})`;
   }
@@ -144,7 +143,6 @@ function tested(dialect: Dialect, property: Property, test: Test): Fragment {
 
 const comparisons = { '>': sql`>`, '>=': sql`>=`, '<': sql`<`, '<=': sql`<=`, '=': sql`=`, '<>': sql`<>` };
 
-/** Builds the condition that an event matches a step. */
 export function buildStepCondition(
   dialect: Dialect,
   { event, where }: Pick<FunnelStep, 'event' | 'where'>,
@@ -166,7 +164,10 @@ export function buildFirstTimesTable(
                GROUP BY 1)`;
 }
 
-/** Builds the breakdown value columns `b0`, `b1`, … and the list of their names. Each entry follows a comma. */
+/**
+ * Builds the breakdown value columns `b0`, `b1`, … and the list of their names. Each column and each name follows a
+ * comma.
+ */
 export function buildBreakdownColumns(dialect: Dialect, breakdowns: readonly Breakdown[]) {
   const names = breakdowns.map((_, at) => sql.numbered('b', at));
   const listed = (pieces: Fragment[]) =>

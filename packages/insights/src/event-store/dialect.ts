@@ -7,8 +7,8 @@ import { type Fragment, sql } from './sql.ts';
 import type { FunnelPage, WalkedFunnel } from './walked-funnel.ts';
 
 /**
- * The parts of SQL that differ between the engines. All other parts of a query have the same text for both engines. The
- * alias of the events table is always `e`.
+ * SQL fragments that differ between the engines. All other SQL is the same for both engines. The alias of the events
+ * table is always `e`.
  */
 export interface Dialect {
   name: EngineName;
@@ -30,8 +30,8 @@ export interface Dialect {
    */
   personRecord(projectId: number, id?: Fragment, needs?: { keys?: readonly string[]; looksUp?: boolean }): Fragment;
   /**
-   * Joins the record of the event's group of this type, or of the group with the given key, as `g<index>`, with
-   * `group_properties` and `created_at`.
+   * Joins a group as `g<index>`, with `group_properties` and `created_at`. This is the event's group of the type, or
+   * the group with the given key.
    */
   groupRecord(projectId: number, index: number, key?: Fragment): Fragment;
   /** FROM clause for all of a project's persons, for conditions that otherwise test an event's person. */
@@ -56,7 +56,6 @@ export interface Dialect {
    * Sort key of a version, equal to the result of `buildVersionKey`. The key is null if the property is not a version.
    */
   version(property: Property): Fragment;
-  /** A property as JSON text. */
   json(property: Property): Fragment;
   /** Condition that a property is set. The condition is never null. */
   isSet(property: Property): Fragment;
@@ -69,11 +68,10 @@ export interface Dialect {
   /** Condition that a text matches a pattern. The condition is never null. */
   matches(text: Fragment, pattern: string): Fragment;
   /**
-   * The value by which an event is broken down, or null if the event has no such value. For a property of the person,
-   * requires `personRecord` with its key.
+   * Breakdown value of an event, or null if the event has no such value. A person property requires `personRecord` with
+   * its key.
    */
   label(breakdown: Breakdown): Fragment;
-  /** A time in milliseconds since the epoch. */
   millis(time: Fragment): Fragment;
   /** An event's sort key as text: the time, followed by the ID. The key has `positionKeyLength` characters. */
   positionKey: Fragment;
@@ -92,7 +90,7 @@ export interface Dialect {
   /**
    * Aggregates an actor's events, in the order of `at` and `uuid`, into JSON text: a list of times, steps and lists of
    * breakdown values. Without times, successive equal events are combined, and their index replaces the time. Null if
-   * the engine reads single events faster.
+   * the engine reads individual events faster than aggregated events.
    */
   path: null | ((values: readonly Fragment[], hasTimes: Fragment) => Fragment);
   /** SQL that computes a funnel, or null if the engine cannot compute this funnel, so that the API must do so. */
@@ -105,7 +103,6 @@ export interface Dialect {
   settingsOfGroups: Fragment;
   /** Returns the positions of a number's set bits. Null if the engine does not have such a function. */
   bitPlaces: null | ((number: Fragment) => Fragment);
-  /** Condition that two integers have at least one set bit in common. */
   haveCommonBit(one: Fragment, other: Fragment): Fragment;
   /** Builds a table `w` with the index `point`, starting at 0, and one integer column per list: `s0`, `s1`, … */
   points(lists: readonly (readonly number[])[]): Fragment;
@@ -117,11 +114,8 @@ export interface Dialect {
   nullable(value: Fragment): Fragment;
   /** WHERE clause that selects the events with these keys. */
   whereKeys(projectId: number, keys: readonly EventKey[]): Fragment;
-  /** A JSON document as text. */
   document(json: Fragment): Fragment;
-  /** Size of a text or JSON document in bytes. */
   bytes(document: Fragment): Fragment;
-  /** Number of characters in a text. */
   characters(text: Fragment): Fragment;
   /** Sorts texts by code point. */
   inByteOrder(text: Fragment): Fragment;
@@ -135,12 +129,8 @@ export interface Dialect {
 }
 
 export interface FunnelSql {
-  /**
-   * Selects the funnel's numbers. Each row is for one combination of breakdown values, or for all values beyond the
-   * limit.
-   */
+  /** Selects the funnel's result: one row per combination of breakdown values, or for all values beyond the limit. */
   totals: Fragment;
-  /** Selects actors, with each actor's number of events. */
   actors(page: FunnelPage): Fragment;
 }
 
@@ -167,7 +157,7 @@ const parts = (one: string) => `${one}(?:\\.${one})*`;
 /** Matches a version, with groups for major, minor, patch, pre-release and build. */
 export const versionPattern = `^\\s*v?\\s*0*(\\d{1,20})(?:\\.0*(\\d{1,20}))?(?:\\.0*(\\d{1,20}))?(?:-(${parts(`(?:0|[1-9]\\d*|${part})`)}))?(?:\\+(${parts('[0-9A-Za-z-]+')}))?\\s*$`;
 
-/** Returns the first part of a version's sort key, which contains major, minor and patch. */
+/** Returns the prefix of a version's sort key that contains major, minor and patch. */
 export const buildReleaseKey = ({ major, minor, patch }: SemanticVersion): string =>
   [major, minor, patch].map((number) => String(number).padStart(20, '0')).join('');
 
@@ -183,7 +173,7 @@ export function buildVersionKey(version: SemanticVersion): string {
 }
 
 /**
- * Returns the text of a column that has the same name on both engines.
+ * Returns a column as text, for columns that have the same name on both engines.
  * @param texts SQL for the current person's ID as text, the event's time as text, and the match of `hrefPattern` or an
  * empty text
  */
@@ -213,7 +203,6 @@ export function buildColumnText(
   }
 }
 
-/** Formats a boolean breakdown value. */
 export function buildBooleanText(value: Fragment): Fragment {
   return sql`CASE ${value} WHEN '1' THEN 'true' WHEN '0' THEN 'false' ELSE ${value} END`;
 }

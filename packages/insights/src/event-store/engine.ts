@@ -4,7 +4,6 @@ import type { Dialect } from './dialect.ts';
 import type { Budget } from './port.ts';
 import type { Fragment } from './sql.ts';
 
-/** An engine that runs queries: its SQL dialect, and a function that streams rows. */
 export interface Engine {
   dialect: Dialect;
   /**
@@ -23,5 +22,4 @@ export async function readRows<T>(
   return rows;
 }
 
-/** Returns a row's value as a string, or null if the value is missing. */
 export const textOrNull = (value: unknown) => (value === null || value === undefined ? null : String(value));

@@ -6,9 +6,9 @@ import type { ExposuresQuery } from './queries.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /**
- * Returns rows of variant, day, exposures, persons, conversions, and the number of exposures read for all variants and
- * days. Each person counts once, on the day of the first exposure. The variant is the one that the person saw, or
- * `$multiple` if the person saw several variants.
+ * Selects variant, day, exposures, persons, conversions, and the total number of exposures. Each person counts once, on
+ * the day of the first exposure. The variant is the one that the person saw, or `$multiple` if the person saw several
+ * variants.
  */
 export function buildExposuresSql(dialect: Dialect, query: ExposuresQuery): Fragment {
   const { select, response, edges, conversionEvent, most, maxVariants } = query;

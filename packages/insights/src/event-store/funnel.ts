@@ -1,5 +1,5 @@
-// SQL that selects a funnel's events by actor and time. From these, `results/funnel-walk.ts` determines how far each
-// actor got.
+// SQL that selects a funnel's events by actor and time. `results/funnel-walk.ts` determines from these events how far
+// each actor got.
 
 import {
   buildBreakdownColumns,
@@ -13,13 +13,14 @@ import type { FunnelStep, FunnelStoreQuery } from './queries.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /**
- * Returns rows of actor, time, steps, exclusions and breakdown values. Steps and exclusions are strings of `0` and `1`.
+ * Selects actor, time, steps, exclusions and breakdown values of each event. Steps and exclusions are strings of `0`
+ * and `1`.
  */
 export function buildFunnelSql(dialect: Dialect, query: FunnelStoreQuery): Fragment {
   const { select, steps, exclusions, breakdowns } = query;
   const { columns, list } = buildBreakdownColumns(dialect, breakdowns);
   // Only breakdown values depend on the order of simultaneous events. Without a breakdown, an index contains all
-  // columns that are read.
+  // selected columns if the UUID is omitted.
   const uuid = breakdowns.length === 0 ? sql`` : sql`, ${dialect.uuidText(sql`e.uuid`)} AS uuid`;
   const inOrder = breakdowns.length === 0 ? sql`actor, at, steps, exclusions` : sql`actor, at, uuid`;
   const marks = (some: readonly FunnelStep[]) =>
@@ -39,10 +40,10 @@ export function buildFunnelSql(dialect: Dialect, query: FunnelStoreQuery): Fragm
 }
 
 /**
- * Selects the paths of actors. Each row contains a number of actors and the path that they share, as JSON lists of
- * times and of steps, where steps are bits (1, 2, 4, …). With a breakdown, the path is the JSON of `Dialect.path`. Most
- * actors do not get past the first step, and these share rows without times. Actors that reached no step have no row.
- * Returns null if the engine cannot combine paths with breakdown values.
+ * Selects the paths of actors. Each row contains a path, as JSON lists of times and of steps, and the number of actors
+ * that share it. Steps are bits (1, 2, 4, …). With a breakdown, the path is the JSON of `Dialect.path`. Most actors do
+ * not get past the first step, and these share rows without times. Actors that reached no step have no row. Returns
+ * null if the engine cannot combine paths with breakdown values.
  */
 export function buildFunnelPathsSql(dialect: Dialect, query: FunnelStoreQuery): Fragment | null {
   const { select, steps, second, breakdowns } = query;

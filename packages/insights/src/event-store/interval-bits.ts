@@ -4,10 +4,10 @@
 import type { Dialect } from './dialect.ts';
 import { type Fragment, sql } from './sql.ts';
 
-/** Number of intervals that fit into one number, because each interval needs one of a double's 52 bits. */
+/** Number of intervals that fit into one number. Each interval needs one of a double's 52 bits. */
 export const bitsPerNumber = 52;
 
-/** Returns the indexes of the numbers that this many intervals need, which is at least one number. */
+/** Returns the indexes of the numbers whose bits represent the intervals. Returns at least one index. */
 export const bitNumberIndexes = (intervals: number) =>
   Array.from({ length: Math.max(1, Math.ceil(intervals / bitsPerNumber)) }, (_, at) => at);
 

@@ -1,5 +1,5 @@
-// Reads complete events in chronological order, in three steps: finds the events by reading only small columns,
-// determines their sizes, and reads the events that fit.
+// Lists events in chronological order. A list finds the events by reading only small columns, determines their sizes,
+// and then reads the events that fit.
 
 import { buildCondition, buildEventNamesCondition, buildFromClause, buildInCondition } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
@@ -17,7 +17,7 @@ import type {
 } from './queries.ts';
 import { type Fragment, sql } from './sql.ts';
 
-/** Functions of the event store that return individual events. */
+/** Creates the functions of the event store that return individual events. */
 export function createEventLists(engine: Engine): Pick<EventStore, 'list' | 'keys' | 'sizes' | 'read' | 'latest'> {
   return {
     list: (query, run) => readList(engine, query, run),
@@ -38,7 +38,6 @@ async function findLatest(
   return readRows(engine, { text: latestText(engine.dialect, projectId, distinctIds), run, read });
 }
 
-/** Selects rows of distinct ID and time. */
 function latestText(dialect: Dialect, projectId: number, distinctIds: readonly string[]): Fragment {
   const events = sql`${buildFromClause(dialect, { projectId })} WHERE e.project_id = ${sql.int(projectId)}`;
   if (!dialect.followsIndexes)
@@ -72,13 +71,13 @@ async function readList(
   return { events, hasMore: shown.length < found.length };
 }
 
-/** The approximate time after which a search that has found events stops. */
+/** Milliseconds after which a search stops if it has found any events. The limit is approximate. */
 const foundMs = 2000;
-/** The expected duration below which a time range is always searched. */
+/** A time range is always searched if the search is expected to take less than this number of milliseconds. */
 const shortMs = 1000;
 
 /**
- * Finds the keys of a page. The page can be incomplete if the time runs out or a slow search has found some events.
+ * Finds the keys of a page. The page can be incomplete if the time runs out, or if a slow search has found some events.
  * @param mayStop whether an incomplete page is allowed if at least one time range was searched completely; if not,
  * throws when the time runs out
  */
@@ -100,7 +99,7 @@ async function findKeys(
   const beganAt = performance.now();
   try {
     for await (const span of spansOf(engine, query, run)) {
-      // The next range is twice as long. Skip it if the search would probably not finish in time.
+      // The next range is twice as long as this one. Skip it if the search would probably not finish in time.
       const nextMs = 2 * lastMs;
       const isLate = keys.length > offset && nextMs > shortMs && performance.now() + nextMs > beganAt + foundMs;
       if (stoppedAt !== null && (isLate || nextMs > run.maxMs)) throw new OverBudget('time');
@@ -118,7 +117,6 @@ async function findKeys(
   return { keys: keys.slice(offset), stoppedAt: null };
 }
 
-/** Converts a row of UUID, timestamp, event name and distinct ID. */
 export const toEventKey = ([uuid, timestamp, event, distinctId]: unknown[]): EventKey => ({
   uuid: String(uuid),
   timestamp: Number(timestamp),
@@ -127,8 +125,8 @@ export const toEventKey = ([uuid, timestamp, event, distinctId]: unknown[]): Eve
 });
 
 /**
- * Returns whether an engine that follows indexes may have to read many events that do not match. Searches by event name
- * or ID use an index and are short.
+ * Returns whether the search may read many events that do not match, on an engine that follows indexes. Searches by
+ * event name or ID use an index and are short.
  */
 function isLongSearch({ by, where, distinctIds, uuid, offset = 0 }: EventListQuery): boolean {
   return by === 'timestamp' && isFiltered(where) && distinctIds === undefined && uuid === null && offset === 0;
@@ -189,7 +187,7 @@ function keysText(dialect: Dialect, query: EventListQuery): Fragment {
               CROSS JOIN LATERAL (SELECT e.uuid, ${time}, e.event, e.distinct_id ${events} LIMIT ${sql.int(limit + offset)}) AS e ${order} ${page}`;
 }
 
-/** Builds the conditions for the time range and the position. */
+/** Builds the conditions that restrict a list to its time range and to events behind its position. */
 function inTime(dialect: Dialect, { behind, from, to, isOldestFirst, by }: EventListQuery): Fragment[] {
   const time = timeOf({ by });
   const range = [

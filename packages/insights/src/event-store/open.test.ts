@@ -3,7 +3,7 @@ import { openEventStore } from './open.ts';
 
 const reader = { read: () => Promise.reject(new Error('nobody reads here')) };
 
-test('rejects ClickHouse without a URL with an error that names the setting', () => {
+test('reports the missing URL setting when ClickHouse is selected', () => {
   expect(() => openEventStore({ eventStore: 'clickhouse' }, { reader, maxMs: 30_000 })).toThrow(
     new ConfigError(['CLICKHOUSE_URL is required with EVENT_STORE=clickhouse']),
   );

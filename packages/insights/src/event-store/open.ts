@@ -33,8 +33,8 @@ export const eventStoreFields = {
 export type EventStoreConfig = Static<ReturnType<typeof Type.Object<typeof eventStoreFields>>>;
 
 /**
- * Time limit of a query on ClickHouse. The limit is lower than on PostgreSQL, because ClickHouse is faster and a slow
- * query delays other queries.
+ * Query time limit on ClickHouse. The limit is lower than on PostgreSQL, because ClickHouse is faster and a slow query
+ * delays other queries.
  */
 const longestOnClickHouseMs = 15_000;
 
@@ -42,7 +42,6 @@ export interface OpenEventStore {
   events: EventStore;
   /** The ClickHouse connection, or null if PostgreSQL is the event store. */
   clickhouse: ClickHouseClient | null;
-  /** Query time limit. */
   maxMs: number;
   stop(): Promise<void>;
 }

@@ -68,7 +68,7 @@ function groupsText(dialect: Dialect, { columns, order }: EventPageQuery, events
   ];
   const rows = sql`SELECT ${list(columns.map(shown))} FROM (SELECT ${read.length === 0 ? sql`1 AS one` : list(read)} ${events}) AS counted`;
   if (grouped.length === 0) return rows;
-  // Sorting by the values as well keeps rows with equal aggregates in the same order across pages.
+  // Rows with equal aggregates are sorted by their other values, so that they have the same order across pages.
   const orders = [
     ...order.map(({ column, isDescending }) => directed(column, ordered(column), isDescending)),
     ...grouped.map(ordered),
@@ -76,17 +76,16 @@ function groupsText(dialect: Dialect, { columns, order }: EventPageQuery, events
   return sql`${rows} GROUP BY ${list(grouped.map(named))} ORDER BY ${list(orders)}`;
 }
 
-/** Returns a string that identifies a column: equal columns have equal strings. */
+/** Returns a string that is equal for equal columns. */
 export const columnKey = (column: PageColumn): string =>
   typeof column === 'object' && 'expression' in column ? `expression ${column.expression.key}` : JSON.stringify(column);
 
-/** Returns the value by which a column is sorted. */
 function sortKey(dialect: Dialect, column: PageColumn): Fragment {
   if (typeof column === 'object' && 'expression' in column) return column.expression.print(dialect.name, 'order');
   return storedTime(column) ?? comparable(dialect, column, expression(dialect, column));
 }
 
-/** Returns a time column in its indexed form, or null for other columns. */
+/** Returns the indexed column of a time column, or null for other columns. */
 function storedTime(column: PageColumn): Fragment | null {
   if (column === 'timestamp') return sql`e.timestamp`;
   return column === 'created_at' ? sql`e.created_at` : null;
@@ -103,7 +102,7 @@ function directed(column: PageColumn, value: Fragment, isDescending: boolean): F
   return typeof column === 'object' ? sql`${value} ${direction} NULLS LAST` : sql`${value} ${direction}`;
 }
 
-/** Returns an expression by which all engines sort the column in the same way. */
+/** Returns an expression that all engines sort in the same order. */
 function comparable(dialect: Dialect, column: PageColumn, value: Fragment): Fragment {
   if (typeof column === 'object' && 'expression' in column && !column.expression.isShownAsText) return value;
   switch (column) {

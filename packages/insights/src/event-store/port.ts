@@ -32,11 +32,14 @@ import type { Fragment } from './sql.ts';
 import type { FunnelPage, FunnelTotals, WalkedFunnel } from './walked-funnel.ts';
 
 export interface EventStore {
-  /** Counts or other measures by breakdown value, over time or in total. */
+  /** Computes counts or other measures by breakdown value, over time or in total. */
   series(query: SeriesQuery, run: Budget): Promise<SeriesRow[]>;
-  /** Computes a funnel's numbers. Returns null if the engine cannot compute this funnel, so that the caller must. */
+  /**
+   * Computes a funnel's numbers. Returns null if the engine cannot compute the funnel, so that the caller must walk
+   * through its events.
+   */
   funnelTotals(plan: WalkedFunnel, run: Budget): Promise<FunnelTotals | null>;
-  /** Lists the actors at a point of a funnel. Returns null in the same cases as `funnelTotals`. */
+  /** Lists the actors that a number in a funnel's result counts. Returns null in the same cases as `funnelTotals`. */
   funnelActors(plan: WalkedFunnel, page: FunnelPage, run: Budget): Promise<ActorRow[] | null>;
   /**
    * Reads each actor's events that match a step or an exclusion. Calls `each` once per actor, with the events in
@@ -44,9 +47,9 @@ export interface EventStore {
    */
   funnel(query: FunnelStoreQuery, run: Budget, each: (actor: FunnelActor) => void): Promise<void>;
   /**
-   * Like `funnel`, but without the identities of actors. Actors with the same path are combined, because only their
-   * number matters. Events have no times if the actors reached only the first step. Without a breakdown, such actors
-   * have a single event. The query must not have exclusions.
+   * Like `funnel`, but combines actors with the same path, because only their number matters. The events of actors that
+   * reached only the first step have no times. Without a breakdown, such actors have a single event. The query must not
+   * have exclusions.
    */
   funnelPaths(query: FunnelStoreQuery, run: Budget, each: (path: FunnelPath, actors: number) => void): Promise<void>;
   /** Counts the actors that started in an interval, and how many of them returned in later intervals. */
@@ -56,7 +59,6 @@ export interface EventStore {
   web(query: WebStoreQuery, run: Budget): Promise<WebRow[]>;
   /** Lists the actors that a number in another query's result counts. */
   actors(query: ActorsStoreQuery, run: Budget): Promise<ActorRow[]>;
-  /** Reads rows of event columns. */
   page(query: EventPageQuery, run: Budget): Promise<unknown[][]>;
   /** Reads complete events in chronological order after a position, up to a number of bytes. */
   list(query: EventListQuery & { maxBytes: number }, run: Budget): Promise<EventList>;
@@ -73,7 +75,6 @@ export interface EventStore {
   values(query: PropertyValuesQuery, run: Budget): Promise<string[]>;
   /** Counts, by day, which persons saw which variant of a flag, and whether they converted afterwards. */
   exposures(query: ExposuresQuery, run: Budget): Promise<ExposureRow[]>;
-  /** Returns the rows of a statement, in the statement's order. */
   rows(statement: Statement, run: Budget): Promise<unknown[][]>;
   /** Returns the time of each distinct ID's latest event. Omits IDs without events. */
   latest(ids: { projectId: number; distinctIds: readonly string[] }, run: Budget): Promise<LatestEvent[]>;
@@ -91,14 +92,11 @@ export interface LatestEvent {
 export interface Statement {
   projectId: number;
   print(engine: EngineName): Fragment;
-  /**
-   * Two statements that read the same rows by the keys of their events. They are for an engine that does not follow
-   * indexes.
-   */
+  /** For an engine that does not follow indexes: two statements that find the same rows by the keys of their events. */
   page?: PageStatement;
 }
 
-/** Statements for a page of events: one finds the events' keys, and one reads the events in order. */
+/** Two statements for a page of events. One finds the events' keys, and the other reads the events in order. */
 export interface PageStatement {
   keys(engine: EngineName): Fragment;
   print(engine: EngineName, keys: readonly EventKey[]): Fragment;
@@ -116,7 +114,8 @@ export interface Budget {
 }
 
 /**
- * Creates a time budget that consecutive queries share. Each query may use the time that the earlier ones left over.
+ * Creates a time budget that consecutive queries share. Each query may use the time that the queries before it did not
+ * use.
  */
 export function withSharedDeadline({ maxMs, ...budget }: Budget): Budget {
   const deadline = performance.now() + maxMs;

@@ -1,5 +1,5 @@
-// The queries of the event store, and the rows that they return. A name with the suffix `StoreQuery` is the store's
-// form of an API query of the same kind (`query.ts`).
+// The queries of the event store, and the rows that they return. A type with the suffix `StoreQuery` is the event
+// store's version of the API query with the same name (`query.ts`).
 
 import type { ActorType, Breakdown, Condition, EventExpression, EventNames, Property, Selection } from './selection.ts';
 
@@ -35,7 +35,7 @@ export interface SeriesQuery {
   breakdowns: readonly Breakdown[];
   /** Maximum number of breakdown values. Values beyond those with the largest numbers are combined. */
   limit: number;
-  /** Whether to sort events without a value last. */
+  /** Whether the missing breakdown value ranks last, regardless of its number. */
   nullsLast: boolean;
 }
 
@@ -56,7 +56,10 @@ export interface FunnelStep {
 }
 
 export interface FunnelStoreQuery {
-  /** Selects all relevant events. A strict funnel needs all events, because any other event breaks the order. */
+  /**
+   * Selects the events that can affect the funnel. A strict funnel needs all events, because an event between two steps
+   * ends an attempt.
+   */
   select: Selection;
   actorType: ActorType;
   steps: readonly FunnelStep[];
@@ -90,7 +93,6 @@ export interface FunnelActor extends FunnelPath {
 export interface RetentionStoreQuery {
   select: Selection;
   actorType: ActorType;
-  /** Starts of the intervals. */
   edges: readonly number[];
   /** Number of intervals in which actors may start. */
   rows: number;
@@ -106,13 +108,13 @@ export interface RetentionStoreQuery {
   /** Number of columns, including the column for the start. */
   columns: number;
   /**
-   * Each later column covers a window of this length, counted from the actor's first target event. Null if columns are
-   * calendar intervals.
+   * Length of the window that each column after the first covers, counted from the actor's first target event. Null if
+   * columns are calendar intervals.
    */
   windowMs: number | null;
-  /** Number of intervals or windows that each later column covers, or null if each column covers one. */
+  /** Number of intervals or windows that each column after the first covers, or null if each column covers one. */
   brackets: readonly number[] | null;
-  /** A numeric property to sum. The first column sums target events, and later columns sum returning events. */
+  /** A numeric property to sum. The first column sums target events, and all other columns sum returning events. */
   aggregated: Property | null;
 }
 
@@ -120,10 +122,9 @@ export interface RetentionRow {
   values: (string | null)[];
   /** Index of the interval in which the actors started. */
   row: number;
-  /** Index of the column. Column 0 is for the interval of the start. */
+  /** Index of the column. Column 0 is the interval in which the actors started. */
   later: number;
   count: number;
-  /** Sum of the aggregated property values. */
   total: number;
   /** Number of values in the sum. */
   numbers: number;
@@ -170,14 +171,14 @@ export interface WebBreakdown {
   /** The page views in a session from which values are read: all of them, or only the first or last one. */
   of: 'view' | 'entry' | 'exit';
   value: Breakdown;
-  /** Whether to omit sessions without a value. */
+  /** Whether to omit sessions without a breakdown value. */
   hidesNull: boolean;
   /**
-   * Whether a value's bounce rate is computed only from sessions that started with the value, instead of from all
+   * Whether to compute a value's bounce rate only from the sessions that started with the value, instead of from all
    * sessions that contain it.
    */
   ratesEntries: boolean;
-  /** The values to which the result is limited, or null for all values. */
+  /** The breakdown values to return, or null for all values. */
   only: readonly (string | null)[] | null;
 }
 
@@ -196,10 +197,10 @@ export interface WebRow {
   total: number;
 }
 
-/** Person properties that can be the display name. The first nonempty property is used. */
+/** Person properties that can be the display name, in order of preference. The first nonempty property is used. */
 export const displayNames = ['email', 'name', 'username'];
 
-/** The actors at a point of a result, or all persons. */
+/** The actors that a number in a result counts, or all persons. */
 export type ActorsSource =
   | { behind: 'series'; query: SeriesQuery; actorType: ActorType }
   | { behind: 'retention'; query: RetentionStoreQuery; row: number }
@@ -210,7 +211,7 @@ export interface ActorsStoreQuery {
   source: ActorsSource;
   actorType: ActorType;
   projectId: number;
-  /** Expressions to compute for each person and return with the person. */
+  /** Expressions to compute for each person. `ActorRow.values` contains their results. */
   columns: readonly EventExpression[];
   order: readonly ActorsOrder[];
   limit: number;
@@ -225,13 +226,11 @@ export interface ActorsOrder {
 
 export interface ActorRow {
   id: string;
-  /** Number of the actor's events that contribute to the point. */
+  /** Number of the actor's events that contribute to the counted number. */
   events: number;
-  /** Values of the requested `columns`. */
   values?: unknown[];
 }
 
-/** A column in a page of events. */
 export type PageColumn =
   | 'uuid'
   | 'event'
@@ -250,13 +249,12 @@ export interface EventPageQuery {
   /** The actors whose events are selected, or null for all persons. */
   of: ActorsSource | null;
   columns: readonly PageColumn[];
-  /** Columns to sort by. */
   order: readonly { column: PageColumn; isDescending: boolean }[];
   limit: number;
   offset: number;
 }
 
-/** Sort key of an event, which is also the cursor of a list. */
+/** Sort key of an event, which is also the cursor of event lists. */
 export interface EventPosition {
   time: number;
   uuid: string;
@@ -277,7 +275,6 @@ export interface EventListQuery extends EventNames {
   behind: EventPosition | null;
   isOldestFirst: boolean;
   limit: number;
-  /** Number of events to skip. */
   offset?: number;
 }
 
@@ -292,8 +289,8 @@ export interface EventKey {
 export interface FoundKeys {
   keys: EventKey[];
   /**
-   * If the search ran out of time, the position up to which it is complete. The next search can begin there with
-   * `behind`. It then either covers at least one more day or throws.
+   * Position up to which the search is complete if it ran out of time. To continue, pass the position as `behind`. The
+   * next search then either covers at least one more day or throws.
    */
   stoppedAt: EventPosition | null;
 }
@@ -311,7 +308,6 @@ export interface EventSize {
 
 export interface EventList {
   events: ListedEvent[];
-  /** Whether more events follow. */
   hasMore: boolean;
 }
 
@@ -345,7 +341,7 @@ export interface PropertyValuesQuery {
 export interface ExposuresQuery {
   /** Selects the events that record calls of the flag. */
   select: Selection;
-  /** The property that contains the variant that a flag call returned. */
+  /** The property in which a flag call records the returned variant. */
   response: Breakdown;
   edges: readonly number[];
   conversionEvent: string | null;
@@ -361,12 +357,13 @@ export interface ExposureRow {
   /** Index of the day on which the persons first saw the variant. */
   bucket: number;
   exposures: number;
-  /** Number of persons who first saw the variant on this day. */
+  /** Number of persons who first saw the variant on the row's day. */
   persons: number;
-  /** Number of these persons who converted afterwards. */
+  /** Number of the row's persons who converted after they saw the variant. */
   conversions: number;
   /**
-   * Number of flag calls that were read for all variants and days. Greater than `most` if more than `most` calls exist.
+   * Number of flag calls that were read for all variants and days. The number exceeds `most` if more than `most` calls
+   * exist.
    */
   read: number;
 }

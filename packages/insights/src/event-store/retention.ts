@@ -70,7 +70,7 @@ function buildIntervalBitsSql(dialect: Dialect, query: RetentionStoreQuery): Fra
 
 /**
  * Selects the same rows as `buildRetentionSql`, from the rows of `buildIntervalBitsSql`. This is faster with many
- * intervals, because there is then almost one such row per actor. Returns null if the engine does not support it.
+ * intervals, because few actors then have the same intervals. Returns null if the engine does not support it.
  */
 function buildIntervalCellsSql(dialect: Dialect, query: RetentionStoreQuery): Fragment | null {
   const { edges, columns, cumulative, breakdowns } = query;
@@ -199,8 +199,8 @@ function active(dialect: Dialect, query: RetentionStoreQuery, actor: Fragment): 
       : sql`, sum(CASE WHEN ${mark} = 1 THEN x END) AS ${total}, sum(CASE WHEN ${mark} = 1 AND x IS NOT NULL THEN 1 ELSE 0 END) AS ${numbers}`;
   const ofReturns = sums(sql`returned`, sql`return_total`, sql`return_numbers`);
   const ofTargets = sums(sql`began`, sql`total`, sql`numbers`);
-  // Each sum needs a name that no column has, because some engines would otherwise read a column name inside a sum as
-  // the sum itself.
+  // Each sum needs a name that no column has, because some engines would interpret an existing column's name inside the
+  // sum as the sum itself.
   return sql`events AS (
       SELECT ${dialect.bucket(sql`e.timestamp`, edges)} AS bucket, ${actor} AS actor, ${dialect.millis(sql`e.timestamp`)} AS at,
              CASE WHEN ${begins} THEN 1 ELSE 0 END AS began, CASE WHEN ${isReturn} THEN 1 ELSE 0 END AS returned${number}${columns}

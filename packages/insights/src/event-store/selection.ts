@@ -18,12 +18,13 @@ export interface Selection extends EventNames {
   where: Condition;
 }
 
-/** The type of actor that a query counts. A person is the current person, after merges. */
+/** The type of actor that a query counts. Persons are counted after merges. */
 export type ActorType = { of: 'person' } | { of: 'group'; index: number } | { of: 'session' };
 
 /**
  * A property in a condition. `person` is a property of the current person. `stored person` is a person property stored
- * with the event. `shown person` is the current person's property, or the stored one without a current person.
+ * with the event. `shown person` is a property of the current person, or the stored property if the event has no
+ * current person.
  */
 export type Property =
   | { of: 'event' | 'person' | 'stored person' | 'shown person'; key: string }
@@ -38,7 +39,8 @@ export type Property =
   | { of: 'column'; key: 'expression'; expression: EventExpression };
 
 /**
- * An SQL expression on an event or a person, or an aggregate over events. Code outside of the event store prints it.
+ * An SQL expression on an event or a person, or an aggregate over events. Code outside of the event store prints the
+ * SQL.
  */
 export interface EventExpression {
   /** Equal expressions have equal keys. */
@@ -50,9 +52,7 @@ export interface EventExpression {
   isShownAsText: boolean;
   /** Builds the event columns that an aggregate reads, with their names. */
   columns(engine: EngineName): Fragment[];
-  /**
-   * Builds SQL for the value itself, for a form that both engines sort in the same order, or for the form in results.
-   */
+  /** Builds SQL for the value, for a sort key that has the same order on both engines, or for the value in results. */
   print(engine: EngineName, form: 'value' | 'order' | 'result'): Fragment;
 }
 
@@ -80,7 +80,7 @@ export type Test =
    */
   | { is: 'version'; than: Comparison | '=' | '<>'; key: string }
   | { is: 'release' }
-  /** Compares times. Strings without an offset are in the time zone. */
+  /** Compares times. Strings without an offset are in the time zone `zone`. */
   | { is: 'time'; than: Comparison; value: number; zone: string };
 
 export type Condition =
@@ -91,7 +91,6 @@ export type Condition =
   /** True if the breakdown has this value. Null means a missing value. */
   | { breakdown: Breakdown; value: string | null }
   | { inStaticCohort: number }
-  /** An expression that is true or false. */
   | { expression: EventExpression }
   /** True if any of the current person's distinct IDs passes the test. */
   | { anyDistinctId: Test };
@@ -101,7 +100,7 @@ export interface Breakdown {
   property: Property;
   /** Whether to remove a trailing `/`, `?` or `#`. */
   isUrl: boolean;
-  /** Whether to show 1 and 0 as true and false, like boolean values. */
+  /** Whether to show 1 and 0 as true and false. */
   isBoolean: boolean;
   /** Edges of the numeric bins. If set, the value is the bin's index. */
   bins: readonly number[] | null;

@@ -1,4 +1,4 @@
-// SQL of a trend: numbers over time.
+// SQL of trends, which consist of numbers over time.
 
 import { buildBreakdownColumns, buildFirstTimesTable, buildFromClause, buildSelectionCondition } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
@@ -8,10 +8,10 @@ import type { ActorType, Property } from './selection.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /**
- * Selects rows of interval, number, whether the row combines the values beyond the limit, and breakdown values.
+ * Selects interval, number, whether the row combines the values beyond the limit, and breakdown values.
  *
- * The query selects the relevant events, then the rows to count, and then computes one number per interval and
- * breakdown value. Finally, it keeps the breakdown values with the largest numbers and combines the others.
+ * The query selects the relevant events, selects the rows to count, and computes one number per interval and breakdown
+ * value. Finally, it keeps the breakdown values with the largest numbers and combines the others.
  */
 export function buildSeriesSql(dialect: Dialect, query: SeriesQuery): Fragment {
   const { names, list } = buildBreakdownColumns(dialect, query.breakdowns);

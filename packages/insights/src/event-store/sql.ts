@@ -1,4 +1,4 @@
-// SQL as a tagged template, with typed values. The same code works for every engine.
+// A tagged template for SQL with typed values. Each engine renders the SQL with its own placeholders.
 
 /** A value's type, which determines how the engine binds the value. Times are milliseconds since the epoch. */
 export type ValueType =

@@ -119,7 +119,7 @@ function buildActorsPageSql(dialect: Dialect, query: ActorsStoreQuery): Fragment
 
 function readFunnelTotals({ shows, storeQuery, period }: WalkedFunnel, rows: unknown[][]): FunnelTotals {
   const valuesOf = ([isOther, values]: unknown[]) => (isOther ? null : (values as unknown[]).map(String));
-  // Without times, the average is NaN.
+  // The average of an empty list of times is NaN.
   const seconds = (millis: unknown) => (Number.isFinite(Number(millis ?? Number.NaN)) ? Number(millis) / 1000 : null);
   switch (shows) {
     case 'steps': {
@@ -241,7 +241,7 @@ function parsePath(path: string | null): FunnelEvent[] {
     .sort((a, b) => a.time - b.time || compareAsTexts(a.steps, b.steps));
 }
 
-/** Converts a sorted list of times, steps and values. */
+/** Converts a sorted list of times, steps and breakdown values to events. */
 function parsePathWithValues(path: string | null): FunnelEvent[] {
   const events: [number, number, (string | null)[]][] = JSON.parse(path ?? '[]');
   return events.map(([time, steps, values]) => ({ time, steps: steps >>> 0, exclusions: 0, values }));

@@ -14,7 +14,6 @@ export function buildValuesSql(dialect: Dialect, query: PropertyValuesQuery): Fr
      GROUP BY name ORDER BY count(*) DESC, ${dialect.inByteOrder(sql`name`)} LIMIT ${sql.int(limit)}`;
 }
 
-/** Selects a property's values in the latest events. */
 function latestText(dialect: Dialect, { select, property, latest }: PropertyValuesQuery): Fragment {
   const { projectId, where } = select;
   const events = (properties: (typeof property)[]) =>

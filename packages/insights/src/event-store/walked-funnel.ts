@@ -12,7 +12,7 @@ export interface WalkedFunnel {
   /** Number of bins in the histogram of conversion times, or null to choose the number automatically. */
   binCount: number | null;
   attribution: { by: 'first_touch' | 'last_touch' | 'all_events' } | { by: 'step'; step: number };
-  /** For each exclusion, the steps between which its event must not happen. */
+  /** For each exclusion, the steps between which its event must not occur. */
   exclusions: { from: number; to: number }[];
   /** Indexes of optional steps. */
   optional: number[];
@@ -42,7 +42,7 @@ export interface FunnelPage {
   offset: number;
 }
 
-/** A funnel's numbers. The breakdown values are null in the row that combines all values beyond the limit. */
+/** A funnel's result. The breakdown values are null in the row that combines all values beyond the limit. */
 export type FunnelTotals =
   | { shows: 'steps'; rows: FunnelSteps[] }
   | { shows: 'time_to_convert'; bins: [number, number][]; average: number | null }
@@ -52,12 +52,12 @@ export interface FunnelSteps {
   values: string[] | null;
   /** Number of actors at each step. */
   counts: number[];
-  /** Average number of seconds between the previous step and each step. Null for the first step. */
+  /** Average number of seconds from the previous step to each step. Null for the first step. */
   averages: (number | null)[];
   medians: (number | null)[];
 }
 
-/** The number of actors that entered in an interval, and how many of them converted. */
+/** The number of actors that entered in an interval, and the number of those that converted. */
 export interface FunnelEntrances {
   values: string[] | null;
   entered: number[];

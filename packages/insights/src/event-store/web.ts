@@ -47,7 +47,7 @@ function webText(dialect: Dialect, query: WebStoreQuery): Fragment {
       FROM numbers ORDER BY ${inOrder(dialect, query)} LIMIT ${sql.int(limit)} OFFSET ${sql.int(offset)}`;
 }
 
-/** Returns whether the query depends on a session's first page view and on its last page view. */
+/** Returns whether the query needs a session's first page view (`entry`) and its last page view (`exit`). */
 function ends({ breakdown, entry, exit }: WebStoreQuery): { entry: boolean; exit: boolean } {
   const isAll = (one: WebStoreQuery['entry']) => 'all' in one && one.all.length === 0;
   return {
@@ -95,7 +95,7 @@ function webEvents(dialect: Dialect, query: WebStoreQuery): Fragment {
     ...(hasEnds.entry ? [sql`${end('entry')} AS entry`] : []),
     ...(hasEnds.exit ? [sql`${end('exit')} AS leaving`] : []),
   ];
-  // The range also includes sessions that start before or end after the queried range.
+  // The range is extended at both ends, because sessions can start before it or end after it.
   const around = {
     projectId,
     events: null,

@@ -1,4 +1,4 @@
-// Plans an ActorsQuery: finds the point of an insight whose persons or groups to list.
+// Plans an ActorsQuery, which lists the persons or groups that a number in an insight counts.
 
 import { nullLabel, otherLabel } from '../breakdown-labels.ts';
 import type { ActorsOrder, ActorsSource, ActorsStoreQuery, LifecycleStatus } from '../event-store/queries.ts';
@@ -15,10 +15,9 @@ import { planLifecycle } from './lifecycle.ts';
 import { planRetention } from './retention.ts';
 import { planTrends } from './trends.ts';
 
-/** A column in an ActorsQuery's result. */
 export interface ActorsColumn {
   text: string;
-  /** The expression to compute, or null for columns that Millrace itself provides. */
+  /** The SQL expression to compute, or null for columns that Millrace provides. */
   expression: PlannedExpression | null;
 }
 
@@ -125,7 +124,7 @@ function orderOf(text: string, columns: readonly ActorsColumn[], place: Placed):
   return { by, isDescending: direction.toUpperCase() === 'DESC' };
 }
 
-/** Parses an expression over a result's persons. */
+/** Parses an SQL expression that is computed for each listed person. */
 function expressionOf(text: string, use: 'column' | 'order', { path, actorType, context }: Placed): PlannedExpression {
   if (actorType.of === 'group') throw createQueryError(path, 'SQL expressions are not supported for groups.');
   return createExpressionReader(context, path)(text, use, path, 'persons');
@@ -144,7 +143,7 @@ export function planPersons(source: InsightActorsQuery, context: PlanContext): A
   return actorsSource;
 }
 
-/** Plans the person filters, which apply to all of a person's events. */
+/** Plans the person filters. They test the current person, so either all or none of a person's events match. */
 function personFilters({ properties, fixedProperties, search }: ActorsQuery, context: PlanContext): Condition {
   const ofNow = { ...context, personsAsStored: false, isOfPersons: true };
   const own = combineConditions(

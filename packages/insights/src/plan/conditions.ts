@@ -38,7 +38,10 @@ export interface FilterContext {
   clock: Clock;
   /** Whether filters test the person properties stored with the event, instead of the current person's properties. */
   personsAsStored: boolean;
-  /** Whether to use stored properties without a current person, as lists of events and persons do. */
+  /**
+   * Whether person filters test the properties stored with an event if it has no current person, as in lists of events
+   * and persons.
+   */
   showsPersons?: boolean;
   /** Whether the query is about persons, so that filters without a type also test persons. */
   isOfPersons?: boolean;
@@ -63,7 +66,7 @@ export function readFilters(filters: unknown, path: string, context: FilterConte
 }
 
 interface Reading extends FilterContext {
-  /** The remaining number of filters that are allowed. */
+  /** Number of filters that are still allowed. */
   left: number;
   /** IDs of the enclosing cohorts, to detect cycles. */
   inside: readonly number[];
@@ -153,7 +156,7 @@ function ofAnyDistinctId(condition: Condition, reading: Reading): Condition {
   return reading.isOfPersons ? ofPerson : { any: [ofPerson, condition] };
 }
 
-/** Translates a property. @throws AppError naming the field. */
+/** Translates a property. @throws AppError that names the field. */
 export function readProperty(
   { type, key, index }: { type: string; key: string; index?: unknown },
   { path, reading }: { path: string; reading: Pick<FilterContext, 'personsAsStored' | 'showsPersons'> },

@@ -20,7 +20,6 @@ export interface ProjectSettings {
   /** Whether a month is four weeks and a year is 52 weeks in comparisons. */
   comparesInWeeks: boolean;
   cohorts: ReadonlyMap<number, Cohort>;
-  /** Variables of SQL queries. */
   variables: readonly StoredVariable[];
 }
 
@@ -28,7 +27,7 @@ export interface PlanContext extends FilterContext {
   settings: ProjectSettings;
   /** The boolean properties among the query's breakdowns, as keys from `propertyKey`. */
   booleans: ReadonlySet<string>;
-  /** The time of the first selected event, or null unless the range starts with that event. */
+  /** Time of the first selected event if the range starts with that event, or null for other ranges. */
   earliest: number | null;
 }
 
@@ -40,7 +39,7 @@ export interface Modifiers {
 /** The mode that uses current person properties. All other modes use only the current person's ID. */
 const currentProperties = 'person_id_override_properties_joined';
 
-/** Returns a query's modifiers. The modifiers of a list take precedence over those of its source insight. */
+/** Returns a query's modifiers. The modifiers of a list of actors take precedence over those of its source insight. */
 export function readModifiers(query: Query): { modifiers: Modifiers } {
   const source = 'source' in query ? query.source : undefined;
   return { modifiers: { ...source?.source.modifiers, ...source?.modifiers, ...query.modifiers } };
@@ -88,7 +87,6 @@ export function combineConditions(...conditions: Condition[]): Condition {
   return parts.length === 1 && only !== undefined ? only : { all: parts };
 }
 
-/** Translates the filters of one query node. */
 export function readNodeFilters(
   { properties, fixedProperties }: { properties?: unknown; fixedProperties?: unknown },
   path: string,

@@ -13,7 +13,6 @@ const maxBuckets = 10_000;
 /** A time before all recorded events. */
 export const earliestTime = Date.UTC(2015, 0, 1);
 
-/** The project time zone and the current time. */
 export interface Clock {
   zone: TimeZone;
   zoneName: string;
@@ -181,7 +180,7 @@ export function findIntervalStart(interval: Interval, wall: number, { weekStart 
   }
 }
 
-/** Returns the start of the interval that comes this many intervals later. */
+/** Returns the start of the interval that is `count` intervals after the interval at `instant`. */
 export function addIntervals(
   interval: Interval,
   instant: number,
@@ -239,7 +238,7 @@ export interface RequestedRange {
 
 export interface Range {
   from: number;
-  /** The end of the range, exclusive. */
+  /** Exclusive end of the range. */
   to: number;
   /** The parsed `date_from`, before it is moved to the start of its interval. */
   requested: Moment;

@@ -17,7 +17,6 @@ export interface EventsColumn {
   type: string;
   shows: 'value' | 'time' | 'json' | 'everything' | 'person' | 'display name' | 'expression';
   needs: PageColumn[];
-  /** The SQL expression of the column. */
   expression?: PlannedExpression;
 }
 
@@ -30,7 +29,7 @@ export interface EventsPlan {
 }
 
 const usualLimit = 100;
-/** The time by which client clocks may be ahead, in milliseconds. */
+/** Number of milliseconds by which client clocks may be ahead. */
 const aheadMs = 5000;
 
 export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan {
@@ -84,7 +83,7 @@ export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan
     },
   };
 
-  /** Parses a time, and returns the time one millisecond later. */
+  /** Parses a time and adds one millisecond. */
   function after(text: string, path: string): number {
     const moment = parseMoment(text, clock);
     if (moment === null)
@@ -101,7 +100,7 @@ function usualOrder(columns: PageColumn[]): EventPageQuery['order'] {
   return [{ column, isDescending: true }];
 }
 
-/** With an aggregate, results can only be sorted by selected columns and by aggregates. */
+/** If a column is an aggregate, results can only be sorted by selected columns and by aggregates. */
 function orderOf(texts: string[], selected: EventsColumn[], context: PlanContext): EventPageQuery['order'] {
   const order = texts.map((text, at) => orderedBy(text, selected, { path: `orderBy.${at}`, context }));
   const columns = [...selected.flatMap(({ needs }) => needs), ...order.map(({ column }) => column)];

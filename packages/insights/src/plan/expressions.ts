@@ -1,4 +1,4 @@
-// SQL expressions as plans contain them. `sql/expressions.ts` parses and checks them.
+// The SQL expressions in plans. `sql/expressions.ts` parses and checks them.
 
 import type { Condition, EventExpression } from '../event-store/selection.ts';
 import { createQueryError } from '../query-parts.ts';
@@ -7,16 +7,16 @@ import { createQueryError } from '../query-parts.ts';
 export type ExpressionUse = 'condition' | 'value' | 'number' | 'column' | 'order';
 
 export interface PlannedExpression extends EventExpression {
-  /** The value's type, as responses name it. */
+  /** Name of the value's type in responses. */
   typeName: string;
   alias: string | null;
   /** True while a query is planned without being run. */
   isUnchecked?: true;
-  /** Converts a value to the form that responses contain. */
+  /** Converts a value to the format of responses. */
   read(value: unknown): unknown;
 }
 
-/** Parses and checks an SQL expression on an event or a person. @throws AppError naming the path */
+/** Parses and checks an SQL expression on an event or a person. @throws AppError that names the path */
 export type ReadExpression = (
   text: string,
   use: ExpressionUse,
@@ -30,7 +30,10 @@ interface Context {
   isOfPersons?: boolean;
 }
 
-/** Returns the function that parses expressions. @throws AppError naming the path if expressions are not supported */
+/**
+ * Returns the function that parses expressions.
+ * @throws AppError that names the path if expressions are not supported
+ */
 export function createExpressionReader({ expression }: Context, path: string): ReadExpression {
   if (expression === undefined) throw createQueryError(path, 'SQL expressions cannot run here.');
   return expression;

@@ -11,7 +11,7 @@ const maxTokens = 500;
 /**
  * Parses a formula that consists of `A`, `B` … (in upper or lower case), numbers, + - * / % ** and parentheses.
  * Division by zero returns 0.
- * @throws AppError `invalid` naming `path`
+ * @throws AppError `invalid` that names `path`
  */
 export function parseFormula(text: string, seriesCount: number, path: string): Formula {
   const tokens = tokensOf(text, path);

@@ -74,7 +74,7 @@ function planStoreQuery(
     step({ ...node, math: 'total' }, `funnelsFilter.exclusions.${at}`),
   );
   const all = [...steps, ...exclusions];
-  // In a strict funnel, any other event between the steps breaks the order, so all events are read.
+  // A strict funnel reads all events, because any event between two steps ends an attempt.
   const names =
     isStrict || all.some(({ event }) => event === null) ? null : [...new Set(all.map(({ event }) => event ?? ''))];
   const isAny: Condition = isStrict || all.every(isWithoutFilter) ? { all: [] } : { any: all.map(asCondition) };
@@ -94,8 +94,8 @@ function planStoreQuery(
 }
 
 /**
- * Returns the indexes of the steps that can come second: the optional steps after the first step, and the required step
- * after them.
+ * Returns the indexes of the steps that can come second: the optional steps that directly follow the first step, and
+ * the next required step.
  */
 function secondOf(series: EventsNode[]): number[] {
   const needed = series.findIndex(({ optionalInFunnel }, at) => at > 0 && optionalInFunnel !== true);

@@ -31,7 +31,6 @@ const aliases: Record<string, string> = {
   is_not_set: 'is_set',
 };
 
-/** Operators of filters on properties. */
 export const filterOperators = [
   'exact',
   'is_not',
@@ -68,7 +67,7 @@ export const positiveOperator = (operator: string): string =>
 /**
  * Translates a filter's operator and value.
  * @param operator `exact` if the filter does not contain an operator
- * @throws AppError naming the field
+ * @throws AppError that names the field
  */
 export function translateTest(
   property: Property,
@@ -171,7 +170,7 @@ function readVersion(
   const { from, before, withPreReleases } = rule;
   const release: Condition = { property, test: { is: 'release' } };
   const isAllowed: Condition =
-    // This bound sorts after all versions with the same major, minor and patch.
+    // The upper bound, with `~~`, sorts after all versions with the same major, minor and patch.
     withPreReleases && from !== null ? { any: [release, version('<', `${buildReleaseKey(from)}~~`)] } : release;
   return {
     all: [

@@ -10,7 +10,6 @@ import { planRetention } from './retention.ts';
 import { planTrends } from './trends.ts';
 import { planWeb } from './web.ts';
 
-/** Plans a query. Planning is a pure function of the query and the context. */
 export function planQuery(query: Query, context: PlanContext): unknown {
   switch (query.kind) {
     case 'TrendsQuery':

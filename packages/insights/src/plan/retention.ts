@@ -20,7 +20,6 @@ export interface RetentionPlan {
   kind: 'RetentionQuery';
   /** The unit of the intervals as users see it, for example `Day`. */
   period: string;
-  /** The names of each row's columns. */
   columns: string[];
   /** The content of the cells: the number of actors, or the sum or average of a property. */
   shows: 'count' | 'sum' | 'avg';
@@ -92,7 +91,10 @@ export function planRetention(query: RetentionQuery, context: PlanContext): Rete
   };
 }
 
-/** Returns column names such as `Day 0`, `Day 1` and `Day 2-4`. @param ends the last interval of each later column */
+/**
+ * Returns column names such as `Day 0`, `Day 1` and `Day 2-4`.
+ * @param ends the last interval of each column after the first
+ */
 function columnsOf(period: string, ends: number[]): string[] {
   const later = ends.map((end, at) => {
     const begin = (ends[at - 1] ?? 0) + 1;
@@ -101,7 +103,7 @@ function columnsOf(period: string, ends: number[]): string[] {
   return [`${period} 0`, ...later];
 }
 
-/** Rejects a retention filter whose fields conflict or are incomplete. @throws AppError naming the field */
+/** Rejects a retention filter whose fields conflict or are incomplete. @throws AppError that names the field */
 function refuse({ cumulative, timeWindowMode, aggregationType = 'count', aggregationProperty }: RetentionFilter): void {
   const no = (field: string, detail: string) => createQueryError(`retentionFilter.${field}`, detail);
   if (timeWindowMode === '24_hour_windows' && cumulative)

@@ -20,7 +20,7 @@ import { type Formula, parseFormula } from './formula.ts';
 
 export interface TrendsPlan {
   kind: 'TrendsQuery';
-  /** Whether there is one number per series instead of one number per interval. */
+  /** Whether each series has a single number, instead of one number per interval. */
   isTotal: boolean;
   isCumulative: boolean;
   smoothing: number;
@@ -39,8 +39,8 @@ export interface TrendsPeriod {
 }
 
 /**
- * Maximum number of breakdown values that are read for each series of a formula. The values for the result are chosen
- * from those of all series.
+ * Maximum number of breakdown values that are read for each series of a formula. The result contains the largest values
+ * over all series.
  */
 const limitOfFormulas = 1000;
 const limitOfWorldMap = 250;
@@ -94,7 +94,6 @@ function formulasOf({ series, trendsFilter = {} }: TrendsQuery): TrendsPlan['for
     }));
 }
 
-/** Returns the queried period, followed by the previous period if the query compares periods. */
 export function planPeriods(
   query: Pick<TrendsQuery, 'dateRange' | 'compareFilter'>,
   { context, interval, isExact }: { context: PlanContext; interval: Interval; isExact: boolean },
@@ -161,7 +160,7 @@ interface MeasureContext {
   first: FirstTime | null;
 }
 
-/** Determines what a series measures. @throws AppError naming a missing field */
+/** Determines what a series measures. @throws AppError that names a missing field */
 function measureOf(node: EventsNode, path: string, { context, once, first }: MeasureContext): Measure {
   const { math = 'total' } = node;
   const actors = (actorType: ActorType): Measure => ({ of: 'actors', actorType, once, first });

@@ -50,8 +50,8 @@ export function planWeb(query: WebQuery, context: PlanContext): WebPlan {
 }
 
 /**
- * Session properties that filters can test, with the page view (first or last) and the page view property that
- * determine each one.
+ * Session properties that filters can test. Each is a property (`key`) of the session's first page view (`entry`) or
+ * last page view (`exit`).
  */
 const sessionProperties: Record<string, { of: 'entry' | 'exit'; key: string }> = Object.fromEntries([
   ...['$pathname', '$current_url', '$host', '$referrer', '$referring_domain'].map((key) => [
@@ -82,7 +82,7 @@ function splitFilters(properties: unknown, context: PlanContext) {
       `"${String(filter.key).slice(0, 100)}" is not supported. Choose one of: ${names}.`,
     );
   });
-  // Replace filters of the other kind with empty filters, so that errors contain the right position.
+  // Replace all other filters with empty filters, so that errors contain the right position.
   const only = (of: 'entry' | 'exit') =>
     readFilters(
       sessions.map((one) => (one?.of === of ? one.filter : {})),
@@ -121,7 +121,7 @@ function breakdownOf({ breakdownBy, includeBounceRate = false }: WebStatsTableQu
   return {
     of,
     value,
-    // Sessions without a campaign are a useful row, but pages without a path are not.
+    // Sessions without a campaign are a useful row, but page views without a path are not.
     hidesNull: !breakdownBy.startsWith('InitialUTM'),
     ratesEntries: breakdownBy === 'Page' && includeBounceRate,
     only: null,

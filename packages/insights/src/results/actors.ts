@@ -1,4 +1,4 @@
-// Formats the persons or groups at a point of a chart, such as persons who dropped off at a funnel step.
+// Formats the persons or groups that a number in a chart counts, such as the persons who dropped off at a funnel step.
 
 import { type ActorRow, displayNames, type FunnelActor } from '../event-store/queries.ts';
 import type { FunnelPoint } from '../event-store/walked-funnel.ts';
@@ -11,7 +11,8 @@ import type { FunnelProgress } from './funnel-walk.ts';
 import { formatIso } from './time-labels.ts';
 
 /**
- * Collects the actors at a point of a funnel: those that reached a step, dropped off there, or entered in an interval.
+ * Collects the actors that a number in a funnel counts: the actors that reached a step, dropped off there, or entered
+ * in an interval.
  */
 export function collectFunnelActors(
   plan: FunnelPlan,

@@ -3,9 +3,7 @@
 import type { FunnelEvent } from '../event-store/queries.ts';
 import type { FunnelPlan } from '../plan/funnel.ts';
 
-/** How far an actor got in a funnel. */
 export interface FunnelProgress {
-  /** The number of steps that the actor completed. */
   reached: number;
   /** When each step was completed, or null for an optional step that was skipped. */
   times: (number | null)[];
@@ -100,7 +98,7 @@ function mayFollow(
 }
 
 /**
- * Returns the attempt that the event advances to this step: the one that has reached the nearest earlier step. Optional
+ * Returns the attempt that the event advances to the step, which is the attempt at the nearest earlier step. Optional
  * steps in between may be skipped.
  */
 function lastBefore(

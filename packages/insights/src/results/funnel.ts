@@ -76,7 +76,7 @@ function partsOf(
 /** Reads and walks through actors' paths, for engines that cannot compute the funnel. */
 export async function computeFunnelTotals(events: EventStore, plan: FunnelPlan, run: Budget): Promise<FunnelTotals> {
   const { add, totals } = createFunnelTotals(plan);
-  // Trends and exclusions depend on single events, so even actors that reached only the first step must be read one by
+  // Trends and exclusions depend on individual events, so even actors that reached only the first step are read one by
   // one.
   if (plan.shows === 'trends' || plan.exclusions.length > 0)
     await events.funnel(plan.storeQuery, run, (actor) => add(actor, 1));
@@ -85,7 +85,8 @@ export async function computeFunnelTotals(events: EventStore, plan: FunnelPlan, 
 }
 
 /**
- * Returns functions that walk through paths of actors while the paths are read, and then compute the funnel's numbers.
+ * Returns functions that walk through the paths of actors while the paths are read, and that compute the funnel's
+ * numbers at the end.
  */
 function createFunnelTotals(plan: FunnelPlan): {
   add: (path: FunnelPath, actors: number) => void;
@@ -130,7 +131,7 @@ export function formatFunnel(plan: FunnelPlan, totals: FunnelTotals, context: Pl
 type Named<T> = T & { values: string[]; isOther: boolean; text: string };
 
 /**
- * Names the combined values beyond the limit.
+ * Labels the row that combines all breakdown values beyond the limit.
  * @param none the result of a funnel without a breakdown and without actors
  */
 function nameOtherValues<T extends { values: string[] | null }>(
@@ -173,7 +174,7 @@ function createStepsTotals(plan: FunnelPlan) {
     totals(): FunnelTotals {
       const kept = keepLargest([...all.values()], plan, { size: ({ counts }) => counts[0] ?? 0, join: joinSteps });
       const rows = kept.map(({ values, counts, seconds }) => {
-        // Sort the times, because the sum of fractions depends on their order.
+        // Sort the times, because the rounding of their sum depends on the order.
         const measured = seconds.map((some) => some.filter((time) => time !== 0).sort((a, b) => a - b));
         return { values, counts, averages: measured.map(average), medians: measured.map(median) };
       });

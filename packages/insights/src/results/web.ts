@@ -63,7 +63,7 @@ function overview({ current, previous }: WebRows) {
   ];
 }
 
-/** Formats both ends as `2024-05-13 00:00:00` in the project time zone. */
+/** Formats both ends of a period as `2024-05-13 00:00:00` in the project time zone. */
 function formatDates({ period: { from, to } }: WebPlan, { clock }: PlanContext) {
   const shown = (time: number) => formatIso(time, clock).slice(0, 19).replace('T', ' ');
   return { dateFrom: shown(from), dateTo: shown(to - 1) };

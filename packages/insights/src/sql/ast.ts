@@ -218,7 +218,7 @@ const fieldsOf: Readonly<Record<string, readonly string[]>> = {
   RatioExpr: ['left', 'right'],
 };
 
-/** The SQL clauses of the fields that Millrace does not read. */
+/** For each parser field that Millrace does not read, the SQL clause that error messages name. */
 const clauses: Readonly<Record<string, string>> = {
   order_by: 'ORDER BY in a function call',
   within_group: 'WITHIN GROUP',
@@ -227,7 +227,7 @@ const clauses: Readonly<Record<string, string>> = {
   columns: 'A list of columns in WITH',
 };
 
-/** The resolver is recursive, and a deeper tree would exhaust the stack. */
+/** A deeper tree would exhaust the stack, because the resolver is recursive. */
 const maxDepth = 60;
 
 /**

@@ -13,7 +13,6 @@ interface SchemaField {
   schema_valid: true;
   /** The table that contains an object's columns. */
   table?: string;
-  /** The names of an object's fields. */
   fields?: string[];
 }
 

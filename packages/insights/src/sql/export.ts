@@ -21,7 +21,6 @@ const maxNameBytes = 63;
 
 /** A checked query as it is stored with its export. */
 export interface ExportQuery {
-  /** The query as the client sent it. */
   text: string;
   /** The query with its expressions printed as function calls. */
   hogql_query: string;
@@ -41,16 +40,13 @@ export interface ExportColumn {
 
 export interface PreparedExport {
   columns: ExportColumn[];
-  /** Returns the rows for those of the given events that match the query's WHERE, oldest first. */
+  /** Returns a row for each given event that matches the query's WHERE, oldest first. */
   rows(events: EventStore, keys: readonly EventKey[], run: Budget): Promise<unknown[][]>;
 }
 
 type Deps = Pick<SqlDeps, 'sql' | 'parser'>;
 
-/**
- * Reads and checks a query from a client.
- * @throws AppError `invalid` naming `hogql_query`
- */
+/** Reads and checks a query from a client. @throws AppError `invalid` that names `hogql_query` */
 export async function readExportQuery(
   { sql, parser }: Deps,
   { projectId, text, now }: { projectId: number; text: string; now: number },
@@ -125,7 +121,7 @@ export async function prepareExport(
   };
 }
 
-/** Returns the query limited to these events, oldest first. Keeps the query's own condition. */
+/** Limits a query to the given events, oldest first, and keeps the query's own condition. */
 function withKeys(select: Select, keys: readonly EventKey[]): Select {
   const { place } = select;
   // Columns are qualified by the table, because the query may use the name of a column as an alias for another

@@ -32,10 +32,10 @@ interface Deps {
 }
 
 /**
- * Adds to the context the function that returns the parsed form of each expression in the query. Returns the same
- * context if the query contains no expressions.
+ * Parses the SQL expressions in a query, and adds a function to the context that returns each expression in parsed
+ * form. Returns the context unchanged if the query contains no expressions.
  * @param plan plans the query with a context
- * @throws AppError like `plan`, and also if the expressions cannot be parsed now
+ * @throws the errors of `plan`, and AppError if the expressions cannot be parsed now
  */
 export async function withExpressions(
   { sql, parser, namesPlaces = false }: Deps,
@@ -70,8 +70,7 @@ export async function withExpressions(
 }
 
 /**
- * Parses the expressions in a query or in filters that a transaction will check (see `parseAhead`). All other parts are
- * checked in the transaction.
+ * Parses the expressions in a query or in filters before a transaction checks the query or filters (see `parseAhead`).
  */
 export async function parseExpressionsAhead(parser: SqlParser, sent: unknown): Promise<void> {
   const texts = [...new Set(expressionsIn(sent))].slice(0, maxExpressions);

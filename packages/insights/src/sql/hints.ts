@@ -1,4 +1,4 @@
-// Finds parts of a query that are allowed but slow.
+// Finds constructs in a query that are valid but slow.
 
 import { type Expression, type Query, type SelectQuery, someOf, type TableRelation } from './tree.ts';
 
@@ -18,8 +18,8 @@ export function readsAllEvents(query: Query): boolean {
 }
 
 /**
- * A comparison with `timestamp` on one side is a bound if it is the entire WHERE condition or one of the conditions
- * that AND joins.
+ * Returns whether WHERE limits a table's time. A comparison with `timestamp` on one side is a limit if it is the entire
+ * WHERE condition or is joined to the rest of it by AND.
  */
 function isBounded({ where }: SelectQuery, relation: TableRelation): boolean {
   const numbers = [...relation.columns].flatMap(([number, column]) =>

@@ -11,11 +11,10 @@ import { type PreparedSql, prepareSql, type SqlDeps, type SqlRequest } from './r
 
 export interface SqlMetadata {
   isValid: boolean;
-  /** The text that was checked. */
   query: string;
   /** Positions are offsets in characters. A problem that concerns the entire query has no position. */
   errors: { message: string; start?: number; end?: number }[];
-  /** Parts of a query that have no effect. */
+  /** Constructs in a query that have no effect. */
   warnings: { message: string; start?: number; end?: number }[];
   /** Hints about a query that can run. */
   notices: { message: string; start?: number; end?: number; property?: string }[];
@@ -41,7 +40,7 @@ export async function checkSqlExpression(
     const node = await deps.parser.parseExpression(request.text);
     if ('query' in source) {
       const prepared = await prepareSql(deps, source.query, withColumn(await sourceTree(deps, source.query), node));
-      // The text of the source contains most of the properties, so their types are left out.
+      // Omit the property types, because most properties are in the source and not in the expression.
       return { ...prepared, resolved: { ...prepared.resolved, typed: [] } };
     }
     const { table } = source;

@@ -36,7 +36,6 @@ const operators: Record<string, string> = {
   'not in cohort': 'notInCohort',
 };
 
-/** Returns the name of a column in the result. */
 export function columnName(node: Node): string {
   if (node.node === 'Alias') return node.alias;
   const path = fieldPath(node);

@@ -11,8 +11,8 @@ import { SqlProblem } from './problem.ts';
 import { checkNesting, placeOf } from './scan.ts';
 
 /**
- * Maximum CPU time for parsing a query. The CPU time of the whole process is measured, and the parser cannot have used
- * more. Unlike elapsed time, it is not longer on a busy machine, so short queries do not fail there.
+ * Maximum CPU time for parsing a query. The limit applies to the CPU time of the entire process, which is at least the
+ * parser's CPU time. A limit on elapsed time would make short queries fail on a busy machine.
  */
 const longestCpuMs = 2_000;
 const longestWallMs = 10_000;
@@ -160,7 +160,7 @@ async function parseInPieces(text: string, rule: Rule, parse: (texts: readonly T
   return json;
 }
 
-/** The program of the thread. It is a text, so that the bundled programs do not need a separate file. */
+/** Source code of the worker thread. It is a string, so that the bundled programs do not need a separate file. */
 const program = `
 const { parentPort, workerData } = require('node:worker_threads');
 require(workerData).default().then((parser) => {

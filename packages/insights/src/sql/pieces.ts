@@ -4,16 +4,15 @@
 
 import { type Word, wordsOf } from './scan.ts';
 
-/** The parser's function for each kind of text. */
+/** The parser function for a query or for a single expression. */
 export type Rule = 'parseSelect' | 'parseExpr';
 
-/** A text for the parser. */
 interface Piece {
   text: string;
   rule: Rule;
   /** Offset of the text in the query. */
   start: number;
-  /** Number of names in the text that stand for groups. */
+  /** Number of names in the text that replace groups. */
   groups: number;
 }
 
@@ -28,11 +27,11 @@ interface Group {
 interface Cut {
   /** The first piece is the query, with names in place of groups. */
   pieces: Piece[];
-  /** Groups by the name that stands for them. */
+  /** Groups by the name that replaces them. */
   groups: Map<string, Group>;
 }
 
-/** The words from `from` to `to` (exclusive). */
+/** A range of words. The end `to` is exclusive. */
 interface Range {
   from: number;
   to: number;
@@ -88,7 +87,7 @@ export function cutQuery(text: string, rule: Rule): Cut | null {
     return index;
   }
 
-  /** Cuts the content of the call or the parentheses at a word. */
+  /** Cuts the content of the call or of the parentheses that begin at the word `at`. */
   function fillGroup(group: Group, at: number, place: { start: number; end: number }): void {
     const open = wordAt(at) === '(' ? at : at + 1;
     const close = closeOf(open) ?? open;
@@ -111,7 +110,10 @@ export function cutQuery(text: string, rule: Rule): Cut | null {
     return starts.map((start, at) => addPiece({ from: start, to: commas[at] ?? to }, 'parseExpr'));
   }
 
-  /** Returns the index of the last word of the call or the parentheses at a word, or null if they cannot be cut. */
+  /**
+   * Returns the index of the last word of the call or of the parentheses that begin at the word `at`. Returns null if
+   * they cannot be cut.
+   */
   function canCut(at: number): number | null {
     const isCall = /^[a-z_]\w*$/.test(wordAt(at)) && !notFunctions.test(wordAt(at));
     const open = isCall ? at + 1 : at;

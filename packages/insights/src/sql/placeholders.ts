@@ -9,7 +9,6 @@ type Scalar = string | number | boolean | null;
 
 export interface Placeholders {
   values: Readonly<Record<string, unknown>>;
-  /** Values of variables, by code name. */
   variables: Readonly<Record<string, unknown>>;
   /** Code names of variables that the query uses but the project does not have. */
   unknownVariables?: readonly string[];
@@ -17,7 +16,7 @@ export interface Placeholders {
   dateRange: { from: string | null; to: string | null };
 }
 
-/** Returns the tree with values instead of placeholders. */
+/** Returns the tree with constants instead of placeholders. */
 export function substitute<T extends Node>(tree: T, placeholders: Placeholders): T {
   return replace(tree) as T;
 

@@ -21,7 +21,7 @@ export class SqlProblem extends Error {
   }
 }
 
-/** Returns the line and column of a place, counted from 1, as editors show them. */
+/** Returns the line and column of a position, counted from 1, as editors show them. */
 export function placeText(text: string, place: Place | null): string {
   if (place === null) return '';
   const lines = Array.from(text).slice(0, place.start).join('').split('\n');

@@ -85,7 +85,7 @@ export type Expression =
   | (Typed & { is: 'cohort'; value: Expression; condition: Condition })
   | (Typed & { is: 'choice'; cases: readonly { when: Expression; result: Expression }[]; otherwise: Expression })
   | (Typed & { is: 'array' | 'tuple'; parts: readonly Expression[] })
-  /** A part of a tuple that the query does not write out. Indexes start at 1. */
+  /** An element of a tuple that is not written out in the query. Indexes start at 1. */
   | (Typed & { is: 'tuple part'; tuple: Expression; index: number })
   | (Typed & { is: 'cast'; value: Expression })
   | (Typed & { is: 'query'; query: Query });
@@ -181,7 +181,7 @@ export const keyOf = (expression: Expression): string =>
     return typeof value === 'object' && value !== null && 'postgres' in value ? undefined : value;
   });
 
-/** Returns the direct parts of an expression, except those in subqueries. */
+/** Returns the direct subexpressions of an expression, except those in subqueries. */
 export function partsOf(expression: Expression): readonly Expression[] {
   switch (expression.is) {
     case 'constant':
@@ -220,7 +220,7 @@ export function partsOf(expression: Expression): readonly Expression[] {
   }
 }
 
-/** Copies an expression and replaces some of its parts, except those in subqueries. */
+/** Copies an expression and replaces some of its subexpressions, except those in subqueries. */
 export function mapExpression(one: Expression, replace: (part: Expression) => Expression | null): Expression {
   const map = (part: Expression) => mapExpression(part, replace);
   const mapCall = (call: CallExpression): CallExpression => ({

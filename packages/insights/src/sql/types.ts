@@ -49,7 +49,7 @@ export const tupleOf = (parts: readonly SqlType[]): SqlType => ({ ...plain('tupl
 export const interval = (unit: TimeUnit): SqlType => ({ ...plain('interval'), unit });
 export const nothing: SqlType = { kind: 'nothing', isNullable: true };
 
-/** Makes a type nullable. Lists and tuples remain as they are, because they are never nullable in ClickHouse. */
+/** Makes a type nullable. Lists and tuples are returned unchanged, because they are never nullable in ClickHouse. */
 export function nullable(type: SqlType, isNullable = true): SqlType {
   return type.kind === 'array' || type.kind === 'tuple' ? type : { ...type, isNullable };
 }

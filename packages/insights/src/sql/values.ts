@@ -1,4 +1,4 @@
-// Converts values from the form in which an engine returns them to the form of the API.
+// Converts values from the format in which an engine returns them to the format of the API.
 
 import { createTimeZone } from '@millrace/schedule';
 import type { SqlType } from './types.ts';
@@ -39,7 +39,7 @@ function readerOf(type: SqlType): (value: unknown) => unknown {
   }
 }
 
-/** Matches strings, and the spaces that PostgreSQL prints between the parts of a JSON document. */
+/** Matches strings, and the spaces that PostgreSQL prints between the tokens of a JSON document. */
 const separators = /("[^"\\]*(?:\\.[^"\\]*)*")|([:,]) /g;
 
 /** JSON cannot contain infinity or NaN. */

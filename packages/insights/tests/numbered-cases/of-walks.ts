@@ -13,7 +13,6 @@ const days = (count: number) => ({ funnelWindowInterval: count, funnelWindowInte
 const without = (from: number, to: number, more: object = {}) => ({ exclusions: [node('gave-up', { funnelFromStep: from, funnelToStep: to, ...more })] });
 const times = (...seconds: (number | null)[]) => ({ results: seconds.map((average_conversion_time) => ({ average_conversion_time })) });
 const changeOfClock = one('A 10 08:00', 'B 10 12:00');
-/** Expects the steps of several breakdown values. */
 const byValue = (...results: [string[], ...number[]][]) => ({ results: results.map(([breakdown_value, ...of]) => of.map((count) => ({ breakdown_value, count }))) });
 const broken = (breakdown: unknown, funnelsFilter: object = {}) => funnel(ab, funnelsFilter, { breakdownFilter: { breakdown, breakdown_type: 'event' } });
 const condorThenSparrow = one('A 4 10:00 browser=Condor', 'B 4 11:00 browser=Sparrow');

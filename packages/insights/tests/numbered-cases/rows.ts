@@ -18,7 +18,7 @@ export const row = (
   ...settings,
 });
 
-/** Expects status 400 and this text in the detail. */
+/** Expects status 400 and a detail that contains the text. */
 export const refused = (part: string) => ({ error: 400, detail: part });
 
 /**
@@ -65,13 +65,11 @@ export const left = node('page left');
 export const tick = node('tick');
 export const sale = node('sale');
 
-/** Expects these series in the result. */
 export const series = (...results: object[]) => ({ results });
 export const days = (...names: string[]) => series({ days: names });
 export const daysFrom = (first: string, count: number) =>
   Array.from({ length: count }, (_, at) => new Date(Date.parse(first) + at * 86_400_000).toISOString().slice(0, 10));
 
-/** A date range as in requests. */
 export const range = (date_from?: string, date_to?: string, more: object = {}) => ({
   dateRange: { ...(date_from && { date_from }), ...(date_to && { date_to }), ...more },
 });
@@ -93,7 +91,6 @@ export const funnel = (steps: (string | object | null)[], funnelsFilter: object 
   series: steps.map((step) => (typeof step === 'object' && step !== null ? step : node(step))),
   ...more,
 });
-/** Expects these counts of funnel steps. */
 export const steps = (...counts: number[]) => ({ results: counts.map((count) => ({ count })) });
 
 export const retention = (retentionFilter: object = {}, more: object = {}) => ({

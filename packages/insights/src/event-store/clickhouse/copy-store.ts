@@ -1,5 +1,5 @@
-// Stores in PostgreSQL up to which time events have been copied to ClickHouse, and which events to remove from
-// ClickHouse. Another worker can therefore continue the copy.
+// Stores the progress of copying events to ClickHouse, and the events to remove from ClickHouse. PostgreSQL contains
+// this state, so any worker can continue the copy.
 
 import type { Sql } from '@millrace/db';
 
@@ -8,11 +8,11 @@ export const copyingPersons = 'clickhouse persons';
 const rebuilding = 'clickhouse rebuild';
 const restored = 'clickhouse restored';
 
-/** A worker's exclusive right to copy events. */
+/** A lease that allows only one worker to copy events. */
 export interface CopyClaim {
   /** The time before which all stored events have been copied. Null if no events have been copied. */
   copiedUntil: Date | null;
-  /** When the claim's lease expires, as a string that also identifies the claim. */
+  /** Expiry time of the lease, as a string that also identifies the claim. */
   expiresAt: string;
 }
 
@@ -52,7 +52,7 @@ export async function releaseCopyClaim(sql: Sql, { expiresAt }: CopyClaim): Prom
 
 /**
  * Records up to which time events have been copied.
- * @throws Error if the lease has expired and another process has claimed the task
+ * @throws Error if the lease has expired and another process has claimed the task of copying
  */
 export async function saveCopiedUntil(sql: Sql, { expiresAt }: CopyClaim, until: Date): Promise<void> {
   const rows = await sql.query(
@@ -77,7 +77,7 @@ export async function requestCopyAfterRestore(sql: Sql): Promise<void> {
   );
 }
 
-/** After a restore, returns the time from which events must be copied again. Returns null without a restore. */
+/** Returns the time from which events must be copied again after a restore, or null if PostgreSQL was not restored. */
 export async function readRestoredCopy(sql: Sql): Promise<Date | null> {
   const [row] = await sql.query<{ copied_until: Date }>('SELECT copied_until FROM event_store_copy WHERE store = $1', [
     restored,
@@ -91,7 +91,6 @@ export async function finishRestoredCopy(sql: Sql, claim: CopyClaim, since: Date
   await sql.query('DELETE FROM event_store_copy WHERE store = $1 AND copied_until >= $2', [restored, since]);
 }
 
-/** The times before which data has been copied to ClickHouse. */
 export interface CopiedUntil {
   /** The time before which all stored events have been copied, or null if unknown. */
   events: Date | null;
@@ -154,7 +153,7 @@ export async function finishRebuild(sql: Sql): Promise<void> {
 export interface EventRemoval {
   id: bigint;
   project_id: number;
-  /** The distinct ID whose events are removed, or null for all distinct IDs. */
+  /** Distinct ID whose events are removed. Null removes the events of all distinct IDs. */
   distinct_id: string | null;
   /**
    * Together with `requested_at`, limits the removal to the events of this deleted person. Null to remove the events of

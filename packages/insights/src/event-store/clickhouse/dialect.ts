@@ -34,7 +34,8 @@ const column = (property: Extract<Property, { of: 'column' }>) =>
 
 export const clickhouseDialect: Dialect = {
   name: 'clickhouse',
-  // Duplicates do not occur: the worker stores each event once, and `final` hides duplicates of events from Kafka.
+  // The table needs no deduplication, because the worker stores each event once, and `final` hides duplicates of events
+  // from Kafka.
   events: sql`events AS e`,
   // Sorting by the table's sorting key lets ClickHouse stop after the first rows. A Date32 cannot be before 1900.
   firstDay: ({ projectId, from, to }) => sql`SELECT if(toDate32(e.timestamp) > toDate32('1900-01-01'),
@@ -70,7 +71,7 @@ export const clickhouseDialect: Dialect = {
       return property.key === 'timestamp' ? seconds : numberOf(column(property));
     }
     const { raw, isNumber, asNumber } = found(property, { isScanned: isMeasured });
-    // Only a JSON string must be unquoted and unescaped before conversion.
+    // A JSON string must be unquoted and unescaped before it can be converted to a number.
     return sql`multiIf(${isNumber}, ${asNumber}, startsWith(${raw}, '"'), ${numberOf(text(property))}, NULL)`;
   },
   time: (property, zone) => {
@@ -93,7 +94,8 @@ export const clickhouseDialect: Dialect = {
     const parts = (list: Fragment) => sql`if(${list} = '', '', arrayStringConcat(arrayMap(
         part -> if(match(part, '^\\d+$'), concat('0', leftPad(toString(length(part)), 4, '0'), part), concat('1', part)),
         splitByChar('.', ${list})), char(2)))`;
-    // The one-element list binds the groups to `g`, so that the query contains the pattern only twice.
+    // `arrayMap` over a one-element list assigns the matched groups to `g`, so that the query contains the pattern only
+    // twice.
     return sql`if(match(${value}, ${pattern}), arrayMap(
         g -> concat(leftPad(g[1], 20, '0'), leftPad(if(g[2] = '', '0', g[2]), 20, '0'), leftPad(if(g[3] = '', '0', g[3]), 20, '0'),
                     if(g[4] = '', '~', concat('-', ${parts(sql`g[4]`)})), char(1), ${parts(sql`g[5]`)}),
@@ -121,7 +123,8 @@ export const clickhouseDialect: Dialect = {
     ];
     const isEqual = sql`coalesce(${sql.join(ways, ' OR ')}, false)`;
     const parts = property.of === 'event' && !usual.has(property.key) ? partsOfEqual(values) : null;
-    // Parsing JSON takes most of the time, so ClickHouse parses only the documents that contain one of the strings.
+    // ClickHouse parses only the documents that contain one of the strings, because parsing JSON takes most of the
+    // time.
     return parts === null ? isEqual : sql`(multiSearchAny(${document}, ${sql.texts(parts)}) AND ${isEqual})`;
   },
   contains: (value, part) => sql`coalesce(position(lowerUTF8(${value}), lowerUTF8(${sql.text(part)})) > 0, false)`,
@@ -156,7 +159,7 @@ export const clickhouseDialect: Dialect = {
   },
   funnel: (plan) => buildFunnelWalkSql(clickhouseDialect, plan),
   lifecycle: (query) => buildLifecycleBitsSql(clickhouseDialect, query),
-  // By default, engine.ts makes aggregates nullable, which takes more time and memory.
+  // By default, engine.ts makes aggregates nullable, which needs more time and memory.
   settingsOfGroups: sql`SETTINGS aggregate_functions_null_for_empty = 0`,
   bits: (place, happened) => sql`groupBitOr(CASE WHEN ${happened} THEN bitShiftLeft(toUInt64(1), ${place}) ELSE 0 END)`,
   bitPlaces: (number) => sql`bitPositionsToArray(${number})`,
@@ -174,7 +177,7 @@ export const clickhouseDialect: Dialect = {
   inByteOrder: (value) => value,
   uuidText: (uuid) => sql`toString(${uuid})`,
   nullable: (value) => sql`toNullable(${value})`,
-  // Without PREWHERE, ClickHouse may decompress the properties of all events between the first and the last one. All
+  // Without PREWHERE, ClickHouse may decompress the properties of all events between the first and the last key. All
   // duplicates of an event from Kafka have the same key, so `FINAL` is not affected.
   whereKeys: (projectId, keys) => sql`PREWHERE e.project_id = ${sql.int(projectId)} AND ${isInTimeOf(keys)}
     AND e.event IN ${sql.texts(keys.map(({ event }) => event))}
@@ -216,9 +219,9 @@ function groupKey(index: number): Fragment {
 }
 
 /**
- * Selects a person's properties, limited to the given keys, and the text of each of them. The limit saves memory and
- * time, because the join keeps the selected properties of all the project's persons in memory and copies them for every
- * event. ClickHouse only computes the columns that the rest of the query uses.
+ * Selects the given properties of persons, as one JSON document and as one text column per key. Other properties are
+ * omitted, because the join keeps the selected properties of all the project's persons in memory and copies them for
+ * every event. ClickHouse computes only the columns that the query uses.
  */
 function personProperties(keys: readonly string[]): Fragment {
   const document = sql`person.readable`;
@@ -238,7 +241,6 @@ function personProperties(keys: readonly string[]): Fragment {
   return sql`, concat('{', arrayStringConcat(arrayFilter(pair -> NOT endsWith(pair, ':'), [${sql.join(pairs, ', ')}]), ','), '}') AS properties${texts}`;
 }
 
-/** Returns the name of the column that contains a person property as text. */
 const personTextColumn = (key: string) => Fragment.of([`text_${Buffer.from(key).toString('hex')}`], []);
 
 type DocumentProperty = Exclude<Property, { of: 'column' }>;
@@ -252,8 +254,8 @@ function found(property: DocumentProperty, { isScanned = false } = {}) {
     document,
     key: sql`${key}`,
     kind: sql`JSONType(${document}, ${key})`,
-    // The JSON text of the property, which is empty if the property is missing. The type and the number are read from
-    // this text, because each JSON function would parse the whole document again.
+    // JSON text of the property, or an empty string if the property is missing. The type and the number are read from
+    // this text, because each JSON function would parse the entire document again.
     raw,
     isNumber: sql`(${raw} >= '-' AND ${raw} < ':')`,
     asNumber: sql`toFloat64OrNull(${raw})`,
@@ -279,13 +281,13 @@ function documentOf(property: DocumentProperty): Fragment {
 
 /**
  * Finds the JSON text of an event's property without parsing the document, because parsing takes twice as long as
- * decompressing it. This is certain if the document contains the name, if no longer name ends with it (after an escaped
- * quote), and if no object within the document begins before it. Filters do not use this function, because its SQL is
- * long and a query can have 200 filters.
- * @param otherwise the value where the text is not certain
+ * decompressing it. The search is reliable only if the document contains the name, no longer name ends with it (after
+ * an escaped quote), and no object within the document begins before it. Filters do not use this function, because its
+ * SQL is long and a query can have 200 filters.
+ * @param otherwise the value for documents in which the search is not reliable
  */
 function scanForValue({ of, key }: DocumentProperty, otherwise: Fragment): Fragment {
-  // These characters need no quoting in SQL.
+  // Property names that consist of these characters need no quoting in SQL.
   if (of !== 'event' || !/^[\w $.:@+-]+$/.test(key)) return otherwise;
   const name = Fragment.of([key], []);
   const place = sql`position(e.readable, '"${name}":')`;
@@ -310,9 +312,9 @@ function text(property: Property): Fragment {
   return own ?? sql`JSONExtract(${document}, ${key}, 'Nullable(String)')`;
 }
 
-/** Returns the same as `text`, in less time for many rows. */
+/** Returns a property as text, like `text`, but faster for many rows. */
 function labelText(property: Property): Fragment {
-  // The join contains the text, so that it is computed once per person instead of once per event.
+  // The join computes the text once per person. Computing it here would repeat the work for every event.
   if (property.of === 'person') return sql`p.${personTextColumn(property.key)}`;
   if (property.of !== 'event' || usual.has(property.key)) return text(property);
   const raw = scanForValue(property, sql`''`);
@@ -338,7 +340,9 @@ function numberOf(value: Fragment): Fragment {
   return sql`if(match(${value}, ${sql.text(numberPattern)}), toFloat64OrNull(trimBoth(${value})), NULL)`;
 }
 
-/** Converts a local time. If a clock change skips the local time, the result is an hour later, as in PostgreSQL. */
+/**
+ * Converts a local time to UTC. If a clock change skips the local time, the result is an hour later, as in PostgreSQL.
+ */
 function localTime(value: Fragment, zone: string): Fragment {
   const read = (name: string) => sql`parseDateTime64BestEffortOrNull(${value}, 3, ${sql.text(name)})`;
   if (zone === 'UTC') return read('UTC');
@@ -350,14 +354,14 @@ function localTime(value: Fragment, zone: string): Fragment {
 const readableGroup = Fragment.of([repairJsonSql('group.group_properties')], []);
 
 /**
- * For each value, returns a string that occurs in every document whose property equals the value. Returns null if this
- * is not possible for all values.
+ * For each value, returns a string that occurs in every document whose property equals the value. Returns null if any
+ * value has no such string.
  */
 function partsOfEqual(values: readonly string[]): string[] | null {
   if (values.length === 0 || values.length > 20) return null;
   const numbers = new Set(splitNumbersAndLists(values).numbers);
   const parts = values.map((value) => {
-    // Stored JSON may escape additional characters, and lists may contain spaces.
+    // Other characters may be escaped in stored JSON, and lists may contain spaces.
     if (!numbers.has(value)) return /^[\w .:@+-]+$/.test(value) ? value : null;
     // A stored number has no exponent and may end in zeros. JavaScript may round a number with more than 15 characters.
     const shortest = String(Number(value));

@@ -5,7 +5,6 @@ import { connectClickHouse } from '../open.ts';
 import { sql } from '../sql.ts';
 import { createClickHouseEngine } from './engine.ts';
 
-/** Ways in which a server can fail after it has sent some rows. */
 const failures: [string, (response: ServerResponse) => void][] = [
   ['its connection breaks', (response) => response.destroy()],
   [
@@ -14,7 +13,7 @@ const failures: [string, (response: ServerResponse) => void][] = [
   ],
 ];
 
-test.each(failures)('engine-026: fails after a partial response when %s', async (_, fail) => {
+test.each(failures)('engine-026: a query fails after a partial response when %s', async (_, fail) => {
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/x-ndjson' });
     response.write('["one"]\n["two"]\n');

@@ -1,4 +1,4 @@
-// Runs event queries in ClickHouse: settings, limits, parameters and error translation.
+// Runs event queries in ClickHouse, with its settings and limits, and translates parameters and errors.
 
 import { randomUUID } from 'node:crypto';
 import { type ClickHouseClient, ClickHouseError, type ClickHouseSettings } from '@clickhouse/client';
@@ -43,7 +43,7 @@ const settings = {
   max_bytes_before_external_group_by: '1000000000',
   max_bytes_before_external_sort: '1000000000',
   timeout_overflow_mode: 'throw',
-  // If a query fails while its rows are being sent, return an error instead of an incomplete list.
+  // If a query fails while its rows are being sent, ClickHouse returns an error instead of an incomplete list.
   http_write_exception_in_output_format: 0,
   cancel_http_readonly_queries_on_client_close: 1,
 } as const;
@@ -62,8 +62,9 @@ const limits: Record<string, OverBudget['limit']> = {
 };
 
 /**
- * ClickHouse 26 cannot plan some outer joins whose key is a constant in a subquery with a join of its own. The error
- * comes before it reads any rows, and these settings avoid it. Other versions may not know them.
+ * ClickHouse 26 cannot plan some outer joins whose key is a constant in a subquery that also has a join. ClickHouse
+ * reports the error before it reads any rows, and these settings avoid the error. Other versions may not know the
+ * settings.
  */
 const undeterminedJoin = '403';
 const settingsForConstantKeys = { query_plan_merge_expression_into_join: 0 };
@@ -122,7 +123,7 @@ export function createClickHouseEngine(client: ClickHouseClient): Engine {
   };
 }
 
-/** The query itself is valid, so clients can retry it. */
+/** The query is valid, so clients can retry it. */
 function toUnavailable(cause: unknown): AppError {
   const why = cause instanceof ClickHouseError ? `could not run the query (code ${cause.code})` : 'does not respond';
   return new AppError('unavailable', `ClickHouse ${why}. Try again in a few seconds.`, {
@@ -133,8 +134,8 @@ function toUnavailable(cause: unknown): AppError {
 }
 
 /**
- * Formats a parameter. A single time becomes a DateTime. A list of times stays in milliseconds, because it is used to
- * find intervals.
+ * Formats a parameter. A single time becomes a DateTime. A list of times stays in milliseconds, because queries compare
+ * it with milliseconds to find intervals.
  */
 function formatParameter({ type }: Value, position: number): string {
   const parameter = `{p${position}:${types[type]}}`;

@@ -16,16 +16,16 @@ import { type Fragment, sql } from '../sql.ts';
 import type { FunnelPage, WalkedFunnel } from '../walked-funnel.ts';
 
 /**
- * The lower bits of a number represent the steps and exclusions that an event matches. The higher bits contain the time
- * of the event.
+ * Number of low bits that represent the steps and exclusions that an event matches. The high bits contain the event's
+ * time.
  */
 const markBits = 16;
 /** The number of bits that order simultaneous events. */
 const rankBits = 5;
 
 /**
- * Builds the SQL of a funnel. Returns null for funnels with optional steps or with steps in any order, which the API
- * itself walks through.
+ * Builds the SQL of a funnel. Returns null for funnels with optional steps or with steps in any order, because the API
+ * walks through those.
  */
 export function buildFunnelWalkSql(dialect: Dialect, plan: WalkedFunnel): FunnelSql | null {
   const { order, optional, storeQuery } = plan;
@@ -41,9 +41,9 @@ const shifted = (array: Fragment) => sql`arrayPopBack(arrayPushFront(${array}, 0
 const hasStep = (k: number) => sql`bitTest(m, ${sql.literal(k - 1)})`;
 
 /**
- * Selects how many actors reached each step. Each row contains whether it combines all breakdown values beyond the
- * limit, the breakdown values, the number of actors at each step, and the average and median milliseconds between each
- * later step and the previous one.
+ * Selects how many actors reached each step. The columns are: whether the row combines all breakdown values beyond the
+ * limit, the breakdown values, the number of actors at each step, and the average and median milliseconds from each
+ * step to the next.
  */
 function buildStepsSql(dialect: Dialect, plan: WalkedFunnel): Fragment {
   const steps = numbers(plan.storeQuery.steps.length);
@@ -95,7 +95,7 @@ function buildTrendsSql(dialect: Dialect, plan: WalkedFunnel): Fragment {
     GROUP BY isOther, shown, bucket`;
 }
 
-/** Selects a page of actors at a point of the funnel's result, with each actor's number of events. */
+/** Selects a page of the actors that a number in the funnel's result counts, with each actor's event count. */
 function buildActorsSql(dialect: Dialect, plan: WalkedFunnel, { point, order, limit, offset }: FunnelPage): Fragment {
   const { entrance, reached, values } = point;
   const atLeast = (step: number) => sql`reached >= ${sql.literal(step)}`;
@@ -130,8 +130,8 @@ function ranked({ storeQuery, breakdown: { limit, hidesOther } }: WalkedFunnel, 
 
 interface Walking {
   /**
-   * Whether to walk through the funnel once for each interval in which the actor takes the first step. Each walk then
-   * uses only the first steps in its interval.
+   * Whether to walk through the funnel separately for each interval in which the actor takes the first step. In each
+   * walk, only first steps in that interval start an attempt.
    */
   byInterval?: boolean;
   /** Whether to list the actors by ID instead of only counting them. */
@@ -160,7 +160,6 @@ function walked(dialect: Dialect, plan: WalkedFunnel, walking: Walking = {}): Fr
   return sql`SELECT actor, events, value, bucket, reached, ${list(positions)} FROM (SELECT *, ${reached} AS reached FROM (${rows})) WHERE reached > 0`;
 }
 
-/** Builds the columns for step k. */
 function step({ order, windowMs, exclusions, storeQuery }: WalkedFunnel, k: number, steps: number): Fragment {
   const column = (name: 's' | 'p' | 'r' | 'g' | 'c', at = k) => sql.numbered(name, at);
   const isWithin = (time: Fragment) => sql`${time} - s <= ${sql.literal(windowMs)}`;
@@ -219,7 +218,10 @@ function inOrder({ order, storeQuery: { steps } }: WalkedFunnel, parts: Fragment
             FROM (SELECT *, ${relevant} AS used FROM (${parts})))`;
 }
 
-/** Selects `actor`, `events`, `bucket`, `value` and the `keys` of the actor's events with this value. */
+/**
+ * Selects `actor`, `events`, `bucket`, `value` (the breakdown values), and `keys`, the actor's events that have these
+ * values.
+ */
 function partsOf(dialect: Dialect, plan: WalkedFunnel, walking: Walking): Fragment {
   const { attribution, storeQuery } = plan;
   const own = ownEvents(dialect, plan, walking);
@@ -286,7 +288,7 @@ function ownEvents(dialect: Dialect, plan: WalkedFunnel, { byInterval, isListed 
       ? sql`groupArrayIf(${key}, ${isRelevant})`
       : sql`arraySort(groupArrayIf((at, UUIDStringToNum(uuid), ${key}, [${list(values)}]), ${isRelevant}))`;
   const mayGetFurther = (second ?? []).reduce((sum, at) => sum + 2 ** at, 0);
-  // Most actors get no further than the first step. If only the number of these actors matters, their events are not
+  // Most actors do not get past the first step. If only the number of these actors matters, their events are not
   // needed.
   const isShort = names.length === 0 && exclusions.length === 0 && !byInterval;
   const events = isShort ? sql`if(max(bitAnd(marks, ${sql.literal(mayGetFurther)})) > 0, ${own}, [toUInt64(1)])` : own;

@@ -8,10 +8,7 @@ import type { LifecycleStoreQuery } from '../queries.ts';
 import type { ActorType } from '../selection.ts';
 import { type Fragment, sql } from '../sql.ts';
 
-/**
- * Selects the interval, the status and the number of actors. Returns null if one number has too few bits for the
- * intervals.
- */
+/** Selects interval, status and number of actors. Returns null if one number has too few bits for all intervals. */
 export function buildLifecycleBitsSql(dialect: Dialect, query: LifecycleStoreQuery): Fragment | null {
   const { select, actorType, edges } = query;
   if (edges.length > bitsPerNumber) return null;

@@ -47,7 +47,7 @@ export async function savePersonCopy(sql: Sql, { filledUntil, copiedUntil }: Per
   );
 }
 
-/** Returns the last person of the next portion after a position, or null if fewer than `size` persons remain. */
+/** Returns the last person of the portion that follows the key, or null if fewer than `size` persons remain. */
 export async function readPortionEnd(sql: Sql, after: PersonKey | null, size: number): Promise<PersonKey | null> {
   const [row] = await sql.query<{ project_id: number; uuid: string }>(
     `SELECT project_id, uuid FROM person WHERE $1::int IS NULL OR (project_id, uuid) > ($1::int, $2::uuid)
@@ -63,7 +63,10 @@ interface PersonChanges {
   until: Date;
 }
 
-/** Reads the oldest recorded changes. A change that was recorded earlier but committed later is read the next time. */
+/**
+ * Reads the oldest recorded changes. A change that was recorded earlier but is committed later is read by the next
+ * call.
+ */
 export async function readPersonChanges(sql: Sql, limit: number): Promise<PersonChanges> {
   const [row] = await sql.query<{ ids: string[] | null; now: Date; last: Date | null }>(
     `SELECT array_agg(id::text ORDER BY id) AS ids, max(changed_at) AS last, statement_timestamp() AS now
@@ -110,7 +113,6 @@ function triggersOf(table: string, recording: string, ...events: ('INSERT' | 'UP
   }));
 }
 
-/** Returns true if the triggers that record person changes exist. */
 export async function hasPersonTriggers(sql: Sql): Promise<boolean> {
   const rows = await sql.query(
     `SELECT 1 FROM pg_trigger WHERE tgrelid IN ('person'::regclass, 'person_distinct_id'::regclass) AND tgname = ANY ($1::text[])`,
@@ -120,7 +122,8 @@ export async function hasPersonTriggers(sql: Sql): Promise<boolean> {
 }
 
 /**
- * Creates the triggers. Fails if it does not get a lock within 200 ms, because writes to persons wait meanwhile.
+ * Creates the triggers. Fails if it does not get a lock within 200 ms, because writes to persons wait for this lock
+ * request.
  * @throws PostgreSQL's `lock_not_available`
  */
 export async function startRecordingPersons(tx: Transaction): Promise<void> {
@@ -129,7 +132,7 @@ export async function startRecordingPersons(tx: Transaction): Promise<void> {
 }
 
 /**
- * Drops the triggers and the changes that they recorded. The next copy begins with the first person again.
+ * Drops the triggers and the changes that they recorded. The next copy starts over with the first person.
  * @throws PostgreSQL's `lock_not_available`
  */
 export async function stopRecordingPersons(tx: Transaction): Promise<void> {

@@ -25,7 +25,7 @@ interface PersonCopyDeps {
   postgres: ReadablePostgres;
 }
 
-/** The lease duration, which exceeds the time for copying a portion. */
+/** The lease lasts longer than copying a portion. */
 const leaseSeconds = 600;
 const portionSize = 20_000;
 const pauseMs = 500;
@@ -37,9 +37,9 @@ interface PersonCopyStep {
 }
 
 /**
- * Copies a portion of the persons that changed, and of all persons until the first pass is complete. Each portion is
- * read later and has a higher version than the one before, so ClickHouse keeps the newest state of a person that is
- * copied twice. Recorded changes are deleted only after they have been copied, so an interrupted portion is repeated.
+ * Copies a portion of the persons that changed, and of all persons until the first pass is complete. Each portion has a
+ * higher version than the portion before it, so ClickHouse keeps the newest state of a person that is copied twice.
+ * Recorded changes are deleted only after they have been copied, so an interrupted portion is repeated.
  * @param onBegin called before anything is copied, with the time before which all changes are in ClickHouse
  * @returns null while another process copies
  */

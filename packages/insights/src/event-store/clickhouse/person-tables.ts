@@ -1,5 +1,5 @@
-// Persons and moved distinct IDs in ClickHouse. Queries read `person` and `moved_id`. These contain the copies
-// (`person_copy` and `moved_id_copy`), or read PostgreSQL until all persons have been copied.
+// Persons and moved distinct IDs in ClickHouse. Queries read `person` and `moved_id`, which read PostgreSQL until all
+// persons have been copied, and the copies (`person_copy` and `moved_id_copy`) afterwards.
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { PersonKey } from './person-copy-store.ts';
@@ -59,7 +59,6 @@ export async function hasPersonCopyTables(client: ClickHouseClient): Promise<boo
   return true;
 }
 
-/** Makes queries read the copies. */
 export async function switchToCopiedPersons(client: ClickHouseClient): Promise<void> {
   for (const [name, query] of Object.entries(views)) {
     if ((await engineOf(client, name)) !== 'View') await client.command({ query });
@@ -106,7 +105,10 @@ export async function copyPersons(
 
 const noUuid = '00000000-0000-0000-0000-000000000000';
 
-/** Builds a query as a string, because ClickHouse does not support parameters here. */
+/**
+ * Builds a query for PostgreSQL as a string, because ClickHouse does not support parameters in its table function
+ * `postgresql`.
+ */
 function personsText(portion: PersonPortion): string {
   const columns = 'p.properties::text AS properties, p.is_identified, p.created_ms';
   if ('ids' in portion)

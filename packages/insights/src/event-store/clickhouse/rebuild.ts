@@ -46,7 +46,7 @@ export class RebuildLosesEvents extends Error {
   }
 }
 
-/** The lease duration exceeds the time for swapping two table names. */
+/** The lease lasts longer than swapping two table names. */
 const exchange = { leaseSeconds: 60, settleSeconds: 0 };
 const pauseMs = 500;
 
@@ -70,8 +70,8 @@ export async function rebuildEvents({ client, postgres, sql, mayLose, onProgress
   const first = await readOldestStoredAt(sql);
   const span = createCopySpan();
   for (let from = continueFrom ?? first; first !== null && from !== null; ) {
-    // The worker's position. No transaction can still store events before this position. The worker copies later events
-    // afterwards.
+    // The time up to which the worker has copied events. No transaction can still store events before this time. The
+    // worker copies newer events after the rebuild.
     const end = (await readCopiedUntil(sql)).events;
     if (end === null || from >= end) break;
     const stored = { from, until: new Date(Math.min(end.getTime(), from.getTime() + span.ms)) };
@@ -80,7 +80,8 @@ export async function rebuildEvents({ client, postgres, sql, mayLose, onProgress
     await saveRebuiltUntil(sql, from);
     onProgress(from, (from.getTime() - first.getTime()) / (end.getTime() - first.getTime()));
   }
-  // Wait until no portion is being copied. Otherwise, the portion would be recorded as copied but be in the old table.
+  // Wait until no portion is being copied, because a portion in progress would be recorded as copied but be in the old
+  // table.
   while ((await claimCopy(sql, exchange)) === undefined) await sleep(pauseMs);
   await swapEventsTables(client);
   await finishRebuild(sql);

@@ -4,15 +4,12 @@
 import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
 import { sleep } from '@millrace/runtime';
 
-/**
- * The address of PostgreSQL as seen from ClickHouse, with a role that can read the views of the schema `clickhouse`.
- */
+/** A PostgreSQL connection for ClickHouse. The role must be able to read the views of the schema `clickhouse`. */
 export interface ReadablePostgres {
-  /** `postgresql://role:password@host:port/database`. ClickHouse itself connects to this host. */
+  /** `postgresql://role:password@host:port/database`, with a host that ClickHouse can reach. */
   url: string;
 }
 
-/** Quotes a string for ClickHouse. */
 export const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 /**
@@ -182,10 +179,10 @@ export const createMovedIdOfPostgres = (postgres: ReadablePostgres) =>
   );
 
 /**
- * Settings of statements that copy data. A portion can contain events of any number of months, but by default
- * ClickHouse rejects an insert with more than 100. The time limit is shorter than those of the connection and of the
- * claim. A statement whose process has ended therefore stops in time, and cannot restore events that have been deleted
- * since.
+ * Settings of statements that copy data. A portion can contain events from any number of months, but by default
+ * ClickHouse rejects an insert with more than 100 months. The time limit is shorter than the connection timeout and the
+ * lease. A statement whose process has ended therefore stops before another process could delete events that the
+ * statement would restore.
  */
 export const copySettings = 'SETTINGS max_partitions_per_insert_block = 0, max_execution_time = 240';
 
@@ -218,9 +215,9 @@ const alreadyRunning = '216';
 const patienceMs = 5000;
 
 /**
- * Runs a statement that changes a table of events. All these statements have the same query ID. ClickHouse rejects a
- * query that has the ID of a running query, so these statements never overlap, even if one continues after a client
- * timeout or after the delivery worker was killed.
+ * Runs a statement that changes a table of events. All statements of this function have the same query ID. ClickHouse
+ * rejects a query that has the ID of a running query, so the statements never overlap, even if one continues after a
+ * client timeout or after the delivery worker was killed.
  *
  * Waits briefly while another statement is running, because ClickHouse may still list a statement after its client has
  * received the result.
@@ -333,7 +330,7 @@ function isRemoved({ projectId, distinctIds, person }: EventsToRemove) {
   return { text: tests.join(' AND '), query_params };
 }
 
-/** Deletes events. Later queries do not return these events. */
+/** Deletes events. Queries that start after the deletion do not return these events. */
 export async function deleteEvents(client: ClickHouseClient, removed: EventsToRemove): Promise<void> {
   const { text, query_params } = isRemoved(removed);
   await changeEvents(client, () => ({ query: `DELETE FROM events WHERE ${text}`, query_params }));
@@ -383,7 +380,7 @@ export async function deleteOldEvents(
   const isOld = `(timestamp < ${timeOf('common')}
     OR has({projects:Array(Int32)}, project_id) AND timestamp < fromUnixTimestamp64Milli(${ends}, 'UTC'))`;
   const query_params = {
-    // This time is before all events.
+    // Without a common time, use 1900, which is before all events.
     common: common?.getTime() ?? -2_208_988_800_000,
     projects: own.map(({ projectId }) => projectId),
     ends: own.map(({ before }) => before.getTime()),

@@ -153,7 +153,7 @@ function groupKey(index: number): Fragment {
   return sql`nullif(e.properties ->> ${sql.text(`$group_${index}`)}, '')`;
 }
 
-/** The limit prevents the planner from reading both tables completely for a hash join. */
+/** The lateral join with LIMIT prevents the planner from reading both tables completely for a hash join. */
 function leftJoin(
   { from, as, looksUp }: { from: Fragment; as: Fragment; looksUp: boolean },
   condition: Fragment,
@@ -163,14 +163,13 @@ function leftJoin(
     : sql`LEFT JOIN ${from} ON ${condition}`;
 }
 
-/** Converts a local time. If the local time occurs twice, returns the earlier instant. */
+/** Converts a local time to an instant. If the local time occurs twice, returns the earlier instant. */
 function inZone(time: Fragment, zone: string): Fragment {
   const at = sql`${sql.text(zone)}`;
   const hourBefore = sql`((${time} AT TIME ZONE ${at}) - interval '1 hour')`;
   return sql`CASE WHEN ${hourBefore} AT TIME ZONE ${at} = ${time} THEN ${hourBefore} ELSE ${time} AT TIME ZONE ${at} END`;
 }
 
-/** Returns a property as JSON and as text. */
 function found(property: Exclude<Property, { of: 'column' }>): { json: Fragment; asText: Fragment } {
   const key = sql.text(property.key);
   const properties = propertiesOf(property);
@@ -199,8 +198,8 @@ function text(property: Property): Fragment {
   if (property.of === 'column') return column(property);
   const { json, asText } = found(property);
   const number = sql`(${json})::numeric`;
-  // Very large and very small numbers have an exponent, as in ClickHouse. The text of `jsonb` has spaces between the
-  // parts of a document.
+  // Very large and very small numbers have an exponent, as in ClickHouse. The text of `jsonb` has spaces between
+  // tokens, which `compact` removes.
   return sql`CASE jsonb_typeof(${json})
     WHEN 'number' THEN CASE WHEN ${number} = 0 OR (abs(${number}) >= 1e-6 AND abs(${number}) < 1e21) THEN trim_scale(${number})::text
                             ELSE regexp_replace((${toFloat(number)})::text, 'e(?:[+]|(-)0?)', 'e\\1') END
@@ -227,7 +226,10 @@ function label({ property, isUrl, isBoolean, bins }: Breakdown): Fragment {
   return sql`left(${value}, ${sql.int(maxLabelLength)})`;
 }
 
-/** Converts to a double. Numbers outside the range of a double would make the query fail in PostgreSQL. */
+/**
+ * Converts a number to a double. A number whose magnitude exceeds 1e300 becomes null and one below 1e-300 becomes 0,
+ * because conversions that overflow or underflow fail in PostgreSQL.
+ */
 function toFloat(number: Fragment): Fragment {
   return sql`CASE WHEN abs(${number}) BETWEEN 1e-300 AND 1e300 THEN (${number})::float8
                   WHEN abs(${number}) < 1e-300 THEN 0 END`;

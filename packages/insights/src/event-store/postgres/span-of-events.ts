@@ -10,13 +10,13 @@ import { renderPostgresStatement } from './engine.ts';
 /** Selects all events in a time range, oldest first. */
 export interface EventSpan extends EventNames, Pick<EventListQuery, 'where' | 'by'> {
   from: number;
-  /** The end of the time range, exclusive. */
+  /** Exclusive end of the time range. */
   to: number;
 }
 
 /**
- * Returns the SQL statement that reads complete events from PostgreSQL, with JSON as text. Read it with a cursor,
- * because the result may not fit into memory. The order is that of `EventStore.list`.
+ * Returns the SQL statement that reads complete events from PostgreSQL, with JSON as text. The caller reads the result
+ * with a cursor, because it may not fit into memory. The rows have the same order as in `EventStore.list`.
  */
 export function buildEventSpanSql({ where, by, from, to, ...names }: EventSpan): { text: string; values: unknown[] } {
   const time = by === 'timestamp' ? sql`e.timestamp` : sql`e.created_at`;

@@ -24,7 +24,7 @@ const rows: Row[] = [
   ['min(comparable) same', t`min({1:order}){f}`],
   ['max(uuid) same', t`max(({1})::text COLLATE "pg_c_utf8"){f}::uuid`, t`toUUID(max({1:order}){f})`],
   ['max(int) same', t`max({1}){f}`],
-  // PostgreSQL sorts NaN above all numbers. Here, NaN is the result only if there are no numbers.
+  // PostgreSQL sorts NaN above all numbers. The template returns NaN only if all numbers are NaN.
   ['maxBesidesNan(float) same', t`coalesce(max(nullif({1}, 'NaN'::float8)){f}, max({1}){f})`, t`max({1}){f}`],
   ['max(comparable) same', t`max({1:order}){f}`],
   [
@@ -94,7 +94,7 @@ export const windowFunctions = define([
     t`lead(toNullable({1}), {2}, toNullable({3})){f}`,
   ],
   ['nth_value(anything, int) same?', t`nth_value({1}, {2}::int){f}`, t`nth_value(toNullable({1}), {2}){f}`],
-  // In ClickHouse, functions like these skip nulls unless their names say otherwise.
+  // In ClickHouse, functions such as `first_value` skip nulls unless their names say otherwise.
   ['first_value(anything) same?', t`first_value({1}){f}`, t`first_value_respect_nulls({1}){f}`],
   ['last_value(anything) same?', t`last_value({1}){f}`, t`last_value_respect_nulls({1}){f}`],
 ]);

@@ -34,7 +34,7 @@ export function t(strings: TemplateStringsArray): Template {
   return (strings[0] ?? '') as Template;
 }
 
-/** Fills in the placeholders of a template. */
+/** Replaces the slots of a template with SQL. */
 export function fill(template: Template, slot: (name: string) => Fragment): Fragment {
   const pieces = template.split(/\{([0-9*dfozprl](?::\w+)?)\}/);
   return Sql.of(
@@ -44,7 +44,7 @@ export function fill(template: Template, slot: (name: string) => Fragment): Frag
 }
 
 export interface Argument {
-  /** The kind of values that the parameter accepts. `resolve/calls.ts` checks the kind. */
+  /** The kind of argument that the parameter accepts. `resolve/calls.ts` checks arguments against it. */
   kind: string;
   isOptional: boolean;
   isRepeated: boolean;
@@ -92,7 +92,7 @@ function argument(word: string): Argument {
   return { kind: word.replace(/[?.]+$/, ''), isOptional: word.endsWith('?'), isRepeated: word.endsWith('...') };
 }
 
-/** Readable names of kinds of arguments and results whose own names are not clear. */
+/** Readable names for the kinds of arguments and results whose own names are not clear. */
 const kindNames: Readonly<Record<string, string>> = {
   int: 'integer',
   float: 'number',

@@ -1,4 +1,4 @@
-// Looks up the functions that a query can call, by name.
+// Looks up functions by the name that a query uses.
 
 import { aggregateFunctions, windowFunctions } from './aggregates.ts';
 import type { SqlFunction } from './define.ts';
@@ -76,7 +76,7 @@ const publicNames: readonly string[] = [
   ...unitFunctions,
 ];
 
-/** Describes the functions that a query can call, in alphabetical order. */
+/** Lists the functions that a query can call, in alphabetical order. */
 export function describeFunctions(): { name: string; type: 'scalar' | 'aggregate' | 'window' }[] {
   const typeOf = (name: string) => {
     const base = name.replace(/If$/, '');

@@ -6,14 +6,14 @@ const rows: Row[] = [
   ['length(array) count', t`cardinality({1})::int8`, t`toInt64(length({1}))`],
   ['empty(array) flag', t`(cardinality({1}) = 0)`, t`empty({1})`],
   ['notEmpty(array) flag', t`(cardinality({1}) > 0)`, t`notEmpty({1})`],
-  // Positions start at 1, and negative ones count from the end. For a position outside of the list, the result is the
-  // empty value of the type.
+  // Positions start at 1, and negative positions count from the end. For a position outside of the list, the result is
+  // the empty value of the element type.
   [
     'arrayElement(array, int, anything) element',
     t`coalesce(CASE WHEN {2} < 0 THEN ({1})[cardinality({1}) + 1 + {2}] ELSE ({1})[{2}] END, {3})`,
     t`arrayElement({1}, {2})`,
   ],
-  // The functions of ClickHouse treat null like an empty value, so null needs its own condition.
+  // ClickHouse's functions treat null like an empty value, so null needs its own condition.
   ['has(array, element) flag!', t`coalesce({2:equal} = ANY ({1}), false)`, t`(({2}) IS NOT NULL AND has({1}, {2}))`],
   [
     'indexOf(array, element) count!',

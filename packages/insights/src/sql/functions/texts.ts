@@ -115,7 +115,6 @@ const rows: Row[] = [
   ],
 ];
 
-/** Functions that are used less often. */
 const others: Row[] = [
   [
     'splitByRegexp(text, pattern) text[]',

@@ -11,13 +11,14 @@ export interface Printing {
   isPostgres: boolean;
   /** The project to which every base table is limited. */
   projectId: number;
-  /** Returns a number that no column or relation of the query has. */
+  /** Returns a number for the name of a column or relation. Each number occurs once per query. */
   nextNumber(): number;
   bind(type: Value['type'], value: string | number | readonly (number | null)[]): Fragment;
   expression(expression: Expression): Fragment;
   /**
-   * Prints a subquery the first time it is used, and returns the same fragment every other time. The fragment then has
-   * the same bound values everywhere. Otherwise, PostgreSQL would not recognize in SELECT an expression from GROUP BY.
+   * Prints a subquery the first time it is used, and returns the same fragment with the same bound values every other
+   * time. With different bound values, PostgreSQL would not recognize that an expression in SELECT is the one in GROUP
+   * BY.
    */
   once(subject: object, print: () => Fragment): Fragment;
   /** The sorted subquery whose row order an aggregate keeps, and these subqueries themselves. Only for PostgreSQL. */

@@ -16,9 +16,9 @@ import {
 import { flag, int } from '../types.ts';
 
 /**
- * Returns an equivalent query over the distinct values of each group. Returns null in three cases: the query does not
- * count distinct values, it counts those of several expressions, or it has an aggregate that cannot be computed from
- * the results for parts of a group.
+ * Returns an equivalent query that reads the distinct values of each group from a subquery. Returns null if the query
+ * does not count distinct values, counts those of several expressions, or has an aggregate that cannot be computed from
+ * partial results.
  * @param nextNumber returns an unused number for a column or a relation
  */
 export function countByGroups(query: SelectQuery, nextNumber: () => number): SelectQuery | null {
@@ -66,7 +66,7 @@ export function countByGroups(query: SelectQuery, nextNumber: () => number): Sel
   relation.query = {
     ...query,
     id: nextNumber(),
-    // A query without groups reads no column of the subquery, but a subquery must have one.
+    // Without groups, the query reads no column of the subquery, but a subquery must have at least one column.
     columns: inner.size === 0 ? [{ column: nextNumber(), value: distinct[0] ?? zero }] : [...inner.values()],
     isDistinct: false,
     group: [...query.group, ...distinct],
@@ -97,5 +97,5 @@ const functionOf = (name: string, args: number) => {
 };
 const countFunction = functionOf('count', 0);
 
-/** Returns the function that combines the results for the parts of a group. */
+/** Returns the function that combines partial results of an aggregate. */
 const combiningFunction = ({ of }: CallExpression) => (of.name === 'count' ? functionOf('sumOrZero', 1) : of);

@@ -13,7 +13,7 @@ import { columnText, recordsNeededBy } from './tables.ts';
 interface Resolved {
   key: string;
   value: Expression;
-  /** The table `events` or `persons`, from which the expression reads. */
+  /** The table that the expression reads: `events` or `persons`. */
   relation: TableRelation;
   isAggregate: boolean;
   projectId: number;

@@ -1,5 +1,5 @@
-// Prints expressions. The text consists only of the templates in the function table and of numbered names. Values are
-// always bound.
+// Prints expressions as SQL. The SQL text consists only of the templates in the function table and of numbered names.
+// Values are always bound.
 
 import { buildPersonsSql } from '../../event-store/conditions.ts';
 import { type Fragment, sql } from '../../event-store/sql.ts';
@@ -138,8 +138,8 @@ function compareText(
 
 /**
  * Prints a comparison of numbers that may be NaN, with the same result as in ClickHouse: NaN is neither equal to, less
- * than, nor greater than any number. PostgreSQL would otherwise treat NaN as equal to itself and greater than all
- * numbers. Returns null for other comparisons.
+ * than, nor greater than any number. PostgreSQL treats NaN as equal to itself and greater than all numbers. Returns
+ * null if the comparison needs no special SQL.
  */
 function ofNumbers(
   comparator: Comparator,
@@ -213,7 +213,7 @@ function overText({ partition, order, frame }: WindowExpression, printing: Print
   return sql` OVER (${sql.join(clauses, ' ')})`;
 }
 
-/** Fills in the template of a function. */
+/** Prints a function call by filling in the function's template. */
 function callText(call: CallExpression, over: Fragment, printing: Printing): Fragment {
   const { of, args, filter, isDistinct, levels = [] } = call;
   const { isPostgres, bind } = printing;
@@ -287,7 +287,7 @@ function callText(call: CallExpression, over: Fragment, printing: Printing): Fra
   });
 }
 
-/** Prints a number in which NaN, which has no defined order, is replaced. */
+/** Prints a number, with NaN replaced by -Infinity or Infinity. NaN has no defined order. */
 function withoutNan(x: Fragment, form: 'low' | 'high', isPostgres: boolean): Fragment {
   const infinity = form === 'low' ? sql`-Infinity` : sql`Infinity`;
   return isPostgres
@@ -329,8 +329,8 @@ export function equallyLong(lists: readonly Expression[], { isPostgres, expressi
 }
 
 /**
- * Prints the path of a JSON function. Positions start at 1 in ClickHouse and at 0 in PostgreSQL. Negative ones count
- * from the end in both.
+ * Prints the path of a JSON function. Positions start at 1 in ClickHouse and at 0 in PostgreSQL. In both engines,
+ * negative positions count from the end.
  */
 function pathText(steps: readonly Expression[], { isPostgres, bind, expression }: Printing): Fragment {
   if (!isPostgres) return steps.length === 0 ? sql`` : sql`, ${list(steps.map(expression))}`;

@@ -49,11 +49,11 @@ export function startOfMinutes(value: Expression, minutes: Expression, printing:
 }
 
 interface Bins {
-  /** The first bin begins again at the start of each of these units. */
+  /** Bins are counted from the start of each unit. */
   unit: Unit;
   /** Length of a bin. Null if the bins have different lengths. */
   stride: Fragment | null;
-  /** Prints the start of the bin with PostgreSQL's own functions. */
+  /** Prints the start of the bin with PostgreSQL's own functions, for times outside of the known offsets. */
   otherwise(x: Fragment, zone: Fragment): Fragment;
 }
 
@@ -69,8 +69,8 @@ function binned(value: Expression, { unit, stride, otherwise }: Bins, printing: 
 }
 
 /**
- * Returns whether a value is a column, even if its time zone was changed. Other expressions are printed only once,
- * because PostgreSQL would compute them each time.
+ * Returns whether a value is a column, even if its time zone was changed. The SQL repeats only columns, because
+ * PostgreSQL would compute all other expressions each time they occur.
  */
 function isColumn(value: Expression): boolean {
   if (value.is === 'cast') return value.value.type.kind === 'time' && isColumn(value.value);
@@ -78,7 +78,7 @@ function isColumn(value: Expression): boolean {
 }
 
 /**
- * Returns a list of bounds and, for the times after each bound, the start of one of the bins. That start is null
+ * Returns a list of bounds and, for the times that follow each bound, the start of a bin (`origins`). An origin is null
  * between a change of the UTC offset and the start of the next unit, because the bin there began before the change.
  */
 function binsOf(spans: readonly OffsetSpan[], length: number): { bounds: number[]; origins: (number | null)[] } {

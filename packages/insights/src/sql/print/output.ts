@@ -1,4 +1,4 @@
-// Prints values in the form that results contain. In PostgreSQL, the parts of tuples have the same form.
+// Prints values in the format of results. In PostgreSQL, the elements of tuples also have this format.
 
 import { type Fragment, sql } from '../../event-store/sql.ts';
 import type { Expression } from '../tree.ts';
@@ -49,7 +49,7 @@ export function tupleText(parts: readonly Expression[], printing: Printing): Fra
   return sql`jsonb_build_array(${sql.join(printed, ', ')})`;
 }
 
-/** Prints the access to a part of a tuple. In PostgreSQL, a tuple is stored as a JSON list. */
+/** Prints SQL that reads a tuple element. In PostgreSQL, a tuple is a JSON list. */
 export function tuplePartText(
   { tuple, index, type }: Extract<Expression, { is: 'tuple part' }>,
   printing: Printing,
@@ -59,7 +59,7 @@ export function tuplePartText(
   return valueFromText(sql`((${value}) ->> ${sql.literal(index - 1)})`, type);
 }
 
-/** Prints, for PostgreSQL, the conversion of a value from its form in results back to its type. */
+/** Prints the conversion of a value from the format of results back to its type, for PostgreSQL. */
 function valueFromText(text: Fragment, type: SqlType): Fragment {
   switch (type.kind) {
     case 'text':
@@ -76,7 +76,7 @@ function valueFromText(text: Fragment, type: SqlType): Fragment {
   }
 }
 
-/** Prints how PostgreSQL sorts the elements of a list: tuples by their parts, and null last. */
+/** Prints the ORDER BY terms that sort a list in PostgreSQL: tuples by their elements, and null last. */
 export function itemOrder(item: Fragment, { kind, parts = [] }: SqlType): Fragment {
   if (kind !== 'tuple') return kind === 'text' ? sql`${item} COLLATE "pg_c_utf8" NULLS LAST` : sql`${item} NULLS LAST`;
   const orders = parts.map((type, at) => itemOrder(valueFromText(sql`((${item}) ->> ${sql.literal(at)})`, type), type));

@@ -30,7 +30,7 @@ const keyColumns: readonly TableColumn[] = [
   { of: 'column', name: 'distinct_id', type: text },
 ];
 
-/** Returns the two statements for a page of events with large columns. Returns null for other queries. */
+/** Returns the two statements for a page of events with large columns, or null for any other query. */
 export function pageStatement(query: Query, projectId: number): PageStatement | null {
   if (query.is !== 'select' || !isPage(query)) return null;
   const relation = query.from[0]?.relation;

@@ -70,7 +70,7 @@ export function printStatement(
   const printing = createPrinting(engine, projectId, keys && { keys });
   const columns = columnTypes(query).map(({ column, type }) => {
     const value = sql.numbered('c', column);
-    // `valueReader` removes the spaces of a document much faster than PostgreSQL.
+    // `valueReader` removes the spaces in a JSON document much faster than PostgreSQL.
     return type.kind === 'json' && printing.isPostgres ? sql`(${value})::text` : outputText(value, type, printing);
   });
   return sql`SELECT ${list(columns)} FROM (${queryText(query, printing)}) AS ${sql.numbered('s', query.id)}`;
@@ -79,7 +79,7 @@ export function printStatement(
 function queryText(query: Query, printing: Printing): Fragment {
   if (query.is === 'select') return selectText(query, printing);
   const first = partText(query.first, query.columns, printing);
-  // Without DISTINCT, ClickHouse keeps repeated rows.
+  // Without DISTINCT, ClickHouse's INTERSECT and EXCEPT keep repeated rows.
   const words = {
     'UNION ALL': sql`UNION ALL`,
     'UNION DISTINCT': sql`UNION DISTINCT`,
@@ -96,8 +96,8 @@ function queryText(query: Query, printing: Printing): Fragment {
 }
 
 /**
- * Prints a part of a union with the column names of the union. All parts use the same collation, because PostgreSQL
- * cannot compare texts of a union otherwise.
+ * Prints one SELECT of a union with the column names of the union. All SELECTs use the same collation, because
+ * PostgreSQL cannot compare their texts otherwise.
  */
 function partText(query: Query, names: readonly { column: number }[], printing: Printing): Fragment {
   const columns = columnTypes(query).map(({ column, type }, at) => {
@@ -210,13 +210,13 @@ function expandText({ id, lists, isOuter }: ExpandRelation, printing: Printing):
     const rows = sql`LATERAL unnest(${list(values)}) AS ${sql.numbered('s', id)} (${list(names)})`;
     return isOuter ? sql`LEFT JOIN ${rows} ON true` : sql`CROSS JOIN ${rows}`;
   }
-  // For an empty list, ClickHouse returns the default value of the type, but the value must be null.
+  // For an empty list, ClickHouse would return the default value of the type instead of null.
   const shown = isOuter ? values.map((value) => sql`arrayMap(item -> toNullable(item), ${value})`) : values;
   const named = list(shown.map((value, at) => sql`${value} AS ${names[at] ?? sql``}`));
   return isOuter ? sql`LEFT ARRAY JOIN ${named}` : sql`ARRAY JOIN ${named}`;
 }
 
-/** Prints DISTINCT in a subquery, because ORDER BY needs other forms of the columns. */
+/** Prints DISTINCT in a subquery, because ORDER BY needs different SQL for the columns than SELECT. */
 function distinctText(query: SelectQuery, printing: Printing): Fragment {
   const inner = sql`SELECT DISTINCT ${list(query.columns.map(({ column }) => sql.numbered('c', column)))}
     FROM (${bodyText(query, [], printing)}) AS ${sql.numbered('s', query.id)}`;

@@ -1,5 +1,5 @@
-// Prints the tables that are stored. Only `tableText` and `sessionsText` print such tables, and they always add the
-// condition on the project.
+// Prints stored tables. Only `tableText` and `sessionsText` print stored tables, and they always add the condition on
+// the project.
 
 import { propertyColumns } from '../../event-store/clickhouse/tables.ts';
 import { buildCondition, buildFromClause } from '../../event-store/conditions.ts';

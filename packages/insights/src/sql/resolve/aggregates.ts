@@ -65,7 +65,7 @@ export function resolveAggregate(node: Call, scope: Scope, isWindow = false): Ca
   throw wrongTypes({ name: written, place }, options, given);
 }
 
-/** Returns the name under which the table contains the variant of an aggregate for this argument. */
+/** Returns the name of the aggregate's variant for the argument, as in the function table. */
 function variantOf(name: string, arg: Expression | undefined): string {
   if (name === 'sum' && arg?.type.isNullable === false) return 'sumOrZero';
   return name === 'max' && arg !== undefined && mayBeNan(arg) ? 'maxBesidesNan' : name;
@@ -106,8 +106,8 @@ function filterOf({ name }: SqlFunction, args: readonly Expression[], filters: E
 }
 
 /**
- * Returns the type of an aggregate. If there are no rows, an aggregate is null, unless it is a count, a list, or the
- * sum of values that are never null.
+ * Returns the result type of an aggregate. Without rows, the result is null, except for counts, lists, and sums of
+ * values that are never null.
  */
 function aggregateType(of: SqlFunction, args: readonly Expression[], scope: Scope): SqlType {
   const type = resultType(of, args, scope);

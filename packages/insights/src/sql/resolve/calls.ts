@@ -66,7 +66,7 @@ export function applyFunction(name: string, given: readonly Expression[], at: At
   throw wrongTypes({ name, place }, options, given);
 }
 
-/** Translates patterns and formats for both engines. Those for ClickHouse follow the arguments. */
+/** Translates patterns and formats for both engines. The translations for ClickHouse are appended to the arguments. */
 function translated(option: SqlFunction, args: readonly Expression[], place: Place): Expression[] {
   const [subject = args[0] as Expression, second, ...others] = args;
   const kinds = option.args.map(({ kind }) => kind);
@@ -115,7 +115,7 @@ export function wrongTypes(
   return new SqlProblem(`The function '${name}' takes (${wanted}), found ${found}.`, place);
 }
 
-/** Converts the arguments to the types in the signature. Returns null if one of them cannot be converted. */
+/** Converts the arguments to the types in the signature. Returns null if an argument cannot be converted. */
 export function convertArguments({ args }: SqlFunction, given: readonly Expression[], at: At): Expression[] | null {
   const last = args.at(-1);
   if (given.length > args.length && last?.isRepeated !== true) return null;
@@ -295,7 +295,7 @@ export function mapList(list: Expression, lambda: Expression, { scope, place }: 
   return { is: 'call', name: 'arrayMap', of, args, type: resultType(of, args, scope) };
 }
 
-/** Throws the error for a function that does not exist or is not supported. @throws SqlProblem always */
+/** Throws the SqlProblem for a function that does not exist or is not supported. */
 export function unknownFunction(name: string, place: Place): never {
   const refused = refusedFunctions.get(name);
   if (refused !== undefined) throw new SqlProblem(refused, place);

@@ -207,7 +207,6 @@ function inCohort({ left, right, place }: Comparison, scope: Scope): Expression 
   }
 }
 
-/** Resolves `a BETWEEN b AND c`. */
 export function resolveBetween(node: Extract<Node, { node: 'BetweenExpr' }>, scope: Scope): Expression {
   const [value, low, high] = [node.expr, node.low, node.high].map((one) => scope.run.expression(one, scope));
   if (value === undefined || low === undefined || high === undefined) throw new Error('BETWEEN needs three parts.');

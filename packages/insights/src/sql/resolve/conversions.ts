@@ -50,7 +50,7 @@ const castPairs = new Set([
   'time time',
 ]);
 
-/** Converts a value. The result is null if the value is not one of the type. */
+/** Converts a value to a type. The result is null if the value is not valid for the type. */
 function castTo(value: Expression, type: SqlType, place: Place): Expression {
   const { kind } = value.type;
   const result = nullable(type, type.kind === 'text' ? value.type.isNullable : true);
@@ -105,7 +105,10 @@ export function resolveCast(node: Extract<Node, { node: 'TypeCast' }>, scope: Sc
   return castTo(value, type, node.place);
 }
 
-/** Converts to a time. A constant text without an offset must be an existing time. Other texts can become null. */
+/**
+ * Converts a value to a time. A text becomes null if it is not a time. Its type is not nullable only if it is a
+ * constant time without an offset or a fraction.
+ */
 export function toDateTime(value: Expression, zone: string, at: At): Expression {
   const written = textOf(value);
   if (written !== null) {

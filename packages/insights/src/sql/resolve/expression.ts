@@ -214,7 +214,10 @@ function elementOf(node: Call, scope: Scope): Expression {
   return partOfTuple(resolveExpression(value, scope), at.value, { scope, place });
 }
 
-/** Resolves `x.1`. For a list of tuples, the result is the list of their parts with this index. */
+/**
+ * Resolves `x.1`, which is an element of a tuple. For a list of tuples, the result is the list of the elements at this
+ * index.
+ */
 function partOfTuple(tuple: Expression, index: number, at: At): Expression {
   if (tuple.is === 'tuple' && tuple.parts[index - 1] !== undefined) return tuple.parts[index - 1] as Expression;
   const { element } = tuple.type;
@@ -264,7 +267,7 @@ function windowOf(node: WindowFunction, scope: Scope): WindowExpression {
     }),
   );
   const partition = (over.partition_by ?? []).map((one) => resolveExpression(one, inner));
-  // These functions read other rows of the partition, regardless of the frame.
+  // Functions such as `lag` read other rows of the partition, regardless of the frame.
   return { is: 'window', call, partition, order, frame: shift === null ? frame : null, type: call.type };
 }
 
@@ -301,7 +304,7 @@ function ownWindow(
   const name = written.replace('InFrame', '');
   const options = windows.get(name) ?? [];
   const args = nodes.map((arg) => resolveExpression(arg, scope));
-  // In ClickHouse, these functions return the empty value of the type for missing rows.
+  // In ClickHouse, functions such as `lagInFrame` return the empty value of the type for missing rows.
   if (name !== written && args[0] !== undefined) {
     args[1] ??= intConstant(1);
     args[2] ??= emptyValue(args[0].type);

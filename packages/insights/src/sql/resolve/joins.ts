@@ -31,7 +31,9 @@ export function rejectLargeCrossJoin(join: Join, before: Join | undefined, first
     });
 }
 
-/** Resolves ON. It must consist of equalities between the two sides, because both engines support such joins. */
+/**
+ * Resolves ON. The condition must consist of equalities between the two sides, because both engines support such joins.
+ */
 export function resolveJoinCondition(
   { constraint, place }: Join,
   { source, earlier }: { source: Source; earlier: Source[] },

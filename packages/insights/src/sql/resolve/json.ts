@@ -16,7 +16,7 @@ const readers: Readonly<Record<string, { name: string; types: readonly string[] 
   Bool: { name: 'JSONExtractBool', types: ['Bool'] },
 };
 
-/** Returns the type that the last argument names, and the error for a name that is not supported. */
+/** Returns the type that the last argument names, and the error to throw if the type is not supported. */
 function namedType({ args, name, place }: Call): { type: string; wrong: SqlProblem } {
   const last = args.at(-1);
   const type = last?.node === 'Constant' && typeof last.value === 'string' ? last.value : '';

@@ -11,7 +11,7 @@ import { convert, dateConstant, intConstant, isConstant, readDate, textOf, timeC
 
 const dayMs = 86_400_000;
 
-/** Returns the local date when the query runs, moved by a number of days. */
+/** Returns the local date on which the query runs, moved by a number of days. */
 function today(scope: Scope, days: number): Expression {
   const { now, zone } = scope.run.settings;
   return dateConstant(new Date(createTimeZone(zone).toWallTime(now) + days * dayMs).toISOString().slice(0, 10));
@@ -144,7 +144,7 @@ const week: Handler = (node, scope) => {
   return applyFunction(isIso ? 'toISOWeek' : 'toWeek', [moment(value, at)], at);
 };
 
-/** Intervals of several days are counted from 1970-01-01, and those of several weeks from this Monday. */
+/** Intervals of several weeks are counted from this Monday, and intervals of several days from 1970-01-01. */
 const firstMonday = '1970-01-05';
 const longestIntervalDays = 3660;
 

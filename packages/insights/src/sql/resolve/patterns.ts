@@ -1,4 +1,5 @@
-// Translates regular expressions and time formats. They must be constants, because each engine receives its own form.
+// Translates regular expressions and time formats. Both must be constants, because each engine receives a different
+// translation.
 
 import { findPatternProblem, toPostgresPattern } from '../../patterns.ts';
 import { type Place, SqlProblem } from '../problem.ts';
@@ -12,7 +13,10 @@ interface Pattern {
   name: string;
 }
 
-/** Returns the pattern and the optional replacement for PostgreSQL, followed by those for ClickHouse. */
+/**
+ * Returns the pattern and the optional replacement for PostgreSQL, followed by the pattern and the replacement for
+ * ClickHouse.
+ */
 export function patternConstants({ pattern, replacement, name }: Pattern, place: Place): Expression[] {
   if (pattern === null) throw new SqlProblem(`The pattern of '${name}' must be a constant text.`, place);
   const problem = findPatternProblem(pattern);

@@ -34,7 +34,7 @@ export interface SqlSettings {
   weekStart: number;
   /** The current time, in milliseconds since 1970. */
   now: number;
-  /** Types of properties, under keys such as `event name`, `person name` and `group 0 name`. */
+  /** Types of properties, with keys such as `event name`, `person name` and `group 0 name`. */
   propertyTypes: ReadonlyMap<string, string>;
   cohorts: readonly SqlCohort[];
   /** The content of `{filters}`. The bounds are in milliseconds since 1970. */
@@ -58,7 +58,7 @@ export interface TypedProperty {
 /** State of resolving one query, shared by all scopes of the query. */
 export interface Resolution {
   settings: SqlSettings;
-  /** Returns unique numbers for relations, columns and parameters. */
+  /** Returns a unique number for a relation, column or parameter. */
   nextNumber(): number;
   /** Position of each expression in the query text, and how it is written there. */
   places: WeakMap<Expression, { place: Place; name: string }>;
@@ -124,7 +124,7 @@ export function located<T extends Expression>(scope: Scope, expression: T, found
   return expression;
 }
 
-/** Resolves a name. @param chain the parts of the name between its dots */
+/** Resolves a name. @param chain the name, split at its dots */
 export function resolveName(chain: readonly string[], place: Place, scope: Scope): Expression {
   const [first = '', ...rest] = chain;
   const parameter = scope.parameters.get(first);
@@ -191,7 +191,7 @@ function columnOf(chain: readonly string[], scope: Scope, place: Place): Express
   return found[0] ?? null;
 }
 
-/** Returns a column of one table or subquery, or null if there is no such column. */
+/** Returns a column of one table or subquery, or null if it does not have the column. */
 export function findColumn(source: Source, chain: readonly string[], scope: Scope, place: Place): Expression | null {
   const { relation, isOuter } = source;
   const [first = '', ...path] = chain;

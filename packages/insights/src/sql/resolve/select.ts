@@ -41,7 +41,6 @@ export const maxRows = 50_000;
 
 export interface ResolvedQuery {
   query: Query;
-  /** The names of the result's columns. */
   names: string[];
   /** Properties with a definition that the query reads. */
   typed: readonly TypedProperty[];
@@ -65,7 +64,6 @@ export function resolveQuery(
   return resolveAny(node, run, null);
 }
 
-/** Returns a function that returns 0, then 1, then 2, and so on. */
 export function counter(): () => number {
   let number = 0;
   return () => number++;
@@ -110,7 +108,7 @@ const setOperators = ['UNION ALL', 'UNION DISTINCT', 'INTERSECT', 'EXCEPT'] as c
 const isSetOperator = (one: string): one is (typeof setOperators)[number] =>
   setOperators.some((known) => known === one);
 
-/** Converts the parts of a union to the types of the union. */
+/** Converts the columns of each SELECT in a union to the types of the union. */
 function convertColumns(query: Query, types: readonly Expression['type'][]): void {
   if (query.is === 'set') {
     for (const part of [query.first, ...query.others.map((other) => other.query)]) convertColumns(part, types);

@@ -1,4 +1,4 @@
-// Resolves constants, and converts expressions to the types that their place requires.
+// Resolves constants, and converts expressions to the types that their context requires.
 
 import { createTimeZone } from '@millrace/schedule';
 import { type Place, SqlProblem } from '../problem.ts';
@@ -43,8 +43,8 @@ export function constant(
 }
 
 /**
- * Returns the integer for a value that is not part of the text, or for a number in another notation, such as
- * hexadecimal.
+ * Returns the value as an integer if it is written in hexadecimal, or if it comes from a placeholder and is an integer.
+ * Returns null for other numbers.
  */
 const integerOf = (value: number, written: string) =>
   Number.isSafeInteger(value) && !/[.eE]/.test(written.replace(/^0x.*/i, '')) ? BigInt(value) : null;
@@ -96,7 +96,7 @@ export function readTime(value: string, zone: string): number | null {
   return instant - (toWallTime(instant) - wall) + millis;
 }
 
-/** Returns the text if it is a date, or else null. */
+/** Returns the text if it is a date, and null otherwise. */
 export function readDate(value: string): string | null {
   return /^\d{4}-\d\d-\d\d$/.test(value) && readTime(value, 'UTC') !== null ? value : null;
 }
@@ -169,7 +169,7 @@ function convertArray(expression: Expression, type: SqlType): Expression | null 
   return from.kind === to.kind ? expression : null;
 }
 
-/** Implicit conversions, for which no function needs to be printed. */
+/** Pairs of types that the engines convert implicitly, so that no function is printed. */
 const implicit = new Set([
   'flag int',
   'flag float',
@@ -198,7 +198,10 @@ export function convertToCommonType(
   return { type, parts: parts as Expression[] };
 }
 
-/** Returns the common type of expressions. A text constant gets the type of the others, because it may be a time. */
+/**
+ * Returns the common type of expressions. A text constant gets the type of the other expressions, because it may be a
+ * time.
+ */
 function commonOf(expressions: readonly Expression[]): SqlType | null {
   const all = commonType(expressions.map(({ type }) => type));
   if (all !== null) return all;
