@@ -12,7 +12,7 @@ const home = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const directory = process.argv[2];
 const marksWords = process.argv[3] === '--marked';
 const bundled = new Set();
-// The build must run in production mode. Tests set NODE_ENV to another value, with which Vite would bundle React's
+// The build must run in production mode. Tests set NODE_ENV to another value, which would make Vite bundle React's
 // development build.
 // biome-ignore lint/style/noProcessEnv: Vite and its plugins read it from here
 process.env.NODE_ENV = 'production';
@@ -30,10 +30,10 @@ await build({
     outDir: directory,
     emptyOutDir: true,
     manifest: 'manifest.json',
-    // The console, and the page for public links.
     rolldownOptions: {
       input: ['index.html', 'shared.html'].map((page) => join(home, page)),
-      // Without this option, pages would import modules from the entry file of `shared.html`, which would then run.
+      // Without this option, console pages would import modules from the entry file of `shared.html` and thereby run
+      // that file.
       preserveEntrySignatures: 'strict',
       output: { codeSplitting: { groups: groupsOfFiles() } },
     },
@@ -42,16 +42,16 @@ await build({
     modulePreload: { polyfill: false },
     target: ['chrome120', 'firefox121', 'safari17'],
     reportCompressedSize: false,
-    // `writeConsole` checks the compressed sizes instead.
+    // Vite's size warning is unnecessary, because `writeConsole` checks the compressed sizes.
     chunkSizeWarningLimit: 2000,
   },
 });
 process.stdout.write(JSON.stringify([...bundled]));
 
 /**
- * Combines modules into few files, because each file costs the browser about as much as a request to the API. The
- * modules that both HTML pages need, those that only one of them needs, and those that many pages of the console share
- * become one file each. All other modules stay in the files of their pages.
+ * Combines modules into few files, because each file costs the browser about as much as an API request. One file
+ * contains the modules that both HTML pages need, two files contain those that only one HTML page needs, and a fourth
+ * contains modules that at least five console pages share. All other modules stay in their pages' files.
  */
 function groupsOfFiles() {
   let neededBy;
@@ -81,7 +81,7 @@ function modulesOf(page, context) {
   return found;
 }
 
-/** Adds the script that sets the theme before the styles load, as a separate file. */
+/** Adds a separate script file, which sets the theme before the styles load. */
 function firstPaintScript() {
   let fileName = '';
   return {
@@ -109,7 +109,7 @@ function noteModules() {
   };
 }
 
-/** Wraps the texts of each `words.ts` in markers, so that tests can detect texts from other sources. */
+/** Wraps the strings of each `words.ts` in markers, so that tests can detect interface text from other sources. */
 function markWords() {
   const suffix = '?marked';
   return {

@@ -10,34 +10,35 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 /** Name of the console folder, next to the bundle of the management API, which serves the console. */
 export const consoleFolder = 'console';
 
-/** Maximum gzip size of everything except fonts that loads before the first render. */
+/** Maximum gzip size, in bytes, of all files except fonts that load before the first render. */
 export const firstLoadLimit = 250_000;
-/** Maximum gzip size that a page adds to the first load. It includes the files that most pages share. */
+/**
+ * Maximum gzip size, in bytes, of the additional files that a page loads, including the files that most pages share.
+ */
 export const pageLimit = 100_000;
-/** Maximum gzip size of code that loads on demand for a part of a page, such as the SQL editor. */
+/** Maximum gzip size, in bytes, of a file that loads on demand within a page, such as the SQL editor. */
 export const partLimit = 120_000;
 /**
- * Maximum size of the fonts that every page loads. They do not delay pages, because the system font is used until they
- * have loaded.
+ * Maximum size, in bytes, of the fonts that every page loads. Fonts do not delay pages, because the browser shows a
+ * system font until they have loaded.
  */
 export const fontLimit = 90_000;
 
 const home = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 
-/** The used parts of Vite's manifest. */
 type Manifest = Record<
   string,
   { file: string; isEntry?: boolean; imports?: string[]; css?: string[]; dynamicImports?: string[]; src?: string }
 >;
 
 export interface ConsoleSizes {
-  /** Gzip size in bytes. */
+  /** Gzip size in bytes of the files that load before the first render. */
   firstLoad: number;
-  /** Size of everything that the page for public links loads. */
+  /** Gzip size in bytes of all files that the page for public links loads. */
   sharedLoad: number;
   fonts: number;
   pages: Record<string, number>;
-  /** Sizes of code that pages load on demand. */
+  /** Gzip sizes in bytes of the files that load on demand within a page. */
   parts: Record<string, number>;
 }
 
@@ -46,10 +47,10 @@ export interface ConsoleSizes {
  * text file is also compressed with brotli and gzip.
  * @param directory emptied first
  * @param isQuick uses fast compression; the maximum level takes seconds, which is too slow for local builds
- * @param marksWords for tests: puts every text of the `words.ts` files between ⟦ and ⟧, so that tests find all other
- * texts
+ * @param marksWords for tests: wraps every string of the `words.ts` files in ⟦ and ⟧, so that tests find interface text
+ * from other sources
  * @returns the sizes, and the bundle's source files as paths relative to `root`
- * @throws Error if a part exceeds its size limit
+ * @throws Error if a file or group of files exceeds its size limit
  */
 export async function writeConsole(
   directory: string,
@@ -67,7 +68,6 @@ export async function writeConsole(
   return { sizes, bundled: bundled.map((path) => relative(root, path)).sort() };
 }
 
-/** Runs `run-vite.mjs`. @returns the bundle's source files */
 async function runVite(directory: string, marksWords: boolean): Promise<string[]> {
   const program = join(home, 'bundle/run-vite.mjs');
   const options = { cwd: home, maxBuffer: 16 * 1024 * 1024 };
@@ -105,17 +105,17 @@ async function measure(directory: string, manifest: Manifest): Promise<ConsoleSi
   return { firstLoad: await sum(first), sharedLoad: await sum(shared), fonts: fontBytes, pages, parts };
 }
 
-/** Returns all files that load with a manifest entry. */
+/** Returns the files that load when the browser loads a manifest entry. */
 function filesOf(manifest: Manifest, name: string): Set<string> {
   return new Set(entriesOf(manifest, name).flatMap(({ file, css = [] }) => [file, ...css]));
 }
 
-/** Returns the names of the entries that the files of an entry load on demand. */
+/** Returns the names of the manifest entries that an entry or its imports load on demand. */
 function loadedOnDemand(manifest: Manifest, name: string): Set<string> {
   return new Set(entriesOf(manifest, name).flatMap(({ dynamicImports = [] }) => dynamicImports));
 }
 
-/** Returns an entry of the manifest and all entries that load with it. */
+/** Returns a manifest entry and, recursively, all entries that it imports. */
 function entriesOf(manifest: Manifest, name: string, seen = new Set<string>()): Manifest[string][] {
   const entry = manifest[name];
   if (entry === undefined || seen.has(name)) return [];
@@ -137,7 +137,6 @@ function refuseLarge({ firstLoad, sharedLoad, fonts, pages, parts }: ConsoleSize
   throw new Error(`The console is too large.\n${lines.join('\n')}`);
 }
 
-/** Copies the licenses of the fonts to the fonts' folder. */
 async function writeLicenses(directory: string): Promise<void> {
   const texts = await Promise.all(
     ['inter', 'jetbrains-mono'].map((name) =>

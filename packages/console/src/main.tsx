@@ -1,4 +1,4 @@
-// Entry point of the console in the browser.
+// The console's entry point in the browser.
 
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';

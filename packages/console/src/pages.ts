@@ -1,4 +1,4 @@
-// A project's pages: their positions in the navigation, their URLs and their code.
+// A project's pages with their navigation order, URLs and code.
 
 import type { ComponentType } from 'react';
 import type { IconName } from './parts/icon.tsx';
@@ -8,10 +8,10 @@ import { words } from './words.ts';
 export interface PageEntry {
   path: string;
   title: string;
-  /** The user's question that the page answers. */
+  /** The user question that the page answers, such as `What happened, and when?`. */
   question: string;
   icon: IconName;
-  /** Pages in the same group are adjacent in the navigation. */
+  /** Pages of the same group are adjacent in the navigation. */
   group: 'data' | 'product' | 'operation' | 'settings';
   load: () => Promise<{ Page: ComponentType }>;
 }

@@ -42,7 +42,6 @@ const isSame = (a: AccessSubject, b: AccessSubject) =>
   a.organization_member === b.organization_member && a.role === b.role;
 const maxMembers = 200;
 
-/** Shows and changes the access rules of a record. @param path API path of the record, relative to its project */
 export function RecordAccessDialog({ path, name, onClose }: { path: string; name: string; onClose: () => void }) {
   const { id, organization } = useProject();
   const request = { path: `/api/projects/${id}/${path}/access_controls` };
@@ -205,7 +204,10 @@ function AddRule({
   );
 }
 
-/** A field for choosing an access level. @param none label of the option "no rule", if it exists */
+/**
+ * A field for choosing an access level.
+ * @param none label of the option "no rule"; if undefined, users cannot choose it
+ */
 function LevelChoice({
   label,
   level,

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { call } from '../api/request.ts';
 import { useProject } from '../frame/project.ts';
 
-/** Explains that access rules have no effect if the organization's plan does not include them. */
+/** Shows a note if the organization's plan does not include access rules, because rules then have no effect. */
 export function WithoutPlan({ children }: { children: string }) {
   const { organization: id } = useProject();
   const { data } = useQuery({

@@ -11,7 +11,10 @@ export const text = {
   unknownMember: 'Another member',
   role: (name: string) => `Role: ${name}`,
   levelLabel: (name: string) => `Access level: ${name}`,
-  /** Label for members who have the default access level, because no rule for this record applies to them. */
+  /**
+   * Label of an access level that comes from the record type's default, because no rule for the record applies to the
+   * member.
+   */
   asKind: (level: string) => `Default for this record type: ${level}`,
   levels: {
     '': 'No rule',

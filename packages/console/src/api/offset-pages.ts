@@ -10,8 +10,8 @@ interface Page<Row> {
 const pageSize = 50;
 
 /**
- * Loads a list page by page, with offsets.
- * @param every returns how often to reload the list, depending on its rows, or false to never reload the list
+ * Loads a list page by page with limit and offset.
+ * @param every returns the reload interval in milliseconds for the loaded rows, or false to stop reloading
  */
 export function useOffsetPages<Row>(
   queryKey: readonly unknown[],
@@ -22,7 +22,7 @@ export function useOffsetPages<Row>(
     queryFn: ({ pageParam, signal }) =>
       call<Page<Row>>({ path, query: { ...query, limit: pageSize, offset: pageParam } }, signal),
     initialPageParam: 0,
-    // If the rows are large, the API returns fewer rows than requested.
+    // The API returns fewer rows than requested if the rows are large.
     getNextPageParam: ({ next, results }, _pages, offset) => (next === null ? undefined : offset + results.length),
     select: ({ pages }) => ({ count: pages[0]?.count ?? 0, rows: pages.flatMap(({ results }) => results) }),
     refetchInterval: ({ state }) => every?.(state.data?.pages.flatMap(({ results }) => results) ?? []) ?? false,

@@ -5,8 +5,8 @@ import { useSyncExternalStore } from 'react';
 import { ApiProblem, call } from './request.ts';
 
 /**
- * True after the API has reported that the session has ended. A dialog then asks the user to sign in again, and unsaved
- * input is kept.
+ * True after the API has reported that the session has ended. A dialog then asks the user to sign in again, so that
+ * unsaved input is kept.
  */
 export const sessionEnd = createFlag();
 
@@ -16,9 +16,8 @@ const noteEnd = (error: unknown) => {
 };
 
 /**
- * Defines the retry rules for failed requests. A rate-limited request is repeated when the server allows it. If a
- * service is unavailable, the request is repeated twice after a short delay. Requests with other errors are not
- * repeated.
+ * Defines the retry rules for failed requests. A rate-limited request is repeated when the server allows it. A request
+ * to an unavailable service is repeated twice after a short delay. All other failed requests are not repeated.
  */
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: noteEnd }),
@@ -78,7 +77,7 @@ export interface OrganizationOfMe {
   projects: { id: number; name: string }[];
 }
 
-/** The environment that a page shows, and its project. Both usually have the same ID and name. */
+/** The environment that a page shows, and its project. In most projects, both have the same ID and name. */
 export interface Project {
   id: number;
   project_id: number;
@@ -106,7 +105,7 @@ export const projectQuery = (id: string) =>
     staleTime: 60_000,
   });
 
-/** The state of the installation. If a value is unknown, it is null, and `sources` contains the reason. */
+/** The status of the installation. If a value is unknown, it is null, and `sources` contains the reason. */
 export interface Health {
   checked_at: string;
   version: string;
@@ -118,7 +117,10 @@ export interface Health {
   services: { name: string; connections: number }[] | null;
   /** Whether SQL queries run with a separate database role. Null if this cannot be determined. */
   sql_role: boolean | null;
-  /** Age of the copied data in ClickHouse, which queries read. Null if the installation does not use ClickHouse. */
+  /**
+   * Age of ClickHouse's copies of events and persons, which queries read. Null if the installation does not use
+   * ClickHouse.
+   */
   clickhouse: { events_age_seconds: number | null; persons_age_seconds: number | null } | null;
   /** For each source, `ok` or the reason why the source is unavailable. */
   sources: Record<'log' | 'events' | 'warnings' | 'dead_letters' | 'services', string>;

@@ -1,25 +1,30 @@
-/** URL of this file, which has the form `<console>/assets/…`. */
+/** The URL of this script, which has the form `<console>/assets/…`. */
 const ownAddress = import.meta.url;
 /**
- * URL path of the console, with a slash at the end: `/console/`, or for example `/analytics/console/` behind a proxy that
- * serves the API below a path.
+ * URL path of the console with a trailing slash: `/console/`, or for example `/analytics/console/` if a proxy serves
+ * the API below a path.
  */
 export const consolePath = new URL('../', ownAddress).pathname;
 
 /**
- * Returns the path of a document of the running version.
- * @param path path as it appears in source code, such as `docs/flags.md`
+ * Returns the URL path of a manual page for the running version.
+ * @param path path in the repository, such as `docs/flags.md`
  */
 export const getManualUrl = (path: string) => consolePath + path.replace(/\.md(?=#|$)/, '');
 
-/** The path of the installation: the part of the URL before `/api/…`, without a trailing slash. */
+/**
+ * The path under which a proxy serves the installation: the part of the URL before `/api/…`, without a trailing slash.
+ */
 const apiPrefix = consolePath.replace(/\/console\/$/, '');
 
 /** Returns the absolute URL of an API path, for links and terminal commands. */
 export const getApiUrl = (path: string) => `${location.origin}${apiPrefix}${path}`;
 /** Returns the URL path for a request from this page, by adding the installation's path to an API path. */
 export const toApiPath = (path: string) => `${apiPrefix}${path}`;
-/** Returns the URL to which SDKs send events: the server's setting, or else the origin of this page. */
+/**
+ * Returns the URL to which SDKs send events: the URL from the server's settings or, by default, the origin of this
+ * page.
+ */
 export const getIngestUrl = () =>
   document.querySelector('meta[name="millrace-ingest"]')?.getAttribute('content') || `${location.origin}${apiPrefix}`;
 
@@ -27,13 +32,12 @@ export const getIngestUrl = () =>
 export class ApiProblem extends Error {
   readonly status: number;
   readonly code: string;
-  /** The input field that caused the error. Forms show the error next to this field. */
+  /** Name of the input field that caused the error. Forms show the error next to this field. */
   readonly attr: string | null;
-  /** The request ID, which also appears in the server log. */
   readonly requestId: string | null;
-  /** The delay from the `Retry-After` header of a response with status 429 or 503. */
+  /** Delay from the `Retry-After` header of a response with status 429 or 503. */
   readonly retryAfterMs: number | null;
-  /** The complete response body. Some routes return more than the common error fields. */
+  /** The complete response body. The errors of some routes contain additional fields. */
   readonly body: unknown;
 
   constructor(status: number, body: unknown, headers: Headers) {
@@ -58,12 +62,12 @@ export interface ApiCall {
   path: string;
   query?: Query;
   body?: unknown;
-  /** Whether the response must contain the result. Without this option, a few actions return an empty body. */
+  /** Whether the response must contain the result. Without this option, some actions return an empty body. */
   wantsResult?: boolean;
 }
 
 /**
- * Returns the path and query string of a call. Omits undefined, null and empty values. A list becomes a repeated
+ * Returns the path and query string of a request. Omits undefined, null and empty values. A list becomes a repeated
  * parameter.
  */
 function pathOf({ path, query = {} }: Pick<ApiCall, 'path' | 'query'>): string {
@@ -126,7 +130,7 @@ function parseOrText(text: string): unknown {
   }
 }
 
-/** Whether the installation sends emails, from a meta tag that the server writes into the page. */
+/** Returns whether the installation sends emails, which the server writes into a meta tag of the page. */
 export const sendsMail = () => document.querySelector('meta[name="millrace-mail"]')?.getAttribute('content') === 'on';
 
 /** Returns the installation's identity providers, which the server writes into the page. */

@@ -34,17 +34,16 @@ export function useEventJson(uuid: string) {
 }
 
 interface EventDetailProps {
-  /** The time zone for all displayed times. */
   zone: string;
   tab: DetailTab;
   onTab: (tab: DetailTab) => void;
   onClose: () => void;
   actions: ValueActions;
   /**
-   * Whether the panel takes the focus when an event opens. False if the list's keyboard shortcuts must keep working.
+   * Whether the panel takes the focus when an event opens. Set it to false to keep the list's keyboard shortcuts
+   * working.
    */
   takesFocus?: boolean;
-  /** Additional content below the buttons. */
   children?: ReactNode;
 }
 
@@ -53,7 +52,6 @@ export function EventDetail({
   event,
   ...props
 }: EventDetailProps & {
-  /** The query that loads the event. The list does not have to contain the event. */
   event: ReturnType<typeof useEventJson>;
 }) {
   if (event.error instanceof ApiProblem && event.error.status === 404)
@@ -65,7 +63,7 @@ export function EventDetail({
   );
 }
 
-/** Shown if no event with this UUID is stored. The event may be stored later. */
+/** Shown if no event with this UUID is stored. The user can try again, because the event may still be in the queue. */
 function NotStored({ onAgain, onClose }: { onAgain: () => void; onClose: () => void }) {
   const { data } = useHealth(useProject().id);
   return (
@@ -81,7 +79,6 @@ function NotStored({ onAgain, onClose }: { onAgain: () => void; onClose: () => v
   );
 }
 
-/** Shows a stored event. @param json the API response as text, from which each part of the panel reads its values */
 function Stored({
   json,
   zone,
@@ -163,16 +160,14 @@ function Stored({
   );
 }
 
-/**
- * The panel's title. It takes the focus when another event opens, so that screen readers start reading at the title.
- */
+/** The panel's title. It takes the focus when an event opens, so that screen readers start reading at the title. */
 function DetailTitle({
   name,
   focusKey,
   onClose,
 }: {
   name: string;
-  /** When this key changes, the title takes the focus. If the key is null, the focus does not move. */
+  /** When this key changes, the title takes the focus. A null key never moves the focus. */
   focusKey: string | null;
   onClose: () => void;
 }) {
@@ -198,7 +193,10 @@ function DetailTitle({
   );
 }
 
-/** Opens the event's person, even after a merge. If the person has no page, opens a tab of this panel instead. */
+/**
+ * A button that opens the event's person, even after a merge. In a router without person pages, it opens the panel's
+ * Person tab.
+ */
 function OpenPerson({ id, onTab }: { id: string; onTab: (tab: DetailTab) => void }) {
   const project = useProject();
   const { routesByPath } = useRouter();
@@ -254,12 +252,12 @@ function Raw({ json }: { json: string }) {
   return <LongText value={indented} />;
 }
 
-/** Maximum length of a shell argument. The command passes a longer body as a here-document. */
+/** Maximum length of a shell argument. A longer request body is passed as a here-document. */
 const longestArgument = 100_000;
 
 /**
- * Returns a shell command that sends the event again with the public project key. The resent event gets a new UUID and
- * timestamp.
+ * Returns a shell command that sends the event again with the project's public API key. The resent event gets a new
+ * UUID and timestamp.
  */
 function curlOfEvent(json: string, key: string): string {
   const event = new Map(parseMembers(json));

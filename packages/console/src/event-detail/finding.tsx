@@ -10,7 +10,7 @@ import './event-detail.css';
 
 export type Facts = Record<string, unknown>;
 
-/** Shows the details of a warning: the value or size that caused the warning, and links to the event or the client. */
+/** Shows a warning's details: the value or size that caused the warning, and links to the event or the client. */
 export function WarningDetails({ details, isStored }: { details: Facts; isStored: boolean }) {
   const { samples, ...own } = details;
   const listed = Array.isArray(samples)
@@ -36,7 +36,7 @@ export function WarningDetails({ details, isStored }: { details: Facts; isStored
   ));
 }
 
-/** Returns the sort position of a detail. The most important details come first. */
+/** Returns the sort position of a detail. Important details have low positions. */
 function rankOf(name: string): number {
   const at = Object.keys(text.findings).indexOf(name);
   return at === -1 ? Number.MAX_SAFE_INTEGER : at;
@@ -71,7 +71,6 @@ function Value({ name, value, facts, isStored }: ValueProps): ReactNode {
   return name === 'event' ? <strong>{shown}</strong> : <span className="mono">{shown}</span>;
 }
 
-/** Names of details that contain a distinct ID. */
 const idNames = new Set([
   'distinctId',
   'distinct_id',

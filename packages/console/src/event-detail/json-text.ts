@@ -1,9 +1,12 @@
 /**
- * Reads JSON without parsing its values. Large numbers, the order of keys and the exact bytes remain as the server sent
- * them. The code is not recursive, so deeply nested JSON cannot overflow the stack.
+ * Reads JSON without parsing its values, so that large numbers, the order of keys and the exact bytes remain as the
+ * server sent them. The code is not recursive, so deeply nested JSON cannot overflow the stack.
  */
 
-/** Returns the keys and values of a JSON object, with the values as JSON text. Other JSON has no members. */
+/**
+ * Returns the keys and values of a JSON object, with the values as JSON text. Returns an empty list for JSON that is
+ * not an object.
+ */
 export function parseMembers(text: string): [name: string, json: string][] {
   const members: [string, string][] = [];
   let at = skipSpace(text, 0);
@@ -21,10 +24,9 @@ export function parseMembers(text: string): [name: string, json: string][] {
   return members;
 }
 
-/** Returns an object member's value as JSON text. */
 export const findMember = (text: string, name: string) => parseMembers(text).find(([own]) => own === name)?.[1];
 
-/** Formats JSON with line breaks and indentation. If the JSON is truncated, formats the available part. */
+/** Formats JSON with line breaks and indentation. Truncated JSON is formatted up to its end. */
 export function indentJson(text: string): string {
   const pieces: string[] = [];
   let depth = 0;
@@ -105,7 +107,7 @@ function endOfValue(text: string, from: number): number {
   return text.length;
 }
 
-/** Escapes invisible characters: control characters, and characters that change the text direction. */
+/** Escapes invisible characters: control characters, and characters that change the writing direction. */
 export const escapeInvisible = (text: string) =>
   text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, (character) =>
     character === '\n' || character === '\t'
@@ -117,8 +119,8 @@ export const escapeInvisible = (text: string) =>
 export const formatJsonValue = (json: string) => (json.startsWith('"') ? (JSON.parse(json) as string) : json);
 
 /**
- * Returns the URL if the JSON value is a string with a web address. URLs with other schemes, such as `javascript:`, are
- * never returned, so they cannot become links.
+ * Returns the URL if the JSON value is a string with an HTTP or HTTPS URL. All other schemes, such as `javascript:`,
+ * are ignored, so they cannot become links.
  */
 export function findWebAddress(json: string): string | undefined {
   if (!/^"https?:\/\//i.test(json) || json.length > 4000) return undefined;

@@ -15,20 +15,23 @@ import './event-detail.css';
 
 export type FilteredBy = 'event' | 'distinct_id' | 'property' | 'person';
 
-/** The actions that a page offers for a value. Actions that the page does not offer are undefined. */
+/** The menu actions that a page offers for a property value. An undefined action is not in the menu. */
 export interface ValueActions {
-  /** Filters by the value. @param isNot true to exclude the value, if the list supports this for the property */
+  /**
+   * Filters the list by the value.
+   * @param isNot true to exclude the value; only if the list supports exclusion for the property
+   */
   onFilter?: (by: FilteredBy, name: string, value: string, isNot: boolean) => void;
   onColumn?: (name: string) => void;
 }
 
 const maxShown = 200;
 const longText = 400;
-/** A nested value with more characters than this is truncated until the user expands it. */
+/** Nested values with more characters are truncated until the user expands them. */
 const longNested = 120;
 
 /**
- * A searchable list of properties. Custom properties come first, followed by common SDK properties. All other SDK
+ * A searchable list of properties. Custom properties come first, followed by common SDK properties. Other SDK
  * properties are in a collapsed section.
  */
 export function PropertyList({
@@ -70,7 +73,7 @@ export function PropertyList({
       {found.length === 0 && <p className="detail-note quiet">{text.noneFound}</p>}
       <Facts members={shown} by={by} actions={actions} />
       {folded.length > 0 && (
-        // Open the section during a search, or if it contains all properties.
+        // Open the section during a search, or if no properties are outside it.
         <details key={String(searchText === '')} open={searchText !== '' || shown.length === 0}>
           <summary className="fold">{text.folded(folded.length)}</summary>
           <Facts members={folded} by={by} actions={actions} />
@@ -117,10 +120,9 @@ export const toSortedMembers = (properties: Record<string, unknown>): [name: str
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, value]) => [name, JSON.stringify(value)]);
 
-/** Returns whether a string looks like a number or another JSON value. Such a string is shown in quotes. */
+/** Returns whether a string looks like a number or another JSON value. Such strings are shown in quotes. */
 const isAmbiguous = (json: string) => json === '""' || /^"(-?\d[\d.eE+-]*|true|false|null)"$/.test(json);
 
-/** A property value with an action menu. @param json the value as JSON */
 export function PropertyValue({
   name,
   json,
@@ -201,7 +203,7 @@ export function PropertyValue({
   );
 }
 
-/** Shows a long text in chunks, so that the browser renders only the visible chunks. */
+/** Shows a long string in chunks, so that the browser renders only the visible chunks. */
 export function LongText({ value }: { value: string }) {
   const pieces = useMemo(() => cutAtLines(escapeInvisible(value), 4000), [value]);
   return (

@@ -4,7 +4,7 @@ import { isSdkProperty } from '../parts/properties.ts';
 import { escapeInvisible } from './json-text.ts';
 
 const maxOwn = 3;
-/** Maximum length of a custom property's value, which leaves room for other properties. */
+/** Maximum length of a custom property's value, so that a long value leaves room for other properties. */
 const maxCharacters = 40;
 
 /**
@@ -26,7 +26,6 @@ export function summarizeProperties(properties: Record<string, unknown>): string
 
 const cut = (text: string) => (text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text);
 
-/** Formats a property value for a table cell. */
 export function formatValue(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return escapeInvisible(value.slice(0, 120));

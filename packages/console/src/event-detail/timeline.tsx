@@ -20,12 +20,12 @@ interface StoredEvent {
 }
 
 interface Session {
-  /** Session ID. Null for events without a session ID. */
+  /** Null for events without a session ID. */
   id: string | null;
   events: StoredEvent[];
 }
 
-/** Groups consecutive events of the same session, keeping their order. */
+/** Groups consecutive events of the same session and keeps their order. */
 function sessionsOf(events: readonly StoredEvent[]): Session[] {
   const sessions: Session[] = [];
   for (const event of events) {
@@ -38,7 +38,7 @@ function sessionsOf(events: readonly StoredEvent[]): Session[] {
   return sessions;
 }
 
-/** The heading of a session, with its start and duration. Both are based on the events loaded so far. */
+/** A session's heading with the start and duration, which are based on the events loaded so far. */
 function SessionHead({ session: { events } }: { session: Session }) {
   const [latest, earliest] = [events[0], events.at(-1)].map((event) => Date.parse(event?.timestamp ?? ''));
   const minutes = Math.round(((latest ?? 0) - (earliest ?? 0)) / 60_000);
@@ -65,7 +65,7 @@ export function EventTimeline({ what, filter, empty }: { what: string; filter: Q
     <Loaded query={query} what={what}>
       {({ pages }) => {
         const events = pages.flatMap(({ results }) => results);
-        // A search that exceeded its time limit may return a page without events before the last page.
+        // A search that exceeded its time limit may return an empty page before the last page.
         if (events.length === 0 && !query.hasNextPage) return empty;
         return (
           <>

@@ -43,7 +43,7 @@ interface Known {
   received: string | undefined;
 }
 
-/** Returns how far the client's clock was ahead of the server's clock. The result includes the network delay. */
+/** Returns how far the client's clock is ahead of the server's clock. The result includes the network delay. */
 function clockError({ sent, received }: Known): number | undefined {
   const error = Date.parse(sent ?? '') - Date.parse(received ?? '');
   return Number.isNaN(error) ? undefined : error;

@@ -54,7 +54,7 @@ export const text = {
   older: 'Show older events',
   noDetails: 'No further details are available.',
   bytes: (count: string) => `${count} bytes`,
-  /** Labels of warning details, by their names in the API. */
+  /** Labels of warning details by their API names. */
   findings: {
     event: 'event',
     distinctId: 'distinct ID',

@@ -1,4 +1,4 @@
-// Date ranges of queries and dashboards: their formats, and the field for choosing one.
+// The date ranges of queries and dashboards: their formats, and the field for choosing one.
 
 import { escapeInvisible } from '../event-detail/json-text.ts';
 import { Select } from './select.tsx';
@@ -13,7 +13,7 @@ export interface DateRange {
 const words = text.ranges;
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
 
-/** Encodes a range as a string, which identifies its option and appears in page URLs. */
+/** Encodes a date range as a string, which identifies the range in option lists and page URLs. */
 export const toRangeKey = ({ date_from: from, date_to: to }: DateRange) =>
   [textOf(from), textOf(to)].join('|').replace(/\|$/, '');
 
@@ -28,7 +28,7 @@ const absolute = /^\d{4}-\d{2}-\d{2}/;
 export const isRangeKey = (key: string) =>
   key === 'all' || key.split('|').every((time) => relative.test(time) || absolute.test(time));
 
-/** Formats a range, for example as `Last 14 days`, `This month` or `2026-11-01 to 2026-11-15`. */
+/** Formats a date range, for example as `Last 14 days`, `This month` or `2026-11-01 to 2026-11-15`. */
 export function formatRange(range: DateRange): string {
   const key = toRangeKey(range);
   const { date_from: from, date_to: to = '' } = parseRangeKey(key);
@@ -44,15 +44,15 @@ function nameOfTime(time: string): string {
   return words.time(Number(count), unit, edge);
 }
 
-/** Returns whether the range consists of days, so that date fields can show it. */
+/** Returns whether both ends of the range are dates without times, so that date fields can show them. */
 function isOfDays(range: DateRange): boolean {
   const isDay = (time: unknown) => /^\d{4}-\d{2}-\d{2}$/.test(textOf(time));
   return isDay(range.date_from) && (textOf(range.date_to) === '' || isDay(range.date_to));
 }
 
 /**
- * Returns the selected option and all options for choosing a range: the presets, the saved range if it is not a preset,
- * and a custom range between two days.
+ * Returns the selected option and all options for a date range: the presets, the saved range if it is not a preset, and
+ * a custom range between two days.
  */
 export function listRangeOptions(range: DateRange): { value: string; options: Record<string, string> } {
   const key = toRangeKey(range);
@@ -73,8 +73,8 @@ interface FieldsProps {
 }
 
 /**
- * A field for choosing a date range. If the range is not a preset, it has its own option and is therefore kept until
- * the user changes it.
+ * A field for choosing a date range. A range that is not a preset has its own option, so it is kept until the user
+ * changes it.
  */
 export function DateRangeFields({ range, onRange }: FieldsProps) {
   const { value, options } = listRangeOptions(range);
@@ -101,7 +101,7 @@ export function DayFields({ range, onRange }: FieldsProps) {
       aria-label={name === 'date_from' ? words.from : words.to}
       value={textOf(range[name])}
       min={name === 'date_to' ? textOf(range.date_from) : undefined}
-      // While the user is typing a date, the field's value is empty. Change the range only when the date is complete.
+      // The field's value is empty while the date is incomplete, so change the range only when the date is complete.
       onChange={({ target }) => target.value !== '' && onRange({ ...range, [name]: target.value })}
     />
   ));

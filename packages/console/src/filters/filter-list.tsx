@@ -26,13 +26,16 @@ export function FilterList({
   onEditing,
 }: {
   filters: unknown;
-  /** The letter of the event that the filters apply to. Undefined if they apply to the entire query. */
+  /** Letter of the event that the filters apply to. Undefined if they apply to the entire query. */
   of?: string;
   onFilters: (filters: unknown[] | undefined) => void;
-  /** Called when a filter is opened or closed for editing. Forms use this to prevent saving while a filter is open. */
+  /**
+   * Called when the user opens or closes a filter form. Queries and dashboards cannot be saved while a filter form is
+   * open.
+   */
   onEditing?: (isEditing: boolean) => void;
 }) {
-  /** Index of the filter that is being edited. An index after the last filter stands for a new filter. */
+  /** Index of the filter in the form. An index after the last filter stands for a new filter. */
   const [edited, showEdited] = useState<number | null>(null);
   const setEdited = (at: number | null) => {
     showEdited(at);
@@ -87,7 +90,6 @@ export function FilterList({
   );
 }
 
-/** Returns a function that describes a filter in words, even if the filter has an unknown type. */
 export function useFilterLines(filters: readonly unknown[]): (filter: unknown) => string {
   const cohorts = useCohorts(filters.some((one) => toFields(one).type === 'cohort'));
   const groups = useGroupTypes();
@@ -115,7 +117,7 @@ function isEditable(filter: unknown): filter is Filter {
   return typeof key === 'string' && (editable.has(type) || (type === 'event_metadata' && key === eventNameKey));
 }
 
-/** Insight queries do not support these operators. */
+/** Insight queries do not support the operators `starts_with` and `ends_with` or their negations. */
 const { starts_with: _, not_starts_with: __, ends_with: ___, not_ends_with: ____, ...operators } = text.operators;
 
 function FilterForm({
@@ -131,8 +133,8 @@ function FilterForm({
 }) {
   const groups = useGroupTypes();
   const [filter, show] = useState<Filter>({ ...given, type: given.type ?? 'event' });
-  // A field commits its typed value when it loses the focus, which may be the button press that submits the form. The
-  // ref then contains the value before the next render.
+  // A field commits its typed value when it loses the focus, possibly because the user presses the submit button. The
+  // ref contains that value before React renders it.
   const latest = useRef(filter);
   const setFilter = (next: Filter) => {
     latest.current = next;
@@ -178,7 +180,7 @@ function FilterForm({
           {words.cancel}
         </Button>
       </div>
-      {/* The message is below the buttons, so that they do not move when a press hides the message. */}
+      {/* The message is below the buttons, so that the buttons do not move when a press hides the message. */}
       {isIncomplete && !isComplete(filter) && (
         <p className="bad" role="alert">
           {text.incompleteFilter}

@@ -9,7 +9,7 @@ export interface GroupType {
   name: string;
 }
 
-/** Loads the project's group types. A project has at most five group types, each with an index. */
+/** Loads the project's group types. A project has at most five, each with an index. */
 export function useGroupTypes(): readonly GroupType[] {
   const { id } = useProject();
   return useQueries({

@@ -11,14 +11,13 @@ export interface Filter extends Record<string, unknown> {
   cohort_name?: string;
 }
 
-/** Operators that accept a list of values. The filter matches if any of the values matches. */
+/** Operators that accept a list of values. A filter matches if any value in its list matches. */
 export const listOperators = new Set(['exact', 'is_not', 'icontains_multi', 'not_icontains_multi']);
 export const valuelessOperators = new Set(['is_set', 'is_not_set']);
 
-/** The key of a filter on the event name. The filter's type is `event_metadata`. */
+/** Key of a filter on the event name. The type of the filter is `event_metadata`. */
 export const eventNameKey = 'event';
 
-/** Creates a filter without a value. */
 export const createFilter = (type: Exclude<Filter['type'], 'flag'>, more: Record<string, unknown> = {}): Filter =>
   type === 'cohort'
     ? { type, key: 'id', operator: 'in', value: null }
@@ -46,6 +45,5 @@ const relationOf = (operator: string | null | undefined): string =>
 const valuesText = (value: unknown): string =>
   Array.isArray(value) ? value.map(formatFilterValue).join(text.or) : formatFilterValue(value);
 
-/** Formats a value for display. Strings are shown without quotes. */
 export const formatFilterValue = (value: unknown): string =>
   typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null');

@@ -26,7 +26,7 @@ interface Option {
 }
 
 const words = text.picker;
-/** Returns the key of the option with this name. The name is empty in the option "all events". */
+/** Returns the option key for a name. The name is empty for the option "all events". */
 const keyOf = (name: string) => `name ${name}`;
 
 /**
@@ -34,7 +34,7 @@ const keyOf = (name: string) => `name ${name}`;
  * project has not received yet.
  * @param of `events`, or the type of the property
  * @param empty label of the option that selects no specific name
- * @param isLive whether to report every keystroke; otherwise, a name is reported when the user chooses it, presses
+ * @param isLive whether to report every keystroke; by default, a name is reported when the user chooses it, presses
  * Enter or leaves the field
  */
 export function NamePicker({
@@ -62,14 +62,14 @@ export function NamePicker({
 }) {
   const [typed, setTyped] = useState<string | null>(null);
   const [isUsed, setUsed] = useState(autoFocus);
-  // React batches state updates, so several handlers may run for one key press before the next render. This ref
-  // contains the latest choice.
+  // React batches state updates, so several handlers may run for one key press before the next render. The ref contains
+  // the latest input.
   const pending = useRef<string | null>(null);
   const show = (name: string | null) => {
     pending.current = name;
     setTyped(name);
   };
-  // Resets the text when another name was chosen, unless the user is typing.
+  // Shows the new name when the `value` prop changes, unless the user is typing.
   // biome-ignore lint/correctness/useExhaustiveDependencies: `show` is a new function on every render
   useEffect(() => {
     if (pending.current !== value) show(null);
@@ -142,7 +142,7 @@ function useOptions({
   const isEvent = of === 'events';
   const path = isEvent ? 'event_definitions' : 'property_definitions';
   const ofKind = { type: isEvent ? undefined : of, group_type_index: groupType };
-  // A project may have thousands of names, so this loads only the most recently received names that match the text.
+  // A project may have thousands of names, so load only the most recently received names that match the input.
   const query = {
     ...ofKind,
     exclude_hidden: true,
@@ -152,7 +152,7 @@ function useOptions({
   };
   const items = ({ results }: { results: Definition[] }) => results;
   const found = useSuggestions(path, query, { isNeeded: isUsed, items });
-  // Counting takes longer, so the names are loaded first without counts.
+  // Counting takes longer, so load the names first without counts.
   const counted = useSuggestions(path, { ...query, volumes: true }, { isNeeded: isUsed, items });
   const volumes = useRef(new Map<string, number | null>()).current;
   for (const { name, volume_30_day: volume } of counted) volumes.set(name, volume);
@@ -161,7 +161,7 @@ function useOptions({
     .toSorted((one, other) => (other.volume_30_day ?? 0) - (one.volume_30_day ?? 0));
   const options = byVolume.map((one) => ({ id: keyOf(one.name), name: one.name, hint: hintOf(one, isEvent) }));
   const isListed = (name: string) => options.some((one) => one.name === name);
-  // Also offer the name in the field, because the list contains only names that the project has received.
+  // The list contains only names that the project has received, so add the name in the field.
   const unlisted = isLive ? [] : [typed === null ? value : search].filter((name) => name !== '' && !isListed(name));
   return [
     ...(empty !== undefined && search === '' ? [{ id: keyOf(''), name: '', hint: '' }] : []),

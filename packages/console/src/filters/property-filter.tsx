@@ -17,7 +17,7 @@ interface FilterProps {
   onChange: (filter: Filter) => void;
 }
 
-/** A form for one filter. @param operators the available operators; all by default */
+/** A form for one filter. @param operators the available operators; by default, all operators */
 export function PropertyFilter({
   filter,
   operators = text.operators,
@@ -68,7 +68,7 @@ function OperatorAndValue({
   );
 }
 
-/** Converts the value when the operator changes, so that the user's input is not lost. */
+/** Converts the value to the format that a new operator requires, so that the user's input is not lost. */
 function valueFor(operator: string, value: unknown): unknown {
   if (valuelessOperators.has(operator)) return operator;
   const isEmpty = value === null || value === undefined || valuelessOperators.has(String(value));
@@ -78,7 +78,6 @@ function valueFor(operator: string, value: unknown): unknown {
   return list[0] ?? '';
 }
 
-/** The API request that suggests values. */
 interface Offered {
   path: string;
   query: (typed: string) => Query;
@@ -140,7 +139,7 @@ interface Named {
   name: string;
 }
 
-/** A field for several values. Pressing Enter or leaving the field adds the typed value. */
+/** A field for several values. The typed value is added when the user presses Enter or leaves the field. */
 export function ValuesInput({
   label,
   values,
@@ -203,7 +202,7 @@ export function ValuesInput({
   );
 }
 
-/** A form for a cohort membership filter. @param except ID of a cohort that users cannot choose */
+/** A form for a cohort filter. @param except ID of a cohort that users cannot choose */
 export function CohortFilter({ filter, except = null, onChange }: FilterProps & { except?: number | null }) {
   const cohorts = useCohorts(true).filter(({ id }) => id !== except);
   const chosen = filter.value === null || filter.value === undefined ? '' : String(filter.value);

@@ -1,6 +1,6 @@
 import { escapeInvisible } from '../event-detail/json-text.ts';
 
-/** A select field. If the options do not include its value, the value is added as an option. */
+/** A select field. If its value is not among the options, the value is added as an option. */
 export function Select({
   label,
   value,

@@ -59,14 +59,13 @@ export const text = {
   addFilter: 'Add filter',
   changeFilter: 'Change filter',
   addFilterOf: (letter: string) => `Filter event ${letter}`,
-  /** Labels of the property types that users can filter by. */
   filterOf: {
     event: 'Event property',
     event_metadata: 'Event name',
     person: 'Person property',
     cohort: 'Cohort',
   },
-  /** Prefix of a filter's text, as in `person · plan is pro`. */
+  /** The prefix in a filter's description, such as `person` in `person · plan is pro`. */
   owners: { person: 'person', group: 'group' },
   eventName: 'Event name',
   finishFilter: 'Finish adding the filter, or cancel it, before you save.',

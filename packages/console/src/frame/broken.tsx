@@ -10,8 +10,9 @@ import { words } from '../words.ts';
 class PartMissing extends Error {}
 
 /**
- * Loads the code of a page. Throws `PartMissing` if this fails. For the browser's original error, the router would
- * reload the page. If the server is unavailable, that would show the browser's error page and discard the user's input.
+ * Loads a page's code. Throws `PartMissing` on failure, because the router would react to the browser's original error
+ * by reloading the page. If the server is unavailable, a reload would show the browser's error page and discard the
+ * user's input.
  */
 export const loadPageCode =
   <Part,>(load: () => Promise<Part>) =>
@@ -26,7 +27,7 @@ export function PageBroken({ error }: { error: unknown }) {
   return <AskToReload title={words.states.brokenTitle} text={error instanceof Error ? error.message : String(error)} />;
 }
 
-/** Checks whether the server responds, because reloading the page only helps if it does. */
+/** Checks whether the server responds, because reloading the page helps only if the server is available. */
 function PartIsMissing() {
   const server = useQuery({
     queryKey: ['console-is-there'],

@@ -20,7 +20,6 @@ import { SignInAgain } from './sign-in-again.tsx';
  */
 export type Palette = ComponentType<{ onClose: () => void }>;
 
-/** Shows the navigation, the health line and the page. */
 export function Frame({ palette }: { palette: Palette }) {
   const { projectId = '' } = useParams({ strict: false });
   return <OfProject key={projectId} id={projectId} palette={palette} />;
@@ -51,7 +50,7 @@ function OfProject({ id, palette: Palette }: { id: string; palette: Palette }) {
       </a>
       <Navigation project={project.data} onSearch={() => setSearching(true)} />
       <main className="main" id="content" tabIndex={-1}>
-        {/* Do not show errors of later requests here, because the health line above the page reports them. */}
+        {/* Show an error only if the project has never loaded. The health line above the page reports later errors. */}
         <Loaded query={{ ...project, error: project.data ? null : project.error }} what="The project">
           {(data) => (
             <ProjectContext value={data}>
@@ -73,7 +72,7 @@ function OfProject({ id, palette: Palette }: { id: string; palette: Palette }) {
   );
 }
 
-/** Manages whether the palette is open. Ctrl+K or ⌘K opens and closes the palette on every page. */
+/** Manages whether the command palette is open. Ctrl+K or ⌘K opens and closes it on every page. */
 function usePalette() {
   const [isOpen, setOpen] = useState(false);
   useEffect(() => {
@@ -96,8 +95,8 @@ const pathOfErrorCode: Record<string, string> = {
 };
 
 /**
- * A line above every page. It is shown while the server does not respond, or while the ingestion delay exceeds the
- * alert threshold.
+ * A line above every page, which is shown while the server does not respond or the ingestion delay exceeds the alert
+ * threshold.
  */
 function HealthLine() {
   const { id } = useProject();
@@ -120,7 +119,6 @@ function HealthLine() {
   );
 }
 
-/** Shown for an unknown URL, with the navigation and a link back. */
 export function PageNotFound() {
   const { projectId } = useParams({ strict: false });
   const [first] = pages;
@@ -138,7 +136,7 @@ export function PageNotFound() {
   );
 }
 
-/** Shown until the console knows whether the user is signed in. */
+/** Shown while the console checks whether the user is signed in. */
 export const FramePending = () => (
   <div className="frame">
     <Navigation project={undefined} onSearch={() => {}} />

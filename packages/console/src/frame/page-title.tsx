@@ -7,8 +7,8 @@ import { useProject } from './project.ts';
 import { useRecordTitle } from './record-title.ts';
 
 /**
- * The top of a page: title, current status, and at most three buttons, one of which is the main button.
- * @param about the description of the record, which is shown below the title
+ * A page header with the title, the current status and at most three buttons, one of which is the main button.
+ * @param about the record's description, which is shown below the title
  * @param onRename if set, the title is a button that opens the rename form
  */
 export function PageTitle({
@@ -57,7 +57,7 @@ export function PageTitle({
   );
 }
 
-/** The manual page for each page path. Each settings section has its own manual page. */
+/** The manual page for each console page. Each settings section has its own manual page. */
 const documentOfPage: Record<string, string> = {
   home: 'docs/guides/web-analytics.md',
   live: 'docs/guides/send-events.md',
@@ -85,7 +85,6 @@ const documentOfPage: Record<string, string> = {
   'settings/domains': 'docs/operations/single-sign-on.md',
 };
 
-/** Returns the URL of the manual page for the current page. */
 function useHelpUrlState(): string {
   const [, , , page = '', section = ''] = useLocation().pathname.split('/');
   return getManualUrl(documentOfPage[page === 'settings' ? `settings/${section}` : page] ?? 'docs');

@@ -22,7 +22,7 @@ const noOrganization: Pick<OrganizationOfMe, 'teams' | 'projects'> & { name: str
 /** Minimum number of projects for which the menu has a search field. Shorter lists are easy to scan. */
 const fewestToSearch = 6;
 
-/** Shows the current project. When the user chooses another project, the same page opens for that project. */
+/** Shows the current project in a menu. Choosing another project opens the same page for that project. */
 export function ProjectSwitch({ project }: { project: Project | undefined }) {
   const { data: me } = useQuery(meQuery);
   const navigate = useNavigate();
@@ -101,7 +101,7 @@ export function ProjectSwitch({ project }: { project: Project | undefined }) {
   );
 }
 
-/** Returns the path of the current page without record IDs and filters, so that the path is valid in every project. */
+/** Returns the current page's path without record IDs and filters, so that the path is valid in every project. */
 export function usePathInOtherProjects(): string {
   const [, , , page = '', section = ''] = useLocation().pathname.split('/');
   return page === 'settings' ? `settings/${section}` : page;

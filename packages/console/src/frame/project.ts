@@ -12,10 +12,9 @@ export function useProject(): Project {
   return project;
 }
 
-/** The project time zone on a public page. A public page does not have any other data about the project. */
+/** The project time zone on a public page, which has no access to other project data. */
 export const PublicTimezone = createContext<string | null>(null);
 
-/** Returns the time zone for the project's dates and times. */
 export function useTimezone(): string {
   const project = useContext(ProjectContext);
   const timezone = useContext(PublicTimezone) ?? project?.timezone;
@@ -41,8 +40,8 @@ export function useHasLevelInOrganization(level: 1 | 8 | 15): boolean {
 }
 
 /**
- * Returns the names to display for an environment: the project name, and the environment name if the project has
- * several environments.
+ * Returns an environment's display names: the project name, and the environment name if the project has several
+ * environments.
  */
 export function findDisplayNames(
   { teams, projects }: Pick<OrganizationOfMe, 'teams' | 'projects'>,

@@ -20,7 +20,7 @@ import { deleteUserStorage } from './user-storage.ts';
 const isApple = /Mac|iP(hone|ad)/.test(navigator.platform);
 
 /**
- * The navigation. The project is at the top, followed by the pages in groups, the documentation and the account. On
+ * The navigation: the project at the top, followed by the pages in groups, the documentation and the account. On
  * phones, everything below the project name is in a menu.
  */
 export function Navigation({ project, onSearch }: { project: Project | undefined; onSearch: () => void }) {
@@ -86,7 +86,6 @@ export function Navigation({ project, onSearch }: { project: Project | undefined
   );
 }
 
-/** Returns the names of the project and environment, for the top bar on phones. */
 function useProjectName(project: Project | undefined): string {
   const { data: me } = useQuery(meQuery);
   if (project === undefined || !me?.organization) return '';

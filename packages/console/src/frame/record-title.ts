@@ -1,9 +1,9 @@
 import { createContext, useContext, useEffect } from 'react';
 
-/** Sets the name of the open record, with which the browser tab's title begins. */
+/** A setter for the name of the open record. The browser tab's title begins with this name. */
 export const RecordTitleContext = createContext<(name: string) => void>(() => {});
 
-/** Shows the record's name in the browser tab's title. @param name empty until the record is loaded */
+/** Begins the browser tab's title with the record's name. @param name empty until the record is loaded */
 export function useRecordTitle(name: string): void {
   const setTitle = useContext(RecordTitleContext);
   useEffect(() => {

@@ -5,7 +5,10 @@ import { Dialog } from '../parts/dialog.tsx';
 import { words } from '../words.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
-/** Shown when the session ends while a page is open. After the user has signed in again, the page is unchanged. */
+/**
+ * A sign-in dialog, shown when the session ends while a page is open. The page keeps its state, including unsaved
+ * input.
+ */
 export function SignInAgain() {
   const { data: me } = useQuery(meQuery);
   const continueSession = () => {

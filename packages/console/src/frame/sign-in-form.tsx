@@ -20,8 +20,8 @@ interface WaysIn {
 
 /**
  * Sign-in with email and password, a passkey or an identity provider, followed by a second factor if one is required.
- * @param next path below `/console` to which the identity provider returns
- * @param startsWith the second factor, if the user has already signed in with the identity provider
+ * @param next URL path to which the identity provider returns the user, with the prefix `/console/`
+ * @param startsWith the second-factor methods, if the user has already signed in with the identity provider
  */
 export function SignInForm({
   email,
@@ -58,7 +58,9 @@ export function SignInForm({
     const query = new URLSearchParams({ ...(address && { email: address }), next });
     location.assign(`${toApiPath(`/login/${kind}/`)}?${query}`);
   };
-  /** Finds the identity provider for the email domain, or else the installation's identity provider. */
+  /**
+   * Redirects to the identity provider for the email domain or, by default, to the installation's identity provider.
+   */
   const findProvider = async (address: string) => {
     setProblem(null);
     try {

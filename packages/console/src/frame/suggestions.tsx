@@ -4,7 +4,7 @@ import { useDebounced } from '../parts/debounced.ts';
 import { formatPropertyName } from '../parts/properties.ts';
 import { useProject } from './project.ts';
 
-/** A `datalist` for an input's `list` attribute. For SDK properties, the list also contains the readable names. */
+/** A `datalist` for an input's `list` attribute, with readable labels for SDK properties. */
 export const SuggestionList = ({ id, names }: { id: string; names: readonly string[] }) => (
   <datalist id={id}>
     {names.map((name) => (
@@ -13,7 +13,7 @@ export const SuggestionList = ({ id, names }: { id: string; names: readonly stri
   </datalist>
 );
 
-/** Loads suggestions when the user stops typing. Never returns suggestions for a former text. */
+/** Loads suggestions after the user stops typing. Never returns suggestions for an earlier input. */
 export function useSuggestions<Result, Item>(
   path: string,
   query: Query & { limit?: number },

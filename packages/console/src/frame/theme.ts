@@ -1,10 +1,10 @@
-// The console's light and dark themes. Each browser stores the chosen theme.
+// The console's light and dark themes. The chosen theme is stored in the browser.
 
 import { useSyncExternalStore } from 'react';
 
 export type Theme = 'system' | 'light' | 'dark';
 
-/** Storage key of the theme. The script first-paint.js also reads the theme, before the page is rendered. */
+/** Local storage key. `first-paint.js` reads the same key before the page is rendered. */
 const key = 'millrace-theme';
 const watchers = new Set<() => void>();
 
@@ -19,7 +19,7 @@ export function setTheme(theme: Theme): void {
   try {
     localStorage.setItem(key, theme);
   } catch {
-    // If storage is not available, the theme lasts until the page is reloaded.
+    // Without local storage, the theme lasts until the page is reloaded.
   }
   for (const watcher of watchers) watcher();
 }

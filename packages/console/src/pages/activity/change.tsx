@@ -25,13 +25,13 @@ export interface Activity {
     changes: FieldChange[] | null;
   };
   created_at: string;
-  /** ID of the record's environment. Null for an organization's record. */
+  /** Null for an organization's record. */
   team_id: number | null;
 }
 
 const maxLines = 12;
 
-/** Shows the change of a field. For long values, shows only the lines that differ. */
+/** Shows how a field has changed. For long values, shows only the lines that differ. */
 export function Change({ scope, change: { field, before, after } }: { scope: string; change: FieldChange }) {
   const [removed, added] = findDifferences(linesOfValue(scope, field, before), linesOfValue(scope, field, after));
   const isSecret = removed.join() === added.join();
@@ -63,7 +63,7 @@ export function Change({ scope, change: { field, before, after } }: { scope: str
 const firstOf = (lines: readonly string[]) =>
   lines.length <= maxLines ? lines : [...lines.slice(0, maxLines), text.moreLines(lines.length - maxLines)];
 
-/** Formats a value for display. Filters are described in words, and other objects have one line for each field. */
+/** Formats a field's value as lines. Filters are described in words, and other objects have one line for each field. */
 function linesOfValue(scope: string, field: string, value: unknown): string[] {
   if (field === 'level' && typeof value === 'number') return [words.level[value] ?? String(value)];
   if (field === 'filters' && isFields(value)) {
@@ -77,7 +77,7 @@ function linesOfValue(scope: string, field: string, value: unknown): string[] {
 
 const longest = 2000;
 
-/** Converts a nested value to lines, one for each inner value, such as `date range › date from: -7d`. */
+/** Formats each inner value of a nested value as a line, such as `date range › date from: -7d`. */
 function partsOf(value: unknown, path: string): string[] {
   const isNested =
     typeof value === 'object' &&
@@ -99,7 +99,7 @@ function partsOf(value: unknown, path: string): string[] {
   return [line.length > longest ? `${line.slice(0, longest)} …` : line];
 }
 
-/** Splits a key into words: `dateRange` and `date_from` become `date range` and `date from`. */
+/** Splits a field name into words: `dateRange` and `date_from` become `date range` and `date from`. */
 const spacedOf = (name: string) =>
   name
     .replaceAll('_', ' ')

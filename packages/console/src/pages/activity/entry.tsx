@@ -12,9 +12,9 @@ const byWhat = ({ job_type: type, job_id: id }: { job_type: string; job_id: stri
   type === 'scim' ? text.provider(id) : text.commandLine(id);
 
 /**
- * Describes a change, including the previous values.
- * @param place the record's project, if the list covers several projects
- * @param onOnly restricts the list to the changes of this record; undefined if the list is already restricted
+ * Describes a change and shows the previous values.
+ * @param place the record's project and environment; null if the list covers only one project
+ * @param onOnly restricts the list to the record's changes; undefined if the list is already restricted
  */
 export function ActivityEntry({
   entry,
@@ -72,7 +72,7 @@ const pagesOfRecords: Record<string, (id: string) => [path: string, search?: Rec
   Role: () => ['settings/members'],
 };
 
-/** The name of a record. If the record has a page, the name is a link. */
+/** The record's name, which links to the record's page if there is one. */
 function RecordLink({ entry: { scope, item_id: id, activity, detail, team_id: team } }: { entry: Activity }) {
   const project = useProject();
   const name = detail.name || id;

@@ -54,7 +54,7 @@ export function NewCohort({ onMade, onClose }: { onMade: (id: number) => void; o
   );
 }
 
-/** The details of a cohort. @param onOpen opens another cohort, for example a copy */
+/** A panel with the details of a cohort. @param onOpen opens another cohort, for example a copy */
 export function CohortDetail({
   id,
   onOpen,
@@ -187,7 +187,6 @@ function NewInsight({ cohort }: { cohort: number }) {
   );
 }
 
-/** A form for the name, description and conditions of a new or existing cohort. */
 function CohortForm({
   stored,
   isListed,
@@ -210,7 +209,7 @@ function CohortForm({
     set(value);
   };
   const areComplete = isListed || known === null || groups.every((filters) => filters.every(isComplete));
-  // Send only conditions that the user edited, so that other conditions remain exactly as stored.
+  // Send the conditions only if the user edited them, so that stored conditions are not reformatted.
   const isChanged = stored === null || JSON.stringify(groups) !== JSON.stringify(known);
   const body = {
     name,

@@ -15,7 +15,7 @@ interface Member extends NamedPerson {
   uuid: string;
 }
 
-/** Lists the persons in a cohort. Users can add and remove persons if the cohort is static. */
+/** Lists a cohort's persons. Users can add and remove persons if the cohort is static. */
 export function CohortMembers({ cohort }: { cohort: Cohort }) {
   const { id } = useProject();
   const mayWrite = useHasLevel(1) && cohort.is_static;

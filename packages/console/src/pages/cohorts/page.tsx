@@ -17,7 +17,7 @@ import { type Cohort, useCohortsUrlState } from './shapes.ts';
 import { text } from './words.ts';
 import './cohorts.css';
 
-/** Reload interval for a cohort whose persons are being counted. */
+/** Reload interval while Millrace counts a cohort's persons. */
 const everyMs = 2000;
 
 export function Page() {

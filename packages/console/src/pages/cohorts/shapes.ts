@@ -8,13 +8,12 @@ import { useProject } from '../../frame/project.ts';
 import { part, useUrlState } from '../../parts/address.ts';
 import { isFields, toFields, toFieldsList } from '../../results/insight-query.ts';
 
-/** The cohort fields that this page uses. */
 export interface Cohort {
   id: number;
   name: string | null;
   description: string;
   filters: unknown;
-  /** Whether the cohort is a fixed list of persons. */
+  /** Whether the cohort is a fixed list of persons instead of a set of conditions. */
   is_static: boolean;
   is_calculating: boolean;
   /** Null until Millrace has counted the persons. */
@@ -24,14 +23,14 @@ export interface Cohort {
 }
 
 const parts = {
-  /** ID of the open cohort, or `new`. Empty if no cohort is open. */
+  /** ID of the open cohort, `new`, or empty if no cohort is open. */
   cohort: part.text(),
   search: part.text(),
 };
 
 export const useCohortsUrlState = () => useUrlState(parts);
 
-/** Sends a change to a cohort, and reloads the lists, filters and insights that refer to cohorts. */
+/** Changes a cohort, and reloads the lists, filters and insights that refer to cohorts. */
 export function useCohortChange(onDone?: (cohort: Cohort) => void) {
   const { id } = useProject();
   return useMutation({

@@ -18,7 +18,6 @@ const ShareDialog = lazy(
 
 export type OpenDialog = Exclude<BoardAction, 'full' | 'copy' | 'insight' | 'text'> | 'filters';
 
-/** Shows the selected dialog of a dashboard: for filters, details, sharing, access or deletion. */
 export function BoardDialog({
   dialog,
   dashboard,
@@ -36,7 +35,7 @@ export function BoardDialog({
   view: BoardView;
   shown: readonly unknown[];
   onView: (view: Partial<BoardView>) => void;
-  /** Shows on the list page that the dashboard was deleted, and offers to undo the deletion. */
+  /** Called after the deletion, so that the list page can offer to undo it. */
   onRemoved: OfferUndo;
   onList: () => void;
   onClose: () => void;

@@ -22,7 +22,7 @@ const actions = {
 };
 export type BoardAction = Exclude<keyof typeof actions, 'subscribe'>;
 
-/** The dashboard's menu, with less frequent actions. @param id ID of the dashboard */
+/** A menu of the dashboard's less frequent actions. */
 export function BoardMenu({ id, onAction }: { id: string; onAction: (action: BoardAction) => void }) {
   const { id: project } = useProject();
   const navigate = useNavigate();

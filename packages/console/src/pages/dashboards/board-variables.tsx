@@ -10,8 +10,8 @@ import type { Dashboard } from './shapes.ts';
 import { text } from './words.ts';
 
 /**
- * Fields for the variables in the dashboard's SQL insights. A changed value applies only to this user until it is
- * saved.
+ * Fields for the variables in the dashboard's SQL insights. A changed value applies only to the current user until it
+ * is saved.
  */
 export function BoardVariables({
   dashboard,
@@ -21,7 +21,6 @@ export function BoardVariables({
 }: {
   dashboard: Dashboard;
   states: readonly TileState[];
-  /** The values that the user has set. */
   values: VariableValues;
   onValues: (values: VariableValues) => void;
 }) {
@@ -32,8 +31,8 @@ export function BoardVariables({
   const save = useRecordChange(() => onValues({}));
   const used = all.filter(({ code_name: name }) => names.has(name));
   if (used.length === 0) return null;
-  // The tiles' queries already contain the dashboard's saved values. If two tiles have different values, the field
-  // shows the value of the first tile.
+  // The tiles' queries already contain the dashboard's saved values. If two tiles have different values for a variable,
+  // the first tile's value is shown.
   const saved = sources.reduceRight<VariableValues>(
     (found, { variables }) => mergeVariableValues(found, variables),
     {},

@@ -36,12 +36,11 @@ import { getTileName } from './tile.tsx';
 import { type GridChanges, TileGrid } from './tile-grid.tsx';
 import { text } from './words.ts';
 
-/** The dialogs' code is loaded when the user first opens one of them. */
 const BoardDialog = lazy(
   loadPageCode(() => import('./board-dialog.tsx').then((part) => ({ default: part.BoardDialog }))),
 );
 
-/** The code for variables is loaded if an SQL insight on the dashboard contains variables. */
+/** This code is loaded only if one of the dashboard's SQL insights contains variables. */
 const BoardVariables = lazy(
   loadPageCode(() => import('./board-variables.tsx').then((part) => ({ default: part.BoardVariables }))),
 );
@@ -54,10 +53,9 @@ interface BoardProps {
   onEditing: (isEditing: boolean) => void;
   onList: () => void;
   onOpen: (id: number) => void;
-  /** Shows on the list page that the dashboard was deleted, and offers to undo the deletion. */
+  /** Called after the deletion, so that the list page can offer to undo it. */
   onRemoved: OfferUndo;
   unknown: readonly string[];
-  /** Additional content next to the title. */
   now?: ReactNode;
 }
 
@@ -184,7 +182,7 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
   );
 }
 
-/** A button that opens the subscription form. On phones, this action is in the menu instead. */
+/** A button that opens the subscription form. On phones, the form is in the dashboard's menu. */
 function Subscribe({ dashboard }: { dashboard: string }) {
   const { id } = useProject();
   return (
@@ -233,7 +231,7 @@ const NoTiles = ({ onAdd }: { onAdd: () => void }) => (
   </div>
 );
 
-/** Shows the date range and filters of the user's own view. They apply only to this user until they are saved. */
+/** Shows the date range and filters of the user's own view. Other users do not see them until they are saved. */
 function ViewChips({
   view,
   shown,

@@ -114,7 +114,6 @@ function TemplateInput({
   );
 }
 
-/** Creates the template's insights on a new dashboard, and arranges the tiles in rows. */
 async function fill(base: string, { id }: Dashboard, tiles: ReturnType<Template['tiles']>): Promise<void> {
   const sizes = new Map<number, Size>();
   for (const { name, source, size } of tiles) {

@@ -24,7 +24,7 @@ import type { DashboardsUrlState } from './address.ts';
 import type { Dashboard } from './shapes.ts';
 import { text } from './words.ts';
 
-/** This code is loaded on demand, because it contains all templates. */
+/** The dialog is loaded on demand, because it contains all templates. */
 const MakeDialog = lazy(
   loadPageCode(() => import('./create-dialog.tsx').then((part) => ({ default: part.CreateDialog }))),
 );

@@ -11,24 +11,23 @@ import type { VariableValues } from '../../sql/variables.ts';
 import type { Dashboard, DashboardFilters, Tile, TileInsight } from './shapes.ts';
 
 export interface BoardView {
-  /** Key of the date range, if it differs from the saved date range. Empty for the saved date range. */
+  /** Key of the user's date range. Empty to use the saved date range. */
   time: string;
-  /** The filters, if they differ from the saved filters. Null for the saved filters. */
+  /** The user's filters. Null to use the saved filters. */
   filters: readonly unknown[] | null;
-  /** The variable values by variable ID, if they differ from the saved values. */
+  /** The user's variable values by variable ID, if they differ from the saved values. */
   variables: VariableValues;
 }
 
-/** The data for displaying a tile. */
 export interface TileState {
   tile: Tile;
-  /** The latest result. The tile still shows this result while a newer result is being computed. */
+  /** The latest result, which remains visible while a newer result is being computed. */
   insight: TileInsight | null;
   isLoading: boolean;
   error: unknown;
 }
 
-/** Maximum number of tiles that are computed at the same time, so that other requests are not blocked. */
+/** Maximum number of tiles that load at the same time, so that they do not block other requests. */
 const atOnce = 3;
 const runQueued = limited(atOnce);
 
@@ -40,7 +39,8 @@ export function useDashboard(id: string, { time, filters, variables: values }: B
   const project = useProject();
   const path = `/api/projects/${project.id}/dashboards/${encodeURIComponent(id)}`;
   const isOwnView = time !== '' || filters !== null;
-  // Filters in a request replace all saved filters, so a user's own view must include the saved filters.
+  // Filters in a request replace all saved filters, so a request for the user's own view must include the saved
+  // filters.
   const stored = useQuery({
     queryKey: ['dashboards', project.id, 'stored', id],
     queryFn: ({ signal }) => call<Dashboard>({ path }, signal),
@@ -67,7 +67,7 @@ export function useDashboard(id: string, { time, filters, variables: values }: B
   return { path, request, query, setTiles, ...loaded };
 }
 
-/** JSON of the filters and variable values, if they differ from the saved ones. */
+/** JSON of the user's filters and variable values, if they differ from the saved ones. */
 interface Override {
   filters: string | undefined;
   variables: string | undefined;
@@ -130,7 +130,7 @@ function useTiles(dashboard: string, tiles: readonly Tile[], override: Override)
   return { states, refresh, isLoading, lastRefresh: times.sort()[0] ?? null };
 }
 
-/** Returns a function that limits how many calls run at the same time. Further calls wait and start in order. */
+/** Returns a function that limits how many calls run at the same time. Further calls are queued and start in order. */
 function limited(count: number): <Result>(start: () => Promise<Result>) => Promise<Result> {
   let running = 0;
   const waiting: (() => void)[] = [];

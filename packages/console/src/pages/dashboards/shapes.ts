@@ -1,4 +1,4 @@
-/** The dashboard and tile fields that the pages use. */
+/** Dashboards and tiles in the API's format. */
 
 export interface Dashboard {
   id: number;
@@ -8,11 +8,11 @@ export interface Dashboard {
   tags: string[];
   created_by: { first_name: string; email: string } | null;
   last_accessed_at: string | null;
-  /** The saved filters, even if the request contained other filters. */
+  /** The saved filters, even if the request overrides them. */
   persisted_filters?: DashboardFilters | null;
   /** The saved variable values by variable ID. */
   persisted_variables?: Record<string, unknown> | null;
-  /** The tiles. Null in lists of dashboards. */
+  /** Null in lists of dashboards. */
   tiles: Tile[] | null;
 }
 
@@ -40,7 +40,7 @@ export interface TileInsight {
   query: unknown;
   result: unknown;
   columns: string[] | null;
-  /** Name and type of each column. Only present for SQL queries. */
+  /** Name and type of each column. Only set for SQL queries. */
   types?: unknown;
   last_refresh: string | null;
 }
@@ -50,12 +50,11 @@ export interface Size {
   h: number;
 }
 
-/** Number of grid columns. */
 export const columns = 12;
 /** Maximum height of a tile, in rows. */
 export const maxRows = 20;
 
-/** Returns the size of a tile in columns and rows. If the size is not stored, returns the API's default size. */
+/** Returns a tile's size in columns and rows. If no size is stored, returns the API's default size. */
 export function getTileSize({ layouts: { sm }, text }: Pick<Tile, 'layouts' | 'text'>): Size {
   const within = (value: unknown, most: number, usual: number) =>
     typeof value === 'number' && value >= 1 ? Math.min(Math.round(value), most) : usual;

@@ -10,7 +10,7 @@ interface TemplateTile {
   source: InsightQuery;
 }
 
-/** A template's input field, for the name of an event, property or flag. */
+/** An input field in which the user enters the event, property or flag for a template. */
 export interface TemplateField {
   label: string;
   of: 'events' | 'event' | 'flag';
@@ -19,7 +19,7 @@ export interface TemplateField {
 
 export interface Template {
   fields: Record<string, TemplateField>;
-  /** Returns the template's tiles in display order. `names` returns the user's input for a field. */
+  /** Returns the template's tiles in display order. @param names returns the user's input for a field */
   tiles: (names: (field: string) => string) => TemplateTile[];
 }
 

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { Markdown, readPlainMarkdown } from '../../parts/markdown.tsx';
 
-/** Shows the Markdown text of a tile. */
+/** Renders a tile's Markdown text. */
 export function TextBody({ body }: { body: string }) {
   const tokens = useMemo(() => readPlainMarkdown(body), [body]);
   return (

@@ -16,12 +16,11 @@ import { words } from '../../words.ts';
 import type { TileInsight } from './shapes.ts';
 import { text } from './words.ts';
 
-/** This code is loaded when a tile with an SQL insight is shown. */
 const SqlResult = lazy(
   loadPageCode(() => import('../../sql/result.tsx').then((part) => ({ default: part.SqlResult }))),
 );
 
-/** This code is loaded when a tile with text is shown, because it includes the Markdown library. */
+/** Text tiles are loaded on demand, because they need the Markdown library. */
 const LoadedText = lazy(loadPageCode(() => import('./text-body.tsx').then((part) => ({ default: part.TextBody }))));
 
 export const TextBody = ({ body }: { body: string }) => (
@@ -30,7 +29,7 @@ export const TextBody = ({ body }: { body: string }) => (
   </Suspense>
 );
 
-/** Shows the result of a tile, or the reason why the result is not available. */
+/** Shows a tile's result, or the reason why the result is not available. */
 export function TileResult({ insight, isLoading, error }: { insight: TileData; isLoading: boolean; error: unknown }) {
   const { result, columns } = insight;
   const place = useContext(ChartPlace);
@@ -93,5 +92,5 @@ function Shown({
   );
 }
 
-/** The data of a tile. The ID is undefined on public pages. */
+/** The tile fields that the result needs. The ID is undefined on public pages. */
 type TileData = Pick<TileInsight, 'query' | 'result' | 'columns'> & { id?: number; types?: unknown };

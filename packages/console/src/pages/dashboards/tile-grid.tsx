@@ -14,8 +14,8 @@ export interface GridChanges {
 }
 
 /**
- * Shows the tiles in a grid of twelve columns. Tiles can be moved and resized with the mouse, by touch, or with the
- * arrow keys.
+ * Shows the tiles in a grid of twelve columns. In edit mode, tiles can be moved and resized with the mouse, by touch or
+ * with the arrow keys.
  */
 export function TileGrid({
   states,
@@ -108,7 +108,7 @@ interface Place {
 
 const placeOf = ({ clientX: x, clientY: y }: PointerEvent): Place => ({ x, y });
 
-/** Captures the pointer, so that this element receives all further pointer events. */
+/** Captures the pointer, so that all further pointer events go to this element. */
 function captured(drag: Drag, event: PointerEvent): Drag {
   event.preventDefault();
   (event.currentTarget as Element).setPointerCapture(event.pointerId);

@@ -29,7 +29,7 @@ export function TilePanel({
 }: {
   state: TileState;
   size: Size;
-  /** The side of this tile where the dragged tile would be placed. */
+  /** The side of this tile where a dragged tile would be inserted. */
   drop: 'before' | 'after' | undefined;
   isDragged: boolean;
   handles: { move: Handle; resize: Handle; onRemove: () => void } | undefined;

@@ -1,4 +1,4 @@
-// The Definitions page, where users look up and describe the events and properties of the project.
+// The Definitions page, where users find and describe the project's events and properties.
 
 import { Link } from '@tanstack/react-router';
 import { useRef } from 'react';

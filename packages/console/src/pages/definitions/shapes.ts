@@ -16,7 +16,7 @@ export interface Definition {
   /** Time when the event was first received. Undefined for properties. */
   created_at?: string | null;
   last_seen_at?: string | null;
-  /** Type of the property. Undefined for events. */
+  /** Undefined for events. */
   property_type?: string | null;
 }
 

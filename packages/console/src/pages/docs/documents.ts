@@ -4,13 +4,13 @@ import type { Token } from 'marked';
 import { loadPageCode } from '../../frame/broken.tsx';
 import { isHeading, readMarkdown, toHeadingId } from '../../parts/markdown.tsx';
 
-/** The documents of the running version. The console includes them, so they are available without internet access. */
+/** The console bundles the manual of the running version, so that it is available without internet access. */
 const loaders = import.meta.glob<string>('../../../../../docs/**/*.md', {
   query: '?raw',
   import: 'default',
 });
 
-/** Loaders by path in `docs` without the extension, such as `operations/install`. */
+/** Functions that load a document, by path in `docs` without the extension, such as `operations/install`. */
 const documents = new Map(
   Object.entries(loaders).map(([path, load]) => [
     path.replace(/^(?:\.\.\/)+docs\//, '').replace(/\.md$/, ''),
@@ -18,7 +18,7 @@ const documents = new Map(
   ]),
 );
 
-/** Name of the document that lists all other documents. */
+/** Name of the document that lists all documents. */
 export const indexName = 'README';
 
 const hasDocument = (name: string) => documents.has(name);
@@ -26,14 +26,14 @@ const hasDocument = (name: string) => documents.has(name);
 /**
  * Loads a document of the manual.
  * @returns null if the document does not exist
- * @throws an error if its file cannot be loaded
+ * @throws PartMissing if its file cannot be loaded
  */
 export async function loadDocument(name: string): Promise<Token[] | null> {
   const source = await documents.get(name)?.();
   return source === undefined ? null : readMarkdown(source);
 }
 
-/** Resolves a link to a document and section. Returns null for a file outside `docs`. */
+/** Resolves a link in the document `from` to a document and section. Returns null for a file outside `docs`. */
 export function resolveDocumentLink(target: string, from: string): { name: string; section: string } | null {
   const base = new URL(`http://docs/in/docs/${from}.md`);
   const { pathname, hash } = new URL(target, base);
@@ -41,16 +41,15 @@ export function resolveDocumentLink(target: string, from: string): { name: strin
   return hasDocument(name) ? { name, section: hash } : null;
 }
 
-/** A section of a document, for the search. */
 export interface Section {
-  /** Document name and heading ID, combined into one string. */
+  /** Document name and heading ID, joined by `#`. */
   id: string;
   document: string;
   heading: string;
   text: string;
 }
 
-/** Loads all documents, split into sections. */
+/** Loads all documents, split into sections at their headings. */
 export async function loadSections(): Promise<Section[]> {
   const sections: Section[] = [];
   for (const [name, tokens] of await Promise.all(
@@ -71,6 +70,6 @@ export async function loadSections(): Promise<Section[]> {
       if (section) section.text += ` ${token.raw}`;
     }
   }
-  // Two sections with equal headings have the same ID. Keep only the last one.
+  // Sections with equal headings in a document have the same ID, so keep only the last one.
   return [...new Map(sections.map((section) => [section.id, section])).values()];
 }

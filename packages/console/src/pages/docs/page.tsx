@@ -27,7 +27,7 @@ export function DocsPage() {
   useEffect(() => {
     if (title === undefined) return;
     window.document.title = `${title} · ${words.product}`;
-    // The browser looks for the section before the document has loaded, so scroll to the section here.
+    // The browser looks for the section before the document has loaded, so scroll to the section when it exists.
     const section = window.document.getElementById(decodeURIComponent(location.hash.slice(1)));
     section?.scrollIntoView({ block: 'start' });
     section?.focus({ preventScroll: true });

@@ -15,7 +15,7 @@ interface Counts {
   results: { start: string; count: number }[];
 }
 /**
- * A chart of the number of events over time. Clicking a bar restricts the list to that bar's time range. Keyboard users
+ * A chart of the number of events over time. Clicking a bar restricts the list to the bar's time range. Keyboard users
  * can do the same in the table.
  */
 export function CountsBar({
@@ -37,7 +37,7 @@ export function CountsBar({
   const show = (at: number) => {
     const next = results[at + 1]?.start;
     const start = Math.max(Date.parse(results[at]?.start ?? ''), 0);
-    // Both ends of a range are exclusive, so start 1 ms earlier.
+    // Both ends of the list's time range are exclusive, so start 1 ms earlier.
     onSpan({ after: new Date(start - 1).toISOString(), before: next ? new Date(next).toISOString() : span.before });
   };
   return (

@@ -48,13 +48,16 @@ export function CsvButton({ request, columns }: { request: ApiCall; columns: rea
   );
 }
 
-/** Maximum number of rows, because spreadsheet programs become slow and the download would take too long. */
+/**
+ * Maximum number of rows in the CSV. With more rows, the download would take too long, and spreadsheet programs become
+ * slow.
+ */
 const maxRows = 10_000;
 
 /**
- * Reads all events of a list, page by page, and formats them as CSV.
+ * Reads all events of a list page by page, and formats them as CSV.
  * @param onRows called with the number of rows read so far
- * @returns the CSV, and whether further events were cut off
+ * @returns the CSV, and whether the list was truncated
  */
 async function readCsv(
   request: { path: string; query: Query },
