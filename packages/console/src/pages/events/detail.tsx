@@ -5,7 +5,7 @@ import { addPropertyFilter } from './filters.tsx';
 import type { EventsView } from './view.ts';
 import { text } from './words.ts';
 
-/** Shows the details of the open event. The list does not have to contain the event. */
+/** Shows the details of the open event, even if the list does not contain the event. */
 export function DetailPane({
   shown: { view, change, narrow, properties, zone },
   detail,
@@ -16,8 +16,8 @@ export function DetailPane({
   onClose: () => void;
 }) {
   const pane = useRef<HTMLElement>(null);
-  // While an event loads, its details do not contain a focusable element. Move the focus, because keyboard shortcuts do
-  // not work without it.
+  // Keyboard shortcuts work only while an element of the pane has the focus. While an event loads, its details do not
+  // contain a focusable element, so focus the pane.
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs when another event is opened
   useEffect(() => {
     pane.current?.focus({ preventScroll: true });

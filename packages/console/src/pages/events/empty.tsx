@@ -73,7 +73,7 @@ export function EmptyEvents({
   );
 }
 
-/** Returns the shortest preset range that contains a time. If none does, returns a range around the time. */
+/** Returns the shortest preset range that contains a time, or else a custom range around the time. */
 function spanWith(time: string, span: Span): Span {
   const moment = Date.parse(time);
   const usual = Object.keys(words.span.presets).find((after) => parseTime(after).getTime() < moment);

@@ -19,16 +19,15 @@ export interface PropertyFilter {
   type: 'event' | 'person' | 'event_metadata';
 }
 
-/** The list's filters, by URL parameter. */
 export interface Filters {
   event: string;
   distinct_id: string;
   person_id: string;
-  /** JSON of `PropertyFilter[]`, in the API's format. */
+  /** Property filters as JSON in the API's format. */
   properties: string;
 }
 
-/** Parses the filters in a URL parameter. @returns null if it is not a valid list of filters */
+/** Parses the property filters in a URL. @returns null if the JSON is not a valid list of filters */
 export function parseProperties(json: string): PropertyFilter[] | null {
   if (json === '') return [];
   try {
@@ -58,7 +57,6 @@ export const setNameFilter = (properties: readonly PropertyFilter[], part: strin
 
 const writeProperties = (filters: readonly PropertyFilter[]) => (filters.length === 0 ? '' : JSON.stringify(filters));
 
-/** Returns a chip for each filter, with a button that removes the filter. */
 export function createChips(
   filters: Filters,
   properties: readonly PropertyFilter[],
@@ -93,8 +91,8 @@ export const addPropertyFilter = (properties: readonly PropertyFilter[], added: 
 export const searchId = 'event-search';
 
 /**
- * A search field that filters the list by a part of the event name while the user types. Pressing Enter filters by the
- * complete name. If the text is an event's UUID, pressing Enter opens the event.
+ * A search field that filters the list by a substring of the event name while the user types. Pressing Enter filters by
+ * the complete event name or, if the text is an event's UUID, opens the event.
  */
 export function NameSearch({
   value,
@@ -236,7 +234,7 @@ export function FilterDialog({
   );
 }
 
-/** Loads event names that contain the search text. Never returns names for a former text. */
+/** Loads event names that contain the search text. Never returns names for an earlier search text. */
 export function useDefinitionNames(
   resource: 'event_definitions' | 'property_definitions',
   typed: string,

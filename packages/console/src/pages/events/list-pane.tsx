@@ -8,7 +8,6 @@ import { isTooSlow, TooSlow } from './slow.tsx';
 import { type EventsView, futureSpan } from './view.ts';
 import { text } from './words.ts';
 
-/** Shows the event chart, the list or the reason why it is empty, and links to other pages of the list. */
 export function ListPane({
   shown,
   onPrevious,
@@ -92,7 +91,7 @@ export function ListPane({
 interface PagerProps {
   isFirst: boolean;
   isLast: boolean;
-  /** Whether the last page of the list is loaded. */
+  /** Whether the list's last page is loaded. */
   hasAll: boolean;
   order: 'newest' | 'oldest';
   onOrder: (order: 'newest' | 'oldest') => void;

@@ -9,7 +9,6 @@ import { formatPropertyName } from '../../parts/properties.ts';
 import { formatClock, formatDay } from '../../parts/time.ts';
 import { text } from './words.ts';
 
-/** The event fields that the list uses. */
 export interface ListedEvent {
   uuid: string;
   event: string;
@@ -34,15 +33,14 @@ export function EventList({
   columns: readonly string[];
   open: string;
   caption: string;
-  /** Returns the URL parameters for opening an event. */
+  /** Returns the URL parameters that open an event. */
   addressOf: (uuid: string) => Record<string, string>;
   onOpen: (uuid: string) => void;
 }) {
   const openRow = useRef<HTMLTableRowElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs when another row is opened
   useEffect(() => {
-    // In newer browsers, `scrollIntoView` returns a promise. The braces keep the effect from returning the promise to
-    // React.
+    // In newer browsers, `scrollIntoView` returns a promise. The braces prevent the effect from returning it to React.
     openRow.current?.scrollIntoView({ block: 'nearest' });
   }, [open]);
   return (

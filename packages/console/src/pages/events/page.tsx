@@ -107,9 +107,9 @@ function FilterLine({ shown }: { shown: EventsView }) {
   );
 }
 
-/** Returns functions that move between events and between pages, for buttons and keyboard shortcuts. */
+/** Returns the functions for moving between events and pages with buttons and keyboard shortcuts. */
 function useMoves({ view, change, list, next }: EventsView, panel: { current: HTMLDivElement | null }) {
-  /** For each page opened with "Next", the previous page. */
+  /** For the cursor of each page that was opened with "Next", the cursor of its previous page. */
   const pagesBefore = useRef(new Map<string, string>());
   const events = list.data?.results ?? [];
   const rowOf = (uuid: string) => panel.current?.querySelector<HTMLElement>(`[data-row="${uuid}"]`);
@@ -124,7 +124,7 @@ function useMoves({ view, change, list, next }: EventsView, panel: { current: HT
   const close = () => {
     const { open } = view;
     change({ open: '', tab: 'properties' });
-    // On phones, the row becomes visible only after the details have closed.
+    // On phones, the row is hidden until the details have closed.
     requestAnimationFrame(() => rowOf(open)?.focus());
   };
   const step = (by: 1 | -1) => {

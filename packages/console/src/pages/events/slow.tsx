@@ -11,7 +11,7 @@ import { text } from './words.ts';
 
 export const isTooSlow = (error: unknown) => error instanceof ApiProblem && error.code === 'query_timeout';
 
-/** Returns whether to retry a failed query. Unlike the default rule, does not retry a query that timed out. */
+/** Returns whether to retry a failed query. Unlike the default rule, it does not retry a query that timed out. */
 export function shouldRetry(failures: number, error: Error): boolean {
   if (!(error instanceof ApiProblem) || isTooSlow(error)) return false;
   if (error.status === 429) return failures < 10;
@@ -19,7 +19,8 @@ export function shouldRetry(failures: number, error: Error): boolean {
 }
 
 /**
- * Returns the filters that force the search to read all events in the time range, or all events with the selected name.
+ * Returns the filters that force the database to read all events in the time range, or all events with the selected
+ * name.
  */
 export function findScannedFilters(filters: Filters, properties: readonly PropertyFilter[], search: string): string[] {
   if (filters.distinct_id !== '' || filters.person_id !== '') return [];
@@ -29,11 +30,14 @@ export function findScannedFilters(filters: Filters, properties: readonly Proper
 
 const dayMs = 86_400_000;
 
-/** Returns whether a scan of this time range may take seconds. The page then warns the user before the search. */
+/**
+ * Returns whether the search may take seconds, because it reads all events in a long time range. The page shows a hint
+ * in this case.
+ */
 export const isLongScan = (scanned: readonly string[], span: Span) =>
   scanned.length > 0 && spanLength(span) > 8 * dayMs;
 
-/** Shown if a search timed out. Suggests shorter time ranges, and explains why the search was slow. */
+/** Shown after a search has timed out. Suggests shorter time ranges, and explains why the search was slow. */
 export function TooSlow({
   error,
   span,

@@ -1,4 +1,4 @@
-// The state of the Events page, which is stored in the URL, and the requests for the events and their counts.
+// The Events page's state, which is stored in the URL, and the requests for the events and their counts.
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { call, readCursor } from '../../api/request.ts';
@@ -26,7 +26,6 @@ const address = {
   tab: part.oneOf(['properties', 'person', 'raw'], 'properties'),
 };
 
-/** Reads the page's state from the URL, and sends the two API requests that depend on it. */
 export function useEventsView() {
   const project = useProject();
   const { view, change, unknown } = useUrlState(address);
@@ -66,14 +65,14 @@ export function useEventsView() {
     scanned: findScannedFilters(filters, properties, search),
     future: useFuture(filters, before === '' && list.isSuccess),
     next: readCursor(list.data?.next ?? null),
-    /** Changing a filter returns to the first page. */
+    /** Changes a filter and returns to the first page. */
     narrow: (changed: Partial<Filters & Span>) => change({ ...changed, cursor: '' }),
     search: (part: string) => change({ search: part, cursor: '' }, { replace: true }),
   };
 }
 
 /**
- * Returns the end of a range without a fixed end: the current time. Otherwise, the list would include events with
+ * Returns the current time as the end of a time range without an end. Without it, the list would contain events with
  * future times, which come from clients with wrong clocks, and would not match the counts.
  */
 const untilNow = (after: string) => (parseTime(after).getTime() < Date.now() ? '-0s' : '');

@@ -7,7 +7,6 @@ const parts = {
   state: part.oneOf(['all', 'true', 'false', 'STALE', 'archived'], 'all'),
   tag: part.text(),
   sort: part.oneOf(['newest', 'key', '-updated_at', '-last_called_at'], 'newest'),
-  /** ID of the open flag, or `new`. */
   flag: part.text(),
   tab: part.oneOf(['conditions', 'why', 'history', 'exposures', 'code'], 'conditions'),
   person: part.text(),

@@ -18,14 +18,16 @@ const { form } = text;
 
 type OneCondition = Draft['conditions'][number];
 
-/** The condition and the filter that caused a server error, if the error names them. */
+/**
+ * A server error about a release condition. The indexes of the condition and filter are null if the error does not name
+ * them.
+ */
 export interface ConditionProblem {
   condition: number | null;
   filter: number | null;
   message: string;
 }
 
-/** A form for release conditions: filters, rollout, aggregation target and variant. */
 export function ReleaseConditions({
   conditions,
   variants,
@@ -123,7 +125,7 @@ function GroupChoice({
 }) {
   const chosen = condition.aggregation_group_type_index ?? null;
   if (groupTypes.length === 0 && chosen === null) return null;
-  // Changing the aggregation target also changes the filters, because a condition is either about persons or about one
+  // Changing the aggregation target also changes the filters, because a condition applies either to persons or to one
   // group type.
   const choose = (value: string) => {
     const index = value === '' ? null : Number(value);
@@ -275,8 +277,8 @@ function OneCondition({
 }
 
 /**
- * Shows how many persons match a condition. The number is computed only when the user requests it, because the server
- * must evaluate every person.
+ * Shows how many persons match a condition. The number is computed only on request, because the server must evaluate
+ * every person.
  */
 function Reach({ condition: { local, ...condition } }: { condition: OneCondition }) {
   const { id } = useProject();

@@ -39,7 +39,6 @@ interface DetailProps {
   keepDraft: (id: string, draft: StoredDraft | null) => void;
 }
 
-/** The details of a flag: its conditions, evaluation for a person, history and exposures. */
 export function FlagDetail({ id, ...props }: DetailProps & { id: string }) {
   const project = useProject();
   const query = useQuery({
@@ -182,7 +181,6 @@ function Body({ flag, address, drafts, keepDraft, notify }: DetailProps & { flag
   );
 }
 
-/** Example code that evaluates the flag, for several SDKs. */
 function Code({ flag }: { flag: Flag }) {
   return (
     <section className="flag-section">
@@ -297,7 +295,7 @@ interface ArchiveOrDeleteProps {
   onDone: () => void;
 }
 
-/** A dialog that archives or deletes a flag, if no other flag depends on it. */
+/** A dialog that archives or deletes a flag. Only possible if no other flag depends on it. */
 function ArchiveOrDelete({ flag, title, explanation, verb, body, address, onClose, onDone }: ArchiveOrDeleteProps) {
   const { id: projectId } = useProject();
   const path = `/api/projects/${projectId}/feature_flags/${flag.id}`;

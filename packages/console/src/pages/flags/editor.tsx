@@ -1,4 +1,4 @@
-// The form for creating or changing a feature flag. Unsaved edits are kept.
+// The form for creating or changing a feature flag.
 
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
@@ -57,7 +57,7 @@ export function FlagEditor({
     const isChanged = Object.keys(findChanges(next, base)).length > 0;
     onKeep(isChanged ? { draft: next, base } : null);
   };
-  /** Bases the form on a newer version of the flag. @param next the edits to keep, or null to discard them */
+  /** Bases the form on a newer version of the flag. @param next edits to keep, or null to discard all edits */
   const startFrom = (now: Flag, next: Draft | null) => {
     setTheirs(null);
     save.reset();
@@ -180,7 +180,7 @@ export function NewFlagEditor({
   );
 }
 
-/** Scrolls to the field with the server error. */
+/** Scrolls to the field that caused the server error. */
 function useProblemInSight(problem: unknown) {
   const own = useRef<HTMLFormElement>(null);
   useEffect(() => {
@@ -205,7 +205,10 @@ function SdkWarnings({ warnings }: { warnings: readonly string[] }) {
   );
 }
 
-/** Shown if another user has changed the same flag. Compares both versions and keeps the user's edits. */
+/**
+ * Shown if another user has changed the flag in the meantime. Compares both versions, and keeps the current user's
+ * edits.
+ */
 function Conflict({
   base,
   theirs,

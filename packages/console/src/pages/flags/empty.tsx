@@ -6,7 +6,7 @@ import { Empty, Loaded } from '../../parts/states.tsx';
 import type { Flag, Page } from './flag.ts';
 import { text } from './words.ts';
 
-/** Shown if the list is empty. Explains how to create the first flag, or links to the archived flags. */
+/** Shown if the list of flags is empty. Explains how to create the first flag, or links to the archived flags. */
 export function EmptyFlags({ onNew, onArchived }: { onNew: () => void; onArchived: () => void }) {
   const { id } = useProject();
   const archived = useQuery({

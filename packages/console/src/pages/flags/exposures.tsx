@@ -24,7 +24,7 @@ interface Exposed {
 }
 type Span = keyof typeof text.exposures.spans;
 
-/** Shows how many persons received each variant of a flag, based on events from SDKs. */
+/** Shows how many persons received each variant of a flag, based on the `$feature_flag_called` events of SDKs. */
 export function FlagExposures({ flagId }: { flagId: number }) {
   const { id } = useProject();
   const [span, setSpan] = useState<Span>('-30d');
@@ -134,7 +134,7 @@ function Shown({ exposed }: { exposed: Exposed }) {
   );
 }
 
-/** A bar chart with a tooltip for each bar. `label` describes the chart to screen readers. */
+/** A bar chart with a tooltip for each bar. @param label describes the chart to screen readers */
 function Bars({
   values,
   label,

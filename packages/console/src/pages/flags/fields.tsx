@@ -19,7 +19,6 @@ interface FieldsProps {
   onChange: (draft: Draft) => void;
   isNew: boolean;
   keyBefore: string;
-  /** Additional content below the description. */
   children?: ReactNode;
 }
 
@@ -145,7 +144,7 @@ function TextField({
   );
 }
 
-/** Fields for the flag's value: a boolean with a payload, or variants with their shares and payloads. */
+/** Fields for the flag's value: a boolean with a payload, or variants with their rollout percentages and payloads. */
 function Served({
   draft,
   problem,
@@ -297,14 +296,13 @@ function isJson(json: string): boolean {
   }
 }
 
-/** A server error, and the form field that caused it. */
 interface PlacedProblem extends ConditionProblem {
   place: 'form' | 'key' | 'name' | 'condition' | 'conditions' | 'variants' | 'payloads';
 }
 
 /**
  * Finds the form field that caused a server error. The API names the field in `attr`. For filters, the error message
- * begins with a path.
+ * begins with a path, such as `groups[0].properties[1]`.
  */
 function problemOf(error: unknown): PlacedProblem | null {
   if (!error) return null;

@@ -10,19 +10,18 @@ const { form } = text;
 
 interface FilterProps {
   filter: Filter;
-  /** Whether the filter was just added. It then takes the focus. */
+  /** Whether the user has just added the filter. A new filter takes the focus. */
   isNew?: boolean;
   onChange: (filter: Filter) => void;
 }
 
-/** A form for one filter in a condition: a property, a cohort, or another flag. */
 export function FilterFields({ filter, isNew = false, onChange }: FilterProps) {
   if (filter.type === 'cohort') return <CohortFilter filter={filter} onChange={onChange} />;
   if (filter.type === 'flag') return <FlagFilter filter={filter} onChange={onChange} />;
   return <PropertyFilter filter={filter} autoFocus={isNew} onChange={onChange} />;
 }
 
-/** A form for a filter on another flag. Users choose the flag by key, but the condition stores its ID. */
+/** A form for a filter on another flag. Users choose the flag by key, but the filter stores the flag's ID. */
 function FlagFilter({ filter, onChange }: FilterProps) {
   const { keyOf } = useFlagSuggestions();
   const [typed, setTyped] = useState<string | null>(null);

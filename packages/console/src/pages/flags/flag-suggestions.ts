@@ -5,7 +5,7 @@ import type { Flag, KeyOf, Page } from './flag.ts';
 
 const maxKnown = 500;
 
-/** Loads the tags and keys of the newest flags, for suggestions and for displaying conditions. */
+/** Loads the newest flags, to suggest their tags and to show flag keys in conditions instead of IDs. */
 export function useFlagSuggestions(): { tags: readonly string[]; keyOf: KeyOf } {
   const { id } = useProject();
   const { data } = useQuery({

@@ -4,7 +4,6 @@ import { describePropertyFilter, type Filter, formatFilterValue } from '../../fi
 import { createDrafts } from '../../parts/drafts.ts';
 import { text } from './words.ts';
 
-/** The flag fields that this page uses. */
 export interface Flag {
   id: number;
   key: string;
@@ -22,7 +21,7 @@ export interface Flag {
   last_modified_by: { first_name: string; email: string } | null;
   last_called_at: string | null;
   version: number;
-  /** Status of the flag: `ACTIVE`, `STALE`, `ARCHIVED` or `DELETED`. */
+  /** `ACTIVE`, `STALE`, `ARCHIVED` or `DELETED`. */
   status: string;
   can_edit: boolean;
   sdk_warnings: string[];
@@ -32,7 +31,7 @@ export interface Flag {
 export interface FlagFilters extends Record<string, unknown> {
   groups?: Condition[];
   multivariate?: { variants: Variant[] } | null;
-  /** Payloads as JSON strings, by variant key. For a boolean flag, the key is `true`. */
+  /** Payloads as JSON strings, by variant key. A boolean flag has the key `true`. */
   payloads?: Record<string, string | null>;
 }
 
@@ -70,10 +69,8 @@ export function computeRollout({ active, filters }: Flag): { percentage: number;
   return { percentage, isOfMatching };
 }
 
-/** Returns the key of a flag by its ID. */
 export type KeyOf = (id: string) => string;
 
-/** Summarizes a flag in a few words for lists. */
 export function summarizeFlag({ active, archived, filters }: Flag, keyOf: KeyOf): string {
   if (archived) return text.archived;
   if (!active) return text.off;
@@ -96,7 +93,6 @@ function describeFilters(
   return properties.map((filter) => describeFilter(filter, keyOf)).join(text.and);
 }
 
-/** Describes a condition in one line, for the history and for conflicts. */
 function lineOf(condition: Condition, keyOf: KeyOf): string {
   const variant = condition.variant ? ` → ${condition.variant}` : '';
   return `${describeFilters(condition, keyOf)} · ${condition.rollout_percentage ?? 100}%${variant}`;
@@ -107,7 +103,7 @@ export function describeFilter(filter: Filter, keyOf: KeyOf): string {
   return type === 'flag' ? text.flagGives(keyOf(key), String(value)) : describePropertyFilter(filter);
 }
 
-/** Describes a flag's filters in several lines, for comparing two versions. */
+/** Describes a flag's conditions, variants and payloads, with one line for each. */
 export function describeFlagFilters(filters: FlagFilters, keyOf: KeyOf): string[] {
   const conditions = getConditions(filters).map((condition, at) => `${at + 1}. ${lineOf(condition, keyOf)}`);
   const variants = variantsOf(filters).map(({ key, rollout_percentage: share }) => `${key}: ${share}%`);
@@ -117,7 +113,7 @@ export function describeFlagFilters(filters: FlagFilters, keyOf: KeyOf): string[
   return [...conditions, ...variants, ...payloads];
 }
 
-/** The editable parts of a flag. Conditions and variants have local IDs, because users can change their order. */
+/** The editable fields of a flag. Conditions and variants have local IDs, because users can change their order. */
 export interface Draft {
   key: string;
   name: string;
@@ -131,21 +127,24 @@ export interface Draft {
   payload: string;
 }
 
-/** Unsaved edits and the flag version that they are based on, which the server uses to detect conflicts. */
+/** Unsaved edits, and the flag version on which they are based. The server uses the version to detect conflicts. */
 export interface StoredDraft {
   draft: Draft;
-  /** The version of the flag. Null for a new flag. */
+  /** Null for a new flag. */
   base: Flag | null;
 }
 export type Drafts = ReadonlyMap<string, StoredDraft>;
 
-/** Drafts by flag ID. The ID of a new flag is `new`. */
+/** Drafts by flag ID. The draft of a new flag has the key `new`. */
 export const flagDrafts = createDrafts<StoredDraft>();
 
 let lastLocal = 0;
 export const newLocalId = () => ++lastLocal;
 
-/** The initial values of a new flag. The flag does not reach any users until its rollout percentage is increased. */
+/**
+ * The initial values of a new flag. Its rollout percentage is 0, so the flag does not reach users until the percentage
+ * is increased.
+ */
 export const newFlag = { key: '', name: '', filters: { groups: [{ properties: [], rollout_percentage: 0 }] } };
 
 export function createDraft(flag: Partial<Flag> & Pick<Flag, 'key' | 'name' | 'filters'>): Draft {
@@ -168,7 +167,7 @@ export function createDraft(flag: Partial<Flag> & Pick<Flag, 'key' | 'name' | 'f
   };
 }
 
-/** Converts a draft to API fields. @param stored the flag's current filters, whose unrecognized fields are kept */
+/** Converts a draft to API fields. @param stored the flag's stored filters, whose unrecognized fields are preserved */
 export function toFlagFields({ conditions, variants, payload, ...draft }: Draft, stored: FlagFilters) {
   const payloads = variants.length > 0 ? variants.map(({ key, payload: own }) => [key, own]) : [['true', payload]];
   const { multivariate: _, payloads: before, ...others } = stored;
@@ -182,12 +181,12 @@ export function toFlagFields({ conditions, variants, payload, ...draft }: Draft,
     }),
     ...((before !== undefined || Object.keys(storedPayloads).length > 0) && { payloads: storedPayloads }),
   };
-  // Delete the flag's aggregation target, because each condition has its own.
+  // Each condition has its own aggregation target, so delete the flag's aggregation target.
   delete filters.aggregation_group_type_index;
   return { ...draft, filters };
 }
 
-/** Returns the fields to send in a PATCH request, which are those that differ from the flag. */
+/** Returns the changed fields for a PATCH request. */
 export function findChanges(draft: Draft, base: Flag): Partial<ReturnType<typeof toFlagFields>> {
   const now = toFlagFields(draft, base.filters);
   const before = toFlagFields(createDraft(base), base.filters);

@@ -1,4 +1,4 @@
-// Shows a feature flag's changes, with the lines that each change added or removed.
+// Shows a flag's history, with the lines that each change added or removed.
 
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { call } from '../../api/request.ts';
@@ -24,7 +24,6 @@ interface ActivityPage {
   next: string | null;
 }
 
-/** Shows the changes of a flag, each with the user, the time, and the previous and new values. */
 export function FlagHistory({ flagId }: { flagId: number }) {
   const { id, timezone } = useProject();
   const query = useInfiniteQuery({
@@ -105,7 +104,6 @@ function Change({ field, before, after }: { field: string; before: unknown; afte
   );
 }
 
-/** Formats a field of a flag for display. */
 export function formatLines(field: string, value: unknown, keyOf: KeyOf): string[] {
   if (field === 'filters' && typeof value === 'object' && value !== null)
     return describeFlagFilters(value as FlagFilters, keyOf);
@@ -116,7 +114,7 @@ export function formatLines(field: string, value: unknown, keyOf: KeyOf): string
 }
 
 /**
- * Returns the lines that only one of the two versions contains. If all displayed lines are equal, returns both versions
+ * Returns the lines that only one of the two versions contains. If all lines are equal, returns both versions
  * completely.
  */
 export function findDifferences(

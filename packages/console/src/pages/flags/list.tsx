@@ -24,16 +24,14 @@ const pageSize = 100;
 const rowHeight = 40;
 
 export interface FlagSearch {
-  /** The request for the first page. Other pages are loaded when the user scrolls to them. */
+  /** The request for the first page. Further pages are loaded while the user scrolls. */
   request: ApiCall;
   count: number | undefined;
   first: ReturnType<typeof useQuery<Page<Flag>>>;
   queryOf: (page: number) => { queryKey: unknown[]; queryFn: (more: { signal: AbortSignal }) => Promise<Page<Flag>> };
-  /** Returns the flags loaded so far. */
   loaded: () => Flag[];
 }
 
-/** Loads the flags that match the filters in the URL. */
 export function useFlagSearch({ search, state, tag, sort }: FlagsUrlState['view']): FlagSearch {
   const { id } = useProject();
   const filter = {
@@ -50,8 +48,8 @@ export function useFlagSearch({ search, state, tag, sort }: FlagsUrlState['view'
     queryKey: ['flags', id, 'list', filter, page],
     queryFn: ({ signal }: { signal: AbortSignal }) => call<Page<Flag>>(requestOf(page), signal),
   });
-  // Keep the previous results visible until the new ones arrive. Each filter has its own query key, so a late response
-  // cannot appear under another filter.
+  // Keep the previous results visible until the new results arrive. Each filter has its own query key, so a late
+  // response cannot appear under another filter.
   const first = useQuery({ ...queryOf(0), placeholderData: keepPreviousData });
   const loaded = () =>
     queryClient
@@ -94,7 +92,7 @@ export function FlagList({ search, address, ...others }: ListProps) {
   );
 }
 
-/** Renders and loads only the visible rows. */
+/** Renders only the visible rows, and loads only their pages. */
 function Rows({
   search,
   count,
@@ -204,7 +202,7 @@ function FlagBulkBar({
   );
 }
 
-/** Moves the focus back to a flag's row when the user closes the flag. */
+/** Moves the focus back to a flag's row when the flag's details close. */
 function useReturn(isOpen: boolean, toCurrent: () => void, makeCurrent: (() => void) | undefined) {
   const wasOpen = useRef(false);
   const isKnown = makeCurrent !== undefined;
@@ -216,7 +214,7 @@ function useReturn(isOpen: boolean, toCurrent: () => void, makeCurrent: (() => v
   }, [isOpen, isKnown]);
 }
 
-/** Makes only one row reachable with the Tab key. The arrow keys move to the other rows (roving tabindex). */
+/** Manages the row that is reachable with the Tab key. The arrow keys move to other rows (roving tabindex). */
 function useCurrentRow(
   count: number,
   scrollTo: (index: number) => void,
@@ -332,7 +330,7 @@ function Cell({ name, children }: { name: keyof typeof text.columns; children: R
   );
 }
 
-/** A switch that changes immediately. If the server rejects the change, the switch reverts and shows an error. */
+/** A switch that changes immediately. If the server rejects the change, the switch reverts and an error is shown. */
 export function FlagSwitch({
   flag,
   notify,
@@ -376,7 +374,6 @@ export function FlagSwitch({
   );
 }
 
-/** Updates every cached copy of a flag. */
 export function updateCachedFlag(projectId: number, now: Partial<Flag> & { id: number }): void {
   const changed = (flag: Flag) => (flag.id === now.id ? { ...flag, ...now } : flag);
   queryClient.setQueriesData<Page<Flag>>({ queryKey: ['flags', projectId, 'list'] }, (page) =>

@@ -3,10 +3,9 @@
 import type { Snippet } from '../../sending/snippets.ts';
 import type { Flag } from './flag.ts';
 
-/** How the code uses a flag: as a boolean or with variants, and with or without a payload. */
 interface Use {
   key: string;
-  /** The variant that the code checks for. Null for a boolean flag. */
+  /** The variant that the sample code checks for. Null for a boolean flag. */
   variant: string | null;
   hasPayload: boolean;
 }
@@ -158,9 +157,8 @@ const curl: SnippetOf = () => ({
     ),
 });
 
-/** Returns example code that evaluates the flag, for several SDKs. */
 export function createSnippets({ key, filters: { multivariate, payloads } }: Flag): Snippet[] {
-  // The sample code checks for the last variant, because by convention the first is the control.
+  // The sample code checks for the last variant, because the first variant is the control by convention.
   const variant = multivariate?.variants.at(-1)?.key ?? null;
   const hasPayload = Object.values(payloads ?? {}).some((payload) => payload !== null && payload !== '');
   return [web, react, node, python, go, php, ruby, ios, curl].map((of) => of({ key, variant, hasPayload }));

@@ -40,7 +40,7 @@ interface Reason {
   explanation: Explanation | null;
 }
 
-/** Explains a flag's value for a person: the conditions in order, and the first condition that decided the value. */
+/** Explains a flag's value for a person: the conditions in order, and the condition that decided the value. */
 export function FlagExplanation({
   flag,
   address,
@@ -127,8 +127,8 @@ export function FlagExplanation({
 }
 
 /**
- * A field for finding a person by email address, name or distinct ID. If the text does not match any person, it is used
- * as a distinct ID.
+ * A field for finding a person by email address, name or distinct ID. A text that does not match a person is used as a
+ * distinct ID.
  */
 function PersonChoice({
   chosen,
@@ -231,8 +231,8 @@ function EvaluationResult({ flag, reason, person }: { flag: Flag; reason: Reason
 }
 
 /**
- * Returns the condition that decided the value: the one that matched the person or, with `early_exit`, the one that
- * excluded the person.
+ * Returns the index of the condition that decided the value: the condition that matched the person or, with
+ * `early_exit`, the condition that excluded the person.
  */
 function decidingCondition({ filters }: Flag, { evaluation }: Reason): number | null {
   const { reason, condition_index: index } = evaluation;
@@ -295,7 +295,7 @@ function OneReason({ number, condition, explained, isDeciding, isReached, person
   );
 }
 
-/** Sorts filters for the explanation. Cohorts come last, because evaluating them is the most expensive. */
+/** Sorts filters in the order of their evaluation: cohort filters come last, because they are the most expensive. */
 function inOrder(filters: readonly Filter[]): Filter[] {
   return [...filters.filter(({ type }) => type !== 'cohort'), ...filters.filter(({ type }) => type === 'cohort')];
 }

@@ -21,7 +21,6 @@ import { type GroupsUrlState, spans } from './address.ts';
 import { type Group, type GroupType, getGroupName } from './shapes.ts';
 import { text } from './words.ts';
 
-/** The details of a group: its properties, persons and events. */
 export function GroupDetail({ type, address }: { type: GroupType; address: GroupsUrlState }) {
   const { id } = useProject();
   const { view, change } = address;

@@ -12,7 +12,7 @@ export interface GroupType {
   group_type_index: number;
 }
 
-/** Returns a group's display name, which is its property `name`. Returns null if the group has no name. */
+/** Returns a group's display name from its property `name`, or null if the group has no name. */
 export function getGroupName({ group_properties: { name } }: Group): string | null {
   return typeof name === 'string' && name.trim() !== '' ? name.slice(0, 200) : null;
 }

@@ -36,10 +36,9 @@ export function EventsOverTime({ span, zone }: Shown) {
   );
 }
 
-/** Number of bars for dropped events. The interval of the received events does not affect this number. */
+/** Number of bars in the chart of dropped events, regardless of the interval in the chart of received events. */
 const spans = 60;
 
-/** A chart of dropped events over time, with all reasons combined. */
 export function DropsOverTime({ span, zone }: Shown) {
   const { id } = useProject();
   const interval = chooseInterval(span) === 'minute' ? 'minute' : 'hour';

@@ -1,4 +1,4 @@
-// The Health page's tables of Kafka topics, running services, and the ages of the copies in ClickHouse.
+// The Health page's tables of Kafka topics, running services and ClickHouse copies.
 
 import type { ReactNode } from 'react';
 import type { Health, useHealth } from '../../api/queries.ts';
@@ -10,7 +10,6 @@ import { text } from './words.ts';
 
 type Query = ReturnType<typeof useHealth>;
 
-/** Shows the backlog and the throughput of each Kafka topic. */
 export function TopicTable({ health, zone }: { health: Query; zone: string }) {
   const { heads, about, names, nothing, unknown, never, title, hint } = text.topics;
   return (
@@ -73,10 +72,9 @@ export function TopicTable({ health, zone }: { health: Query; zone: string }) {
   );
 }
 
-/** Age from which a ClickHouse copy is shown as out of date. A copy is normally about ten seconds old. */
+/** Age, in seconds, from which a ClickHouse copy is shown as out of date. A copy is normally about ten seconds old. */
 const staleSeconds = 60;
 
-/** Shows the running services and their versions. */
 export function ServiceTable({ health }: { health: Query }) {
   const { title, hint, version, names, connected, absent, withoutSqlRole } = text.services;
   return (
@@ -103,7 +101,7 @@ export function ServiceTable({ health }: { health: Query }) {
   );
 }
 
-/** Shows the age of the events and persons in ClickHouse, which queries read. */
+/** Shows how old ClickHouse's copies of events and persons are. Queries read these copies. */
 function CopyAges({ events_age_seconds: events, persons_age_seconds: persons }: NonNullable<Health['clickhouse']>) {
   const { copiedEvents, copiedPersons, personsOfPostgres } = text.services;
   const isStale = Math.max(events ?? 0, persons ?? 0) > staleSeconds;
@@ -115,7 +113,7 @@ function CopyAges({ events_age_seconds: events, persons_age_seconds: persons }: 
   );
 }
 
-/** A section of the health report. It is grayed out if its source is unavailable. */
+/** A section of the Health page, which is grayed out if its source is unavailable. */
 function Part({
   title,
   hint,
@@ -133,7 +131,7 @@ function Part({
     <section className="panel health-part" aria-label={title}>
       <h2>{title}</h2>
       <p className="hint">{hint}</p>
-      {/* Do not show errors of later requests here, because the health line above the page reports them. */}
+      {/* Show an error only if the health data has never loaded. The health line above the page reports later errors. */}
       <Loaded query={{ ...health, error: health.data ? null : health.error }} what={words.pages.health.title}>
         {(data) =>
           data.sources[source] === 'ok' ? (

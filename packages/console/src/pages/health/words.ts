@@ -4,7 +4,7 @@ import { formatCount } from '../../words.ts';
 export const text = {
   figures: 'Current state',
   visible: 'Ingestion delay',
-  /** Durations below ten seconds always have one decimal, so that the figure's width remains stable. */
+  /** Durations below ten seconds always have one decimal, so that the figure's width does not change. */
   seconds: (seconds: number) => (seconds < 10 ? `${seconds.toFixed(1)} s` : formatDuration(seconds)),
   ofAll: 'highest delay across all projects',
   threshold: (seconds: number) => `late if more than ${formatDuration(seconds)}`,

@@ -1,4 +1,4 @@
-// A start page panel that ranks the values of a property (such as pages or countries) by number of visitors.
+// A start page panel that ranks a property's values, such as pages or countries, by number of visitors.
 
 import { formatPercent } from '@millrace/contracts/numbers';
 import { useId, useState } from 'react';
@@ -24,7 +24,7 @@ interface PanelProps extends RowsProps {
   onOpen: (dimension: Dimension) => void;
 }
 
-/** Shows the most frequent values of a property. If the panel has several properties, the user can switch. */
+/** Shows a property's most frequent values. If the panel has several properties, users can switch between them. */
 export function BreakdownPanel({ title, dimensions, onOpen, ...rows }: PanelProps) {
   const headingId = useId();
   const { open } = rows;
@@ -48,7 +48,7 @@ export function BreakdownPanel({ title, dimensions, onOpen, ...rows }: PanelProp
           </fieldset>
         )}
       </div>
-      {/* The key resets the rows, so that the previous breakdown disappears while another breakdown loads. */}
+      {/* The key resets the rows, so that they disappear while another breakdown loads. */}
       <Rows key={open} {...rows} />
     </section>
   );
@@ -56,14 +56,14 @@ export function BreakdownPanel({ title, dimensions, onOpen, ...rows }: PanelProp
 
 type Pair = [number | null, number | null];
 /**
- * A result row: the value, the visitors, the views, the bounce rate (only for some breakdowns), and the fraction that
- * the bar shows.
+ * A result row: the property value, the visitors, the views, the bounce rate (only for some breakdowns), and the bar's
+ * length as a fraction.
  */
 type Result = [string | null, Pair, Pair, ...(Pair | number)[]];
 
 const fewRows = 8;
 const manyRows = 100;
-/** Breakdowns with a bounce rate, which are those that describe how visitors arrived. */
+/** Breakdowns with a bounce rate: those that describe how visitors arrived. */
 const rated = new Set<Dimension>([
   ...(['Page', 'InitialPage', 'InitialReferringDomain', 'InitialUTMSource', 'InitialUTMCampaign'] as const),
 ]);

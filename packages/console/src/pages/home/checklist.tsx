@@ -11,7 +11,7 @@ import { text } from './words.ts';
 
 type Step = 'event' | 'identify' | 'insight' | 'flag' | 'invite';
 
-/** For each step, the page where the user completes it. */
+/** The page on which the user completes each step. */
 const pathOf: Record<Step, string> = {
   event: 'live',
   identify: 'live',
@@ -32,7 +32,7 @@ function Steps({ onDismiss }: { onDismiss: () => void }) {
   const { id } = useProject();
   const steps = useSteps();
   const done = steps.filter(({ isDone }) => isDone).length;
-  // Hide the checklist if the state of a step is unknown.
+  // Hide the checklist while it is unknown whether a step is done.
   if (steps.some(({ isDone }) => isDone === undefined) || done === steps.length) return null;
   return (
     <section className="panel home-steps" aria-labelledby="home-steps">
@@ -69,14 +69,14 @@ function Steps({ onDismiss }: { onDismiss: () => void }) {
   );
 }
 
-/** For each step, an API list. The step is done if the list has more than `than` entries. */
+/** For each step, a request to a list API. The step is done if the list has more than `than` items. */
 const lists: Record<Step, (projectId: number, organization: string) => { path: string; query: object; than: number }> =
   {
     event: (id) => ({ path: `/api/projects/${id}/events`, query: { limit: 1 }, than: 0 }),
     identify: (id) => ({ path: `/api/projects/${id}/events`, query: { limit: 1, event: '$identify' }, than: 0 }),
     insight: (id) => ({ path: `/api/projects/${id}/insights`, query: { limit: 1, saved: true }, than: 0 }),
     flag: (id) => ({ path: `/api/projects/${id}/feature_flags`, query: { limit: 1 }, than: 0 }),
-    // The count includes the user.
+    // The list of members includes the current user.
     invite: (_, organization) => ({ path: `/api/organizations/${organization}/members`, query: { limit: 2 }, than: 1 }),
   };
 
@@ -106,12 +106,12 @@ function readDismissed(id: number): boolean {
   }
 }
 
-/** Stores that the user has dismissed the checklist. @returns true, even if storing failed */
+/** Stores in the browser that the user has dismissed the checklist. @returns true, even without local storage */
 function writeDismissed(id: number): true {
   try {
     localStorage.setItem(keyOf(id), 'dismissed');
   } catch {
-    // If storage is not available, the checklist stays dismissed until the page is reloaded.
+    // Without local storage, the checklist stays dismissed until the page is reloaded.
   }
   return true;
 }

@@ -17,7 +17,10 @@ import { Checklist } from './checklist.tsx';
 import { OnlineCount } from './online.tsx';
 import { text } from './words.ts';
 
-/** Shows a dashboard for projects without web traffic: the primary dashboard, or else the most recently opened one. */
+/**
+ * Shows a dashboard for projects without web traffic: the primary dashboard or, by default, the most recently opened
+ * one.
+ */
 export function FavoriteDashboard() {
   const { id, primary_dashboard: primary } = useProject() as Environment;
   const { view, change, unknown } = useUrlState(boardParts);

@@ -1,4 +1,4 @@
-// The figures at the top of the start page, such as visitors and page views.
+// The start page's key figures, such as visitors and page views.
 
 import { computeChange, formatChange, formatValue, isGoodChange, type NumberFormat } from '@millrace/contracts/numbers';
 import { LineChart } from '../../parts/chart.tsx';
@@ -6,7 +6,6 @@ import { Tile } from '../../parts/tile.tsx';
 import { useWebQuery } from './queries.ts';
 import { text } from './words.ts';
 
-/** A row of a `WebOverviewQuery` result. */
 export interface Item {
   key: string;
   kind: string;
@@ -32,7 +31,6 @@ const formats: Record<string, NumberFormat> = {
 };
 const formatOf = (kind: string): NumberFormat => formats[kind] ?? { kind: 'number' };
 
-/** Shows the five key figures, each with its change and a chart over time. */
 export function KeyFigures({ items, range, round }: { items: readonly Item[]; range: object; round: number }) {
   const trend = useWebQuery<{ bucket: string; metrics: Partial<Record<Metric, number | null>> }[]>(
     { kind: 'WebTrendsQuery', ...range, metrics: Object.values(metricOf) },

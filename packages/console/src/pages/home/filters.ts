@@ -1,11 +1,11 @@
-// Filters that users set by clicking a row. In the URL, a filter has the form `Browser:Firefox`. For sessions without a
-// value, the form is `Browser`.
+// Filters that users set by clicking a row of a breakdown. In the URL, a filter has the form `Browser:Firefox`, or
+// `Browser` for sessions without a value.
 
 import { text } from './words.ts';
 
 export type Dimension = keyof typeof text.names;
 
-/** For each breakdown, the property whose values it shows. */
+/** The property that each breakdown shows. */
 const properties: Record<Dimension, { type: 'event' | 'session'; key: string }> = {
   Page: { type: 'event', key: '$pathname' },
   InitialPage: { type: 'session', key: '$entry_pathname' },
@@ -29,7 +29,7 @@ export interface RowFilter {
 
 const isDimension = (name: string): name is Dimension => Object.hasOwn(properties, name);
 
-/** Parses a filter. @returns null if the text is not a valid filter */
+/** Parses a filter in the URL. @returns null if the filter is invalid */
 export function readFilter(written: string): RowFilter | null {
   const at = written.indexOf(':');
   const dimension = at < 0 ? written : written.slice(0, at);
@@ -45,7 +45,6 @@ export function toPropertyFilter({ dimension, value }: RowFilter) {
 
 const countries = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' });
 
-/** Returns the display name of a filter value. */
 export function formatRowFilterValue({ dimension, value }: RowFilter): string {
   if (value === null) return text.none;
   if (dimension === 'InitialReferringDomain' && value === '$direct') return text.direct;

@@ -1,4 +1,4 @@
-// A project's start page, which shows website traffic or a dashboard, and the steps for setting up the project.
+// A project's start page, which shows website traffic or a dashboard, and a setup checklist.
 
 import { useQueries } from '@tanstack/react-query';
 import { Navigate } from '@tanstack/react-router';
@@ -12,12 +12,15 @@ import { WebTraffic } from './web-traffic.tsx';
 import { text } from './words.ts';
 import './home.css';
 
-/** This code is loaded on demand, because it contains the code for dashboards. */
+/** Loaded on demand, because it contains the code for dashboards. */
 const FavoriteDashboard = lazy(
   loadPageCode(() => import('./dashboard.tsx').then((part) => ({ default: part.FavoriteDashboard }))),
 );
 
-/** Shows website traffic, or else a dashboard. For a project without events, explains how to send the first event. */
+/**
+ * Shows website traffic or, for a project without page and screen views, a dashboard. A project without events is
+ * redirected to the Live page.
+ */
 export function Page() {
   const { id } = useProject();
   const known = useQueries({

@@ -1,4 +1,5 @@
-// Builds and runs the page's queries. Runs at most two queries at a time, because the API limits each project to three.
+// Builds and runs the start page's queries. At most two of them run at the same time, because the API allows three per
+// project.
 
 import { useQuery } from '@tanstack/react-query';
 import { call } from '../../api/request.ts';
@@ -14,12 +15,11 @@ const isDay = (value: string) => /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNa
 
 const parts = {
   time: part.oneOf<Time>(times, '-7d'),
-  /** Start of a custom range. */
   from: matchingText(isDay),
   to: matchingText(isDay),
   compare: part.oneOf(Object.keys(text.comparisons) as (keyof typeof text.comparisons)[], 'previous'),
   filters: part.list(),
-  /** Whether internal and test users are excluded. If the value is empty, the project's default applies. */
+  /** Whether internal and test users are excluded. Empty to use the project's default. */
   internal: part.oneOf(['', 'excluded', 'included'] as const, ''),
   pages: part.oneOf(['Page', 'InitialPage', 'ExitPage'] as const, 'Page'),
   sources: part.oneOf(
@@ -36,11 +36,10 @@ export const useHomeUrlState = () => useUrlState(parts);
 export type View = ReturnType<typeof useHomeUrlState>['view'];
 export type Change = ReturnType<typeof useHomeUrlState>['change'];
 
-/** The end of each time range that does not last until now, by the start of the range. */
+/** The ends of time ranges that end in the past, by their starts. */
 const ends: Partial<Record<Time, string>> = { '-1dStart': '-1dEnd', '-1mStart': '-1mEnd' };
 const hourly = new Set<Time>(['dStart', '-1dStart', '-24h']);
 
-/** Returns the fields that all queries of the page share. */
 export function buildCommonQueryFields({ time, from, to, compare, filters }: View, excludesInternal: boolean) {
   const isCustom = time === 'custom';
   const dateRange = isCustom
@@ -87,7 +86,10 @@ export const createQueryCall = (projectId: number, query: object, refresh?: stri
   body: { query, ...(refresh !== undefined && { refresh }) },
 });
 
-/** Runs a query. The previous result remains visible until the next. @param round incremented on each manual refresh */
+/**
+ * Runs a query. The previous result remains visible until the new result arrives.
+ * @param round incremented on each manual refresh
+ */
 export function useWebQuery<Results>(query: object, round: number) {
   const { id } = useProject();
   return useQuery({
@@ -105,7 +107,6 @@ export function useWebQuery<Results>(query: object, round: number) {
   });
 }
 
-/** Counts the persons with an event in the last five minutes. */
 export function useActivePersonCount() {
   const { id } = useProject();
   const query = {

@@ -50,7 +50,7 @@ export const text = {
     Browser: 'Browsers',
     OS: 'Operating systems',
   },
-  /** The name of a single value in each breakdown. Filters use these names. */
+  /** The singular name of each breakdown's property, which filters show. */
   names: {
     Page: 'Page',
     InitialPage: 'Entry page',

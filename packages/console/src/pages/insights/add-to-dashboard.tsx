@@ -19,7 +19,7 @@ interface Dashboard {
   name: string | null;
 }
 
-/** A menu of dashboards. Choosing a dashboard adds or removes the insight, and the user can undo this. */
+/** A menu of dashboards. Choosing a dashboard adds or removes the insight, and offers to undo the change. */
 export function AddToDashboard({ stored, offerUndo }: { stored: Insight; offerUndo: OfferUndo }) {
   const { id } = useProject();
   const change = useRecordChange<Insight>((saved) =>
@@ -63,7 +63,6 @@ function Dashboards({
   onToggle,
 }: {
   chosen: readonly number[];
-  /** True while the previous choice is being saved. */
   isBusy: boolean;
   onToggle: (dashboard: Dashboard) => void;
 }) {

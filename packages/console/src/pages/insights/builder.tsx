@@ -143,7 +143,7 @@ function useEdits(stored: Insight | null, { view, change }: InsightsUrlState) {
   const written = readInsightQuery(view.query);
   const insightQuery = written ?? readInsightQuery(draft) ?? savedQuery;
   const isDrafted = view.query === '' && draft !== '';
-  // Copies a draft to the URL, so that the draft is kept when the page reloads, and a copied URL contains it.
+  // Copies a draft to the URL, so that users can reload the page or share the URL.
   // biome-ignore lint/correctness/useExhaustiveDependencies: `change` is a new function on every render
   useEffect(() => {
     if (isDrafted) change({ query: draft }, { replace: true });
@@ -164,7 +164,6 @@ function useEdits(stored: Insight | null, { view, change }: InsightsUrlState) {
   };
 }
 
-/** Shows the query's result, and a dialog with the persons behind a number. */
 function Result({
   address: { view, change },
   insightQuery,
@@ -181,7 +180,7 @@ function Result({
   const { history } = useRouter();
   const isOpenedHere = useRef(false);
   const shownQuery = result.data?.insightQuery ?? insightQuery;
-  /** A chart change applies to the query in the form, which may differ from the query of the visible chart. */
+  /** Applies a chart change to the query in the form, which may differ from the visible chart's query. */
   const changeChart = (next: InsightQuery) => {
     const isChanged = (name: string) => JSON.stringify(next[name]) !== JSON.stringify(shownQuery[name]);
     onQuery({ ...insightQuery, ...Object.fromEntries(Object.entries(next).filter(([name]) => isChanged(name))) });
@@ -202,8 +201,7 @@ function Result({
         <PersonsDialog
           point={view.persons}
           onClose={() => {
-            // Opening the dialog added a history entry. Remove the entry when the dialog closes, so that Back does not
-            // open the dialog again.
+            // Opening the dialog added a history entry. Remove it, so that Back does not open the dialog again.
             if (isOpenedHere.current) history.back();
             else change({ persons: '' }, { replace: true });
             isOpenedHere.current = false;

@@ -12,7 +12,7 @@ import { words } from '../../words.ts';
 import type { Insight } from './view.ts';
 import { text } from './words.ts';
 
-/** A dialog that saves a query as a new insight, or changes the name, description and tags of a saved insight. */
+/** A dialog that saves a query as a new insight, or changes a saved insight's name, description and tags. */
 export function SaveDialog({
   stored,
   copied = null,

@@ -1,16 +1,16 @@
-// Form fields for several parts of the query form.
+// Form fields that several sections of the query form use.
 
 import type { ReactNode } from 'react';
 import type { Fields, InsightQuery } from '../../results/insight-query.ts';
 
 export interface PartProps {
   insightQuery: InsightQuery;
-  /** The API error, and the query field that caused it. */
+  /** An API error, and the query field that caused it. */
   problem: { part: string; detail: string };
   change: (fields: Fields) => void;
 }
 
-/** A labelled part of the form. API errors about its fields are shown below it. */
+/** A labelled section of the query form. API errors about its fields are shown below it. */
 export function FormPart({
   title,
   fields,

@@ -1,4 +1,4 @@
-// The actions for a saved insight, such as sharing, copying and deleting, and their dialogs.
+// A saved insight's actions, such as sharing, copying and deleting, and their dialogs.
 
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
@@ -55,7 +55,6 @@ export function InsightActions({
   );
 }
 
-/** The dialogs of an insight, including the dialog that saves its query. */
 export function InsightDialog({
   dialog,
   stored,

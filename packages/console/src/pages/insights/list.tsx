@@ -28,7 +28,7 @@ interface ListProps {
   offerUndo: OfferUndo;
 }
 
-/** Lists insights. Users can search and sort the list, and apply actions to several insights at a time. */
+/** Lists insights. Users can search and sort them, and change several insights at the same time. */
 export function InsightList({ address, notice, offerUndo }: ListProps) {
   const { view, change, unknown } = address;
   const { id } = useProject();
@@ -36,7 +36,7 @@ export function InsightList({ address, notice, offerUndo }: ListProps) {
   const filter = { search: view.search, order: view.order, favorited: view.favorites || undefined };
   const request: ApiCall = { path, query: { basic: true, ...filter } };
   const query = useOffsetPages<Insight>(['insights', id, 'list'], request);
-  // Results may be large, so the list does not wait for the results.
+  // Results may be large, so they are loaded separately and the list does not wait for them.
   const cached = useOffsetPages<Insight & { result: unknown }>(['insights', id, 'results'], {
     path,
     query: { refresh: 'force_cache', ...filter },

@@ -13,7 +13,7 @@ const named = {
   decimals: 'decimalPlaces',
 } as const;
 
-/** A dialog for a trend's unit, and for whether an increase is good. The query stores both choices. */
+/** A dialog for a trend's unit, and for whether an increase is good. Both are stored in the query. */
 export function NumberFormatButton({
   insightQuery,
   onQuery,

@@ -1,4 +1,4 @@
-// The dialog with the persons or groups behind a chart's number, and their CSV export.
+// The dialog with the persons or groups that a number in a chart counts, and their CSV export.
 
 import { formatCsv } from '@millrace/contracts/csv';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
@@ -20,19 +20,18 @@ import { createQueryCall, type QueryResponse } from './view.ts';
 import { text } from './words.ts';
 
 const pageSize = 100;
-/** Maximum number of persons to count and save. */
 const most = maxInCohort;
 
 interface ShownActor {
   id: string;
-  /** `group` for groups. Undefined for persons. */
+  /** `group` for a group. Undefined for a person. */
   type?: string;
   properties?: Record<string, unknown>;
   distinct_ids?: string[];
 }
 const actorsIn = ({ results }: QueryResponse) => (results as [ShownActor][]).map(([actor]) => actor);
 
-/** Lists the persons or groups behind a number. @param point JSON of a `Point`, from the URL */
+/** Lists the persons or groups that a number in a chart counts. @param point JSON of a `Point`, from the URL */
 export function PersonsDialog({ point, onClose }: { point: string; onClose: () => void }) {
   const { id } = useProject();
   const { name, source } = readPoint(point);
@@ -44,7 +43,7 @@ export function PersonsDialog({ point, onClose }: { point: string; onClose: () =
     initialPageParam: 0,
     getNextPageParam: ({ hasMore }, pages) => (hasMore ? pages.length * pageSize : undefined),
   });
-  // If the first page does not contain all persons, load the IDs of all of them.
+  // If there are further pages, load all IDs to show the total count.
   const rest = useQuery({
     queryKey: ['result', id, 'ids of persons', point],
     queryFn: ({ signal }) => call<QueryResponse>(requestOf('id', most), signal),
@@ -93,7 +92,6 @@ export function PersonsDialog({ point, onClose }: { point: string; onClose: () =
   );
 }
 
-/** Shows a person with name and email address, or a group with name and key. */
 function Actor({ actor: { id, type, properties = {}, distinct_ids: ids } }: { actor: ShownActor }) {
   const project = useProject();
   const isGroup = type === 'group';
@@ -118,7 +116,6 @@ function Actor({ actor: { id, type, properties = {}, distinct_ids: ids } }: { ac
   );
 }
 
-/** Downloads all persons as CSV. */
 function CsvButton({ read }: { read: () => Promise<QueryResponse> }) {
   const [isReading, setReading] = useState(false);
   const [problem, setProblem] = useState<unknown>(null);

@@ -18,7 +18,7 @@ interface FormProps extends Pick<PartProps, 'insightQuery' | 'problem'> {
   onQuery: (insightQuery: InsightQuery) => void;
 }
 
-/** A form for a query. Each part of the form edits separate fields of the query. */
+/** A form for a query. Each section of the form edits separate query fields. */
 export function QueryForm({ insightQuery, problem, onQuery }: FormProps) {
   const { kind } = insightQuery;
   const change = (fields: Fields) => onQuery({ ...insightQuery, ...fields });
@@ -245,7 +245,7 @@ function Retention({ insightQuery, problem, change }: PartProps) {
   );
 }
 
-/** A field for the aggregation of a funnel or retention query. In trends, each event has its own aggregation. */
+/** A field for the aggregation target of a funnel or retention query. In trends, each event has its own aggregation. */
 function Counted({ insightQuery, problem, change }: PartProps) {
   const groups = useGroupTypes();
   const chosen = insightQuery.aggregation_group_type_index;
@@ -320,8 +320,8 @@ function Range({ insightQuery, problem, change }: PartProps) {
   const { kind } = insightQuery;
   const isRetention = kind === 'RetentionQuery';
   const { compare } = toFields(insightQuery.compareFilter);
-  // A retention query has no date range. Its number of periods, which is next to the events in the form, determines the
-  // range.
+  // A retention query does not have a date range. Its number of periods, which is next to the events in the form,
+  // determines the range.
   if (isRetention && !problem.part.startsWith('dateRange')) return null;
   return (
     <FormPart title={text.range} fields={['dateRange', 'interval', 'compareFilter']} problem={problem}>
@@ -355,7 +355,10 @@ function Range({ insightQuery, problem, change }: PartProps) {
   );
 }
 
-/** Returns the interval for a new range: hours for about one day, and days for more. Keeps other intervals. */
+/**
+ * Returns the interval for a new date range: hours for about one day, days for a longer range. Other intervals are
+ * kept.
+ */
 function intervalFor({ interval }: InsightQuery, range: DateRange): Fields {
   const isShort = ['dStart', '-1dStart|-1dEnd', '-24h'].includes(toRangeKey(range));
   if (isShort && (interval ?? 'day') === 'day') return { interval: 'hour' };

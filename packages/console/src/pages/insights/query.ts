@@ -6,7 +6,6 @@ import { text } from './words.ts';
 export const kinds = ['TrendsQuery', 'FunnelsQuery', 'RetentionQuery', 'LifecycleQuery'] as const;
 export type Kind = (typeof kinds)[number];
 
-/** Parses a query. @returns null if the JSON is not a query */
 export function readInsightQuery(json: string): InsightQuery | null {
   try {
     return findSource(JSON.parse(json));
@@ -19,7 +18,7 @@ export const isKind = (kind: string): kind is Kind => (kinds as readonly string[
 
 const event = (name: string | null): Fields => ({ kind: 'EventsNode', event: name, ...(name !== null && { name }) });
 
-/** Converts a query to another kind, preserving events, filters and date range. */
+/** Converts a query to another insight type and preserves its events, filters and date range. */
 export function convertToKind(insightQuery: InsightQuery, kind: Kind): InsightQuery {
   const { properties, filterTestAccounts, dateRange, interval } = insightQuery;
   const shared = {
@@ -87,12 +86,13 @@ export function listChartTypes(insightQuery: InsightQuery): {
   }
 }
 
-/** Sets a query's chart type. Returns the query unchanged if the API does not have the type. */
+/** Sets a query's chart type. Returns the query unchanged if the API does not have the chart type. */
 export function setChartType(insightQuery: InsightQuery, chartType: string): InsightQuery {
   const { display } = toFields(insightQuery.trendsFilter);
   switch (insightQuery.kind) {
     case 'TrendsQuery': {
-      // A table has a row for each interval, but a query for a single number does not return intervals.
+      // A table has a row for each interval, but a single-number query does not return intervals, so change it to a
+      // line chart.
       const named = chartType !== 'table' ? chartType : display === 'BoldNumber' ? 'ActionsLineGraph' : display;
       return named === display
         ? insightQuery
@@ -105,10 +105,9 @@ export function setChartType(insightQuery: InsightQuery, chartType: string): Ins
   }
 }
 
-/** Aggregations that require a property. */
 export const propertyMaths = new Set(['sum', 'avg', 'median', 'p75', 'p90', 'p95', 'p99', 'min', 'max']);
 
-/** Returns whether the query is complete and can run. */
+/** Returns whether the query has all fields that it needs to run. */
 export function isComplete({ kind, series, breakdownFilter, funnelsFilter, retentionFilter }: InsightQuery): boolean {
   const needsNumber = (value: unknown) => value !== undefined && !(Number(value) > 0);
   return (
@@ -124,12 +123,12 @@ export const lacksProperty = ({ math, math_property: property }: Fields) =>
 
 export const toSeriesLetter = (at: number) => String.fromCharCode(65 + at);
 
-/** Returns the part of the form that an API error belongs to. The error message begins with the field's path. */
+/** Returns the query field that an API error is about. The error message begins with the field's path. */
 export function findFormPart(detail: string): string {
   return /^([A-Za-z_]+)(\.[\w]+)*: /.exec(detail)?.[1] ?? '';
 }
 
-/** Replaces the source in the saved query. Preserves its other fields, such as display settings from other clients. */
+/** Replaces the source of the saved query. Preserves the other fields, such as display settings from other clients. */
 export function wrapQuery(stored: { query: unknown } | null, insightQuery: InsightQuery): unknown {
   const around = stored?.query;
   const isWrapped = typeof around === 'object' && around !== null && 'source' in around;

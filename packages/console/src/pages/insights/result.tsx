@@ -35,7 +35,10 @@ interface PaneProps {
   onPersons: (point: Point) => void;
 }
 
-/** Shows the query's result. The previous result remains visible, but grayed out, until the next result arrives. */
+/**
+ * Shows the query's result as a chart or a table. The previous result remains visible, but grayed out, until a new
+ * result arrives.
+ */
 export function ResultPane({ insightQuery, result, onQuery, onAgain, onPersons }: PaneProps) {
   const zoom = useZoom(insightQuery, onQuery);
   const isOld = result.isPlaceholderData || result.isFetching;
@@ -153,7 +156,7 @@ function OverTime({
   zoom: Zoom;
   shown: RefObject<Plot | null>;
 }) {
-  // The value of a formula does not correspond to a set of persons.
+  // A formula's value does not correspond to a set of persons.
   const hasPersons = toFields(insightQuery.trendsFilter).formula === undefined;
   const open = (one: Series, at: number) => {
     const day = one.days[at] ?? '';

@@ -1,4 +1,4 @@
-// Suggests a new insight's name, based on the query.
+// Suggests a name for a new insight, based on its query.
 
 import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { formatRange } from '../../filters/date-range.tsx';
@@ -11,7 +11,7 @@ const { suggested } = text;
 
 /**
  * Suggests a name, for example `order (unique users) by Browser, last 7 days`. Returns an empty string if the console
- * cannot edit this kind of query.
+ * cannot edit the query's type.
  */
 export function suggestName(insightQuery: InsightQuery): string {
   if (!isKind(insightQuery.kind)) return '';
@@ -57,5 +57,5 @@ function nameOfSeries({ event, math, math_property: property }: Fields): string 
 
 const nameOf = (event: unknown) => (typeof event === 'string' ? event : text.eventHint);
 
-/** Returns the name with a lower-case first character, for use within a sentence. */
+/** Returns the name with a lower-case first character, for use within a longer name. */
 const lowered = (name: string) => name.charAt(0).toLowerCase() + name.slice(1);

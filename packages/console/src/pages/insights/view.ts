@@ -13,7 +13,7 @@ import { findFormPart, isComplete } from './query.ts';
 const parts = {
   /** Short ID of the open insight, or `new`. Empty while the list is shown. */
   insight: part.text(),
-  /** JSON of the query, if it differs from the saved query. */
+  /** JSON of the edited query. Empty to use the saved query. */
   query: part.text(),
   search: part.text(),
   order: part.oneOf(
@@ -65,13 +65,12 @@ export const createQueryCall = (projectId: number, query: unknown, refresh?: str
 
 export type QueryResult = QueryResponse & {
   /**
-   * The query that returned this result. It differs from the query in the form while the user is editing or a query is
-   * running.
+   * The query that returned this result. It differs from the query in the form while the user is editing or a newer
+   * query is running.
    */
   insightQuery: InsightQuery;
 };
 
-/** A query's state, as displayed on pages. */
 export type ShownResult = Pick<
   UseQueryResult<QueryResult>,
   'data' | 'error' | 'failureReason' | 'isFetching' | 'isPlaceholderData' | 'refetch'
@@ -105,7 +104,7 @@ export function useQueryResult(insightQuery: InsightQuery, isNew: number): { res
     if (data) setLast(data);
   }, [data]);
   const problem = query.error instanceof ApiProblem && query.error.status === 400 ? query.error.message : '';
-  // The form shows an error about a field next to the field, so the result does not show the error again.
+  // The form shows an error next to the field that caused it, so the result does not repeat the error.
   const isShownInForm = findFormPart(problem) !== '' && last !== undefined;
   return { result: isShownInForm ? { ...query, data: last, error: null } : query, problem };
 }

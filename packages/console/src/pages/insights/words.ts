@@ -149,7 +149,6 @@ export const text = {
   unnamedDashboard: 'Untitled',
   saveAs: 'Save as new insight',
   saveTitle: 'Save insight',
-  /** Parts of a suggested insight name. */
   suggested: {
     all: (names: readonly string[]) =>
       list.format(names.length > 3 ? [...names.slice(0, 2), `${names.length - 2} more`] : names),

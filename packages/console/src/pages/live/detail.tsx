@@ -21,13 +21,12 @@ export interface Filter {
 }
 
 interface DetailProps {
-  /** The message from the stream. Null if the event was opened from the URL. */
+  /** The event's message in the stream. Null if the event was opened from the URL. */
   message: LiveMessage | null;
   filter: Filter;
   onClose: () => void;
 }
 
-/** Shows the details of a stored event, or the reason why the event was not stored. */
 export function LiveEventDetail({ uuid, message, filter, onClose }: DetailProps & { uuid: string | null }) {
   const isStored = uuid !== null && message?.outcome !== 'dropped';
   return (

@@ -14,13 +14,12 @@ interface Filters {
   event: readonly string[];
   without: readonly string[];
   person: string;
-  /** Property filters, each as JSON in the API's format. */
   properties: readonly string[];
 }
 
 /**
- * Loads the latest events that match the stream's filters. Loads them again when the stream first opens, so that events
- * stored in the meantime are not missing.
+ * Loads the latest stored events that match the stream's filters. Reloads them when the stream opens, because events
+ * may have been stored before the stream opened.
  */
 export function useEarlierEvents({ event, without, person, properties }: Filters, stream: StreamState) {
   const { id } = useProject();

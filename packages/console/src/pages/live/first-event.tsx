@@ -1,7 +1,7 @@
 import { SnippetChoice, TestEvent } from '../../sending/sending.tsx';
 import { text } from './words.ts';
 
-/** Shown instead of an empty list. Explains how to send the first event with the project's key and host. */
+/** Shown instead of an empty list. Explains how to send the first event with the project's API key and host. */
 export function FirstEvent() {
   return (
     <div className="first panel">

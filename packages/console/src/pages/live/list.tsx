@@ -13,8 +13,8 @@ import { text } from './words.ts';
 
 const rowHeight = 34;
 /**
- * Slightly longer than an animation frame. The list uses a timer, because animation frames do not fire while the window
- * is hidden.
+ * Delay of the timer that opens a selected event, slightly longer than an animation frame. Animation frames do not fire
+ * while the window is hidden.
  */
 const frameMs = 20;
 
@@ -155,7 +155,7 @@ function Cells({ row: { message, time }, zone }: { row: Row; zone: string }) {
 }
 
 /**
- * Announces the number of new events to screen readers every ten seconds at most, because announcing each event would
+ * Announces the number of new events to screen readers at most every ten seconds, because announcing each event would
  * be too much.
  */
 function Announcer({ rows }: { rows: readonly Row[] }) {

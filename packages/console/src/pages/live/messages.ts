@@ -1,4 +1,4 @@
-/** A row on the Live page: an event that was stored, changed or dropped, and the reason. */
+/** An event that was stored, changed or dropped, with the reason. The Live page shows it as a row. */
 export interface LiveMessage {
   uuid: string | null;
   timestamp: string;
@@ -10,28 +10,27 @@ export interface LiveMessage {
   captured_at?: string;
   stored_at?: string;
   reason?: string;
-  /** An explanation of the reason. */
   detail?: string;
   severity?: string;
   details?: Record<string, unknown>;
   rule?: string;
 }
 
-/** A status message of the stream. */
+/** A message about the stream's status. */
 export type LiveNotice =
   | { kind: 'hello'; stored: boolean; why: string | null }
   | { kind: 'gap'; missed: number }
   | { kind: 'share'; share: number }
   | { kind: 'trouble'; detail: string }
-  /** The stream works again, so an earlier `trouble` is resolved. */
+  /** Ends an earlier `trouble`, because a lag is sent only while the stream works. */
   | { kind: 'lag' }
   | { kind: 'bye'; reason: string };
 
 export type StreamMessage = { kind: 'event'; message: LiveMessage } | LiveNotice;
 
 /**
- * Returns a function that parses an event stream in chunks. It accepts any line endings, and multi-line data. It
- * ignores comments, except that a comment with the lag is passed to `take` as a message named `lag`.
+ * Returns a parser for an event stream, which accepts the stream in chunks, with any line endings and multi-line data.
+ * Comments are ignored, except that a comment with the lag is passed to `take` as a message named `lag`.
  */
 export function createStreamParser(take: (name: string, data: string) => void) {
   let rest = '';

@@ -31,7 +31,6 @@ const parts = {
   person: part.text(),
   properties: part.list(),
   paused: part.flag(),
-  /** UUID of the open event. */
   open: part.text(),
 };
 
@@ -56,10 +55,10 @@ export function Page() {
   const hasFilter = Object.values(query).some((value) => value !== '');
   const isNarrowed = hasFilter || searchText !== '';
   const isFirst = useIsFirst(id, all.length > 0);
-  // Render the details with low priority, because their many values with menus take long to render and must not delay
-  // the next key press.
   const togglePause = () => change({ paused: !view.paused }, { replace: true });
   usePageKeys({ ' ': togglePause });
+  // Render the details with low priority, because their many menus take long to render and must not delay the next key
+  // press.
   const details = useDeferredValue(useMemo(() => ({ row: open, uuid: openUuid }), [open, openUuid]));
   const { filter, onClose } = useActions({ view, change, onOpen });
   if (isFirst && !hasFilter && live.state.kind !== 'failed') {
@@ -130,8 +129,8 @@ type View = ReturnType<typeof useUrlState<typeof parts>>['view'];
 type Change = ReturnType<typeof useUrlState<typeof parts>>['change'];
 
 /**
- * Returns the open event. The URL contains the event's UUID, so that other browsers can open it even if their lists do
- * not contain it. An event that was dropped before it received a UUID can be open only in this tab.
+ * Manages the open event. Its UUID is stored in the URL, so that other browsers can open the event even if their lists
+ * do not contain it. An event that was dropped before it received a UUID can be open only in this tab.
  */
 function useOpen(rows: readonly Row[], uuid: string, change: Change) {
   const [chosen, setChosen] = useState<Row | null>(null);
@@ -148,7 +147,10 @@ function useOpen(rows: readonly Row[], uuid: string, change: Change) {
 
 const MemoDetail = memo(LiveEventDetail);
 
-/** Returns the actions for a row. The functions are the same on every render. */
+/**
+ * Returns the actions for a row. The functions remain the same on every render, so that memoized rows are not rendered
+ * again.
+ */
 function useActions(now: { view: View; change: Change; onOpen: (row: Row | null) => void }) {
   const newest = useRef(now);
   newest.current = now;
@@ -191,7 +193,7 @@ function chipsOf(view: View, change: Change) {
   ];
 }
 
-/** Parses a filter from the URL, which may contain any text. */
+/** Parses a property filter in the URL, which may be invalid. */
 function readProperty(written: string): { name: string; relation: string; value: string } {
   try {
     const { key, operator, value } = JSON.parse(written) as Record<string, unknown>;
@@ -233,7 +235,7 @@ function Rate({ rows }: { rows: readonly Row[] }) {
   );
 }
 
-/** Shows the stream's status in one line. Renders nothing in the normal state. */
+/** Shows the stream's status in one line. Renders nothing while the stream works normally. */
 function StreamLine({
   live: { state, why, trouble, missed, wasAway, share },
   problem,
@@ -262,8 +264,8 @@ function StreamLine({
 const searchId = 'live-search';
 
 /**
- * A search field that filters the list by a part of the event name while the user types. Pressing Enter filters the
- * stream by the complete name.
+ * A search field that filters the list by a substring of the event name while the user types. Pressing Enter filters
+ * the stream by the complete event name.
  */
 function EventSearch({
   value,

@@ -7,7 +7,7 @@ export type StreamState =
   | { kind: 'connecting' }
   | { kind: 'open' }
   | { kind: 'waiting'; seconds: number }
-  /** Other tabs of this browser already have the maximum number of streams open. */
+  /** This browser's other tabs already have the maximum number of streams open. */
   | { kind: 'crowded' }
   /** The server's error response, reduced to values that a `BroadcastChannel` can transfer. */
   | { kind: 'failed'; status: number; body: unknown };
@@ -23,8 +23,8 @@ const maxStreams = 4;
 const crowdedWaitMs = 2000;
 
 /**
- * Shares one stream among all tabs of this browser with the same project and filters. The tab with the lock reads the
- * stream and broadcasts the messages to the other tabs. If that tab closes, the lock passes to the next tab.
+ * Shares one stream among all tabs of this browser with the same project and filters. The tab that holds the lock reads
+ * the stream and broadcasts its messages to the other tabs. If that tab closes, another tab gets the lock.
  * @returns a function that leaves the stream
  */
 export function joinLiveStream(
@@ -52,7 +52,7 @@ export function joinLiveStream(
   };
   listener.state({ kind: 'connecting' });
   channel.postMessage('state?');
-  // The Locks API is not available on insecure origins. Each tab then reads its own stream.
+  // The Locks API is not available on insecure origins, where each tab reads its own stream.
   const reading = navigator.locks
     ? navigator.locks.request(name, { signal: leaving.signal }, readAsLeader)
     : readAsLeader();
@@ -67,7 +67,7 @@ interface Reading {
   emit: (shared: Shared) => void;
 }
 
-/** Waits for one of the stream slots that this browser's tabs share, and then reads the stream. */
+/** Waits for a free stream slot, and then reads the stream. All tabs of this browser share the slots. */
 async function takeSlot(reading: Reading): Promise<void> {
   if (!navigator.locks) return readWithRetries(reading);
   const { signal, emit } = reading;
@@ -85,7 +85,7 @@ async function takeSlot(reading: Reading): Promise<void> {
   }
 }
 
-/** Reconnects with increasing delays each time the stream ends. Stops only after errors that a retry cannot fix. */
+/** Reconnects with increasing delays each time the stream ends. Stops only after an error that a retry cannot fix. */
 async function readWithRetries({ path, query, signal, emit }: Reading): Promise<void> {
   for (let failures = 0; !signal.aborted; ) {
     emit({ state: { kind: 'connecting' } });

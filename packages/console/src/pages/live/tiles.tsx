@@ -52,14 +52,14 @@ export function LiveTiles({ rows, streamed }: { rows: readonly Row[]; streamed: 
 }
 
 /**
- * Counts the events of the last minute. Counting is slow, so the page queries the server only every ten seconds. In the
- * meantime, it updates the counts with the received events.
+ * Counts the events of the last minute. Counting is slow, so the server is queried only every ten seconds. In between,
+ * the counts are updated with the received events.
  */
 export function useLastMinuteCounts(rows: readonly Row[]) {
   const { data: health, dataUpdatedAt } = useHealth(useProject().id);
   if (!health) return undefined;
   const counted = Date.parse(health.checked_at);
-  // Use the server's clock, because the local clock may differ.
+  // Use the server's clock, because the local clock may be wrong.
   const minuteAgo = counted + (Date.now() - dataUpdatedAt) - 60_000;
   const moved = { stored: 0, dropped: 0 };
   for (const { message } of rows) {

@@ -5,7 +5,7 @@ import type { Query } from '../../api/request.ts';
 import type { LiveMessage } from './messages.ts';
 import { joinLiveStream, type StreamState } from './shared-stream.ts';
 
-/** Maximum number of rows in memory. Users can find older events on the Events page. */
+/** Maximum number of rows in memory. Older events are available on the Events page. */
 const maxRows = 1000;
 const beatMs = 300;
 const hiddenPatienceMs = 60_000;
@@ -15,23 +15,22 @@ export interface Row {
   message: LiveMessage;
   /** Time when the message arrived, according to the local clock. */
   at: number;
-  /** The time that the list shows and sorts by. */
+  /** Time that the list shows and sorts by. */
   time: number;
-  /** Whether the row arrived in the latest update. */
   isNew: boolean;
 }
 
 export interface Live {
   rows: readonly Row[];
   state: StreamState;
-  /** Why the stream does not contain stored events. Null if it does. */
+  /** Reason why the stream does not contain stored events. Null if it contains them. */
   why: string | null;
-  /** Number of messages that the server has skipped since the user opened the page or the stream was interrupted. */
+  /** Number of messages that the server has skipped, because the stream was too slow. */
   missed: number;
   wasAway: boolean;
   /** The data that the server currently cannot read. Null if all data is available. */
   trouble: string | null;
-  /** The fraction of all events that the stream contains. Less than 1 if the stream is sampled. */
+  /** Fraction of all events that the stream contains. Less than 1 if the stream is sampled. */
   share: number;
   waiting: number;
 }
@@ -48,8 +47,8 @@ const empty: Live = {
 };
 
 /**
- * Receives a project's events. Updates are batched. While the user pauses the list, new events are only counted. If the
- * tab is hidden for more than a minute, the stream closes. The page then says so when the tab is visible again.
+ * Receives a project's live events. Updates are batched. While the list is paused, new events are only counted. If the
+ * tab is hidden for more than a minute, the stream closes, and the page reports this when the tab is visible again.
  */
 export function useLiveEvents(path: string, query: Query, isPaused: boolean): Live {
   const [live, setLive] = useState<Live>(empty);
@@ -59,7 +58,6 @@ export function useLiveEvents(path: string, query: Query, isPaused: boolean): Li
   paused.current = isPaused;
   const isVisible = useIsVisible();
   const key = JSON.stringify([path, query]);
-  // Start a new list when a filter changes.
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the key changes
   useEffect(() => {
     waiting.current = [];
@@ -122,7 +120,10 @@ export function useLiveEvents(path: string, query: Query, isPaused: boolean): Li
 
 export const getMessageTime = ({ stored_at: storedAt, timestamp }: LiveMessage) => Date.parse(storedAt ?? timestamp);
 
-/** Sorts rows by time, newest first. Rows with the same time are already in order of arrival, latest first. */
+/**
+ * Sorts rows by time, newest first. The sort is stable, so rows with the same time remain in order of arrival, latest
+ * first.
+ */
 export const sortNewestFirst = (rows: readonly Row[]) => rows.toSorted((one, other) => other.time - one.time);
 
 const old = (row: Row): Row => (row.isNew ? { ...row, isNew: false } : row);

@@ -37,7 +37,7 @@ export const text = {
   noticed: 'dropped at',
   uuid: 'UUID',
   copyJson: 'Copy JSON',
-  /** The name contains only the city of the time zone, because the column has the width of a time. */
+  /** Only the city of the time zone is shown, because the column is narrow. */
   time: (zone: string) => `Time, ${zone.split('/').at(-1)?.replaceAll('_', ' ')}`,
   event: 'Event',
   person: 'Person',

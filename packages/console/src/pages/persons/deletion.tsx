@@ -14,7 +14,7 @@ import { words } from '../../words.ts';
 import type { Person } from './shapes.ts';
 import { text } from './words.ts';
 
-/** A dialog for deleting a person. To confirm, the user must type the person's email address or name. */
+/** A dialog for deleting a person. The user must type the person's email address or name to confirm. */
 export function DeletePerson({
   person,
   onClose,
@@ -65,8 +65,8 @@ export function DeletePerson({
 }
 
 /**
- * Returns the text that the user must type: the email address, name or distinct ID. Prefers values that are probably
- * unique.
+ * Returns the text that the user must type to confirm: the email address, name or distinct ID. Prefers values that are
+ * probably unique.
  */
 function typeableOf({ uuid, properties: { email, name }, distinct_ids: [distinctId] }: Person): string {
   const isTypeable = (value: unknown): value is string =>

@@ -23,7 +23,6 @@ interface Merges {
   }[];
 }
 
-/** Lists a person's distinct IDs, and shows how the stored events merged them. */
 export function DistinctIds({ person }: { person: Person }) {
   const { id } = useProject();
   const request: ApiCall = { path: `/api/projects/${id}/persons/${person.uuid}/merges` };

@@ -30,8 +30,8 @@ export function Page() {
   const address = usePersonsUrlState();
   const { view, change, unknown } = address;
   const { id } = useProject();
-  // A search in the default order must not set `order`. The API then returns persons whose email address or distinct ID
-  // begins with the text first.
+  // Omit `order` for a search in the default order. The API then returns persons whose email address or distinct ID
+  // begins with the search text first.
   const isUsual = view.search !== '' && view.sort === '-created_at';
   const request: ApiCall = {
     path: `/api/projects/${id}/persons`,
@@ -53,7 +53,10 @@ export function Page() {
   );
 }
 
-/** Follow the links to further pages, because a search that exceeds its time limit returns an incomplete page. */
+/**
+ * Reads the UUIDs of the listed persons. Follows the links to further pages, because a search that exceeds its time
+ * limit returns an incomplete page.
+ */
 async function readUuids({ path, query }: ApiCall): Promise<string[]> {
   const uuids: string[] = [];
   let cursor: string | undefined;
@@ -66,8 +69,7 @@ async function readUuids({ path, query }: ApiCall): Promise<string[]> {
 }
 
 /**
- * Shows the number of persons in the project, or of persons who match the search. A number with a plus sign is a lower
- * bound.
+ * Shows how many persons the project has, or how many match the search. A plus sign after the number means "at least".
  */
 function Count({ search }: { search: string }) {
   const { id } = useProject();
@@ -85,7 +87,6 @@ function Count({ search }: { search: string }) {
   return data && <span className="pill">{`${formatNumber(data.count)}${data.is_complete ? '' : '+'}`}</span>;
 }
 
-/** Each search has its own query key, so a late response cannot replace a newer one. */
 function usePages(name: string, { path, query }: ApiCall) {
   const { id } = useProject();
   return useInfiniteQuery({
@@ -98,7 +99,7 @@ function usePages(name: string, { path, query }: ApiCall) {
 
 function List({ request, address: { view, change } }: { request: ApiCall; address: PersonsUrlState }) {
   const query = usePages('list', request);
-  // Finding the latest events takes longer and may fail, so the list does not wait for them.
+  // Finding the persons' latest events takes longer and may fail, so the list does not wait for them.
   const seen = usePages('seen', { ...request, query: { ...request.query, last_seen: true } });
   const lastSeen = new Map(
     seen.data?.pages.flatMap(({ results }) => results.map(({ uuid, last_seen_at: at }) => [uuid, at] as const)),
@@ -120,7 +121,7 @@ function List({ request, address: { view, change } }: { request: ApiCall; addres
       <Loaded query={query} what={text.what}>
         {({ pages }) => {
           const persons = pages.flatMap(({ results }) => results);
-          // A search that exceeded its time limit may return a page without persons before the last page.
+          // A search that exceeded its time limit may return an empty page before the last page.
           if (persons.length === 0 && query.hasNextPage)
             return (
               <>

@@ -23,7 +23,7 @@ import { DistinctIds } from './ids.tsx';
 import { type Cursor, formatDevice, formatLocation, type Person } from './shapes.ts';
 import { text } from './words.ts';
 
-/** Shows a person's details. For a deleted person, shows the progress of the deletion. */
+/** Shows a person's details or, for a deleted person, the progress of the deletion. */
 export function PersonDetail({ id, address }: { id: string; address: PersonsUrlState }) {
   const project = useProject();
   const query = useQuery({
@@ -100,8 +100,8 @@ function Head({ person, onClose, onDeleted }: { person: Person; onClose: () => v
 }
 
 /**
- * Shows the time, location and device of the person's latest event. If the person does not have a property, its value
- * comes from the event.
+ * Shows the time, location and device of the person's latest event. If the event does not contain the location or
+ * device, shows the person's properties.
  */
 function LastSeen({ person: { uuid, properties } }: { person: Person }) {
   const { id, timezone } = useProject();
@@ -242,7 +242,6 @@ function Flags({ person: { distinct_ids: ids } }: { person: Person }) {
   );
 }
 
-/** Lists the cohorts that currently contain a person. */
 function PersonCohorts({ uuid }: { uuid: string }) {
   const { id } = useProject();
   const request = { path: `/api/projects/${id}/persons/cohorts`, query: { person_id: uuid } };

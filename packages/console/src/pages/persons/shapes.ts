@@ -1,8 +1,7 @@
-// Persons in the API's format, and texts for their location and device.
+// Persons in the API's format, and strings that describe their location and device.
 
 import { escapeInvisible } from '../../event-detail/json-text.ts';
 
-/** A person in the API's format. */
 export interface Person {
   uuid: string;
   name: string;
@@ -14,13 +13,12 @@ export interface Person {
   last_seen_at: string | null;
 }
 
-/** A page of a list with cursor pagination. */
 export interface Cursor<Item> {
   results: Item[];
   next: string | null;
 }
 
-/** Returns a person's last location, from the GeoIP properties that the server adds to events. */
+/** Returns a person's last location from the GeoIP properties, which the server adds to events. */
 export const formatLocation = ({ $geoip_city_name: city, $geoip_country_name: country }: Record<string, unknown>) =>
   texts([city, country]).join(', ');
 

@@ -10,7 +10,6 @@ import { FormProblem } from '../../parts/form.tsx';
 import { words } from '../../words.ts';
 import { text } from './words.ts';
 
-/** A block in a settings section, with a heading, an explanation, and a form or table. */
 export function SettingsBlock({
   title,
   about,
@@ -21,7 +20,7 @@ export function SettingsBlock({
   title: string;
   about?: ReactNode;
   buttons?: ReactNode;
-  /** The block's API request, which users can view as a terminal command. */
+  /** The API request that the block makes. Users can view it as a terminal command. */
   request?: ApiCall;
   children?: ReactNode;
 }) {
@@ -43,7 +42,7 @@ export function SettingsBlock({
   );
 }
 
-/** Shows that the last action succeeded, and announces the success to screen readers. */
+/** Shows that the last action succeeded, and announces this to screen readers. */
 export function SuccessMessage({ children }: { children: ReactNode }) {
   return (
     <span className="good" role="status">
@@ -52,7 +51,7 @@ export function SuccessMessage({ children }: { children: ReactNode }) {
   );
 }
 
-/** Shows a secret once. The page does not store the secret. */
+/** Shows a secret once. The page does not store it. */
 export function OneTimeSecret({ title, value, onDone }: { title: string; value: string; onDone: () => void }) {
   return (
     <section className="panel settings-block settings-secret" aria-label={title}>
@@ -73,7 +72,7 @@ export function OneTimeSecret({ title, value, onDone }: { title: string; value: 
 /**
  * A dialog that asks for confirmation before an action that cannot be undone.
  * @param act performs the action; if it fails, the dialog remains open and shows the error
- * @param typed text that the user must type to confirm; undefined if typing is not required
+ * @param typed the text that the user must type to confirm; by default, typing is not required
  */
 export function ConfirmationDialog({
   title,

@@ -1,6 +1,6 @@
 /**
  * Radio buttons with an explanation for each option.
- * @param onChoose undefined if the buttons are uncontrolled and the form reads their value
+ * @param onChoose omitted if the form reads the chosen value itself
  */
 export function RadioCards<Value extends string>({
   name,

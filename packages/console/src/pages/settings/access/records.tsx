@@ -63,10 +63,7 @@ interface Feature {
   name: string;
 }
 
-/**
- * Shows the access rules of an early access feature. They are shown here, because the console has no page for early
- * access features.
- */
+/** Shows an early access feature's access rules here, because the console has no page for early access features. */
 function OneFeature() {
   const { id } = useProject();
   const selectId = useId();
@@ -117,7 +114,7 @@ function OneFeature() {
 function Kinds({ rules, roles, path }: { rules: RecordRules; roles: readonly Role[]; path: string }) {
   const { id } = useProject();
   const selectId = useId();
-  /** ID of a role. Empty for everyone. */
+  /** Empty for a rule that applies to everyone. */
   const [roleId, setRoleId] = useState('');
   const change = useMutation({
     mutationFn: ({ resource, level }: { resource: string; level: Level }) =>

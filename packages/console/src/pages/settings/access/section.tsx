@@ -20,7 +20,7 @@ import { RecordAccess, type Role } from './records.tsx';
 import { text } from './words.ts';
 
 const rules = ['', 'member', 'admin', 'none'] as const;
-/** A rule, or an empty string for a record without a rule. */
+/** The level of an access rule, or an empty string if no rule exists. */
 type Rule = (typeof rules)[number];
 const choices = ['', 'none', 'member', 'admin'] as const;
 
@@ -34,7 +34,7 @@ interface Member {
   level: number;
 }
 
-/** The subject of a rule: a member, a role, or null for everyone. */
+/** The member or role that an access rule applies to. Null if it applies to everyone. */
 type RuleSubject = { member: string } | { role: string } | null;
 
 const ruleFor = ({ access_controls: all }: AccessRules, subject: RuleSubject): Rule => {
@@ -43,7 +43,6 @@ const ruleFor = ({ access_controls: all }: AccessRules, subject: RuleSubject): R
   return found?.access_level ?? '';
 };
 
-/** Shows who has access to the project: the rule for all members, and the rules for roles and individual members. */
 export function AccessSection() {
   const { unknown } = useUrlState({});
   const { id } = useProject();
@@ -290,7 +289,7 @@ function ForMembers({ access }: { access: AccessRules }) {
 const nameOf = ({ user }: Member) => `${user.first_name} ${user.last_name}`.trim() || user.email;
 
 /**
- * Describes a member's access under both rules, according to the API's rules
+ * Describes a member's access to the project, which follows from the rule for all members and the member's own rule
  * (docs/api/access.md#access-to-an-environment).
  */
 function describeAccess({ level }: Member, forAll: Rule, own: Rule): string {

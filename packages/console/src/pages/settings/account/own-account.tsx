@@ -1,4 +1,4 @@
-// The user's own account: its email address, activity and deletion.
+// The user's own account: email address, activity and deletion.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -18,7 +18,8 @@ import { text } from '../words.ts';
 const own = '/api/users/@me';
 
 /**
- * Shows the account's email address. A new address takes effect after the user enters a code that was emailed to it.
+ * Shows the account's email address. A new email address takes effect after the user enters the code that was sent to
+ * it.
  */
 export function EmailAddressBlock({ email, pending }: { email: string; pending: string | null }) {
   const refresh = () => queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
@@ -85,7 +86,6 @@ interface Entry {
   created_at: string;
 }
 
-/** Shows the account's activity: changes, and sign-ins with their location. */
 export function AccountHistory() {
   const { timezone } = useProject();
   const history = useQuery({
@@ -124,7 +124,7 @@ function sentence({ activity, detail }: Entry): string {
   return fixed ?? text.changedFields(changes.map(({ field }) => field.replaceAll('_', ' ')).join(', '));
 }
 
-/** A dialog for deleting the account. To confirm, the user must type its email address. */
+/** A dialog for deleting the account. The user must type its email address to confirm. */
 export function RemoveAccount({ email }: { email: string }) {
   const navigate = useNavigate();
   const [isConfirming, setConfirming] = useState(false);

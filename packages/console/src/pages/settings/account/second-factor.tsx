@@ -42,7 +42,7 @@ const refresh = () =>
     ),
   );
 
-/** Shows the authenticator app, backup codes and passkeys of the current user. */
+/** Shows the current user's authenticator app, backup codes and passkeys. */
 export function SecondFactors() {
   const status = useQuery({
     queryKey: statusKey,
@@ -127,7 +127,7 @@ function App({ status }: { status: Status }) {
 }
 
 function ConnectApp({ onClose, onDone }: { onClose: () => void; onDone: (codes: string[]) => void }) {
-  // The query returns a new secret each time the dialog is opened.
+  // The server creates a new secret each time the dialog opens.
   const setup = useQuery({
     queryKey: ['settings', 'totp-setup'],
     queryFn: () => callWithRecentSignIn<{ secret: string; uri: string }>({ path: `${own}/two_factor_start_setup` }),

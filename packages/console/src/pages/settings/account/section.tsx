@@ -124,8 +124,8 @@ function Name({ user }: { user: OwnUser }) {
 }
 
 /**
- * A form for changing the password. The current password is required, unless the account has no password or the session
- * began with a link from the operator.
+ * A form for changing the password. The current password is required, unless the account has no password or the user
+ * signed in with a link from the operator.
  */
 function Password({ user, sessions }: { user: Me; sessions: Session[] | undefined }) {
   const byLink = sessions?.find((session) => session.is_current)?.login_method === 'link';

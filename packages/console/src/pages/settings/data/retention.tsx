@@ -16,7 +16,7 @@ interface Limit {
 }
 const dayMs = 86_400_000;
 
-/** A form for the event retention period. A shorter period deletes data, so the user must confirm it. */
+/** A form for the event retention period. A shorter period deletes events, so the user must confirm it. */
 export function RetentionForm() {
   const { id } = useProject();
   const path = `/api/environments/${id}/event_retention`;

@@ -8,7 +8,10 @@ import { SettingForm } from './setting-form.tsx';
 import { StoredOnly } from './stored-only.tsx';
 import { text } from './words.ts';
 
-/** Settings, grouped by purpose. `effects/` describes their effects, and is generated from the table of settings. */
+/**
+ * Settings, grouped by purpose. Descriptions of their effects are in `effects/`, which is generated from the table of
+ * settings.
+ */
 const time: Control[] = [
   { name: 'timezone', kind: 'zone' },
   { name: 'week_start_day', kind: 'weekday' },
@@ -24,7 +27,7 @@ const privacy: Control[] = [
   { name: 'access_control', kind: 'switch', on: true, off: false, isOfOrganization: true },
 ];
 const capture: Control[] = [
-  // The API stores the opt-out, but the form shows a switch that is on by default.
+  // The API stores an opt-out, but the form shows a switch that is on by default.
   { name: 'autocapture_opt_out', kind: 'switch', on: false, off: true, absent: false },
   { name: 'autocapture_exceptions_opt_in', kind: 'switch', on: true, off: false },
   { name: 'autocapture_web_vitals_opt_in', kind: 'switch', on: true, off: false },

@@ -1,4 +1,4 @@
-// The form control for one project setting: a switch, a text, a list or several choices.
+// The form control for one project setting: a switch, a text field, a list or checkboxes.
 
 import { useId } from 'react';
 import { ApiProblem } from '../../../api/request.ts';
@@ -16,12 +16,12 @@ type SettingName = keyof typeof effects & keyof typeof text.labels;
 export type Control = { name: SettingName } & (
   | {
       kind: 'switch';
-      /** The stored values that the switch's positions "on" and "off" stand for. */
+      /** The value that is stored when the switch is on. When it is off, `off` is stored. */
       on: unknown;
       off: unknown;
-      /** The position of the switch if the value is null. The default is `off`. */
+      /** The value that the switch shows if null is stored. The default is `off`. */
       absent?: unknown;
-      /** Whether the setting can only be changed by administrators of the organization. */
+      /** Whether only administrators of the organization can change the setting. */
       isOfOrganization?: boolean;
     }
   | { kind: 'zone' | 'address' }
@@ -31,7 +31,7 @@ export type Control = { name: SettingName } & (
   | {
       kind: 'choices';
       choices: readonly string[];
-      /** Name of another setting. This setting is shown only while the other setting is on. */
+      /** Name of the switch that must be on for this setting to be shown. */
       needs: SettingName;
     }
 );
@@ -85,7 +85,7 @@ function Switch({ control, value, problem, onChange }: OfKind<'switch'>) {
   );
 }
 
-/** A single-line text field. An empty text is stored as null, unless the setting requires a value. */
+/** A single-line text field. An empty input is stored as null, unless the setting requires a value. */
 function Line({ control: { name, kind }, value, problem, onChange }: OfKind<'zone' | 'address'>) {
   const id = useId();
   const isZone = kind === 'zone';
@@ -112,7 +112,7 @@ function Line({ control: { name, kind }, value, problem, onChange }: OfKind<'zon
   );
 }
 
-/** If the user selects all choices, null is stored, so that choices added in the future are included. */
+/** Checkboxes. If all of them are selected, null is stored, so that choices added in the future are included. */
 function Several({ control: { name, choices }, value, problem, onChange }: OfKind<'choices'>) {
   const id = useId();
   const chosen = Array.isArray(value) ? choices.filter((one) => value.includes(one)) : choices;
@@ -229,7 +229,6 @@ function Filters({ control: { name }, value, problem, onChange, isEditingFilter,
 
 const isAbout = (problem: unknown, name: string) => problem instanceof ApiProblem && problem.attr === name;
 
-/** Shows what the setting does or, after an error, the server's error message. */
 function About({ id, name, problem }: { id: string; name: SettingName; problem: unknown }) {
   if (isAbout(problem, name)) {
     return (
@@ -245,7 +244,7 @@ function About({ id, name, problem }: { id: string; name: SettingName; problem: 
   );
 }
 
-/** Shows a text in which words between backticks are formatted as code. */
+/** Formats words between backticks as code. */
 export function TextWithCode({ words }: { words: string }) {
   // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text never change order
   return words.split('`').map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part));

@@ -10,8 +10,7 @@ import { type Control, SettingControl } from './setting-control.tsx';
 import { text } from './words.ts';
 
 /**
- * A form for some environment settings. Sends only the changed settings, so that changes by other users are not
- * overwritten.
+ * A form for environment settings. Sends only the changed settings, so that changes by other users are not overwritten.
  */
 export function SettingForm({
   title,

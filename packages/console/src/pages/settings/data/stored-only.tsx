@@ -10,7 +10,6 @@ import { text } from './words.ts';
 
 const stored = Object.entries(effects).filter(([, { does }]) => does !== 'acts');
 
-/** Lists the settings that are stored but have no effect, so that users do not expect an effect. */
 export function StoredOnly() {
   const path = useEnvironmentPath();
   const environment = useProject() as Environment;

@@ -1,6 +1,6 @@
 import { formatCount } from '../../../words.ts';
 
-/** Weekday names by number, where 0 is Sunday. They are formatted from dates, starting with Sunday, 1 January 2023. */
+/** Formats weekday names. Weekday 0 is a Sunday, such as 1 January 2023. */
 const weekdays = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' });
 
 export const text = {
@@ -10,7 +10,6 @@ export const text = {
   capture: 'Autocapture',
   captureText: 'A change takes effect within minutes, the next time a page is loaded or an app starts.',
   reports: 'Reports',
-  /** Labels of the settings. The table of settings describes their effects. */
   labels: {
     timezone: 'Time zone',
     week_start_day: 'Week starts on',

@@ -35,7 +35,7 @@ interface Check {
   error: string | null;
 }
 
-/** Verifies a domain in three steps: open the DNS settings, copy the record, verify. Shows the DNS response. */
+/** Guides the user through three steps: open the DNS settings, copy the DNS record, verify. Shows the DNS response. */
 export function ProofSteps({
   domain,
   mayVerify,

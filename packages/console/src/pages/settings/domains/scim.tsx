@@ -33,10 +33,7 @@ interface ScimRequest {
   created_at: string;
 }
 
-/**
- * SCIM provisioning of users and groups, with the SCIM token and the identity provider's latest requests. Only
- * administrators have access.
- */
+/** SCIM settings: the SCIM token, and the identity provider's latest requests. Only administrators have access. */
 export function ScimSettings({ domain }: { domain: Domain }) {
   const organization = useOrganization();
   const path = `${organization.path}/domains/${domain.id}/scim`;
