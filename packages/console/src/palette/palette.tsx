@@ -16,7 +16,7 @@ import { words } from '../words.ts';
 import { keepRecent, readRecent } from './recent.ts';
 import { type Found, listActions, listPages, listProjects, recordQueries } from './targets.ts';
 
-/** Finds pages, projects and records by part of their name, and opens the selected one. */
+/** A dialog for finding pages, projects and records by a part of their name, and for opening them. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
   const [typed, setTyped] = useState('');
@@ -75,7 +75,7 @@ interface Section {
   items: readonly Found[];
 }
 
-/** Returns the search results in sections, without duplicates. Recently opened entries come first. */
+/** Returns the search results in sections, without duplicates. Recently opened pages and records come first. */
 function useFound(text: string): { sections: Section[]; isSearching: boolean; error: unknown } {
   const project = useProject();
   const { data: me } = useQuery(meQuery);

@@ -1,19 +1,18 @@
-// Stores which entries the user recently opened with the command palette in this browser.
+// Stores in the browser which pages and records the user recently opened with the command palette.
 
 import type { Found } from './targets.ts';
 
 const storageKey = 'millrace-recent';
 const mostRecent = 6;
 
-/** Returns the entries that were recently opened with the palette in this browser, newest first. */
 export const readRecent = (projectId: number): Found[] =>
   readAll()
     .filter(({ to }) => to.startsWith(`/projects/${projectId}/`))
     .slice(0, mostRecent);
 
 /**
- * Stores an opened entry. Persons are not stored, because their names are personal data, which must not remain in the
- * browser after the user signs out.
+ * Stores an opened page or record. Persons are not stored, because their names are personal data, which must not remain
+ * in the browser after the user signs out.
  */
 export function keepRecent(found: Found): void {
   if (/^(person|project|action) /.test(found.key)) return;
@@ -21,7 +20,7 @@ export function keepRecent(found: Found): void {
   try {
     localStorage.setItem(storageKey, JSON.stringify([found, ...others].slice(0, mostRecent * 4)));
   } catch {
-    // If storage is not available, the entry is not stored.
+    // Without local storage, nothing is stored.
   }
 }
 

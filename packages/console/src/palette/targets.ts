@@ -1,4 +1,4 @@
-// Finds the entries that the command palette can open: pages, projects and records.
+// Finds the pages, projects and records that the command palette can open.
 
 import type { OrganizationOfMe, Project } from '../api/queries.ts';
 import { call } from '../api/request.ts';
@@ -11,12 +11,12 @@ import type { IconName } from '../parts/icon.tsx';
 import { getInsightName } from '../results/insight-query.ts';
 import { words } from '../words.ts';
 
-/** An entry that the palette can open. */
+/** A page, project or record that the command palette can open. */
 export interface Found {
   /** A key such as `page live` or `flag 12`, which is unique within a project. */
   key: string;
   name: string;
-  /** Additional text, which is displayed and searched. */
+  /** A description that is shown next to the name and is also searched. */
   hint: string;
   icon: IconName;
   to: string;
@@ -45,7 +45,7 @@ export function listPages(projectId: number): Found[] {
   return [...ofPages, ...ofSettings];
 }
 
-/** Lists the forms for creating records, and the documentation. They appear only when the user searches. */
+/** Lists the forms for creating records, and the documentation. They appear only during a search. */
 export function listActions(projectId: number): Found[] {
   const { actions } = words.palette;
   const form = (key: keyof typeof actions, page: string, search: Record<string, string>): Found => ({
@@ -69,7 +69,7 @@ export function listActions(projectId: number): Found[] {
 
 const iconOf = (page: string): IconName => pages.find(({ path }) => page.startsWith(path))?.icon ?? 'settings';
 
-/** Lists the organization's other projects. @param page path of the page to open in another project */
+/** Lists the organization's other projects. @param page path of the page to open in the other project */
 export function listProjects(organization: OrganizationOfMe | null, open: Project, page: string): Found[] {
   const teams = organization?.teams.filter(({ id }) => id !== open.id) ?? [];
   return teams.map((team) => {
@@ -162,11 +162,11 @@ const kinds: readonly RecordKind[] = [
   },
 ];
 
-/** Minimum length of a search text, because each search for persons sends a request. */
+/** Minimum length of a search text, because each search sends a request for each record type. */
 const shortestText = 2;
 const maxOfKind = 5;
 
-/** Returns a query for each record type. The query finds records whose name contains the text. */
+/** Returns a query for each record type, which finds records whose name contains the text. */
 export function recordQueries(projectId: number, text: string) {
   return kinds.map(({ name, path, query, found }) => ({
     name,

@@ -1,11 +1,11 @@
-// Reads the state of a page, such as its filters, from the URL, and writes changes back to the URL.
+// Stores a page's state, such as its filters, in the URL.
 
 import { useNavigate, useSearch } from '@tanstack/react-router';
 
 /** A URL parameter. `read` returns `undefined` for an invalid value. */
 type Part<Value> = { read: (text: string) => Value | undefined; absent: Value };
 
-/** Types of URL parameters: any string, one of several strings, a boolean, and a list of strings. */
+/** The types of URL parameters: any string, one of several strings, a boolean, and a list of strings. */
 export const part = {
   text: (): Part<string> => ({ read: (text) => text, absent: '' }),
   oneOf: <Word extends string>(words: readonly Word[], absent: Word): Part<Word> => ({
@@ -29,7 +29,7 @@ export const part = {
   }),
 };
 
-/** A string parameter that is only accepted if `isUsable` returns true. */
+/** A string parameter that accepts only values for which `isUsable` returns true. */
 export const matchingText = (isUsable: (value: string) => boolean, absent = ''): Part<string> => ({
   read: (text) => (isUsable(text) ? text : undefined),
   absent,
@@ -40,8 +40,8 @@ export const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{
 type Values<Parts> = { [Name in keyof Parts]: Parts[Name] extends Part<infer Value> ? Value : never };
 
 /**
- * Keeps a page's view in the URL: all choices are read from the URL and written to it. A copied URL therefore opens the
- * same view, and Back and Forward switch between views.
+ * Stores a page's view in the URL. A copied URL therefore opens the same view, and Back and Forward switch between
+ * views.
  * @param parts parameters by name; define them once, at module level
  * @returns `view`, `change`, and the names of unknown URL parameters (for `<AddressHint>`). `change` adds a history
  * entry. With `replace`, it updates the current entry, for example for each typed character.

@@ -20,8 +20,8 @@ export function formatAgo(iso: string, now = Date.now()): string {
 }
 
 /**
- * Like `formatAgo`, for past times. A time may be in the future if the server's clock is ahead. It is then replaced by
- * the current time.
+ * Formats a past time relative to the current time. If the server's clock is ahead, a past time may appear to be in the
+ * future. It is then treated as the current time.
  */
 export const formatPast = (iso: string, now = Date.now()): string =>
   Date.parse(iso) > now ? words.justNow : formatAgo(iso, now);

@@ -5,9 +5,9 @@ import { focusFirst } from './focus-first.tsx';
 import { Icon } from './icon.tsx';
 
 /**
- * Shows a row's details next to the list. The panel takes the focus when it opens, and Esc closes the panel.
+ * Shows a row's details next to the list. The panel takes the focus when it opens, and Esc closes it.
  * @param isForm whether the first field takes the focus
- * @param isOpenAlready whether the page opened the panel without a user action; the focus then does not move
+ * @param isOpenAlready whether the page opened the panel without a user action; if so, the focus does not move
  */
 export function Aside({
   title,
@@ -56,8 +56,8 @@ export function CloseButton({ label = words.close, onClose }: { label?: string; 
 }
 
 /**
- * Moves the focus back to a row when its details are closed.
- * @param open `data-row` of the row; undefined if the list does not contain the row
+ * Moves the focus back to a row when its details close.
+ * @param open the row's `data-row` attribute; undefined if the list does not contain the row
  */
 export function useFocusReturn(isOpen: boolean, open: string | undefined): void {
   const last = useRef<string>(undefined);

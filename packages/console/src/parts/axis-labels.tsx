@@ -1,7 +1,10 @@
-/** Labels below a chart of evenly spaced points, each centered below its point. `most` limits their number. */
+/**
+ * Axis labels below evenly spaced points of a chart. Each label is centered below its point.
+ * @param most maximum number of labels
+ */
 export function AxisLabels({ labels, most }: { labels: readonly string[]; most: number }) {
   const step = Math.max(1, Math.ceil(labels.length / most));
-  // Half the width of a long label. With this padding, the first and last labels do not extend beyond the chart.
+  // Half the width of a long label, so that the first and last labels do not extend beyond the chart.
   const edge = '3.5em';
   return (
     <div className="axis-labels hint" aria-hidden="true">

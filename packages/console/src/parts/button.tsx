@@ -1,4 +1,4 @@
-// Buttons, including one that copies a text.
+// Buttons, including a button that copies text.
 
 import { type ReactNode, useState } from 'react';
 import { Button as AriaButton, type ButtonProps as AriaButtonProps } from 'react-aria-components/Button';
@@ -7,16 +7,15 @@ import { copyText } from './copy.ts';
 
 export interface ButtonProps extends Omit<AriaButtonProps, 'className' | 'children'> {
   /**
-   * Each page has one button with the look `main`. The look `danger` is for actions that cannot be undone. The look
-   * `plain` has no border.
+   * Each page has one `main` button. `danger` buttons are for actions that cannot be undone. `plain` buttons do not
+   * have a border.
    */
   look?: 'main' | 'danger' | 'plain' | undefined;
-  /** Keyboard shortcut, shown next to the button's label. */
+  /** Keyboard shortcut that is shown next to the label. */
   shortcut?: string | undefined;
   children: ReactNode;
 }
 
-/** A button for an action. Its label begins with a verb. */
 export function Button({ look, shortcut, children, ...props }: ButtonProps) {
   return (
     <AriaButton {...props} className={look ? `button button-${look}` : 'button'}>
@@ -30,7 +29,7 @@ export function Button({ look, shortcut, children, ...props }: ButtonProps) {
   );
 }
 
-/** A button that copies a text to the clipboard, and shows whether copying succeeded. */
+/** A button that copies text to the clipboard, and shows whether copying succeeded. */
 export function CopyButton({
   text,
   children = words.copy,

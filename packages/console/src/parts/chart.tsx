@@ -1,6 +1,6 @@
 /**
- * Small charts of a single series. Pure functions compute the shapes without React or a browser, so that reports and
- * emails can draw the same chart as SVG.
+ * Small charts of a single series. Their shapes are computed without React or a browser, so that reports and emails can
+ * draw the same charts as SVG.
  */
 
 export interface Size {
@@ -9,8 +9,8 @@ export interface Size {
 }
 
 /**
- * Computes a bar for each number. Bars of numbers other than 0 are always visible.
- * @param most maximum of the axis; the largest value by default
+ * Computes a bar for each number. Even the smallest positive number gets a visible bar.
+ * @param most maximum of the axis; by default, the largest number
  */
 export function computeBars(values: readonly number[], { width, height }: Size, most = Math.max(0, ...values)) {
   const room = width / Math.max(1, values.length);
@@ -20,7 +20,7 @@ export function computeBars(values: readonly number[], { width, height }: Size, 
   });
 }
 
-/** Adds up counts in `spans` intervals of equal length, so that the chart does not have too many bars. */
+/** Adds up counts in `spans` intervals of equal length, which limits the number of bars. */
 export function groupIntoSpans(
   counts: readonly { start: string; count: number }[],
   { from, to, spans }: { from: number; to: number; spans: number },
@@ -28,7 +28,7 @@ export function groupIntoSpans(
   const sums = Array.from({ length: spans }, () => 0);
   const length = (to - from) / spans;
   for (const { start, count } of counts) {
-    // Include a count that began before the first interval in the first interval.
+    // A count may begin before the first interval, so include it in the first interval.
     const at = Math.min(spans - 1, Math.max(0, Math.floor((Date.parse(start) - from) / length)));
     sums[at] = (sums[at] ?? 0) + count;
   }
@@ -38,13 +38,12 @@ export function groupIntoSpans(
 interface BarsProps extends Size {
   values: readonly number[];
   label: string;
-  /** Maximum of the axis, for charts that must have the same axis. */
+  /** Maximum of the axis. Charts with the same maximum can be compared. */
   most?: number | undefined;
   /** A CSS class that sets `color`. */
   tone?: string | undefined;
 }
 
-/** A bar chart that is as wide as its container. */
 export function Bars({ values, width, height, label, most, tone }: BarsProps) {
   return (
     <svg
@@ -66,7 +65,6 @@ export function Bars({ values, width, height, label, most, tone }: BarsProps) {
 
 const sparkSize = { width: 96, height: 32 };
 
-/** A line chart without axes that is as wide as its container. */
 export function LineChart({ values, label }: { values: readonly number[]; label: string }) {
   const { width, height } = sparkSize;
   const [least, most] = [Math.min(0, ...values), Math.max(0, ...values)];

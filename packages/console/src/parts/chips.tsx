@@ -1,4 +1,4 @@
-// Components for the area above a list: active filters, the search field, and a hint about unknown URL parameters.
+// Components above a list: active filters, the search field, and a hint about unknown URL parameters.
 
 import type { ReactNode } from 'react';
 import { words } from '../words.ts';
@@ -7,17 +7,17 @@ import { Search } from './search.tsx';
 
 export interface Chip {
   key: string;
-  /** The filtered property, for example `event`. */
+  /** Name of the filtered property, for example `event`. */
   name: string;
-  /** The operator, for example `is`, `is not` or `contains`. */
+  /** Operator of the filter, for example `is`, `is not` or `contains`. */
   relation?: string;
   value: string;
   remove: () => void;
 }
 
 /**
- * Shows a page's active filters in one line, each with a button that removes the filter. The list's buttons are at the
- * end of the line.
+ * Shows the active filters in one line, each with a button that removes it.
+ * @param children the list's buttons, at the end of the line
  */
 export function Chips({
   chips,
@@ -46,7 +46,10 @@ export function Chips({
   );
 }
 
-/** The search field of a list with the URL parameter `search`. Buttons are at the end of the line. */
+/**
+ * A list's search field, which is stored in the URL parameter `search`.
+ * @param children the list's buttons, at the end of the line
+ */
 export function SearchBar({
   address: { view, change },
   label,
@@ -67,8 +70,8 @@ export function SearchBar({
 }
 
 /**
- * Shows which URL parameters are unknown and therefore ignored. Only plausible names are shown, because any site can
- * link to this page with any text.
+ * Warns about unknown URL parameters, which the page ignores. Only plausible names are shown, because any website can
+ * link to this page with any name.
  */
 export function AddressHint({ unknown }: { unknown: readonly string[] }) {
   if (unknown.length === 0) return null;

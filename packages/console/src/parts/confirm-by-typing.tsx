@@ -1,8 +1,8 @@
 import { useId } from 'react';
 
 /**
- * A field in which the user types an object's name before an action that cannot be undone. This prevents deleting the
- * wrong object.
+ * A field in which the user types an object's name before an action that cannot be undone, so that the wrong object is
+ * not deleted.
  */
 export function ConfirmByTyping({
   label,

@@ -1,6 +1,6 @@
 /**
- * Copies a text to the clipboard. Browsers provide the clipboard API only on HTTPS and localhost. Elsewhere, this
- * selects the text and copies the selection.
+ * Copies text to the clipboard. Browsers provide the clipboard API only on HTTPS and localhost, so on other hosts, this
+ * function copies a selection.
  * @returns whether copying succeeded
  */
 export async function copyText(text: string): Promise<boolean> {

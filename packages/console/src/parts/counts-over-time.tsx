@@ -8,7 +8,7 @@ import { type Span, spanLength } from './span.tsx';
 
 export type Interval = 'minute' | 'hour' | 'day';
 
-/** Returns an interval for which the bars in the range are wide enough to be distinguished. */
+/** Returns an interval that is long enough for users to distinguish the bars in the time range. */
 export function chooseInterval(span: Span): Interval {
   const hours = spanLength(span) / 3_600_000;
   if (hours <= 3) return 'minute';

@@ -10,7 +10,7 @@ export type Environment = Project & Record<string, unknown>;
 
 export const useEnvironmentPath = () => `/api/environments/${useProject().id}`;
 
-/** Sends a change to the current environment or its project, and then reloads the page's data. */
+/** Changes the current environment or its project, and then reloads the page's data. */
 export function useEnvironmentChange<Result>({ onDone }: { onDone?: (result: Result) => void } = {}) {
   const { id } = useProject();
   return useMutation({

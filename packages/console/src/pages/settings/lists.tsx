@@ -2,7 +2,9 @@ import { useEffect, useRef } from 'react';
 import type { IconName } from '../../parts/icon.tsx';
 import { Empty } from '../../parts/states.tsx';
 
-/** Shown instead of an empty list, with the available types and their requirements. Choosing a type opens the form. */
+/**
+ * Shown instead of an empty list. Shows the available types with their requirements. Choosing a type opens the form.
+ */
 export function EmptyList<Kind extends string>({
   title,
   icon,
@@ -36,8 +38,8 @@ export function EmptyList<Kind extends string>({
 }
 
 /**
- * Returns the most recently opened entry. When the user returns to the list, the entry's link takes the focus.
- * @param open the open entry; empty while the list is shown
+ * Returns the most recently opened item, whose link takes the focus when the user returns to the list.
+ * @param open the open item; empty while the list is shown
  */
 export function useLastOpen(open: string): string {
   const last = useRef('');
@@ -47,5 +49,5 @@ export function useLastOpen(open: string): string {
   return last.current;
 }
 
-/** A `ref` callback that moves the focus to the element. */
+/** A `ref` callback that moves the focus to its element. */
 export const takeFocus = (element: HTMLElement | null) => element?.focus();

@@ -12,7 +12,7 @@ import { text } from './words.ts';
 
 /**
  * A dialog that creates a project, an environment or an organization, and then opens it.
- * @param path path of the POST request
+ * @param path API path of the POST request
  */
 export function MakeDialog({
   title,
@@ -33,10 +33,10 @@ export function MakeDialog({
   const make = useMutation({
     mutationFn: () => callWithRecentSignIn<{ id: number | string }>(request),
     onSuccess: async () => {
-      // The server has made the new record current for the user.
+      // The server has made the new project, environment or organization the user's current one.
       const me = await queryClient.fetchQuery({ ...meQuery, staleTime: 0 });
       await navigate({ to: me.team ? `/projects/${me.team.id}/live` : '/' });
-      // Navigation removes the dialog, which contains the focus, so move the focus to the page.
+      // Navigation removes the dialog, which had the focus, so move the focus to the page.
       document.getElementById('content')?.focus();
     },
   });

@@ -11,16 +11,15 @@ interface Listed {
   derived_name?: string | null;
 }
 
-/** A dashboard or insight that users can choose. */
 export interface Offered {
   id: number;
   name: string;
 }
 
-/** The API's maximum page size for these lists. */
+/** Maximum page size of the API's dashboard and insight lists. */
 const maxOffered = 200;
 
-/** Loads dashboards or insights as form options, and returns the error if loading fails. */
+/** Loads dashboards or insights as form options. Also returns the error if loading fails. */
 export function useSubjectOptions(name: 'dashboards' | 'insights', query: Query = {}, isNeeded = true) {
   const { id } = useProject();
   const all = { ...query, limit: maxOffered, ...(name === 'insights' && { basic: true }) };

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { meQuery } from '../../api/queries.ts';
 import { useProject } from '../../frame/project.ts';
 
-/** Returns the current project's organization, and the user's membership in it. */
+/** Returns the current project's organization, and the user's membership level in it. */
 export function useOrganization() {
   const { organization: id } = useProject();
   const { data: me } = useQuery(meQuery);
@@ -10,7 +10,7 @@ export function useOrganization() {
     id,
     path: `/api/organizations/${id}`,
     name: me?.organizations.find((one) => one.id === id)?.name ?? '',
-    /** The user's level in the organization. The level in a project may be higher. */
+    /** Membership level in the organization. The user's level in a project may be higher. */
     level: me?.organizations.find((one) => one.id === id)?.membership_level ?? 0,
     userUuid: me?.uuid,
   };

@@ -11,7 +11,7 @@ import { sections } from './sections.ts';
 import { text } from './words.ts';
 import './settings.css';
 
-/** Shows the section menu and the section from the URL. On phones, the menu is collapsed. */
+/** Shows the section menu and the open section. On phones, the menu is collapsed. */
 export function Page() {
   const open = useLocation().pathname.split('/')[4];
   return (

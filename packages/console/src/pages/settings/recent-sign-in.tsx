@@ -1,4 +1,4 @@
-// A dialog that requires users to sign in again before they change something sensitive.
+// A dialog that requires users to sign in again before they change a sensitive setting.
 
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState, useSyncExternalStore } from 'react';
@@ -22,8 +22,8 @@ function setWaiting(next: typeof waiting): void {
 }
 
 /**
- * Sends a request that requires a recent sign-in. If the last sign-in was too long ago, asks for the password in a
- * dialog and repeats the request. The user's input is kept.
+ * Sends a request that requires a recent sign-in. If the last sign-in was too long ago, a dialog asks for the password,
+ * and the request is repeated. The user's input is kept.
  * @throws ApiProblem the original error if the user closes the dialog
  */
 export async function callWithRecentSignIn<Result>(request: ApiCall): Promise<Result> {
@@ -37,7 +37,7 @@ export async function callWithRecentSignIn<Result>(request: ApiCall): Promise<Re
   }
 }
 
-/** The dialog for `callWithRecentSignIn`. Each page renders it once. */
+/** The dialog that `callWithRecentSignIn` opens. Each page renders it once. */
 export function SignInConfirmation() {
   const confirm = useSyncExternalStore(
     (watcher) => {

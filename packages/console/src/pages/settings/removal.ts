@@ -2,7 +2,10 @@ import { useNavigate } from '@tanstack/react-router';
 import { meQuery, queryClient } from '../../api/queries.ts';
 import { callWithRecentSignIn } from './recent-sign-in.tsx';
 
-/** Deletes the current record or its parent, then opens whichever record the server made current for the user. */
+/**
+ * Deletes the current environment, project or organization, and then opens the one that the server has made the user's
+ * current one.
+ */
 export function useRecordRemoval(): (path: string) => Promise<void> {
   const navigate = useNavigate();
   return async (path) => {

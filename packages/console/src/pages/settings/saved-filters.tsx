@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { FilterList } from '../../filters/filter-list.tsx';
 import { text } from '../../filters/words.ts';
 
-/** Event filters as one field of a larger form. */
+/** A list of event filters, as one field of a larger form. */
 export function SavedFilters({
   legend,
   about,
@@ -12,12 +12,12 @@ export function SavedFilters({
   onEditing,
 }: {
   legend: string;
-  /** What the filters do or, after an error, the server's error message. */
+  /** Explains what the filters do or, after an error, shows the server's error message. */
   about: ReactNode;
   filters: unknown;
   /**
-   * Whether a filter is being edited. The form cannot be saved then, because `filters` does not include the edited
-   * filter yet.
+   * Whether a filter form is open. The surrounding form then cannot be saved, because `filters` does not include
+   * unfinished filters.
    */
   isEditing: boolean;
   onFilters: (filters: unknown[]) => void;

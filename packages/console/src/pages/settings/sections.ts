@@ -1,23 +1,23 @@
-// The settings sections: their positions in the menu, their URLs and their code.
+// The settings sections with their menu order, URLs and code.
 
 import type { ComponentType } from 'react';
 import { words } from '../../words.ts';
 
 /**
- * A settings section. It is in the settings menu and has the URL `/projects/<id>/settings/<path>`. Its code is loaded
- * when a user first opens the section.
+ * A settings section with the URL `/projects/<id>/settings/<path>`. Its code is loaded when a user first opens the
+ * section.
  */
 interface SectionEntry {
   path: string;
   title: string;
-  /** Sections in the same group are adjacent, below the group's name. */
+  /** Sections of the same group are adjacent in the menu, below the group's name. */
   group: 'own' | 'project' | 'organization';
   load: () => Promise<ComponentType>;
 }
 
 const { sections: titles } = words;
 
-/** All sections in menu order. The `section.tsx` in each section folder exports the component. */
+/** All sections in menu order. Each section is a folder whose `section.tsx` exports the component. */
 export const sections: readonly SectionEntry[] = [
   {
     path: 'account',

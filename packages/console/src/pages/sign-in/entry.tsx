@@ -78,7 +78,10 @@ export function SubmissionForm({
   );
 }
 
-/** Submits a form with the request from `requestOf`. @param whenDone called after the server accepted the request */
+/**
+ * Submits a form with the request from `requestOf`.
+ * @param whenDone called after the server has accepted the request
+ */
 export function useFormSubmission(
   requestOf: (fields: Record<string, unknown>) => ApiCall,
   whenDone: () => void,
@@ -104,8 +107,8 @@ export function useFormSubmission(
 }
 
 /**
- * Reads a secret from the URL fragment, which browsers do not send to servers, and removes the secret from the URL and
- * the browser history.
+ * Reads a secret from the URL fragment, which browsers do not send to servers. Removes the secret from the URL and the
+ * browser history.
  */
 export function takeSecretFromUrl(): string {
   const secret = location.hash.slice(1);
@@ -113,14 +116,14 @@ export function takeSecretFromUrl(): string {
   return secret;
 }
 
-/** Returns a function that discards cached data after sign-in and opens the page that the user requested. */
+/** Returns a function that discards cached data after the sign-in and opens the page that the user requested. */
 export function useOpenAfterSignIn() {
   const router = useRouter();
   return {
     open: () => {
       const next = new URLSearchParams(location.search).get('next') ?? '/';
       sessionEnd.set(false);
-      // Remove the page's own queries. Their one-time secret has been used, so repeating them would fail.
+      // Remove the queries of the sign-in page. Their one-time secret has been used, so repeating them would fail.
       queryClient.removeQueries({ type: 'inactive' });
       // Accept only paths on this host. A URL that begins with two slashes would lead to another host.
       const isOwn = /^\/(?![/\\])/.test(next);

@@ -22,7 +22,7 @@ import { text } from './words.ts';
 export function InvitePage() {
   const { inviteId = '' } = useParams({ strict: false });
   const [secret] = useState(() => keepSecret(inviteId));
-  /** The name that the user has typed. Null before the user edits the invite's name. */
+  /** Null until the user edits the name from the invite. */
   const [typedName, setTypedName] = useState<string | null>(null);
   const [isSigningIn, setSigningIn] = useState(false);
   const { open } = useOpenAfterSignIn();
@@ -35,8 +35,8 @@ export function InvitePage() {
   });
   const form = useFormSubmission((fields) => ({ method: 'POST', path, body: { ...fields, token: secret } }), open);
   const hasAccount = invite.data?.has_account === true || isSigningIn || hasErrorCode(form.problem, 'account_exists');
-  // When the user visits the page again, the URL no longer contains the secret. Usually, it is not needed, because the
-  // account has the invited email address.
+  // When the user visits the page again, the URL no longer contains the secret. In most cases, the secret is not
+  // needed, because the account has the invited email address.
   if (secret === '' || hasAccount) return <AcceptInvite inviteId={inviteId} secret={secret} />;
   if (invite.error) return <InvalidLink>{text.resetGone}</InvalidLink>;
   return (
@@ -59,7 +59,7 @@ export function InvitePage() {
           {supportsPasskeys() && (
             <JoinWithPasskey path={path} secret={secret} name={(typedName ?? first_name).trim()} onDone={open} />
           )}
-          {/* If the link was not sent by email, the API does not reveal whether the address has an account, so offer both. */}
+          {/* If the link was not sent by email, the API does not reveal whether the email address has an account, so offer both joining and signing in. */}
           {has_account === null && (
             <div className="form-buttons">
               <Button onPress={() => setSigningIn(true)}>{text.inviteSignIn}</Button>
@@ -71,7 +71,7 @@ export function InvitePage() {
   );
 }
 
-/** Joins the organization with a passkey, in two steps. After the first step, the user is already a member. */
+/** Joins the organization with a new passkey, in two steps. The user is a member after the first step. */
 function JoinWithPasskey({
   path,
   secret,
@@ -119,7 +119,7 @@ interface Invitation {
   has_account: boolean | null;
 }
 
-/** Accepts an invite if the user is signed in. Otherwise, requires the user to sign in first. */
+/** Accepts an invite if the user is signed in. If not, shows the sign-in form first. */
 function AcceptInvite({ inviteId, secret }: { inviteId: string; secret: string }) {
   const { open } = useOpenAfterSignIn();
   const path = `/api/invites/${encodeURIComponent(inviteId)}/accept`;

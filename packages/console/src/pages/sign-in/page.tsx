@@ -23,7 +23,7 @@ import {
 } from './entry.tsx';
 import { text } from './words.ts';
 
-/** Signs the user in with any sign-in method, and opens the page that required the sign-in. */
+/** Signs the user in with any sign-in method, and then opens the page that required the sign-in. */
 export function SignInPage() {
   const { open } = useOpenAfterSignIn();
   const [parameters] = useState(() => new URLSearchParams(location.search));
@@ -58,15 +58,15 @@ export function SignInPage() {
 }
 
 /**
- * Returns the message for an error code. Unknown codes get a general message, because any site can link to this page
- * with any text.
+ * Returns the message for an error code in the URL. An unknown code gets a general message, because any website can
+ * link to this page with any code.
  */
 function sentenceOf(code: string): string {
   if (code.endsWith('_sso_enforced')) return text.enforced;
   return Object.hasOwn(text.failures, code) ? (text.failures[code] as string) : text.failedOtherwise;
 }
 
-/** Completes a sign-in with an identity provider. The user must confirm it. */
+/** Completes a sign-in with an identity provider after the user has confirmed it. */
 function ConfirmSignIn({ ticket }: { ticket: string }) {
   const { open } = useOpenAfterSignIn();
   const look = useQuery({
@@ -180,7 +180,7 @@ export function AskResetPage() {
   );
 }
 
-/** The page `/reset/<user>#<token>`, which the password reset email links to. */
+/** The page `/reset/<user>#<token>`, to which password reset emails link. */
 export function ResetPage() {
   const { userId = '' } = useParams({ strict: false });
   const [token] = useState(takeSecretFromUrl);
@@ -210,7 +210,7 @@ export function ResetPage() {
   );
 }
 
-/** The page `/second-factor`, where users must set up a second factor if the organization requires it. */
+/** The page `/second-factor`, where users set up a second factor if the organization requires it. */
 export function SecondFactorPage() {
   const { open } = useOpenAfterSignIn();
   return (

@@ -9,9 +9,9 @@ import { createSqlNode, readSqlNode, type SqlNode } from '../../sql/node.ts';
 import type { Insight } from '../insights/view.ts';
 
 const parts = {
-  /** Short ID of the insight. Empty for a new query. */
+  /** Short ID of the open insight. Empty for a new query. */
   insight: part.text(),
-  /** JSON of the query, if it differs from the saved query. */
+  /** JSON of the edited query. Empty to use the saved query. */
   query: part.text(),
 };
 
@@ -27,18 +27,18 @@ const drafts = createDrafts<string>((id) => id !== 'new');
 export const forgetDraft = (projectId: number, id: string) => drafts.keep(projectId, id, null);
 
 /**
- * Maximum length of a query in the URL, because a proxy may reject long URLs. A longer query is stored only as a draft.
+ * Maximum length of a query in the URL, because proxies may reject long URLs. A longer query is stored only as a draft.
  */
 const longestInAddress = 3000;
 
 export interface Edits {
   node: SqlNode;
-  /** A number that changes whenever the text changes outside the editor. */
+  /** Incremented each time the query changes outside the editor. */
   version: number;
   isChanged: boolean;
-  /** True if the URL contains an invalid query. */
+  /** Whether the URL contains an invalid query. */
   isBadAddress: boolean;
-  /** Changes the query. @param isTyped true if the user typed the change in the editor */
+  /** @param isTyped true if the user typed the change in the editor */
   edit: (next: SqlNode, options?: { isTyped: boolean }) => void;
   discard: () => void;
 }

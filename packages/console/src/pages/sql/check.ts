@@ -18,7 +18,7 @@ interface Note {
   message: string;
   start?: number;
   end?: number;
-  /** The property whose type the note describes. */
+  /** The property whose type the API describes in this note. */
   property?: string;
 }
 
@@ -30,10 +30,13 @@ interface Metadata {
 
 const none: readonly Problem[] = [];
 
-/** Returns the problems in a query. The query is checked when the user stops typing. Until then, the list is empty. */
+/**
+ * Checks a query when the user stops typing, and returns its problems. Returns an empty list until the check is
+ * complete.
+ */
 export function useQueryCheck({ query, variables, filters }: SqlSource): {
   problems: readonly Problem[];
-  /** The variable with a value that the API has rejected. */
+  /** The variable whose value the API has rejected. */
   variable: VariableProblem | null;
 } {
   const { id } = useProject();
@@ -60,7 +63,7 @@ export function useQueryCheck({ query, variables, filters }: SqlSource): {
     if (found === undefined) return none;
     const of = (severity: Mark['severity'], notes: readonly Note[]) =>
       notes.map((note) => problemOf(query, severity, note));
-    // Omit hints about property types, because they would distract from problems and the completion list contains them.
+    // Omit hints about property types, because they distract from problems and are also in the completion list.
     const hints = found.notices.filter(({ property }) => property === undefined);
     return [...of('error', found.errors), ...of('warning', found.warnings), ...of('info', hints)];
   }, [found, query]);

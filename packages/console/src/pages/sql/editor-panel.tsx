@@ -26,7 +26,7 @@ import { VariableBar } from './variable-bar.tsx';
 import { type OpenVariables, VariablesDialog } from './variables-dialog.tsx';
 import { text } from './words.ts';
 
-/** The editor's code is loaded separately, because it is larger than the rest of the page. */
+/** The editor's code is loaded separately, because it is larger than the other code of the page. */
 const SqlEditor = lazy(
   loadPageCode(() => import('./editor/sql-editor.tsx').then((part) => ({ default: part.SqlEditor }))),
 );
@@ -39,9 +39,7 @@ export function EditorPanel({
 }: {
   edits: Edits;
   runner: ReturnType<typeof useQueryRun>;
-  /** The ref receives functions that control the editor. */
   editor: RefObject<EditorHandle | null>;
-  /** Additional buttons. */
   children?: ReactNode;
 }) {
   const { problems, variable } = useQueryCheck(node.source);
@@ -54,7 +52,7 @@ export function EditorPanel({
     recent.keep(node.source);
     runner.run(node, 'force_blocking');
   };
-  // If the query no longer contains the variable, no field can show the error, so show it here.
+  // If the query no longer contains the rejected variable, no variable field can show the error, so show it here.
   const hasField = variable !== null && findVariableNames(node.source.query).includes(variable.name);
   const shown = variable === null || hasField ? problems : [problemOfQuery(variable.message)];
   return (
@@ -97,7 +95,7 @@ export function EditorPanel({
   );
 }
 
-/** Lists the problems that the editor marks, as text. */
+/** Lists as text the problems that the editor underlines. */
 function Problems({ problems }: { problems: readonly Problem[] }) {
   return (
     <div className="sql-problems" role="status">
@@ -123,7 +121,7 @@ const sentences = {
   info: { plain: text.notice, at: text.noticeAt },
 };
 
-/** Shows why the query could not run. @param isChecked whether the editor already marks the problem */
+/** Shows why a query could not run. @param isChecked whether the editor already shows the problem */
 function RunProblem({ error, isChecked }: { error: unknown; isChecked: boolean }) {
   return (
     <p className="sql-failed bad" role="alert">

@@ -1,6 +1,6 @@
 import { text } from './words.ts';
 
-/** Queries that users can start from. Their texts are data and are not translated. */
+/** Sample queries that users can edit. They are not translated. */
 export const examples: readonly { title: string; query: string }[] = [
   {
     title: text.examples.topEvents,

@@ -8,10 +8,12 @@ import { loadVariables } from '../../sql/variables.ts';
 import type { FoundNames, Known } from './editor/complete.ts';
 import type { SqlSchema } from './editor/names.ts';
 
-/** Maximum number of names that the editor loads at a time. It loads other names when the user types more. */
+/**
+ * Maximum number of names that the editor loads at a time. When the user continues typing, it loads the names that
+ * match.
+ */
 const maxNames = 100;
 
-/** Returns functions that load names for the editor: tables, functions, events, properties and variables. */
 export function useNameLoaders(): Known {
   const { id } = useProject();
   return useMemo(() => {

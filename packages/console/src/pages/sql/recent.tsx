@@ -1,4 +1,4 @@
-// Stores the queries that the user ran in this browser, and lists them in a menu.
+// Stores in the browser which queries the user ran, and lists them in a menu.
 
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -38,7 +38,7 @@ export function useRecentQueries() {
       try {
         localStorage.setItem(key, JSON.stringify(next));
       } catch {
-        // If storage is full or not available, the list is lost when the page is closed.
+        // If local storage is full or not available, the list is lost when the page is closed.
       }
     },
   };

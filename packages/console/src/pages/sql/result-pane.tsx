@@ -13,7 +13,7 @@ import { ResultTable } from '../../sql/result-table.tsx';
 import type { Ran } from './run.ts';
 import { text } from './words.ts';
 
-/** Shows the result of the most recent run as a table, a chart or a number. */
+/** Shows the latest result as a table, a chart or a number. */
 export function ResultPane({
   ran: { node: ranNode, response, milliseconds },
   node,
@@ -22,7 +22,7 @@ export function ResultPane({
 }: {
   ran: Ran;
   node: SqlNode;
-  /** Whether another query is running, whose result will replace this one. */
+  /** Whether a newer query is running, whose result will replace this result. */
   isOld: boolean;
   onNode: (node: SqlNode) => void;
 }) {
@@ -88,7 +88,7 @@ export function ResultPane({
   );
 }
 
-/** Fields for choosing the columns for the axes and the breakdown. */
+/** Fields for choosing the columns that the chart uses for its axes and breakdown. */
 function ChartFields({
   columns,
   chosen,

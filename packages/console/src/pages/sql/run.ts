@@ -10,17 +10,16 @@ interface SqlResponse {
   results: unknown[];
   columns: string[];
   types: [string, string][];
-  /** Whether more rows exist. Undefined for a query with LIMIT. */
+  /** Whether the query has further rows. Undefined for a query with LIMIT. */
   hasMore?: boolean;
   limit?: number;
   last_refresh: string;
 }
 
-/** A query and its result. */
 export interface Ran {
   node: SqlNode;
   response: SqlResponse;
-  /** Time until the complete response arrived, in milliseconds. */
+  /** Time until the complete response arrived. */
   milliseconds: number;
 }
 
@@ -30,7 +29,7 @@ export const createRunCall = (projectId: number, { source }: SqlNode, refresh?: 
   body: { query: source, ...(refresh !== undefined && { refresh }) },
 });
 
-/** Runs one query at a time. Cancelling a query aborts its request, and the server then stops the query. */
+/** Runs one query at a time. Cancelling aborts the request, and the server then stops the query. */
 export function useQueryRun() {
   const { id } = useProject();
   const [ran, setRan] = useState<Ran | null>(null);
@@ -53,7 +52,7 @@ export function useQueryRun() {
     error,
     isRunning: isPending,
     isCanceled,
-    /** Runs a query. @param refresh `blocking` accepts a cached result */
+    /** @param refresh `blocking` accepts a cached result, and `force_blocking` does not */
     run(node: SqlNode, refresh: 'blocking' | 'force_blocking') {
       setCanceled(false);
       mutate({ node, refresh });

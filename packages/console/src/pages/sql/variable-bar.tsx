@@ -7,7 +7,7 @@ import { words } from '../../words.ts';
 import type { OpenVariables } from './variables-dialog.tsx';
 import { text } from './words.ts';
 
-/** Shows fields for the values of the query's variables. Pressing Enter in a field runs the query. */
+/** Fields for the values of the query's variables. Pressing Enter in a field runs the query. */
 export function VariableBar({
   node,
   problem,

@@ -1,4 +1,4 @@
-// The dialog for creating, changing and deleting the variables of SQL queries.
+// The dialog for creating, changing and deleting variables of SQL queries.
 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -26,21 +26,22 @@ import { text as pageText } from './words.ts';
 
 const text = pageText.variables;
 
-/** The dialog's content: the list of variables, the form for a variable, or the confirmation before deleting one. */
+/**
+ * The content of the dialog: the list of variables, the form for a variable, or the confirmation before deleting one.
+ */
 export type OpenVariables =
   | 'list'
-  /** The form. For a new variable, `edit` is null, and `name` is a suggested name. */
+  /** The form for a variable. For a new variable, `edit` is null, and `name` is a suggested name. */
   | { edit: Variable | null; name?: string; isFromList?: boolean }
   | { remove: Variable; isFromList?: boolean };
 
-/** The dialog that lists, creates, changes and deletes the project's variables. */
 export function VariablesDialog({
   open,
   onOpen,
   onInsert,
 }: {
   open: OpenVariables;
-  /** Changes the dialog's content. Null closes the dialog. */
+  /** Changes the content of the dialog. Null closes the dialog. */
   onOpen: (open: OpenVariables | null) => void;
   onInsert: (text: string) => void;
 }) {
@@ -105,8 +106,7 @@ function List({ onOpen, onInsert }: Pick<Parameters<typeof VariablesDialog>[0], 
 }
 
 /**
- * Sends a change to a variable. All queries are then checked again, because variables determine whether a query is
- * valid.
+ * Changes a variable. All queries are checked again afterwards, because variables determine whether a query is valid.
  */
 function useVariableChange(onDone: () => void) {
   const { id } = useProject();
@@ -142,7 +142,7 @@ function VariableForm({
   const request: ApiCall = {
     method: stored === null ? 'POST' : 'PATCH',
     path: pathOf(id, stored),
-    // An empty field means null instead of an empty string, because queries can test for null.
+    // An empty field is sent as null instead of an empty string, because queries can test for null.
     body: { ...fields, default_value: usual === '' ? null : usual },
   };
   return (
@@ -179,7 +179,6 @@ function VariableForm({
   );
 }
 
-/** Fields for the type of a variable, the values of a list, and the default value. */
 function TypeFields({
   fields,
   problem,

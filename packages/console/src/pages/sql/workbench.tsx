@@ -23,13 +23,12 @@ import { ResultPane } from './result-pane.tsx';
 import { createRunCall, useQueryRun } from './run.ts';
 import { text } from './words.ts';
 
-/** Shows a query in the editor, with its result below. */
 export function Workbench({
   stored,
   address,
   undo: { notice, offerUndo, clear },
 }: {
-  /** The insight that the user is editing. Null for a new query. */
+  /** The insight whose query is edited. Null for a new query. */
   stored: Insight | null;
   address: SqlUrlState;
   undo: ReturnType<typeof useUndo>;
@@ -45,7 +44,7 @@ export function Workbench({
     forgetDraft(id, saved.short_id);
   });
   const isEmpty = node.source.query.trim() === '';
-  // Run a saved query when the page opens. Its result may be cached.
+  // Run a saved query when the page opens, possibly from the cache.
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when the insight opens
   useEffect(() => {
     if (stored !== null && !isEmpty) runner.run(node, 'blocking');

@@ -11,12 +11,14 @@ const parts = {
   zone: part.oneOf(zones, 'project'),
   severity: part.oneOf(['all', 'error', 'warning', 'info'], 'all'),
   search: part.text(),
-  /** Severity and type of the open warning. Empty for the first warning. `none` if the user has closed the warning. */
+  /**
+   * Severity and type of the open warning. Empty to open the first warning. `none` if the user has closed the warning.
+   */
   open: part.text(),
   reason: part.text(),
   topic: part.oneOf(['all', 'live', 'historical', 'overflow'], 'all'),
   state: part.oneOf(['waiting', 'replayed', 'discarded', 'all'], 'waiting'),
-  /** ID of the open dead letter: topic, partition and offset. */
+  /** Topic, partition and offset of the open dead letter. */
   letter: part.text(),
 };
 
@@ -30,5 +32,5 @@ export function useWarningsUrlState() {
 
 export type WarningsUrlState = ReturnType<typeof useWarningsUrlState>;
 
-/** Returns the API value of an option. For `all`, returns undefined. */
+/** Returns the API value of an option, which is undefined for `all`. */
 export const toFilterValue = (value: string) => (value === 'all' ? undefined : value);

@@ -15,7 +15,7 @@ import { text as ofPage } from './words.ts';
 
 const text = ofPage.deadLetters;
 
-/** Shows the details of a dead letter: the error, advice, and the original record. */
+/** Shows a dead letter's error, advice, and the original record. */
 export function DeadLetterDetail({
   id,
   zone,

@@ -21,7 +21,7 @@ export interface DeadLetterPage {
   next: string | null;
 }
 
-/** An administrator's action on dead letters. */
+/** An administrator's action on dead letters: replaying or discarding. */
 export interface Decision {
   verb: 'replay' | 'discard';
   ids: readonly string[];

@@ -27,7 +27,7 @@ export const createDeadLettersRequest = (project: number, { view, span }: Warnin
   query: { ...span, reason: view.reason, topic: toFilterValue(view.topic), state: toFilterValue(view.state) },
 });
 
-/** Shows the list of dead letters, if the user has access to it. */
+/** Lists the dead letters, if the user has access to them. */
 export function DeadLetters({ address }: { address: WarningsUrlState }) {
   const mayDecide = useHasLevel(8);
   if (mayDecide) return <OfAdministrator address={address} />;
@@ -140,7 +140,7 @@ function Filters({ address: { view, change, span } }: { address: WarningsUrlStat
   );
 }
 
-/** Shows the number of selected dead letters, and the available actions. */
+/** Shows the number of selected dead letters, with buttons for replaying or discarding them. */
 function Selection({
   deadLetters,
   selected,

@@ -19,13 +19,10 @@ interface Outcome {
   skipped: { id: string; why: string }[];
 }
 
-/** The API's maximum number of dead letters per request. */
+/** Maximum number of dead letters that the API accepts per request. */
 const partSize = 100;
 
-/**
- * A dialog that asks for confirmation, and then replays or discards dead letters in batches. It shows the result
- * afterwards.
- */
+/** A dialog that asks for confirmation, replays or discards dead letters in batches, and then shows the result. */
 export function DeadLetterDialog({
   decision: { verb, ids },
   onClose,
@@ -92,7 +89,7 @@ export function DeadLetterDialog({
   );
 }
 
-/** Maximum number of skipped records in the list, because users would not read a longer list. */
+/** Maximum number of skipped records that are listed. */
 const maxShown = 20;
 
 function Skipped({ outcome: { done, skipped }, all }: { outcome: Outcome; all: number }) {

@@ -22,7 +22,7 @@ interface Warning {
 const pills = { dropped: 'pill-bad', changed: 'pill-warn', noted: '' };
 
 /**
- * Shows the details of a warning type: its meaning, its rule, and the affected events.
+ * Shows the details of a warning type: its meaning, its rule and the affected events.
  * @param kind undefined if the time range does not include warnings of this type
  */
 export function KindDetail({

@@ -1,9 +1,9 @@
-/** All warnings of a type in a time range, in the API's format. */
+/** All warnings of one type in a time range, in the API's format. */
 export interface Kind {
   type: string;
   severity: string;
   outcome: 'dropped' | 'changed' | 'noted';
-  /** Explains the warning, and how to fix the cause. */
+  /** Explains the warning, and how to fix its cause. */
   detail: string;
   rule: string;
   count: number;
@@ -14,5 +14,5 @@ export interface Kind {
 
 export const getKindKey = ({ severity, type }: Kind) => `${severity} ${type}`;
 
-/** CSS class of each outcome. The interface always shows the outcome as a word too. */
+/** The CSS class of each outcome. Color is not the only indication, because the outcome is also shown as a word. */
 export const toneOf = { dropped: 'bad', changed: 'warn', noted: 'quiet' } as const;

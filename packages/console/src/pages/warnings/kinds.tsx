@@ -29,7 +29,7 @@ export const createKindsRequest = (project: number, { view, span }: WarningsUrlS
 
 const figureTone = { dropped: 'bad', changed: 'warn', noted: undefined } as const;
 
-/** Maximum number of bars that users can distinguish. */
+/** Number of bars in the chart, which is small enough for users to distinguish the bars. */
 const spans = 48;
 
 export function WarningKinds({ address }: { address: WarningsUrlState }) {
@@ -85,7 +85,7 @@ export function WarningKinds({ address }: { address: WarningsUrlState }) {
   );
 }
 
-/** Returns the warning that opens by default on a wide screen. It remains the same when the list reloads. */
+/** Returns the warning that opens by default on a wide screen. The warning remains open when the list reloads. */
 function useFirstKind(kinds: readonly Kind[]): Kind | undefined {
   const isWide = useIsWide();
   const [key, setKey] = useState('');
@@ -121,7 +121,6 @@ function Filters({ address: { view, change, span } }: { address: WarningsUrlStat
   );
 }
 
-/** Shows the number of affected events by outcome. */
 function Figures({ kinds, isKnown, address }: { kinds: readonly Kind[]; isKnown: boolean; address: WarningsUrlState }) {
   const edges = toTimeRange(address.span);
   return (

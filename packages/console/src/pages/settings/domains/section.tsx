@@ -32,7 +32,10 @@ export function DomainsSection() {
   const request = { path: `${organization.path}/domains` };
   const query = useOffsetPages<Domain>(['organization', organization.id, 'domains'], request);
   const onOpen = (open: string) => change({ open });
-  /** ID of the domain being verified. It is kept after the verification, so that the DNS response remains visible. */
+  /**
+   * ID of the domain whose verification steps are shown. The ID is kept after the verification, so that the DNS
+   * response remains visible.
+   */
   const [proving, setProving] = useState('');
   return (
     <>
@@ -77,13 +80,12 @@ export function DomainsSection() {
   );
 }
 
-/** Calls `onProving` with the ID of an unverified domain when the domain opens. */
 function Proving({ id, onProving }: { id: string; onProving: (id: string) => void }) {
   useEffect(() => onProving(id), [id, onProving]);
   return null;
 }
 
-/** The form for adding a domain. @param isMain whether the form's button is the page's main button */
+/** A form for adding a domain. @param isMain whether the form's button is the page's main button */
 function AddDomain({ isMain, onAdded }: { isMain: boolean; onAdded: (id: string) => void }) {
   const organization = useOrganization();
   const [round, setRound] = useState(0);

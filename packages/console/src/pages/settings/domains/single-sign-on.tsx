@@ -29,7 +29,7 @@ interface SignOn {
 }
 type Domain = DomainFields & SignOn;
 
-/** Fields of the domain itself. All other fields are changed through the `sign_on` path. */
+/** Fields that are changed through the domain's path. All other fields are changed through its `sign_on` path. */
 const own = new Set([
   'jit_provisioning_enabled',
   'sso_enforcement',
@@ -50,8 +50,8 @@ interface SignInTry {
 }
 
 /**
- * Sets up single sign-on in three steps, explains the consequences for users, and lists the latest sign-in attempts
- * with their errors.
+ * Guides the administrator through three steps, explains the consequences for users, and lists the latest sign-in
+ * attempts with their errors.
  */
 export function SingleSignOn({ domain, onClose }: { domain: DomainFields; onClose: () => void }) {
   const organization = useOrganization();
@@ -137,7 +137,7 @@ function SetUp({ domain, onClose }: { domain: Domain; onClose: () => void }) {
   );
 }
 
-/** Opens the identity provider's sign-in page, which redirects back to this page afterwards. */
+/** Opens the identity provider's sign-in page, which redirects back to this page. */
 function testSignIn(kind: string, domain: Domain): void {
   const next = `/console/${location.pathname.slice(consolePath.length)}?open=${domain.id}`;
   location.assign(`${toApiPath(`/login/${kind}/`)}?${new URLSearchParams({ test: domain.id, next })}`);

@@ -1,14 +1,14 @@
-// The settings of each batch export destination type. The form is generated from them.
+// The settings of each batch export destination, from which the form is generated.
 
 export const destinationTypes = ['S3', 'Postgres'] as const;
 export type DestinationType = (typeof destinationTypes)[number];
 
-/** A destination setting in the form. The kind `lines` is a list of names with one name per line. */
+/** A field in the destination form. The kind `lines` is a list of names with one name per line. */
 export interface DestinationSetting {
   name: string;
   kind: 'text' | 'secret' | 'number' | 'check' | 'lines' | readonly string[];
   isRequired?: true;
-  /** Whether the setting is rarely needed. The form shows such settings in a collapsed section. */
+  /** Whether the field is rarely needed and therefore in the form's collapsed section. */
   isRare?: true;
 }
 
@@ -17,7 +17,7 @@ const ofEvents = [
   { name: 'exclude_events', kind: 'lines', isRare: true },
 ] as const;
 
-/** The settings of each destination type. `file_format` is missing, because it has only one valid value. */
+/** `file_format` is missing, because it has only one valid value. */
 export const destinationSettings: Record<DestinationType, readonly DestinationSetting[]> = {
   S3: [
     { name: 'bucket_name', kind: 'text', isRequired: true },

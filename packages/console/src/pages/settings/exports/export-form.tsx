@@ -23,7 +23,7 @@ import { text } from './words.ts';
 
 const { form } = text;
 
-/** A form for creating or editing an export. An empty secret field keeps the stored secret. */
+/** A form for creating or editing a batch export. An empty secret field keeps the stored secret. */
 export function ExportForm({
   before,
   type: chosen = 'S3',
@@ -268,8 +268,8 @@ function Times({ before, problem }: { before: BatchExport | undefined; problem: 
 }
 
 /**
- * Returns the form's values in the API's format. An empty field clears its setting, except that an empty secret field
- * keeps the stored secret.
+ * Returns the form's values in the API's format. An empty field clears its setting, but an empty secret field keeps the
+ * stored secret.
  */
 function bodyOf(
   typed: FormData,
@@ -287,7 +287,7 @@ function bodyOf(
   for (const { name, kind } of destinationSettings[type]) {
     const value = typedValue(kind, String(typed.get(name) ?? ''));
     if (value !== null) config[name] = value;
-    // An empty prefix is valid (it puts files at the root of the bucket), but the API requires the field.
+    // The API requires a prefix. An empty prefix is valid, and puts files at the root of the bucket.
     else if (name === 'prefix') config[name] = '';
     else if (kind !== 'secret' && storedConfig?.[name] !== undefined) config[name] = null;
   }
@@ -316,8 +316,8 @@ function typedValue(kind: DestinationSetting['kind'], typed: string): unknown {
 const isAbout = (problem: unknown, name: string) => problem instanceof ApiProblem && problem.attr === name;
 
 /**
- * Assigns a destination error to the setting that the error message names, so that the form shows the error next to its
- * field.
+ * Assigns a destination error to the setting that the error message names. The form then shows the error next to the
+ * setting's field.
  */
 function atSetting(problem: unknown, fields: readonly string[]): unknown {
   if (!(problem instanceof ApiProblem) || problem.attr !== 'destination') return problem;

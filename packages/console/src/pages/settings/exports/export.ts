@@ -1,4 +1,4 @@
-// Batch exports and their runs in the API's format, the section's URL parameters, and the status of an export.
+// Batch exports and their runs in the API's format, the URL parameters of the settings section, and an export's status.
 
 import { useProject } from '../../../frame/project.ts';
 import { matchingText, part, useUrlState } from '../../../parts/address.ts';
@@ -44,7 +44,7 @@ export interface BatchExport extends ExportSchedule {
   latest_runs: Run[];
 }
 
-/** `open` is the ID of the open export, or `new`. It is empty if no export is open. */
+/** `open` is the ID of the open export, `new`, or empty if no export is open. */
 const address = {
   open: part.text(),
   edit: part.flag(),
@@ -56,11 +56,10 @@ const address = {
 export const useExportsUrlState = () => useUrlState(address);
 export type ExportsUrlState = ReturnType<typeof useExportsUrlState>;
 
-/** Returns the query key for all cached exports, or for one. */
+/** Returns the query key of one cached export or, without an ID, of all exports. */
 export const exportsKey = (projectId: number, id?: string) =>
   id === undefined ? ['exports', projectId] : ['exports', projectId, id];
 
-/** Returns the API path of the project's exports. */
 export function useExportsPath() {
   const { id } = useProject();
   return `/api/projects/${id}/batch_exports`;
@@ -68,7 +67,7 @@ export function useExportsPath() {
 
 export type ExportState = 'paused' | 'ended' | 'failed' | 'retrying' | 'running' | 'working' | 'new';
 
-/** Returns the status of an export, which depends on the latest run. */
+/** Returns the status of an export, which depends on its latest run. */
 export function toExportState({ paused, end_at, latest_runs: [last] }: BatchExport, now = Date.now()): ExportState {
   if (paused) return 'paused';
   switch (last?.status) {

@@ -26,7 +26,6 @@ import { ExportRuns } from './runs.tsx';
 import { hasDays } from './schedule.ts';
 import { text } from './words.ts';
 
-/** Shows an export: its settings, status, runs and backfills. */
 export function OneExport({ id, address: { view, change } }: { id: string; address: ExportsUrlState }) {
   const { id: projectId } = useProject();
   const path = `${useExportsPath()}/${encodeURIComponent(id)}`;

@@ -136,7 +136,7 @@ interface Preview {
 
 /**
  * A dialog that previews and starts a backfill for a time range.
- * @param isTrial whether to preselect the most recently completed interval
+ * @param isTrial whether to preselect the latest completed interval
  */
 export function BackfillDialog({
   one,

@@ -23,7 +23,7 @@ interface RunPage {
   next: string | null;
 }
 
-/** Lists the runs in a time range, newest first. A failed run shows its error and advice. */
+/** Lists an export's runs in a time range, newest first. A failed run shows its error with advice. */
 export function ExportRuns({
   one,
   path,
@@ -46,7 +46,7 @@ export function ExportRuns({
       call<RunPage>({ path: `${path}/runs`, query: { ...span, limit: 50, cursor: pageParam } }, signal),
     initialPageParam: '',
     getNextPageParam: ({ next }) => readCursor(next),
-    // A requested run does not appear until the worker has created it, so reload the list periodically.
+    // Reload the list periodically, because a requested run appears only after the worker has created it.
     refetchInterval: ({ state }) => (state.data?.pages.some(({ results }) => results.some(isOpen)) ? 3000 : 15_000),
   });
   return (
@@ -225,7 +225,6 @@ function Row({ run, isFile, zone, isRetrying, onRetry, onCancel }: RowProps) {
 const secondsBetween = (from: string, to: string) =>
   Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1000));
 
-/** Shows advice about an error, and the original error message. */
 function Reason({ error }: { error: string }) {
   return (
     <div className="settings-reason">

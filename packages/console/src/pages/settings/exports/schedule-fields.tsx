@@ -1,4 +1,4 @@
-// The form fields for the schedule of a batch export.
+// The form fields for a batch export's schedule.
 
 import { useProject } from '../../../frame/project.ts';
 import { SuggestionList } from '../../../frame/suggestions.tsx';
@@ -13,7 +13,7 @@ const hours = Array.from({ length: 24 }, (_, hour) => hour);
 const daysFromMonday = [1, 2, 3, 4, 5, 6, 0];
 const [midnight, monday] = [0, 1];
 
-/** Fields for how often an export runs, and for when its days and weeks begin. */
+/** Fields for the interval between runs, and for the hour and weekday at which days and weeks begin. */
 export function ScheduleFields({
   before,
   interval,
@@ -86,8 +86,8 @@ export function ScheduleFields({
 }
 
 /**
- * Returns the chosen schedule in the API's format. An offset that was not set before is omitted if it equals the
- * default value.
+ * Returns the chosen schedule in the API's format. Omits an offset that was not set before and still equals the default
+ * value.
  */
 export function readSchedule(typed: FormData, before: BatchExport | undefined): Partial<ExportSchedule> {
   const interval = intervals.find((one) => one === typed.get('interval')) ?? 'hour';

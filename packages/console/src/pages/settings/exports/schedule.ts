@@ -7,13 +7,12 @@ export const intervals: readonly Interval[] = ['every 5 minutes', 'every 15 minu
 
 export const hasDays = (interval: Interval) => interval === 'day' || interval === 'week';
 
-/** How often an export runs, and when its intervals begin. */
 export interface ExportSchedule {
   interval: Interval;
   timezone: string;
-  /** The first day of a week, where 0 is Sunday. Null means Monday. */
+  /** First day of a week, where 0 is Sunday. Null means Monday. */
   offset_day: number | null;
-  /** The hour at which days and weeks begin. Null means midnight. */
+  /** Hour at which days and weeks begin. Null means midnight. */
   offset_hour: number | null;
 }
 
@@ -25,7 +24,9 @@ const fixedMs: Partial<Record<Interval, number>> = {
   hour: 60 * minuteMs,
 };
 
-/** Returns the most recently completed interval. The server determines the exact range of a run. */
+/**
+ * Returns the latest completed interval. This is an estimate, because the server determines the exact range of a run.
+ */
 export function findLastInterval(
   { interval, timezone, offset_day, offset_hour }: ExportSchedule,
   now = new Date(),
@@ -45,7 +46,7 @@ export function findLastInterval(
   return { start: begin(end - lengthMs), end: begin(end) };
 }
 
-/** Returns the range of the given number of days before today, in a time zone. */
+/** Returns the last `count` days before today in a time zone. */
 export function getLastDays(count: number, zone: string, now = new Date()): { start: string; end: string } {
   const today = Date.parse(`${toLocalTime(now, zone).slice(0, 10)}T00:00:00Z`);
   return { start: midnight(today - count * dayMs, zone), end: midnight(today, zone) };

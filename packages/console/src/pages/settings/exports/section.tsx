@@ -28,7 +28,6 @@ import { describeDestination, OneExport, StatePill } from './one-export.tsx';
 import { text } from './words.ts';
 import './exports.css';
 
-/** Shows the list of batch exports, an export with its runs, or the form for an export. */
 export function ExportsSection() {
   const address = useExportsUrlState();
   const {
@@ -91,7 +90,7 @@ function List({ last, onOpen }: { last: string; onOpen: (id: string, type?: Dest
   );
 }
 
-/** Shown instead of an empty list. Lets the user choose a destination type. */
+/** Shown instead of an empty list. Lets the user choose a destination type for the first export. */
 function NoExport({ mayChange, onChoose }: { mayChange: boolean; onChoose: (type: DestinationType) => void }) {
   const kinds = destinationTypes.map((type) => ({ kind: type, name: text.types[type], needs: text.needs[type] }));
   return (

@@ -18,10 +18,7 @@ const unit: Record<Interval, string> = {
   week: 'week',
 };
 const weekdayNames = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' });
-/**
- * Returns a weekday name by number, where 0 is Sunday. It is formatted from a date, starting with Sunday, 1 January
- * 2023.
- */
+/** Formats a weekday name. Weekday 0 is a Sunday, such as 1 January 2023. */
 const weekday = (day: number) => weekdayNames.format(Date.UTC(2023, 0, 1 + day));
 const hour = (hour: number) => `${String(hour).padStart(2, '0')}:00`;
 const models = { events: 'Events', persons: 'Persons' };
@@ -117,7 +114,7 @@ export const text = {
   theySaid: 'Error',
   emptyRun: 'nothing to export',
   emptyObject: 'Nothing was stored in this interval, so no file was written and the bucket was not contacted.',
-  /** Advice about errors, by the destination's error code. */
+  /** Advice about failed runs, by the destination's error code. */
   reasons: {
     '28P01': 'The database rejected the user or the password. Edit the export and enter both again.',
     '28000':

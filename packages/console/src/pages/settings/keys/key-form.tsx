@@ -30,11 +30,10 @@ export interface PersonalKey {
   scoped_organizations: string[];
 }
 
-/** When the key expires, in days. `keep` does not change an existing key's expiry. */
+/** Time until the key expires, in days. `keep` does not change an existing key's expiry. */
 type Ends = 'keep' | 'never' | '30' | '90' | '365';
 const dayMs = 86_400_000;
 
-/** A form for creating a key, or for changing an existing key's name, scopes and projects. */
 export function KeyForm({
   before,
   onDone,

@@ -1,4 +1,4 @@
-/** The scopes of personal API keys, in the order of the form. */
+/** The scopes of personal API keys, in the order in which the form shows them. */
 export const scopes = [
   {
     object: 'event',
@@ -54,7 +54,7 @@ export type PresetName = 'read' | 'terraform' | 'ci' | 'all' | 'own';
 const write = (...objects: string[]): Powers => Object.fromEntries(objects.map((object) => [object, 'write']));
 const read = (...objects: string[]): Powers => Object.fromEntries(objects.map((object) => [object, 'read']));
 
-/** Presets for new keys. The presets `all` (scope `*`) and `own` (any other selection) are not in this list. */
+/** Presets for new keys, except `all` (scope `*`) and `own` (custom scopes). */
 const presets: Record<Exclude<PresetName, 'all' | 'own'>, Powers> = {
   read: read(...scopes.map(({ object }) => object)),
   terraform: {
@@ -74,7 +74,7 @@ export function findPreset(powers: Powers): PresetName {
 }
 
 /**
- * Returns the scopes in the API's format (`event:read`), in the order of the form. Scopes that are not in the form come
+ * Returns the scopes in the API's format (`event:read`) and in the form's order. Scopes that are not in the form come
  * last.
  */
 export function toScopeNames(powers: Powers): string[] {

@@ -18,10 +18,10 @@ import { KeyForm, keysPath, type PersonalKey } from './key-form.tsx';
 import { findPreset, toPowers } from './scopes.ts';
 
 const keysKey = ['settings', 'keys'];
-/** The API's maximum number of keys per user. */
+/** Maximum number of keys that the API allows per user. */
 const limit = 10;
 
-/** `open` is the ID of the edited key, or `new`. It is empty while the form is closed. */
+/** ID of the open key, `new`, or empty while the form is closed. */
 const parts = { open: part.text() };
 
 export function KeysSection() {
@@ -192,7 +192,7 @@ function KeyTable({
   );
 }
 
-/** Shows the preset's name or the scopes. If a key has many scopes, shows only their number. */
+/** Shows a key's preset or its scopes. If a key has many scopes, shows only their number. */
 function ScopesCell({ scopes }: { scopes: readonly string[] }) {
   if (scopes.includes('*')) return text.presets.all.name;
   const preset = findPreset(toPowers(scopes));

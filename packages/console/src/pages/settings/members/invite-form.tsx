@@ -12,7 +12,7 @@ import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { text } from './words.ts';
 
 const { form } = text;
-/** The API's maximum number of invites per request. */
+/** Maximum number of invites that the API accepts per request. */
 const limit = 20;
 
 export interface Invite {
@@ -22,7 +22,7 @@ export interface Invite {
   level: number;
   is_expired: boolean;
   emailing_attempt_made: boolean;
-  /** Why the email could not be sent. Undefined if it was sent. */
+  /** Undefined if the email was sent. */
   mail_error?: string;
   send_email: boolean;
   message: string | null;
@@ -31,10 +31,7 @@ export interface Invite {
   created_at: string;
 }
 
-/**
- * The response to a request that creates an invite. If a session authenticates the request, the response includes the
- * invite link's secret.
- */
+/** A new invite. The secret of its link, `token`, is returned only to requests that a session authenticates. */
 export type CreatedInvite = Invite & { token?: string };
 
 interface PrivateProject {
@@ -71,7 +68,7 @@ export function InviteForm({
   const organization = useOrganization();
   const [typed, setTyped] = useState('');
   const [chosen, setOptions] = useState(usualOptions);
-  // Hidden options must not have an effect.
+  // Options must not have an effect while they are hidden.
   const options = isShort ? usualOptions() : chosen;
   const { level, message, withMail, grants } = options;
   const field = useRef<HTMLTextAreaElement>(null);
@@ -269,7 +266,7 @@ function addressesIn(typed: string): string[] {
   return [...new Map(found.map((address) => [address.toLowerCase(), address])).values()];
 }
 
-/** Returns the error message for an invalid invite. The API identifies the invite by index: `3__target_email`. */
+/** Returns the error message for an invalid invite. The API names the invite's index in the list: `3__target_email`. */
 function problemOf(problem: unknown, addresses: readonly string[]): string | null {
   if (!problem) return null;
   const place = problem instanceof ApiProblem ? /^(\d+)__/.exec(problem.attr ?? '')?.[1] : undefined;

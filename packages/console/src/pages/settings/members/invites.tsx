@@ -17,11 +17,11 @@ import { type CreatedInvite, type Invite, InviteForm } from './invite-form.tsx';
 import { text } from './words.ts';
 import './members.css';
 
-/** Shows the invite form, the pending invites, and the links of new invites, which are shown only once. */
+/** Shows the invite form, the pending invites, and the links of new invites. */
 export function Invites({ isInviting, onInviting }: { isInviting: boolean; onInviting: (isOpen: boolean) => void }) {
   const organization = useOrganization();
   const [newInvites, setNewInvites] = useState<CreatedInvite[]>([]);
-  /** A number that is incremented after each submission, to reset the form. */
+  /** Incremented after each submission, to reset the form. */
   const [round, setRound] = useState(0);
   const request = { path: `${organization.path}/invites` };
   const query = useOffsetPages<Invite>(['organization', organization.id, 'invites'], request);
@@ -65,7 +65,10 @@ export function Invites({ isInviting, onInviting }: { isInviting: boolean; onInv
   );
 }
 
-/** Shows the links and email addresses of new invites. The page does not store the links. */
+/**
+ * Shows the links and email addresses of new invites. The links are shown only once, because the page does not store
+ * them.
+ */
 function InviteLinks({ invites, onDone }: { invites: readonly CreatedInvite[]; onDone: () => void }) {
   const title = text.made.title(invites.length);
   return (
@@ -210,8 +213,8 @@ function InviteTable({
 }
 
 /**
- * Returns a request body that replaces an invite by one with a new link. With `combine_pending_invites`, the API
- * preserves access to projects that the caller cannot see.
+ * Returns a request body that replaces an invite with a new one, which has a new link. With `combine_pending_invites`,
+ * the API preserves access to projects that the caller cannot see.
  */
 const sameAs = ({ target_email, first_name, level, message, private_project_access }: Invite) => ({
   target_email,

@@ -26,7 +26,7 @@ interface RoleMember {
 interface Role {
   id: string;
   name: string;
-  /** The role's first twenty members. */
+  /** The first twenty members of the role. */
   members: RoleMember[];
 }
 
@@ -34,7 +34,7 @@ const { roles } = text;
 const maxShown = 20;
 const nameOf = ({ user }: RoleMember) => `${user.first_name} ${user.last_name}`.trim() || user.email;
 
-/** Shows the organization's roles. The members of a role share access rules. */
+/** Lists the organization's roles. All members of a role have the access that its rules grant. */
 export function RoleList() {
   const organization = useOrganization();
   const mayChange = organization.level >= administrator;
@@ -82,7 +82,7 @@ export function RoleList() {
   );
 }
 
-/** Sends a change to a role, and reloads the roles. */
+/** Changes a role, and reloads the list of roles. */
 function useRoleChange<Given>(act: (given: Given) => Promise<unknown>, onDone?: () => void) {
   const { id } = useOrganization();
   return useMutation({
@@ -174,14 +174,13 @@ function RoleRow({ role, mayChange }: { role: Role; mayChange: boolean }) {
 
 interface RoleForm {
   role: Role;
-  /** API path of the role. */
   path: string;
   onDone: () => void;
 }
 
 /**
- * A form that adds members to a role by email address. The form does not list members, because an organization may have
- * too many.
+ * A form that adds members to a role by email address. It does not list members, because an organization may have too
+ * many.
  */
 function GiveRole({ role, path, onDone }: RoleForm) {
   const organization = useOrganization();

@@ -143,14 +143,13 @@ function MemberTable({ members }: { members: readonly Member[] }) {
 
 interface Choice {
   member: Member;
-  /** The current user's membership level. */
   own: number;
   isSelf: boolean;
 }
 
 /**
- * A menu of membership levels, if the user may change the level. Otherwise, shows the level and why it cannot be
- * changed.
+ * A menu of membership levels, if the current user may change the member's level. If not, shows the level and the
+ * reason.
  */
 function Level({ member, own, isSelf, onChange }: Choice & { onChange: (level: number) => void }) {
   if (isSelf || own < administrator || member.level > own) {
@@ -181,8 +180,8 @@ function Level({ member, own, isSelf, onChange }: Choice & { onChange: (level: n
 }
 
 /**
- * A button that removes a member or leaves the organization. Anyone except owners may leave. Administrators may remove
- * members whose level is not above their own.
+ * A button for removing a member or leaving the organization. All members except owners may leave. Administrators may
+ * remove members whose level is not above their own.
  */
 function Removal({ member, own, isSelf, onRemove }: Choice & { onRemove: () => void }) {
   if (!isSelf && (own < administrator || member.level > own)) return null;

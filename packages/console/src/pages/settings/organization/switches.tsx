@@ -1,4 +1,4 @@
-// A form for the organization's on/off settings.
+// The form for an organization's on/off settings.
 
 import { useId, useState } from 'react';
 import { queryClient } from '../../../api/queries.ts';
@@ -20,7 +20,7 @@ export interface Organization extends Record<SwitchName, boolean> {
 
 export const refreshOrganization = () => queryClient.invalidateQueries({ queryKey: ['settings', 'organization'] });
 
-/** A form for the organization's on/off settings. Sends only the changed settings. */
+/** A form for an organization's on/off settings. Sends only the changed settings. */
 export function OrganizationSwitches({
   title,
   names,

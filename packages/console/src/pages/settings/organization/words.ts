@@ -3,7 +3,6 @@ export const text = {
   mails: 'Email',
   members: 'Member permissions',
   privacy: 'Privacy and sharing',
-  /** Label and explanation of each switch, by setting name. */
   switches: {
     is_member_join_email_enabled: {
       label: 'Email members when someone joins',

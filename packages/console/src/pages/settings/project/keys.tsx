@@ -1,4 +1,4 @@
-// Shows the public and the secret API key in the project settings.
+// Shows a project's public and secret API keys.
 
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -48,7 +48,7 @@ interface SecretKeys {
   secret_api_token_backup: string | null;
 }
 
-/** Shows the masked secret API key. A new key is shown in full once, when the user creates it. */
+/** Shows the masked secret API key. A new key is shown in full only once, when the user creates it. */
 export function SecretKey() {
   const { id } = useProject();
   const path = useEnvironmentPath();

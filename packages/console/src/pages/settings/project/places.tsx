@@ -11,7 +11,7 @@ import { text as shared } from '../words.ts';
 import { useSectionUrlState } from './address.ts';
 import { text } from './words.ts';
 
-/** Lists all of the organization's environments by project, with buttons for creating projects and environments. */
+/** Lists the organization's environments by project, with buttons for creating projects and environments. */
 export function EnvironmentList() {
   const { view, change } = useSectionUrlState();
   const open = useProject();
@@ -81,7 +81,7 @@ export function EnvironmentList() {
   );
 }
 
-/** A button that deletes the environment or, if the project does not have another environment, the project. */
+/** A button that deletes the environment. If it is the project's only environment, the button deletes the project. */
 export function Removal({ names }: { names: ReturnType<typeof findDisplayNames> }) {
   const mayRemove = useHasLevel(8);
   const { id, project_id: projectId } = useProject();

@@ -12,7 +12,7 @@ import { ReportDialog } from './report.tsx';
 import { type Delivery, type Subscription, subscriptionsKey } from './subscription.ts';
 import { findErrorAdvice, text } from './words.ts';
 
-/** Lists the sent reports, newest first. A failed delivery shows advice. */
+/** Lists a subscription's deliveries, newest first. A failed delivery shows its error with advice. */
 export function DeliveryList({ of, path }: { of: Subscription; path: string }) {
   const { id: projectId } = useProject();
   const [isShowingCall, setShowingCall] = useState(false);
@@ -112,7 +112,6 @@ function State({ of: { status, attempts, error } }: { of: Delivery }) {
   );
 }
 
-/** Shows advice about an error, and the worker's original error message. */
 function Reason({ error, tries }: { error: string; tries: number }) {
   const reason = findErrorAdvice(error);
   return (

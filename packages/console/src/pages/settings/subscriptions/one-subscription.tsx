@@ -27,7 +27,6 @@ import {
 import { SubscriptionForm } from './subscription-form.tsx';
 import { text } from './words.ts';
 
-/** Shows a subscription: its schedule, recipients and deliveries. */
 export function OneSubscription({ id, address: { view, change } }: { id: string; address: SubscriptionsUrlState }) {
   const { id: projectId } = useProject();
   const path = `${useSubscriptionsPath()}/${encodeURIComponent(id)}`;
@@ -166,7 +165,7 @@ function Head({ one, path, onEdit }: { one: Subscription; path: string; onEdit: 
   );
 }
 
-/** Shows the selected insights. Until their names are loaded, shows their IDs. */
+/** Lists the insights that the report includes. Shows their IDs until their names are loaded. */
 function ChosenInsights({ of: { dashboard, dashboard_export_insights: chosen } }: { of: Subscription }) {
   const { data = [] } = useSubjectOptions('insights', { dashboards: `[${dashboard}]` }, dashboard !== null);
   const nameOf = (id: number) => data.find((one) => one.id === id)?.name ?? text.ofInsight(id);
@@ -179,8 +178,8 @@ function Next({ at }: { at: string | null }) {
 }
 
 /**
- * Returns a function that returns a subscription's title. If a subscription has no title, the function returns the name
- * of its insight, dashboard or project.
+ * Returns a function that computes a subscription's title. The default title is the name of the insight, dashboard or
+ * project.
  */
 export function useTitles(subscriptions: readonly Subscription[]): (one: Subscription) => string {
   const { name: projectName } = useProject();
@@ -194,7 +193,10 @@ interface ReportSubject {
   search: Record<string, string>;
 }
 
-/** Returns a function that returns a subscription's insight or dashboard, or null for the entire project. */
+/**
+ * Returns a function that finds a subscription's insight or dashboard. The function returns null if the subscription
+ * reports on the entire project.
+ */
 function useSubjects(subscriptions: readonly Subscription[]): (one: Subscription) => ReportSubject | null {
   const insights = useSubjectOptions(
     'insights',

@@ -11,8 +11,8 @@ interface ShownReport {
 }
 
 /**
- * Shows a preview of an emailed report. It is in an iframe, because the email has its own styles and must not run
- * scripts.
+ * Shows a preview of an emailed report. The preview is in an iframe, because the email has its own styles and must not
+ * run scripts.
  */
 export function ReportDialog({
   title,
@@ -22,12 +22,12 @@ export function ReportDialog({
 }: {
   title: string;
   request: ApiCall;
-  /** A button for the usual next step. Pressing it also closes the dialog. */
+  /** A button for the next step. Pressing it also closes the dialog. */
   next?: { verb: string; act: () => void };
   onClose: () => void;
 }) {
   const page = { ...request, query: { ...request.query, format: 'html' } };
-  // Request the page here as well, because an iframe does not report errors.
+  // Request the report here as well, because an iframe does not report errors.
   const query = useQuery({
     queryKey: ['report', request],
     queryFn: async ({ signal }) => {

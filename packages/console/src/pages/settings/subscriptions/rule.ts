@@ -1,4 +1,4 @@
-// Converts a report schedule to a sentence, and to and from the form's fields.
+// Describes a report schedule in words, and converts it to and from form fields.
 
 import { formatDay, toLocalTime } from '../../../parts/time.ts';
 import { type Frequency, type Rule, type Weekday, weekdays } from './subscription.ts';
@@ -7,7 +7,9 @@ import { text } from './words.ts';
 const { every } = text;
 const workdays = weekdays.slice(0, 5);
 
-/** Describes a schedule in the project time zone, for example as `every second Monday at 09:00 Europe/Berlin`. */
+/**
+ * Describes a schedule in words, for example as `every second Monday at 09:00 Europe/Berlin`, in the project time zone.
+ */
 export function describeRule(rule: Rule, zone: string): string {
   const local = toLocalTime(new Date(rule.start_date), zone);
   const words = every.at(datesInWords(rule, local), local.slice(11, 16), zone);
@@ -18,7 +20,7 @@ export function describeRule(rule: Rule, zone: string): string {
 
 /**
  * Describes the days of a schedule in words.
- * @param local the first date in the project time zone, which determines the days if the rule does not
+ * @param local the first delivery in the project time zone, which determines the day if the schedule does not
  */
 function datesInWords({ frequency, interval, byweekday, bysetpos }: Rule, local: string): string {
   const days = byweekday ?? [];
@@ -58,7 +60,8 @@ export const dayGroups: readonly DayGroup[] = ['day', 'workday', ...weekdays];
 export const positions = ['date', 'end', '1', '2', '3', '4', '-1', 'each'] as const;
 
 /**
- * Returns the available positions. `end` is the last day of a month, which the API stores as the last of all weekdays.
+ * Returns the positions within a period that the form offers. `end` is the last day of a month, which the API stores as
+ * the last of all weekdays.
  */
 export const listPositions = (frequency: Frequency) =>
   positions.filter((position) => position !== 'end' || frequency === 'monthly');
@@ -71,7 +74,10 @@ export interface Draft {
   frequency: Frequency;
   interval: number;
   days: readonly Weekday[];
-  /** The position in the month. `kept` represents a rule that the form cannot express and does not change. */
+  /**
+   * Position of the day within the month or year. `kept` stands for a stored schedule that the form cannot express and
+   * does not change.
+   */
   position: (typeof positions)[number] | 'kept';
   group: DayGroup;
 }
@@ -100,7 +106,7 @@ export function toDraft({ frequency, interval, byweekday, bysetpos }: Rule): Dra
   return { frequency, interval, days, position: isKnown ? (position ?? 'date') : 'kept', group: group ?? 'monday' };
 }
 
-/** Returns the rule fields that determine the days. Returns an empty object if the position is `kept`. */
+/** Returns the fields that determine a schedule's days. Returns an empty object if the position is `kept`. */
 export function toDayFields({
   frequency,
   days,

@@ -1,4 +1,4 @@
-// The form fields for the schedule of reports.
+// The form fields for a report schedule.
 
 import { useProject } from '../../../frame/project.ts';
 import { Field } from '../../../parts/form.tsx';
@@ -9,7 +9,6 @@ import { text } from './words.ts';
 
 const { form } = text;
 
-/** Fields for the frequency, days, start and end of a schedule. */
 export function ScheduleFields({
   draft,
   onDraft,
@@ -100,7 +99,7 @@ export function ScheduleFields({
   );
 }
 
-/** Returns the day of the month of a local time in the format of date fields. */
+/** Returns the day of the month from a local time such as `2026-11-30T09:00`. */
 const dayOf = (local: string) => Number(local.slice(8, 10));
 
 function DayFields({ draft, onDraft }: { draft: Draft; onDraft: (draft: Draft) => void }) {

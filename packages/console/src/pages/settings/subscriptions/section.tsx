@@ -29,7 +29,6 @@ import { SubscriptionForm } from './subscription-form.tsx';
 import { text } from './words.ts';
 import './subscriptions.css';
 
-/** Shows the list of subscriptions, a subscription with its deliveries, or the form for a subscription. */
 export function SubscriptionsSection() {
   const address = useSubscriptionsUrlState();
   const {
@@ -100,7 +99,7 @@ function List({ last, address: { view, change } }: { last: string; address: Subs
   );
 }
 
-/** Shown instead of an empty list. Lets the user choose a recipient type. */
+/** Shown instead of an empty list. Lets the user choose how the first report is delivered. */
 function None({ mayChange, onChoose }: { mayChange: boolean; onChoose: (type: TargetType) => void }) {
   const kinds = targetTypes.map((type) => ({ kind: type, name: text.types[type], needs: text.needs[type] }));
   return (

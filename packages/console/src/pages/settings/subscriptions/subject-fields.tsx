@@ -8,9 +8,11 @@ import { text } from './words.ts';
 
 const { form } = text;
 
-/** The insight or dashboard of a report, and the dashboard's insights that the report includes. */
+/** The insight or dashboard that a subscription reports on, and the dashboard's insights that the report includes. */
 export interface Subject {
-  /** The subject as a string: `insight 12` or `dashboard 3`. Empty if the user has not chosen a subject. */
+  /**
+   * The insight or dashboard as an option value: `insight 12`, `dashboard 3`, or empty before the user has chosen one.
+   */
   about: string;
   insights: readonly number[];
 }
@@ -40,7 +42,7 @@ export function SubjectFields({
   );
 }
 
-/** Returns the subject of the reports in the API's format. */
+/** Converts an option value, such as `insight 12`, to API fields. */
 export function toSubjectFields(about: string): { insight: number | null; dashboard: number | null } {
   const [kind, id] = about.split(' ');
   return { insight: kind === 'insight' ? Number(id) : null, dashboard: kind === 'dashboard' ? Number(id) : null };
@@ -102,7 +104,7 @@ function AboutField({
   );
 }
 
-/** A field for choosing the dashboard's insights that the reports include. */
+/** A field for choosing the dashboard's insights that the report includes. */
 function InsightsField({
   dashboard,
   chosen,
@@ -115,7 +117,7 @@ function InsightsField({
   onChoose: (insights: number[]) => void;
 }) {
   const { data: offered = [], error } = useSubjectOptions('insights', { dashboards: `[${dashboard}]` });
-  // Also list an insight that was removed from the dashboard, so that the user can deselect it.
+  // Also list insights that were removed from the dashboard, so that the user can deselect them.
   const others = chosen
     .filter((id) => !offered.some((one) => one.id === id))
     .map((id) => ({ id, name: text.ofInsight(id) }));

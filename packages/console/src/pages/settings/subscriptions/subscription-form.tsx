@@ -41,7 +41,7 @@ const fields = [
   'count',
 ];
 
-/** A form for creating a subscription, or for changing an existing subscription's title, recipients and schedule. */
+/** A form for creating a subscription, or for changing a subscription's title, recipients and schedule. */
 export function SubscriptionForm({
   heading,
   before,
@@ -52,9 +52,10 @@ export function SubscriptionForm({
 }: {
   heading: string;
   before: Subscription | undefined;
-  /** Recipient type of a new subscription. */
   type?: TargetType | undefined;
-  /** The subject as a string: `insight 12` or `dashboard 3`. Empty if the user has not chosen a subject. */
+  /**
+   * The insight or dashboard as an option value: `insight 12`, `dashboard 3`, or empty before the user has chosen one.
+   */
   about: string;
   onDone: (now: Subscription) => unknown;
   onClose: () => void;
@@ -145,7 +146,8 @@ export function SubscriptionForm({
           request={preview}
           next={{
             verb: before ? form.save : form.create,
-            // Submit after the dialog has closed, because only then can the form move the focus to a missing field.
+            // Submit the form after the dialog has closed, because an open dialog prevents the form from focusing a
+            // missing field.
             act: () => requestAnimationFrame(() => formElement.current?.requestSubmit()),
           }}
           onClose={() => setPreview(null)}
@@ -155,7 +157,7 @@ export function SubscriptionForm({
   );
 }
 
-/** Fields for the recipients. In a new email subscription, the default recipient is the user. */
+/** Fields for the recipients. By default, a new email subscription is sent to the current user. */
 function TargetFields({
   type,
   before,
@@ -202,7 +204,7 @@ function TargetFields({
   );
 }
 
-/** Returns the request for a report preview with the form's current values. */
+/** Returns the request for a report preview, with the form's current values. */
 function previewOf(
   element: HTMLFormElement | null,
   { path, subject: { about, insights } }: { path: string; subject: Subject },
@@ -214,7 +216,6 @@ function previewOf(
   return { path: `${path}/preview`, query: { ...toSubjectFields(about), ...chosen, ...words } };
 }
 
-/** Describes the chosen schedule in words. */
 function Summary({ draft, first, before }: { draft: Draft; first: string; before: Subscription | undefined }) {
   const { timezone } = useProject();
   const start = fromLocalTime(first, timezone);
@@ -225,7 +226,6 @@ function Summary({ draft, first, before }: { draft: Draft; first: string; before
   return <strong>{describeRule(rule, timezone)}</strong>;
 }
 
-/** Returns the default start of a new schedule in the project time zone. */
 const tomorrowAtNine = (zone: string) => `${toLocalTime(new Date(Date.now() + 86_400_000), zone).slice(0, 10)}T09:00`;
 
 function targetOf(typed: FormData, type: TargetType) {
@@ -239,7 +239,10 @@ function targetOf(typed: FormData, type: TargetType) {
   };
 }
 
-/** Send unchanged times as they are stored, because the form field does not contain seconds. */
+/**
+ * Returns the schedule in the API's format. Unchanged times are sent as they are stored, because the form fields do not
+ * contain seconds.
+ */
 function ruleOf(
   typed: FormData,
   {

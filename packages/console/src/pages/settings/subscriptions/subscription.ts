@@ -10,15 +10,14 @@ export type Weekday = (typeof weekdays)[number];
 export const targetTypes = ['email', 'slack', 'webhook'] as const;
 export type TargetType = (typeof targetTypes)[number];
 
-/** A report schedule in the API's format. */
 export interface Rule {
   frequency: Frequency;
   interval: number;
   byweekday: Weekday[] | null;
-  /** In each period, selects only the n-th of the days in `byweekday`. Negative numbers count from the end. */
+  /** In each period, selects only the n-th day that matches `byweekday`. Negative numbers count from the end. */
   bysetpos: number | null;
   count: number | null;
-  /** Start of the schedule, including the time of day. */
+  /** Start of the schedule, which also determines the time of day. */
   start_date: string;
   until_date: string | null;
 }
@@ -35,7 +34,7 @@ export interface Subscription extends Rule {
   /** False if the subscription is paused. */
   enabled: boolean;
   title: string | null;
-  /** IDs of the dashboard's insights in the report. An empty list stands for the first six insights. */
+  /** IDs of the dashboard's insights that the report includes. An empty list stands for the first six insights. */
   dashboard_export_insights: number[];
   next_delivery_date: string | null;
 }
@@ -52,40 +51,38 @@ export interface Delivery {
 }
 
 /**
- * `open` is the ID of the open subscription, or `new`. It is empty if no subscription is open. `deleted` determines
- * whether the list shows deleted subscriptions.
+ * `open` is the ID of the open subscription, `new`, or empty if no subscription is open. `deleted` determines whether
+ * the list shows deleted subscriptions.
  */
 const address = {
   open: part.text(),
   edit: part.flag(),
   deleted: part.flag(),
-  /** ID of the insight or dashboard that a new subscription reports on. */
+  /** ID of the insight that a new subscription reports on. */
   insight: part.text(),
   dashboard: part.text(),
-  /** Recipient type of a new subscription. */
   type: part.oneOf(['', ...targetTypes], ''),
 };
 export const useSubscriptionsUrlState = () => useUrlState(address);
 export type SubscriptionsUrlState = ReturnType<typeof useSubscriptionsUrlState>;
 
-/** Returns the subject of the reports as an option value: `insight 12`, `dashboard 3`, or an empty string. */
+/** Returns the insight or dashboard as an option value: `insight 12`, `dashboard 3`, or an empty string. */
 export const toSubjectOption = ({ insight, dashboard }: { insight: unknown; dashboard: unknown }) =>
   insight !== null ? `insight ${insight}` : dashboard !== null ? `dashboard ${dashboard}` : '';
 
-/** Returns the query key for all cached subscriptions, or for one. */
+/** Returns the query key of one cached subscription or, without an ID, of all subscriptions. */
 export const subscriptionsKey = (projectId: number, id?: string) =>
   id === undefined ? ['subscriptions', projectId] : ['subscriptions', projectId, id];
 
-/** Returns the API path of the project's subscriptions. */
 export function useSubscriptionsPath() {
   const { id } = useProject();
   return `/api/projects/${id}/subscriptions`;
 }
 
-/** Returns whether the API has masked the URL. The API masks URLs for users who are not administrators. */
+/** Returns whether the API has masked the webhook URL. It masks URLs for users who are not administrators. */
 export const isMasked = (target: string) => target.endsWith('********');
 
-/** Returns the addresses of an email subscription, or the single target of any other subscription. */
+/** Returns the email addresses of an email subscription, or the single target of another subscription. */
 export const getTargets = ({ target_type, target_value }: Pick<Subscription, 'target_type' | 'target_value'>) =>
   target_type === 'email'
     ? target_value

@@ -76,7 +76,7 @@ export const text = {
     the: (position: string, day: string) => `the ${position} ${day}`,
     each: (days: string) => `every ${days}`,
     monthDay: (day: number) => `the ${ordinal(day)}`,
-    /** Formats a position in the month as an ordinal number. A negative position counts from the end. */
+    /** A negative position counts from the end of the month. */
     position: (position: number) => (position < 0 ? fromEnd(-position) : nth(position)),
     at: (rule: string, time: string, zone: string) => `${rule} at ${time} ${zone}`,
     times: (count: number) => `, ${formatCount(count, 'time')} in total`,
@@ -113,7 +113,7 @@ export const text = {
   } as Record<string, string>,
   tries: (count: number) => `${formatCount(count, 'attempt')}`,
   theySaid: 'Error',
-  /** Advice about errors, by the message that the worker stored. */
+  /** Advice about failed deliveries, by the error message that the worker stored. */
   reasons: [
     [
       /SMTP_URL/,
@@ -213,5 +213,5 @@ export const text = {
   },
 };
 
-/** Returns advice about an error, or an empty string if no advice is available. */
+/** Returns advice about a delivery error. Returns an empty string if no advice is available. */
 export const findErrorAdvice = (error: string) => text.reasons.find(([pattern]) => pattern.test(error))?.[1] ?? '';

@@ -17,20 +17,19 @@ import {
 
 export interface FoundNames {
   names: readonly string[];
-  /** True if the server has more names than it returned. */
+  /** Whether the server has more names than it returned. */
   hasMore: boolean;
 }
 
-/** Functions that load names for completions: the project's tables, events, properties and variables. */
 export interface Known {
-  /** Loads the tables and functions. Returns null if loading fails. */
+  /** Returns null if loading fails. */
   schema: () => Promise<SqlSchema | null>;
   events: (search: string) => Promise<FoundNames>;
   properties: (owner: PropertyOwner, search: string) => Promise<FoundNames>;
   variables: () => Promise<readonly { code_name: string; type: string }[]>;
 }
 
-/** Returns a source of completions for tables, columns, properties, functions, keywords and event names. */
+/** Returns a completion source for tables, columns, properties, functions, keywords and event names. */
 export const createCompletionSource =
   (known: () => Known): CompletionSource =>
   async (context) => {
@@ -71,7 +70,7 @@ async function afterDot(
   const { names, hasMore } = await properties(place, typed.text);
   if (context.aborted) return null;
   const options = names.map((label): Completion => ({ label, apply: quoteName(label), type: 'property' }));
-  // If the server has more names than it returned, load names again when the user types more.
+  // If the server has more names than it returned, load names again when the user continues typing.
   return { from: typed.from, options, ...(!hasMore && { validFor: /^[\w$]*$/ }) };
 }
 
@@ -110,7 +109,7 @@ function anyName(context: CompletionContext, schema: SqlSchema | null): Completi
   return [...unique.values()];
 }
 
-/** Inserts parentheses and puts the cursor between them. */
+/** Inserts a function name with parentheses, and puts the cursor between them. */
 function applyCall(view: EditorView, { label }: Completion, from: number, to: number): void {
   const hasParenthesis = view.state.sliceDoc(to, to + 1) === '(';
   view.dispatch({

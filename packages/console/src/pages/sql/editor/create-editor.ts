@@ -21,7 +21,7 @@ export interface Editor {
   setText: (next: string) => void;
   mark: (marks: readonly Mark[]) => void;
   focus: () => void;
-  /** Replaces the selection with a text, and moves the focus to the editor. */
+  /** Replaces the selection with the given text, and moves the focus to the editor. */
   insert: (text: string) => void;
   destroy: () => void;
 }
@@ -34,8 +34,8 @@ interface EditorOptions {
 }
 
 /**
- * Creates an SQL editor in a shadow root. In a shadow root, CodeMirror sets its styles with scripts, which the content
- * security policy allows. Elsewhere, CodeMirror adds `style` elements, which the policy forbids.
+ * Creates an SQL editor in a shadow root. There, CodeMirror sets its styles with scripts, which the content security
+ * policy allows. Outside a shadow root, CodeMirror adds `style` elements, which the policy forbids.
  */
 export function createEditor(place: HTMLElement, { text: start, known, onText, onRun }: EditorOptions): Editor {
   const root = place.shadowRoot ?? place.attachShadow({ mode: 'open' });
@@ -62,7 +62,7 @@ export function createEditor(place: HTMLElement, { text: start, known, onText, o
             },
           },
           { key: 'Mod-/', run: toggleComment },
-          // If the suggestion list is closed, Tab moves the focus to the next element.
+          // While the completion list is closed, Tab moves the focus to the next element.
           { key: 'Tab', run: acceptCompletion },
           ...closeBracketsKeymap,
           ...completionKeymap,

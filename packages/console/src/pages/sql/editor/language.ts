@@ -1,4 +1,4 @@
-// Splits SQL into tokens, which the editor shows in different colors. Only the server parses the query completely.
+// Splits SQL into tokens, which the editor highlights in different colors. Only the server parses the query completely.
 
 import { HighlightStyle, StreamLanguage, type StringStream, syntaxHighlighting } from '@codemirror/language';
 import { tags } from '@lezer/highlight';
@@ -11,7 +11,7 @@ export const keywords = (
 
 const isKeyword = new Set(keywords);
 
-/** The token that continues on the next line: a comment, a string, or a quoted name. */
+/** The type of the token that continues on the next line: a comment, a string or a quoted name. */
 interface State {
   inside: '' | '*' | "'" | '"' | '`';
 }
@@ -32,7 +32,7 @@ function skipTo(stream: StringStream, state: State): string {
     }
     const character = stream.next();
     if (character === '\\') stream.next();
-    // Inside quotes, two consecutive quotes represent one quote.
+    // Inside quotes, two consecutive quotes represent one quote character.
     else if (character === inside && !stream.eat(inside)) {
       state.inside = '';
       return ends[inside];
@@ -64,7 +64,7 @@ function token(stream: StringStream, state: State): string | null {
   return next !== undefined && '()[]'.includes(next) ? 'bracket' : 'operator';
 }
 
-/** A word before a parenthesis is a function, unless it is a keyword as in `IN (`. */
+/** Returns the type of a word. A word before a parenthesis is a function, unless it is a keyword as in `IN (`. */
 function kindOfWord(word: string, stream: StringStream): string {
   if (isKeyword.has(word.toUpperCase())) return 'keyword';
   return stream.match(/^\s*\(/, false) ? 'function' : 'variableName';

@@ -3,7 +3,7 @@
 import { StateEffect, StateField } from '@codemirror/state';
 import { Decoration, type DecorationSet, EditorView } from '@codemirror/view';
 
-/** A part of the text to mark, with a message. Positions are in UTF-16 code units. */
+/** A range of the query to underline, with a message. Positions are in UTF-16 code units. */
 export interface Mark {
   from: number;
   to: number;
@@ -14,7 +14,7 @@ export interface Mark {
 
 const replace = StateEffect.define<readonly Mark[]>();
 
-/** Underlines the marks. When the text changes, the marks move with it until they are replaced. */
+/** Underlines the marks. When the query changes, the marks move with the text until they are replaced. */
 export const markField = StateField.define<DecorationSet>({
   create: () => Decoration.none,
   update(marks, { changes, effects }) {

@@ -4,9 +4,8 @@
 export interface SchemaField {
   name: string;
   type: string;
-  /** The table with the fields of an object, or the table that is joined to read them. */
+  /** The table that contains the object's fields, possibly through a join. */
   table?: string;
-  /** The names of an object's fields. */
   fields?: string[];
 }
 
@@ -15,7 +14,7 @@ export interface SqlSchema {
   functions: { name: string; type: 'scalar' | 'aggregate' | 'window' }[];
 }
 
-/** The event, person or group whose properties a path refers to. */
+/** The event, person or group to which the properties at a path belong. */
 export interface PropertyOwner {
   of: 'event' | 'person' | 'group';
   groupType?: number;
@@ -31,7 +30,7 @@ const sources = new RegExp(`\\b(?:from|join)\\s+(${name})(?:\\s+(?:as\\s+)?(${na
 const notAlias =
   /^(where|prewhere|group|order|limit|offset|on|using|left|right|inner|full|cross|join|having|union|array|final|sample|window|as)$/i;
 
-/** Returns a query's tables by the names that the query can use for them. */
+/** Returns the tables that a query reads, by table name and alias. */
 export function findTables(query: string): Map<string, string> {
   const tables = new Map<string, string>();
   for (const [, table = '', alias] of query.matchAll(sources)) {
@@ -48,12 +47,12 @@ export function findDefinedNames(query: string): string[] {
   return [...new Set([...subqueries, ...aliases])];
 }
 
-/** Splits a path such as `e.properties.` into `e` and `properties`, without quotes. */
+/** Splits a path such as `e.properties.` into `e` and `properties`, and removes quotes. */
 export const splitPath = (path: string): string[] =>
   [...path.matchAll(/`([^`]*)`|"([^"]*)"|([\w$]+)/g)].map(([, first, second, third]) => first ?? second ?? third ?? '');
 
 /**
- * Returns the fields at a path, or the owner of the properties that can follow.
+ * Returns the table or object at a path, whose fields can follow, or the owner of the properties that can follow.
  * @returns null if the path does not exist
  */
 export function resolveFieldPath(path: readonly string[], query: string, schema: SqlSchema): Place | null {
@@ -95,5 +94,5 @@ export function listFields(place: Place, schema: SqlSchema): SchemaField[] {
   return (place.field.fields ?? []).map((one) => all[one] ?? { name: one, type: one === 'properties' ? 'json' : '' });
 }
 
-/** Returns a name in SQL syntax, with quotes if they are necessary. */
+/** Returns a name in SQL syntax, and quotes it if necessary. */
 export const quoteName = (one: string) => (/^[A-Za-z_$][\w$]*$/.test(one) ? one : `\`${one.replaceAll('`', '``')}\``);

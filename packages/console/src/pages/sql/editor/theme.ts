@@ -1,6 +1,6 @@
 import { EditorView } from '@codemirror/view';
 
-/** The colors of the editor, which follow the theme of the console. */
+/** The editor's colors, which follow the console's theme. */
 export const editorTheme = EditorView.theme({
   '&': { color: 'var(--ink)', backgroundColor: 'var(--panel)', height: '100%', fontSize: '12.5px' },
   '&.cm-focused': { outline: 'none' },
