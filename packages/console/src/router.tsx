@@ -22,8 +22,8 @@ import { words } from './words.ts';
 const root = createRootRoute({ component: Outlet, notFoundComponent: PageNotFound, errorComponent: PageBroken });
 
 /**
- * Redirects to the sign-in page if the user is not signed in. After sign-in, the user returns to this URL. Other errors
- * are handled by the page.
+ * Redirects to the sign-in page if the user is not signed in. After the sign-in, the user returns to the current URL.
+ * Pages handle other errors themselves.
  */
 async function requireSession(next: string): Promise<Me | undefined> {
   try {
@@ -35,7 +35,7 @@ async function requireSession(next: string): Promise<Me | undefined> {
   }
 }
 
-/** The URL `/`, which redirects to the user's most recently opened project. The server stores which project this is. */
+/** The URL `/`, which redirects to the user's most recently opened project. The server stores this project. */
 const start = createRoute({
   getParentRoute: () => root,
   path: '/',
@@ -47,7 +47,6 @@ const start = createRoute({
   component: Start,
 });
 
-/** This code is loaded when the user first opens the palette. */
 const Palette = lazyRouteComponent(
   loadPageCode(() => import('./palette/palette.tsx')),
   'Palette',
@@ -68,7 +67,7 @@ const projectStart = createRoute({
     throw redirect({ to: `/projects/${params.projectId}/${pages[0]?.path ?? ''}` });
   },
 });
-/** For an unknown URL within a project, show the navigation. */
+/** For an unknown URL within a project, the error page includes the project's navigation. */
 const noPage = createRoute({ getParentRoute: () => project, path: '$', component: PageNotFound });
 const pageRoutes = pages.map(({ path, load }) => {
   const page = createRoute({
@@ -80,8 +79,8 @@ const pageRoutes = pages.map(({ path, load }) => {
 });
 
 /**
- * Adds the sections as child routes of the settings page. If the URL does not contain a section, the first section
- * opens.
+ * Adds the settings sections as child routes of the settings page. If the URL does not contain a section, the first
+ * section opens.
  */
 function sectionsBelow(settings: AnyRoute) {
   const first = createRoute({
@@ -119,13 +118,12 @@ const entries = [
   entry('/reset/$userId', entryPages, 'ResetPage'),
   entry('/invite/$inviteId', () => import('./pages/sign-in/invite.tsx'), 'InvitePage'),
   entry('/second-factor', entryPages, 'SecondFactorPage'),
-  // These pages do not require a sign-in, because they contain no project data. The API reference does not require it
-  // either.
+  // The documentation does not require a sign-in, because it does not contain project data.
   entry('/docs', docsPage, 'DocsPage'),
   entry('/docs/$', docsPage, 'DocsPage'),
 ];
 
-/** All query parameters are strings. Each page parses its own parameters (`parts/address.ts`). */
+/** The console's router. All query parameters are strings, which each page parses itself (`parts/address.ts`). */
 export const router = createRouter({
   routeTree: root.addChildren([start, project.addChildren([projectStart, ...pageRoutes, noPage]), ...entries]),
   basepath: consolePath.replace(/\/$/, ''),

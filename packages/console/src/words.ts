@@ -1,5 +1,5 @@
 /**
- * English texts of the frame and of components on several pages. Each page has its own texts in
+ * Interface text, in English, of the frame and of components on several pages. Each page has its own text in
  * `pages/<page>/words.ts`.
  */
 
@@ -149,7 +149,6 @@ export const words = {
     activity: { title: 'Activity', question: 'Who changed what, and when?' },
     settings: { title: 'Settings', question: 'Who has access, and how is the project configured?' },
   },
-  /** Names of the sections of the settings. */
   sections: {
     account: 'Account',
     keys: 'Personal API keys',

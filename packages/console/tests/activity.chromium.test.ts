@@ -10,7 +10,6 @@ beforeAll(async () => {
 afterAll(() => console?.stop());
 
 const entries = (page: Page) => page.getByRole('list', { name: 'Changes, most recent first' }).getByRole('listitem');
-/** Opens the Activity page, whose path is not below the settings. */
 const openPage = async (level: 1 | 8 | 15, query = '') => {
   const page = await openAsMember(console, level, 'account', undefined);
   await page.goto(console.address(`activity${query}`));

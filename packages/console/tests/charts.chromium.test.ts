@@ -5,14 +5,14 @@ import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { type RunningConsole, runAxe, runAxeInBothThemes, startConsole } from './start-console.ts';
 
 let console: RunningConsole;
-/** The time is noon in the middle of a week, so that the current day has past and future hours. */
+/** Noon in the middle of a week, so that the current day has past and future hours. */
 const clock = new Date('2026-11-25T12:00:00Z');
 const ada = '0a7e1d52-9c1f-4a53-8a44-000000000001';
 const bob = '0a7e1d52-9c1f-4a53-8a44-000000000002';
 
 /**
- * Ada views the page three times a day, and orders three hours after her first view on the 21st. Bob places an order of
- * 20.
+ * Ada views a page three times a day, and Bob orders once a day. Both begin the funnel on the 21st, but only Ada ends
+ * it, 27 hours later.
  */
 beforeAll(async () => {
   console = await startConsole({ clock });
@@ -60,7 +60,7 @@ async function open(query: object): Promise<Page> {
 
 const chart = (page: Page) => page.getByRole('slider', { name: /^Chart of/ });
 
-/** Returns a position in the chart, given as fractions of its width and height. */
+/** Converts a position in the chart, as fractions of its width and height, to page coordinates. */
 async function placeIn(pane: Locator, [x, y]: readonly [number, number]) {
   await pane.waitFor();
   const box = await pane.boundingBox();
@@ -84,7 +84,6 @@ describe('the tooltip', () => {
     const tooltip = page.locator('.chart-tooltip');
     await tooltip.getByText('Sun, 22 Nov 2026').waitFor();
     await tooltip.getByText('vs. Sun, 15 Nov 2026').waitFor();
-    // In the previous week, only three days have events.
     expect(await rowsOf(page)).toEqual([
       ['viewed', '3', '0', '–'],
       ['ordered', '1', '0', '–'],
@@ -199,7 +198,7 @@ it('gives the first ten series separate colors in both themes, and all others a 
   await marks.nth(11).waitFor();
   const drawn = await marks.evaluateAll((all) => all.map((mark) => getComputedStyle(mark).backgroundColor));
   expect([drawn.length, new Set(drawn).size, drawn[10]]).toEqual([12, 11, drawn[11]]);
-  // Lines in the background color separate the parts of a stacked bar.
+  // Lines in the background color separate the segments of a stacked bar.
   const bars = page.locator('.chart-bar:not(.chart-bar-open)');
   expect(await bars.first().evaluate((bar) => getComputedStyle(bar).stroke)).toBe('rgb(255, 255, 255)');
 });
@@ -365,7 +364,7 @@ it('draws the mean retention of complete intervals as a curve', async () => {
     kind: 'RetentionQuery',
     retentionFilter: { period: 'Day', totalIntervals: 7, targetEntity: entity, returningEntity: entity },
   });
-  // Ada comes back every day. Today is the sixth day after her first.
+  // Ada returns every day, and today is her sixth day.
   await chart(page).and(page.locator('[aria-valuetext="Day 5: Weighted mean 100%"]')).waitFor();
   await page.locator('.insight-axis').getByText('100%').waitFor();
   expect(await runAxe(page)).toEqual([]);

@@ -43,7 +43,6 @@ it('creates a cohort from conditions, counts and shows its persons, and edits an
   const page = await console.open('cohorts');
   await page.getByRole('button', { name: 'New cohort' }).first().click();
   await page.getByLabel('Name', { exact: true }).waitFor();
-  // The first field has the focus.
   await page.keyboard.type('Paying <b>');
   await page.getByRole('button', { name: 'Create cohort' }).click();
   await page.getByText('Each condition needs a property and a value').waitFor();

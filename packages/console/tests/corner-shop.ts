@@ -1,4 +1,4 @@
-// Test data for page tests and screenshots: a month of events in the shop of a mill. The data is the same in each run.
+// Test data for page tests and screenshots: a month of events in a mill's shop. The data is the same in each run.
 import type { BrowserContext } from 'playwright-core';
 import { createShopVisits, createWebsiteDashboard, storeCustomers, type VisitEvent } from './shop-website.ts';
 import type { RunningConsole } from './start-console.ts';
@@ -6,12 +6,9 @@ import type { RunningConsole } from './start-console.ts';
 /** The fixed current time. All events are in the past. */
 export const shopTime = new Date('2026-11-24T15:04:08.000Z');
 
-/** Short ID of the insight with the SQL query. */
 const sqlInsight = 'sqlquery';
 
-/**
- * For each page, a URL path and query that shows data. Pages that are not in this list use their path without a query.
- */
+/** For each page, a URL path with parameters that show data. Other pages use their path without parameters. */
 export const views: Record<string, string> = {
   home: 'home?time=-24h',
   live: `live?open=${uuidOf(0)}`,
@@ -20,7 +17,6 @@ export const views: Record<string, string> = {
   warnings: 'warnings?open=error%20message_size_too_large',
   cohorts: 'cohorts?cohort=1',
   sql: `sql?insight=${sqlInsight}`,
-  // The shop's first dashboard.
   dashboards: 'dashboards?dashboard=1',
   insights: `insights?insight=new&query=${encodeURIComponent(
     JSON.stringify({
@@ -49,7 +45,6 @@ const people = [
 ] as const;
 const personId = (at: number) => `0a7e1d52-9c1f-4a53-8a44-${String(at).padStart(12, '0')}`;
 
-/** Events that occur repeatedly in this order. */
 const happenings: [event: string, library: string, properties: object][] = [
   ['order placed', 'web', { total: 42, items: 3, currency: 'EUR', coupon: null, path: '/checkout' }],
   [
@@ -104,7 +99,6 @@ function events(count: number): ShopEvent[] {
   });
 }
 
-/** Renames the project to the name of a new shop. */
 export async function nameCornerShop(console: RunningConsole): Promise<void> {
   await console.query(
     `UPDATE environment SET name = 'Corner shop', timezone = 'Europe/Berlin', api_token = 'phc_corner_shop_public_key'
@@ -290,7 +284,6 @@ async function makeFlags(console: RunningConsole): Promise<void> {
   );
 }
 
-/** Adds a second member with a role, a pending invite, and the organization's email domain. */
 async function storePeople(console: RunningConsole): Promise<void> {
   const organization = '(SELECT organization_id FROM project WHERE id = $1)';
   const id = (at: number) => `'0b208ec0-77f1-4c02-b1e4-00000000000${at}'`;
@@ -359,8 +352,8 @@ export async function simulateConsumer(visitor: BrowserContext): Promise<void> {
     });
   const hello = 'event: hello\ndata: {"stored":true,"why":null,"lag_seconds":0.3}\n\n';
   const body = hello + frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join('');
-  // A mocked response cannot remain open. Therefore, each page's first response ends, and its second request remains
-  // pending.
+  // A mocked response cannot remain open. Therefore, the first stream request of each page gets a complete response,
+  // and the second request remains pending.
   let isNew = true;
   visitor.on('request', (request) => {
     if (request.isNavigationRequest()) isNew = true;
@@ -375,7 +368,6 @@ export async function simulateConsumer(visitor: BrowserContext): Promise<void> {
   await visitor.route(/\/api\/projects\/\d+\/health$/, async (route) => {
     const response = await route.fetch().catch(() => null);
     const health: object | null = await response?.json().catch(() => null);
-    // The response is missing if the page was closed.
     if (!health) return;
     const per_minute = { stored: 744, dropped: [{ reason: 'message_size_too_large', count: 1 }] };
     const sources = { log: 'ok', events: 'ok', warnings: 'ok', dead_letters: 'ok', services: 'ok' };

@@ -61,7 +61,6 @@ it('creates, fills, reorders by keyboard, filters and deletes a dashboard', asyn
   expect(await page.getByRole('button', { name: /^(Move|Resize|Remove) / }).count()).toBe(0);
   await page.getByRole('button', { name: 'Edit layout' }).click();
   await page.getByRole('button', { name: 'Add text' }).click();
-  // The field has the focus.
   await page.keyboard.type(
     '# Goals\nWhat **counts**, [see](https://example.com) [not](javascript:alert(1)).\n\n<b>Plainly</b>',
   );
@@ -72,7 +71,6 @@ it('creates, fills, reorders by keyboard, filters and deletes a dashboard', asyn
     'https://example.com',
   ]);
   await page.getByText('<b>Plainly</b>').waitFor();
-  // If a tile fails to load, it shows the error.
   await page.getByText('This insight could not be loaded.').waitFor();
   await page.getByText('3', { exact: true }).and(page.locator('.insight-figure strong')).waitFor();
   await eventually(async () => expect(await namesOf(page)).toEqual(['First', 'Second', 'Text']));
@@ -85,7 +83,6 @@ it('creates, fills, reorders by keyboard, filters and deletes a dashboard', asyn
   await eventually(async () =>
     expect((await stored()).tiles.map((tile) => tile.insight?.name)).toEqual(['Second', 'First', undefined]),
   );
-  // The date range applies to all insights, but only for this user.
   await page.getByLabel('Date range').selectOption('-24h');
   await page.getByText('2', { exact: true }).and(page.locator('.insight-figure strong')).waitFor();
   expect(new URL(page.url()).searchParams.get('time')).toBe('-24h');
@@ -195,7 +192,6 @@ it('shows each tile as soon as its result has loaded', async () => {
   expect(await tile('Held').locator('.insight-figure').count()).toBe(0);
   release();
   await tile('Held').locator('.insight-figure strong').waitFor();
-  // A failed tile does not affect other tiles.
   await page.route(new RegExp(`/insights/${made[0]}\\?`), (route) =>
     route.fulfill({ status: 400, json: { code: 'invalid', detail: 'This cannot be computed.' } }),
   );
@@ -264,7 +260,7 @@ it('resizes a tile with the keyboard and the mouse, and lists the dashboards tha
   await choice('Widths').click();
   await page.getByText('Stretched was removed from Widths.').waitFor();
   await eventually(async () => expect(await dashboards()).toEqual([]));
-  // With the keyboard, users can type to find a dashboard, and the focus then returns to the button.
+  // Keyboard users can type to find a dashboard. The focus then returns to the button.
   await page.getByRole('button', { name: 'Add to dashboard' }).press('Enter');
   await choice('Another').waitFor();
   await page.keyboard.type('ano');
@@ -397,7 +393,6 @@ it('sorts dashboards in the list, marks them as favorites, and tags and deletes 
   await page.getByText('2 items selected').waitFor();
   expect(await runAxe(page)).toEqual([]);
   await page.getByRole('button', { name: 'Add tag' }).click();
-  // The field has the focus.
   await page.keyboard.type('wild');
   await page.keyboard.press('Enter');
   await page.getByText('Added the tag wild to 2 items.').waitFor();

@@ -16,7 +16,7 @@ interface StoredEvent {
   uuid?: string;
   event?: string;
   distinctId?: string;
-  /** The age of the event, as a PostgreSQL interval. */
+  /** Age of the event, as a PostgreSQL interval. */
   ago?: string;
   properties?: object;
 }
@@ -47,7 +47,6 @@ const detail = (page: Page) => page.getByRole('region', { name: 'This event' });
 const queryOf = (page: Page) => new URL(page.url()).searchParams;
 const namesOf = (page: Page) => page.locator('a[data-row]').allTextContents();
 
-/** Expects no axe violations in either theme. */
 async function expectAccessible(page: Page) {
   expect(await runAxeInBothThemes(page)).toEqual([]);
 }
@@ -273,7 +272,6 @@ describe('with events', () => {
     );
     const value = (name: string) => detail(page).getByRole('button', { name: `${name}: ` });
     expect(await value('plan').textContent()).toBe('plan: pro');
-    // A string that looks like a number is shown in quotes.
     expect(await value('code').textContent()).toBe('code: "7"');
     expect(await detail(page).getByText('phc_of_the_project').isVisible()).toBe(false);
     await detail(page).getByText('4 more properties set by the SDK').click();
@@ -341,7 +339,6 @@ describe('with events', () => {
     await eventually(async () => expect(await page.evaluate('document.activeElement.dataset.row')).toBeDefined());
     await page.getByRole('button', { name: 'Columns' }).click();
     const dialog = page.getByRole('dialog');
-    // The first field has the focus, so typing fills in this field.
     await dialog.waitFor();
     await page.keyboard.type('plan');
     expect(await dialog.getByLabel('Property').inputValue()).toBe('plan');
@@ -404,7 +401,6 @@ describe('with events', () => {
     const page = await console.open(`events?open=${hostileId}`);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const copied = () => page.evaluate<string>('navigator.clipboard.readText()');
-    // The page shows the response to the request after the reload.
     await detail(page).getByRole('heading', { name: hostile }).waitFor();
     const reloaded = page.waitForResponse((response) => response.url().endsWith(`/events/${hostileId}`));
     await page.reload();
@@ -466,7 +462,7 @@ describe('with events', () => {
     await page.getByRole('button', { name: /^Date range: .* UTC$/ }).waitFor();
     expect(queryOf(page).get('zone')).toBe('utc');
 
-    // Use a 25-hour day, when clocks are set back, in a time zone that differs from the machine's.
+    // Use a 25-hour day, on which clocks are set back, in a time zone that differs from the machine's.
     await page.goto(console.address('events?after=2026-10-24T22:00:00Z&before=2026-10-25T23:00:00Z'));
     await page.getByRole('img', { name: /events by hour$/ }).waitFor();
     await page.getByRole('heading', { name: 'No events in this date range' }).waitFor();

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => console?.stop());
 
-/** Failed responses to a page's requests, and the state that the page must show for each one. */
+/** Error responses to a page's requests, and the state that the page must show for each. */
 const failures = [
   ['refused', 403],
   ['gone', 404],
@@ -41,8 +41,7 @@ const halfOfPages = (turn: number) => sampleOf(everyPage, { count: Math.ceil(eve
 describe('without data', () => {
   it.each(halfOfPages(0))('console-007, console-038, console-042: %s passes the checks', async (path) => {
     const page = await visit(path, { isOpen: false });
-    // Accessibility is checked once per page and theme in the tests with data below. The long tests also check empty
-    // pages.
+    // The tests with data below run axe on each page in both themes. The long tests also run axe on empty pages.
     expect(await findPageProblems(page, { hasThemes: storySize(0, 1) === 1 })).toEqual([]);
     await page.context().close();
   });
@@ -55,7 +54,7 @@ describe("with a shop's data", () => {
     const page = await visit(views[path] ?? path);
     const hasKeyboard = halfOfPages(1).includes(path);
     expect([...(await findPageProblems(page)), ...(hasKeyboard ? await findKeyboardProblems(page) : [])]).toEqual([]);
-    // An empty page would make this check useless. If this fails, add data for the page to corner-shop.ts.
+    // An empty page would make this check useless. If it fails, add data for the page to corner-shop.ts.
     expect([path, await page.locator('[data-state=empty]').count()]).toEqual([path, 0]);
     await page.context().close();
   });
@@ -64,7 +63,7 @@ describe("with a shop's data", () => {
     'console-007, console-008: %s shows loading, refused, not found, failed and offline states, and recovers',
     async (path) => {
       const { [path]: address = path } = views;
-      // Matches all requests except those that the frame sends.
+      // Matches all API requests except those of the frame.
       const cut = /\/api\/(?!users\/@me\/?$|projects\/\d+\/?(health)?$)/;
       const chosen = sampleOf(failures, { count: 1, turn: everyPage.indexOf(path) });
       let failure: (typeof failures)[number] | null = chosen[0] ?? null;

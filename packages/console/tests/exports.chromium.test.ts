@@ -47,7 +47,6 @@ const block = (page: Page, name: string) => page.getByRole('region', { name, exa
 const field = (page: Page, name: string) => page.getByLabel(name, { exact: true });
 const dialogOf = (page: Page) => page.getByRole('dialog');
 
-/** Checks the current page in both themes and on a phone. */
 async function checkPage(page: Page): Promise<void> {
   expect(await runAxeInBothThemes(page)).toEqual([]);
   await page.setViewportSize({ width: 360, height: 640 });
@@ -61,7 +60,6 @@ it.each(destinationTypes)('has a form field for every setting of %s, and marks r
   ]);
   const fields: Record<string, DestinationField> = exportDestinations[type];
   const known = Object.entries(fields)
-    // `file_format` has only one option. The prefix may be empty.
     .filter(([name]) => name !== 'file_format')
     .map(([name, field]) => [
       ...[name, name !== 'prefix' && (field.isRequired ?? false), field.isSecret ?? false, field.choices ?? null],
@@ -326,7 +324,7 @@ it('shows since when an export is paused, and offers to backfill missed interval
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('Nothing is exported until you resume the export.').waitFor();
   await checkPage(page);
-  // A pause that is shorter than an interval would not miss any interval.
+  // A pause that is shorter than an interval does not miss any interval.
   await console.query(
     `UPDATE batch_export SET next_interval_start = next_interval_start - interval '3 days' WHERE id = $1`,
     [id],

@@ -251,7 +251,6 @@ it('creates and edits a flag, shows an error next to its field, and compares ver
   await page.getByRole('group', { name: 'Condition 1' }).getByRole('alert').getByText('invalid regex').waitFor();
   await page.getByLabel('Value', { exact: true }).fill('^pro');
   await change(id, { filters: { groups: [{ properties: [], rollout_percentage: 7 }] } });
-  // Switching to another tab and back preserves the input.
   await page.getByRole('tab', { name: 'History' }).click();
   await page.getByText('everyone · 7%').waitFor();
   await page.getByRole('tab', { name: 'Conditions' }).click();
@@ -346,7 +345,6 @@ it('creates a flag with a rollout of 0%, which users can also create disabled', 
   const page = await console.open('flags?flag=new');
   await page.getByText('A new flag starts at a rollout of 0%.').waitFor();
   await page.getByLabel('Key', { exact: true }).waitFor();
-  // The first field has the focus.
   await page.keyboard.type('careful');
   await page.getByLabel('Create the flag turned off').check();
   await page.getByRole('button', { name: 'Create flag' }).click();

@@ -69,7 +69,6 @@ it("console-045: asks the user to reload after a new version has replaced a page
   await page.getByRole('link', { name: 'Feature flags' }).click();
   await page.getByRole('heading', { name: 'The console was updated' }).waitFor();
   expect(await runAxe(page)).toEqual([]);
-  // The rest of the console still works.
   await page.getByRole('link', { name: 'Events' }).waitFor();
   await page.unroute(parts);
   await page.getByRole('button', { name: 'Reload' }).click();
@@ -183,7 +182,6 @@ describe('search', () => {
     await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
     expect(new URL(page.url()).pathname).toMatch(/\/events$/);
     expect(new URL(page.url()).search).toBe('');
-    // Choosing a project through the search also keeps the page.
     await page.keyboard.press('Control+k');
     await input(page).fill('alpha');
     await option(page, /^Alpha/).click();

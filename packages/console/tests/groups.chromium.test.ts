@@ -30,7 +30,6 @@ const storeVisit = (distinctId: string, properties: object, daysAgo: number) =>
              '${randomUUID()}', '${JSON.stringify(properties)}', now())`,
   );
 
-/** Expects no axe violations in either theme. */
 async function expectNoViolations(page: Page): Promise<void> {
   expect(await runAxeInBothThemes(page)).toEqual([]);
 }

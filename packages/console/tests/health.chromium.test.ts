@@ -16,7 +16,6 @@ afterAll(() => console?.stop());
 const tile = (page: Page, label: string) => page.locator('.tile').filter({ hasText: label });
 const overflow = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
 
-/** Expects no axe violations in either theme. */
 async function expectAccessible(page: Page) {
   expect(await runAxeInBothThemes(page)).toEqual([]);
 }

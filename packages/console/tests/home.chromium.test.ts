@@ -15,7 +15,6 @@ beforeAll(async () => {
 afterAll(() => console?.stop());
 
 const day = 24 * 60;
-/** Stores an event that happened the given number of minutes ago. */
 async function store(event: string, person: string, minutesAgo: number, properties: object = {}): Promise<void> {
   await console.query(
     `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
@@ -133,14 +132,12 @@ it('shows website traffic, and filters all figures by a row', async () => {
   await page.getByRole('button', { name: 'Remove UTM source news' }).click();
   await eventually(async () => expect(await figure(page, 'Visitors').textContent()).toBe('2'));
 
-  // The copied URL opens the same view.
   await page.goto(copied);
   await eventually(async () => expect(await figure(page, 'Visitors').textContent()).toBe('1'));
   await page.getByRole('table', { name: 'Entry pages' }).waitFor();
   await page.goBack();
   await page.getByLabel('Compare with').selectOption('none');
   await eventually(async () => expect(await page.getByText(/^from /).count()).toBe(0));
-  // By default, the figures include internal users.
   await console.query(
     `UPDATE environment SET test_account_filters = '[{"key": "$browser", "value": "Firefox", "operator": "is_not", "type": "event"}]' WHERE id = $1`,
   );

@@ -2,7 +2,7 @@ import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
 import { type RunningConsole, runAxe, startConsole } from './start-console.ts';
 
-/** Tests editing, saving and discarding insights. `insights.chromium.test.ts` tests results. */
+/** Tests editing, saving and discarding insights. `insights.chromium.test.ts` tests their results. */
 let console: RunningConsole;
 const hostile = `<img src=x onerror="alert('1')">`;
 const ada = '0a7e1d52-9c1f-4a53-8a44-000000000001';
@@ -33,7 +33,6 @@ const shows = (page: Page, value: string) => page.getByText(value, { exact: true
 const node = (event: string) => ({ kind: 'EventsNode', event });
 const addressOf = (query: object) =>
   console.address(`insights?insight=new&query=${encodeURIComponent(JSON.stringify(query))}`);
-/** Enters a name in the picker for events or properties. */
 async function pick(page: Page, label: string, name: string): Promise<void> {
   const field = page.getByRole('combobox', { name: label, exact: true });
   await field.fill(name);
@@ -147,7 +146,6 @@ it('does not run a query without a required property, and keeps the previous res
   await shows(page, '2');
   await pick(page, 'Property to aggregate for event A', 'price');
   await shows(page, '42');
-  // The chart is kept for an invalid formula too.
   await page.getByRole('button', { name: 'Add event' }).click();
   await page.getByRole('textbox', { name: 'Formula' }).fill('A + C');
   await page.getByRole('group', { name: 'Events' }).getByRole('alert').waitFor();
@@ -161,11 +159,11 @@ it('finds events by part of their name, with their counts and latest times', asy
   await page.goto(addressOf(trend('opened')));
   await shows(page, '2');
   const event = page.getByRole('combobox', { name: 'Event A', exact: true });
-  // As long as the field contains the selected name, the list shows all events.
+  // The list shows all events as long as the field contains the selected name.
   await event.click();
   await page.getByRole('option', { name: /^ordered 2 in 30 days/ }).waitFor();
   await page.getByRole('option', { name: 'All events' }).waitFor();
-  // While a list is open, React Aria hides the rest of the page from screen readers, so ignore these rules.
+  // While a list is open, React Aria hides all other elements from screen readers, so ignore the axe rules about them.
   const ofRest = /^(aria-hidden-focus|page-has-heading-one|region): /;
   expect((await runAxe(page)).filter((one) => !ofRest.test(one))).toEqual([]);
   await event.fill('rde');

@@ -44,7 +44,6 @@ const addressOf = (query: object) =>
   console.address(`insights?insight=new&query=${encodeURIComponent(JSON.stringify(query))}`);
 const node = (event: string) => ({ kind: 'EventsNode', event });
 const shows = (page: Page, value: string) => page.getByText(value, { exact: true }).and(figure(page)).waitFor();
-/** Enters a name in the picker for events or properties. */
 async function pick(page: Page, label: string, name: string): Promise<void> {
   const field = page.getByRole('combobox', { name: label, exact: true });
   await field.fill(name);
@@ -77,7 +76,6 @@ it('builds, runs, saves, finds, changes and deletes a query', async () => {
   await page.getByText('42', { exact: true }).and(figure(page)).waitFor();
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   expect(await page.getByLabel('Name').inputValue()).toBe('ordered (sum of price), last 30 days');
-  // The suggested name is selected, so typing replaces it.
   await page.keyboard.type('Money');
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
   await page.getByRole('heading', { level: 1, name: 'Money' }).waitFor();
@@ -260,7 +258,6 @@ it('leaves future retention intervals empty, marks the current interval, and sho
       ),
     );
   }
-  // Ada came back, but Bob did not.
   expect(rows[0]?.slice(2)).toContain('50.0%');
   expect(await runAxe(page)).toEqual([]);
 });
@@ -340,7 +337,6 @@ it('filters by cohorts and groups, and filters a single event', async () => {
   await page.getByLabel('Property type').selectOption('cohort');
   await page.getByLabel('Cohort').selectOption({ label: 'Named' });
   await page.getByRole('button', { name: 'Add filter' }).click();
-  // Only Ada has a name.
   await shows(page, '3');
   await page.getByRole('button', { name: 'in cohort Named', exact: true }).waitFor();
   await page.getByRole('button', { name: 'Remove in cohort Named' }).click();
@@ -359,7 +355,6 @@ it('filters by cohorts and groups, and filters a single event', async () => {
     undefined,
     [{ type: 'group', group_type_index: 0, key: 'size', operator: 'gt', value: '10' }],
   ]);
-  // Users can choose groups as the aggregation target and as a breakdown.
   await page.getByLabel('Aggregation for event B').selectOption({ label: 'Unique groups (company)' });
   await page.getByLabel('Breakdown', { exact: true }).selectOption({ label: 'Group property (company)' });
   await pick(page, 'Breakdown property', 'size');
@@ -384,7 +379,7 @@ it('shows a single number, cumulative values, and funnel views', async () => {
   expect((await dialog.getByRole('link').allTextContents()).sort()).toEqual(['Ada Lovelace', 'bob']);
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Cumulative' }).click();
-  // Each person is counted once, on their first day.
+  // Each person is counted only on their first day.
   await shows(page, '2');
   expect(await page.locator('.insight-figure').textContent()).not.toContain('on average');
   await page.getByRole('button', { name: 'Number' }).click();

@@ -168,7 +168,6 @@ it('invites a user from the field on the page, and keeps the address if more opt
   expect(await addresses.inputValue()).toBe('later@example.com');
   expect(await page.evaluate('document.activeElement.value')).toBe('later@example.com');
   await page.getByRole('region', { name: 'Invite people' }).getByRole('combobox').selectOption('administrator');
-  // Options have no effect while they are hidden.
   await page.goBack();
   await page.getByRole('button', { name: 'Invite', exact: true }).click();
   await row(page, 'later@example.com').getByText('member', { exact: true }).waitFor();

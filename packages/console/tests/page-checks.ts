@@ -1,4 +1,4 @@
-// Checks for every page. Each check returns its problems as text.
+// Checks for every page. Each check returns a list of problems.
 import type { Page } from 'playwright-core';
 import { runAxeInBothThemes } from './start-console.ts';
 
@@ -10,7 +10,7 @@ const sizes = {
 
 /**
  * Checks a page in both themes, on a phone, at 400% zoom and on a very wide screen.
- * @param hasThemes whether to run axe in both themes, which takes longest; the other checks do not depend on the theme
+ * @param hasThemes whether to run axe in both themes, which takes longest
  */
 export async function findPageProblems(page: Page, { hasThemes = true } = {}): Promise<string[]> {
   await page.emulateMedia({ colorScheme: 'light' });
@@ -20,7 +20,7 @@ export async function findPageProblems(page: Page, { hasThemes = true } = {}): P
     await page.setViewportSize(size);
     found.push(...(await wideAt(page)).map((one) => `${name}: ${one}`));
   }
-  // Only the width matters. A page of this width and full height takes long to paint.
+  // Only the width matters. A page with this width and its full height takes long to paint.
   await page.setViewportSize({ width: 3840, height: 256 });
   found.push(...(await longLines(page)));
   await page.setViewportSize(sizes.desk);
@@ -90,7 +90,7 @@ export async function findKeyboardProblems(page: Page): Promise<string[]> {
     const stops = all.filter(
       (element) => element.tabIndex >= 0 && element.checkVisibility() && !element.matches(':disabled'),
     );
-    // Tab reaches only the selected radio button in a group. The arrow keys reach the others.
+    // Tab reaches only one radio button in a group. The arrow keys reach the others.
     const isInGroup = (element: HTMLElement) =>
       element instanceof HTMLInputElement && element.type === 'radio' && !element.checked;
     const meant = stops.filter((element) => !isInGroup(element));
@@ -102,7 +102,7 @@ export async function findKeyboardProblems(page: Page): Promise<string[]> {
     const stop = await page.evaluate(() => {
       const element = document.activeElement;
       if (!(element instanceof HTMLElement) || element === document.body) return null;
-      // The focus outline may be on the element itself, the field around it, or the row that it opens.
+      // The focus outline may be on the element itself, on the field around it, or on the row that it opens.
       const frame = element.closest('label, .search, .list, .filter-values') ?? element;
       const isSeen = [element, frame].some((one) =>
         ['', '::after'].some((part) => {

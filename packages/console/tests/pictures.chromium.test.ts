@@ -35,11 +35,9 @@ const pictures: Picture[] = [
   ...['live', 'flags'].map((path) => ({ name: `${path}-phone`, path, size: phone })),
 ];
 const schemes = ['light', 'dark'] as const;
-/** Emails have only a light theme. */
 const mailFile = 'report-mail.png';
 const files = [...pictures.flatMap(({ name }) => schemes.map((scheme) => `${name}-${scheme}.png`)), mailFile];
 
-/** Returns the list of pages for the document, in navigation order. */
 function listOfPages(): string {
   const shown = pages.flatMap(({ path, title, question }) =>
     path === 'settings'
@@ -61,7 +59,7 @@ async function take(console: RunningConsole, { name, path, size, isEmpty = false
   for (const colorScheme of schemes) {
     await page.emulateMedia({ colorScheme });
     await page.evaluate('document.fonts.ready.then(() => {})');
-    // After the size changes, the list on the Live page needs some time to adapt.
+    // The list on the Live page needs some time to adapt to a new size.
     await page.waitForTimeout(500);
     const png = await page.screenshot({ animations: 'disabled', caret: 'hide' });
     await writeFile(join(folder, `${name}-${colorScheme}.png`), shrinkPng(png));

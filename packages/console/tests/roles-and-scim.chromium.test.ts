@@ -40,7 +40,6 @@ it('creates, renames and deletes a role, changes its members, and sets its acces
   const held = () => console.query('SELECT r.name FROM role_membership JOIN role r ON r.id = role_id', []);
   expect((await held()).rows).toEqual([{ name: 'Support' }]);
 
-  // The page shows the role's rules next to the rules for everyone.
   await page.goto(console.address('settings/access'));
   await row(page, 'Support').getByLabel('Rule for Support').selectOption('no access');
   await page.getByText('or the access from roles').first().waitFor();

@@ -5,13 +5,13 @@ import { Secret, TOTP } from 'otpauth';
 import type { Browser, Page } from 'playwright-core';
 import { type RunningConsole, runAxe, startConsole } from './start-console.ts';
 
-/** Tests sign-in with a second factor or a passkey. Chromium has a virtual authenticator. */
+/** Tests sign-in with a second factor or a passkey, for which Chromium has a virtual authenticator. */
 let console: RunningConsole;
 let browser: Browser;
 const password = 'correct horse battery staple';
 const email = 'owner-with-factors@example.com';
 beforeAll(async () => {
-  // Turn off the limit, because these tests change the account more often than the limit allows.
+  // Turn off the limit, because these tests change the account more often than it allows.
   console = await startConsole({ publicHost: 'localhost', settings: { API_USER_CHANGES_PER_MINUTE: '0' } });
   browser = await launchChromium();
   await console.query('UPDATE "user" SET email = $1', [email]);
@@ -35,7 +35,7 @@ afterAll(async () => {
   await console?.stop();
 });
 
-/** Use a host name, because passkeys do not work with an IP address. */
+/** Passkeys require a host name and do not work with an IP address. */
 const address = (path: string) => console.address(path).replace('127.0.0.1', 'localhost');
 
 /**
@@ -114,7 +114,6 @@ it('connects an authenticator app with a QR code, and then requires its code', a
   await page.getByLabel('Do not ask again').check();
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.waitForURL('**/live');
-  // A trusted browser does not require the code again.
   const cookies = await page.context().cookies();
   await page.context().clearCookies();
   await page.context().addCookies(cookies.filter(({ name }) => name === 'millrace_device'));
@@ -167,7 +166,6 @@ it('adds a passkey, signs in with it instead of a password, and removes it', asy
   await dialog.getByRole('button', { name: 'Add passkey' }).click();
   await page.getByRole('row').filter({ hasText: 'Desk' }).waitFor();
   await dialog.waitFor({ state: 'detached' });
-  // A device can have only one passkey per account.
   await page.getByRole('button', { name: 'Add passkey' }).click();
   await dialog.getByRole('button', { name: 'Add passkey' }).click();
   await dialog.getByText('already has a passkey for your account').waitFor();
@@ -182,14 +180,12 @@ it('adds a passkey, signs in with it instead of a password, and removes it', asy
   await page.goto(address('live'));
   await page.getByRole('button', { name: 'Use a passkey' }).click();
   await page.waitForURL('**/live');
-  // If the user has enabled a second factor, it is also required after a password.
   await page.context().clearCookies();
   await page.goto(address('settings/account'));
   await enterPassword(page);
   await page.getByLabel('Code', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Use a passkey' }).click();
   await page.waitForURL('**/account');
-  // A passkey can also confirm a sensitive action.
   await console.query("UPDATE session SET signed_in_at = now() - interval '3 hours'", []);
   await page.getByRole('button', { name: 'Remove the passkey Desk' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
@@ -222,7 +218,6 @@ it('lists sign-ins, deletes an account after confirmation, and explains why owne
   await page.getByText('Signed in from').first().waitFor();
   await page.getByLabel('New email address').fill('other@example.com');
   await page.getByRole('button', { name: 'Change email address' }).click();
-  // This installation has no mail server.
   await page.getByText('does not send email').waitFor();
   await page.getByRole('button', { name: 'Delete account' }).click();
   const dialog = page.getByRole('dialog', { name: 'Delete your account?' });

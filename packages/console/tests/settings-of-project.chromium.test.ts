@@ -16,7 +16,6 @@ const save = async (form: Locator) => {
   await form.getByText('Saved.').waitFor();
 };
 
-/** Checks the current page in both themes and on a phone. */
 async function checkPage(page: Page): Promise<void> {
   expect(await runAxeInBothThemes(page)).toEqual([]);
   await page.setViewportSize({ width: 360, height: 640 });
@@ -26,7 +25,6 @@ async function checkPage(page: Page): Promise<void> {
 
 const organizationId = async () => (await console.api<{ organization: string }>('GET', '')).organization;
 
-/** Changes the current user's level in the organization. */
 const setLevel = (level: number) =>
   console.query(
     `UPDATE membership SET level = $1 WHERE user_id =
@@ -142,10 +140,10 @@ it('saves insight and dashboard settings, and shows a rejected filter next to it
 
 it('has a control for every setting with an effect, except for the listed exceptions', () => {
   const elsewhere = [
-    // This setting is chosen when a project is created, so the form does not contain it.
+    // The form does not contain this setting, because it is chosen when a project is created.
     'is_demo',
-    // This setting is only available through the API. It is an object without documentation from PostHog, and only one
-    // of its keys has an effect.
+    // This setting is only available through the API. It is an object that PostHog does not document, and only one of
+    // its keys has an effect.
     'modifiers',
   ];
   const { labels } = settingWords;
@@ -228,7 +226,6 @@ it('creates an environment, lists it in the project menu, and renames and delete
   await name.getByLabel('Name').fill('Rehearsal');
   await save(name);
   await place.getByText('Rehearsal · UTC').waitFor();
-  // Pages show the data of this environment instead of the first environment.
   await page.getByRole('link', { name: 'Events' }).click();
   await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
   await place.click();

@@ -13,7 +13,6 @@ afterAll(() => console?.stop());
 const password = 'correct horse battery staple';
 const owner = 'SELECT user_id FROM personal_api_key ORDER BY created_at LIMIT 1';
 
-/** Opens a page in a browser in which the owner is signed in. */
 const openSignedIn = (section: string) => console.openSignedIn(`settings/${section}`);
 
 /** Returns everything that a page shows and stores, to check that it does not contain secrets. */
@@ -24,7 +23,6 @@ const contentOf = (page: Page) =>
 const isWide = (page: Page) => page.evaluate('document.documentElement.scrollWidth > innerWidth');
 const block = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
-/** Checks the current page in both themes and on a phone. */
 async function checkPage(page: Page): Promise<void> {
   expect(await runAxeInBothThemes(page)).toEqual([]);
   await page.setViewportSize({ width: 360, height: 640 });

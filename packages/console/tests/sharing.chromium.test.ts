@@ -30,7 +30,7 @@ const trend = (more: object = {}) => ({
   ...more,
 });
 
-/** Opens the page as a new visitor, without cookies or an API key. */
+/** Opens the page as a new visitor without cookies or an API key. */
 async function stranger(width = 1280): Promise<Page> {
   const visitor = await console.newVisitor({ width });
   return visitor.newPage();
@@ -65,7 +65,7 @@ it('shares a dashboard publicly and in an iframe on another site, and stops shar
   await visitor.getByRole('heading', { level: 3, name: 'Goals' }).waitFor();
   await eventually(async () => expect(await visitor.locator('.tile-figure').allTextContents()).toEqual(['3', '3']));
   expect(await visitor.title()).toBe('Growth');
-  // The page has no navigation and no links to the underlying data. It requests only its own data.
+  // The public page has no navigation and no links to the underlying data. It requests only its own data.
   expect(await visitor.locator('a, nav, .link-button').count()).toBe(0);
   expect(requested.filter((path) => path.startsWith('/api/') && !path.startsWith('/api/shared/'))).toEqual([]);
   expect(await visitor.context().cookies()).toEqual([]);

@@ -2,7 +2,6 @@
 import { seededRandom } from '@millrace/testing';
 import type { RunningConsole } from './start-console.ts';
 
-/** A customer of the shop. All names are invented. */
 interface Customer {
   uuid: string;
   distinctId: string;
@@ -10,7 +9,7 @@ interface Customer {
   firstSeen: Date;
 }
 
-/** An event to store, without its customer's properties. */
+/** An event to store. It does not contain the customer's properties. */
 export interface VisitEvent {
   uuid: string;
   event: string;
@@ -74,7 +73,7 @@ const origins = [
 const paths = ['/', '/shelf/rye', '/shelf/wheat', '/shelf/spelt', '/recipes/sourdough', '/recipes/brioche', '/about'];
 const hoursOfDay = [8, 9, 10, 11, 12, 12, 13, 14, 15, 16, 17, 18, 19, 19, 20, 20, 21, 22];
 
-/** Creates the visits to the shop's website. @param now the current time; all events are in the past */
+/** @param now the current time; all events are in the past */
 export function createShopVisits(now: Date): { customers: Customer[]; events: VisitEvent[] } {
   const random = seededRandom(20_261_124);
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
@@ -169,7 +168,6 @@ export async function storeCustomers(console: RunningConsole, customers: readonl
   );
 }
 
-/** Creates the dashboard about the website. */
 export async function createWebsiteDashboard(console: RunningConsole): Promise<void> {
   const { id } = await console.api<{ id: number }>('POST', 'dashboards', {
     ...{ name: 'Website', description: 'Visitors and orders of the last 30 days' },

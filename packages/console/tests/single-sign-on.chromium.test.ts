@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { checkPage, openAsMember } from './people.ts';
 import { type RunningConsole, startConsole } from './start-console.ts';
 
-/** Tests single sign-on in a real browser, with real OpenID Connect and SAML providers. */
+/** Tests single sign-on in a real browser with real OpenID Connect and SAML providers. */
 let console: RunningConsole;
 let provider: OpenIdProvider;
 let samlProvider: SamlProvider;
@@ -96,7 +96,7 @@ it("enforces a domain's provider after an administrator has set it up and tested
   await region.getByLabel('Client secret').fill(provider.client.secret);
   await region.getByRole('button', { name: 'Save' }).click();
   await region.getByText('Saved.').waitFor();
-  // Set the URL in the database, because the form accepts only URLs with TLS.
+  // Set the URL in the database, because the form accepts only HTTPS URLs.
   await console.query(
     'UPDATE organization_domain SET oidc_issuer = $2, jit_provisioning_enabled = true WHERE id = $1',
     [domainId, provider.issuer],
@@ -113,7 +113,6 @@ it("enforces a domain's provider after an administrator has set it up and tested
   await region.getByLabel('Enforce single sign-on').selectOption('oidc');
   await region.getByText('Waiting', { exact: true }).waitFor();
   await checkPage(page);
-  // An administrator signs in, in another browser.
   const other = await openSignIn('');
   await other.getByLabel('Email').fill(owner);
   await other.getByRole('button', { name: 'Single sign-on' }).click();
@@ -125,7 +124,6 @@ it("enforces a domain's provider after an administrator has set it up and tested
   await checkPage(page);
   await page.context().close();
 
-  // A user who enters a password is redirected to the identity provider.
   provider.person = { subject: 'ada', claims: ada };
   const member = await openSignIn('');
   await member.getByLabel('Email').fill('ada@corp.example');

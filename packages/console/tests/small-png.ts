@@ -22,8 +22,8 @@ export function shrinkPng(png: Buffer): Buffer {
   const colourAt = (at: number) =>
     ((pixels[at * channels] ?? 0) << 16) | ((pixels[at * channels + 1] ?? 0) << 8) | (pixels[at * channels + 2] ?? 0);
   for (let at = 0; at < width * height; at += 1) colours.set(colourAt(at), (colours.get(colourAt(at)) ?? 0) + 1);
-  // The most frequent colors, without colors that are very similar to another. Including them would fill the palette
-  // with shades of gray and leave no room for green text.
+  // The most frequent colors. A color that is very similar to a more frequent color is left out: otherwise, shades of
+  // gray would fill the palette and leave no room for green text.
   const kept: number[] = [];
   const indexOf = new Map<number, number>();
   for (const [colour] of [...colours].sort(([, a], [, b]) => b - a)) {

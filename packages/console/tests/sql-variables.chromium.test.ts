@@ -65,7 +65,6 @@ test("shows the API's message next to an invalid value, and keeps the typed text
   await amount.fill('7');
   await run(page);
   await shows(page, ['7']);
-  // If the query no longer contains a variable, the field for its value disappears.
   await amount.fill('many');
   await editor(page).fill('SELECT 1 AS n');
   await page.locator('.sql-problems').getByText('amount is of the type Number. Expected a number.').waitFor();

@@ -282,7 +282,7 @@ describe('the SQL page', () => {
     ]);
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Saved ·').waitFor();
-    // Links to the insight from lists and dashboards open this page.
+    // Links to an SQL insight from lists and dashboards open the SQL page.
     await page.goto(console.address(`insights?insight=${shortId}`));
     await page.getByRole('grid', { name: 'Result' }).waitFor();
     expect(new URL(page.url()).pathname).toMatch(/\/sql$/);

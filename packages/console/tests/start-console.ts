@@ -10,26 +10,23 @@ import pg from 'pg';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 
 export interface RunningConsole {
-  /** Returns the URL of a page in the test's project. */
   address(page: string): string;
   /** Opens a page as a new visitor with an API key of the project owner. */
   open(page: string, options?: Visit): Promise<Page>;
-  /** Opens an empty page as a new visitor with an API key of the project owner. */
   newPage(): Promise<Page>;
   /** Opens a page as a new visitor with a session of the project owner. */
   openSignedIn(page: string, options?: Visit): Promise<Page>;
   /** Creates a visitor without an API key or a session. */
   newVisitor(size?: Pick<Visit, 'width' | 'height'>): Promise<BrowserContext>;
-  /** Creates a session of the owner, as if the owner had signed in. @returns the session secret */
+  /** Creates a session of the project owner, as if the owner had signed in. @returns the session secret */
   beginSession(browser?: string): Promise<string>;
   /**
-   * Calls the API as the owner. The path is relative to the project, or begins with `/api/`.
+   * Calls the API as the project owner. The path is relative to the project, or begins with `/api/`.
    * @throws Error unless the call succeeds
    */
   api<Result>(method: string, path: string, body?: unknown): Promise<Result>;
   /** Runs SQL. Without `values`, `$1` is the project ID. */
   query(sql: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
-  /** The environment and the API key for log records. */
   tenant: { environmentId: number; projectApiKey: string };
   /** Appends a record to the log that the API reads. */
   append(topic: string, record: { key: string; value: string; headers: object }): Promise<void>;
@@ -48,7 +45,7 @@ interface Visit {
 
 /**
  * Serves the built console from a management API with a separate database.
- * @param marksWords whether to put every text of the `words.ts` files between ⟦ and ⟧
+ * @param marksWords whether to wrap every string of the `words.ts` files in ⟦ and ⟧
  * @param clock the current time for the API and the database; the real time by default
  * @param publicHost the host in `PUBLIC_API_URL`, for tests of passkeys and single sign-on; the setting is absent by
  * default
@@ -160,7 +157,6 @@ export async function startConsole({
   };
 }
 
-/** Creates a session of a user, as if the user had signed in. @returns the session secret */
 async function createSession(database: pg.Pool, userId: number, userAgent: string): Promise<string> {
   const secret = randomBytes(32).toString('base64url');
   await database.query(
@@ -171,7 +167,6 @@ async function createSession(database: pg.Pool, userId: number, userAgent: strin
   return secret;
 }
 
-/** Finds a free port, and returns the port and the public URL. */
 async function publicAddress(host: string): Promise<{ API_PORT: string; PUBLIC_API_URL: string }> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -181,7 +176,7 @@ async function publicAddress(host: string): Promise<{ API_PORT: string; PUBLIC_A
   return { API_PORT: String(port), PUBLIC_API_URL: `http://${host}:${port}` };
 }
 
-/** Returns a module that sets the clock of the program that loads the module. */
+/** Returns a module that sets the clock of the program that loads it. */
 const movedClock = (to: Date) =>
   `data:text/javascript,${encodeURIComponent(`
   const Real = Date;
@@ -212,7 +207,6 @@ async function moveClock(url: string, to: Date): Promise<void> {
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
-/** The axe rules whose result depends on the theme. */
 const contrastRules = ['color-contrast', 'link-in-text-block'];
 
 /**

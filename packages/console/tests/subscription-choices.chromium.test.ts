@@ -2,8 +2,7 @@ import type { Page } from 'playwright-core';
 import { type RunningConsole, runAxeInBothThemes, startConsole } from './start-console.ts';
 
 /**
- * Tests the options of a subscription: which dashboard insights it sends, pausing, test reports, and the end of the
- * month.
+ * Tests a subscription's options: which dashboard insights it sends, pausing, test reports, and the end of the month.
  */
 let console: RunningConsole;
 beforeAll(async () => {
@@ -12,7 +11,6 @@ beforeAll(async () => {
 });
 afterAll(() => console?.stop());
 
-/** Checks the current page in both themes and on a phone. */
 async function checkPage(page: Page): Promise<void> {
   expect(await runAxeInBothThemes(page)).toEqual([]);
   await page.setViewportSize({ width: 360, height: 640 });
@@ -57,7 +55,7 @@ it('offers dashboards to choose from, and sends only the selected insights', asy
     ...{ dashboard, insight: null, dashboard_export_insights: insights.slice(0, 2), enabled: true },
   });
 
-  // An insight that was removed from the dashboard is still listed, so that users can deselect it.
+  // Users can deselect an insight that was removed from the dashboard.
   await console.api('PATCH', `insights/${insights[0]}`, { dashboards: [] });
   await page.reload();
   await page.getByRole('button', { name: 'Edit' }).click();

@@ -36,7 +36,6 @@ const storeDelivery = (id: number, { status, error, target, occasion }: StoredDe
   );
 const block = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
-/** Checks the current page in both themes and on a phone. */
 async function checkPage(page: Page): Promise<void> {
   expect(await runAxeInBothThemes(page)).toEqual([]);
   await page.setViewportSize({ width: 360, height: 640 });
@@ -100,7 +99,6 @@ it('insight-290: previews the report of a subscription to an insight, and shows 
   await dialog.getByText('Orders <of the week>').waitFor();
   const mail = dialog.frameLocator('iframe');
   await mail.getByRole('heading', { name: 'Orders <of the week>' }).waitFor();
-  // The image has loaded together with the page.
   const picture = mail.getByRole('img', { name: /^Orders, / });
   expect(await picture.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(1280);
   expect(await mail.getByRole('cell', { name: 'order', exact: true }).count()).toBe(1);
@@ -152,7 +150,6 @@ it("suggests the user's email address, and keeps the preview's buttons in place 
   await dialog.frameLocator('iframe').getByRole('heading', { name: 'Board' }).waitFor();
   await page.mouse.up();
   await dialog.waitFor({ state: 'detached' });
-  // The form reports a missing value.
   await addresses.fill('');
   await page.getByRole('button', { name: 'Preview email' }).click();
   await dialog.getByRole('button', { name: 'Create subscription' }).click();

@@ -5,7 +5,7 @@ import { pages } from '../src/pages.ts';
 import { shopTime, simulateConsumer } from './corner-shop.ts';
 import type { RunningConsole } from './start-console.ts';
 
-/** Paths of all pages, relative to the project. For the settings, the list contains each section. */
+/** Paths of all pages and settings sections, relative to the project. */
 export const everyPage = pages.flatMap(({ path }) =>
   path === 'settings' ? sections.map((section) => `settings/${section.path}`) : [path],
 );
@@ -31,7 +31,6 @@ export async function visitShop(
   return page;
 }
 
-/** Waits until the page has no pending requests. */
 export async function waitForRequests(page: Page): Promise<void> {
   await page.locator('h1, [data-state]').first().waitFor();
   await eventually(async () => (await page.locator('.waiting, [aria-busy=true]').count()) === 0, {
@@ -56,7 +55,6 @@ export function watchVisitor(visitor: BrowserContext): Watched {
   return watched;
 }
 
-/** Returns the API requests whose routes are not in the OpenAPI document. */
 export async function findUndocumentedRequests(asked: Watched['asked'], apiUrl: string): Promise<string[]> {
   const document = (await (await fetch(`${apiUrl}/api/schema`)).json()) as {
     paths: Record<string, Record<string, unknown>>;

@@ -53,7 +53,6 @@ const rows = (page: Page) => page.locator('[data-row]').allTextContents();
 const aside = (page: Page) => page.getByRole('complementary');
 const overflow = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
 
-/** Expects no axe violations in either theme. */
 async function expectAccessible(page: Page) {
   expect(await runAxeInBothThemes(page)).toEqual([]);
 }

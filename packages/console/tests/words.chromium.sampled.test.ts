@@ -5,8 +5,8 @@ import { type RunningConsole, startConsole } from './start-console.ts';
 import { everyPage, visitShop } from './visit-pages.ts';
 
 /**
- * Runs the console with every text of `words.ts` between ⟦ and ⟧. Any other text on a page is either data or missing
- * from `words.ts`.
+ * Runs the console with every string of the `words.ts` files wrapped in ⟦ and ⟧. Any other text on a page is either
+ * data or missing from these files.
  */
 let console: RunningConsole;
 beforeAll(async () => {
@@ -14,9 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => console?.stop());
 
-/**
- * Returns every text on a page, for sighted users and for screen readers. Omits code samples and names (`translate`).
- */
+/** Returns every text on a page, including text for screen readers. Omits code samples and names (`translate`). */
 const textsOfPage = (page: Page) =>
   page.evaluate(() => {
     const texts: string[] = [document.title];
@@ -35,7 +33,7 @@ const textsOfPage = (page: Page) =>
     return texts;
   });
 
-/** Removes marked texts from a text, and also the output of `Intl` and of the duration formatter. */
+/** Removes marked strings from a text, and also the output of `Intl` and of the duration formatter. */
 function unmarked(text: string): string {
   let rest = text;
   for (let before = ''; before !== rest; ) {
@@ -52,7 +50,7 @@ function unmarked(text: string): string {
     .trim();
 }
 
-/** Returns the strings in a response: its values and its property names. */
+/** Returns the strings in a response: all values, and the names of properties and warning details. */
 function textsIn(value: unknown, isProperties = false): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];

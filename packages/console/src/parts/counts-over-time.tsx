@@ -17,7 +17,6 @@ export function chooseInterval(span: Span): Interval {
 
 const text = words.counts;
 
-/** Shows the counts in a time range as a bar chart with an axis, and as a table. */
 export function CountsOverTime({
   results,
   interval,
@@ -29,12 +28,11 @@ export function CountsOverTime({
   results: readonly { start: string; count: number }[];
   interval: Interval;
   zone: string;
-  /** A one-sentence description of the bars for screen readers. */
+  /** A one-sentence description of the chart for screen readers. */
   label: string;
   tone?: 'bad' | undefined;
   /**
-   * Restricts the page to the time range of one bar. Called when the user clicks a bar, or selects it in the table with
-   * the keyboard.
+   * Called when the user clicks a bar, or selects its row in the table. The page then shows only the bar's time range.
    */
   onShow?: (at: number) => void;
 }) {

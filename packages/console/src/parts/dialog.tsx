@@ -35,7 +35,7 @@ export function Dialog({ title, onClose, children }: { title: string; onClose?: 
   );
 }
 
-/** A dialog that shows the API request of a page or form as a terminal command. */
+/** A dialog that shows an API request as a terminal command. */
 export function AsApiCall({ request, onClose }: { request: ApiCall; onClose: () => void }) {
   const command = formatCurl(request);
   return (
@@ -53,7 +53,7 @@ export function AsApiCall({ request, onClose }: { request: ApiCall; onClose: () 
   );
 }
 
-/** A button that opens `AsApiCall`. @param about purpose of the request, if a page has several of these buttons */
+/** A button that opens `AsApiCall`. @param about describes the request, if a page has several of these buttons */
 export function AsApiCallButton({ request, look, about }: { request: ApiCall; look?: 'plain'; about?: string }) {
   const [isOpen, setOpen] = useState(false);
   return (

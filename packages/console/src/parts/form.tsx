@@ -12,13 +12,13 @@ interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
   problem?: unknown;
 }
 
-/** A single-line text field with a label. Shows the server's error for this field. */
+/** A single-line text field with a label. Shows the server's error about the field. */
 export function Field({ problem, required = true, ...input }: FieldProps) {
   const own = problem instanceof ApiProblem && problem.attr === input.name ? explainError(problem) : null;
   return <LabelledInput className="input" {...input} required={required} wrong={own} />;
 }
 
-/** A labelled input. @param wrong an error to show instead of the hint */
+/** @param wrong error to show instead of the hint */
 export function LabelledInput({
   label,
   hint,
@@ -39,7 +39,7 @@ export function LabelledInput({
   );
 }
 
-/** Shows the server's error unless it names one of the form's fields. */
+/** Shows the server's error, unless one of the form's fields shows it. */
 export function FormProblem({ problem, fields }: { problem: unknown; fields: readonly string[] }) {
   const isOfField = problem instanceof ApiProblem && problem.attr !== null && fields.includes(problem.attr);
   return (
@@ -49,7 +49,7 @@ export function FormProblem({ problem, fields }: { problem: unknown; fields: rea
   );
 }
 
-/** Returns the values of a submitted form, without resetting its fields. */
+/** Returns the values of a submitted form, and prevents the browser from reloading the page. */
 export function readForm(event: FormEvent<HTMLFormElement>): object {
   event.preventDefault();
   return Object.fromEntries(new FormData(event.currentTarget));

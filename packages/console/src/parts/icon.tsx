@@ -1,4 +1,4 @@
-/** SVG paths of the 16 × 16 pixel icons. The icons are decorative, so they are hidden from screen readers. */
+/** SVG paths of the 16 × 16 pixel icons. Icons are decorative, so they are hidden from screen readers. */
 const paths = {
   mill: 'M8 3.8a3.2 3.2 0 1 1 0 6.4 3.2 3.2 0 0 1 0-6.4M8 1.6v2M8 10.2v1.4M2.8 7h2M11.2 7h2M4.3 3.3l1.3 1.3M10.4 9.4l1.3 1.3M11.7 3.3l-1.3 1.3M5.6 9.4l-1.3 1.3M2 13.6c1-.9 2-.9 3 0s2 .9 3 0 2-.9 3 0 2 .9 3 0',
   home: 'M2 7.5 8 2.5l6 5M3.5 6.5v7h9v-7M6.5 13.5v-4h3v4',

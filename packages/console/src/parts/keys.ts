@@ -1,4 +1,4 @@
-// Page keyboard shortcuts, which users can turn off.
+// Keyboard shortcuts of pages. Users can turn them off.
 
 import { useEffect, useRef } from 'react';
 
@@ -27,17 +27,18 @@ export function saveShortcutsOn(isOn: boolean): void {
   try {
     localStorage.setItem(storageKey, isOn ? 'on' : 'off');
   } catch {
-    // If storage is not available, the setting lasts until the page is reloaded.
+    // Without local storage, the setting lasts until the page is reloaded.
   }
 }
 
-/** Selects text fields, and elements that handle keys themselves. Shortcuts do not work there. */
+/** Matches text fields, and elements that handle keys themselves. Shortcuts do not work inside these elements. */
 const elsewhere =
   'input:not([type=checkbox], [type=radio]), select, textarea, [contenteditable], [role=dialog], [role=menu], [role=combobox]';
 
 /**
- * Adds keyboard shortcuts to a page, by `event.key`. They work everywhere except in fields, dialogs and menus. Space
- * works only if the focused element does not use Space itself.
+ * Adds keyboard shortcuts to a page, by `event.key`. They work everywhere except in fields, dialogs and menus. The
+ * shortcut for the space bar does not work while the focus is on an element, such as a button, that uses the space bar
+ * itself.
  */
 export function usePageKeys(keys: Keys): void {
   const latest = useRef(keys);
@@ -61,7 +62,10 @@ export function usePageKeys(keys: Keys): void {
   }, []);
 }
 
-/** Returns the shortcuts `j` and `k`, which move between rows, starting at the first row. */
+/**
+ * Returns the shortcuts `j` and `k`, which move the focus to the next or previous row. If no row has the focus, both
+ * move it to the first row.
+ */
 export function createRowShortcuts(panel: { readonly current: HTMLElement | null }): Keys {
   const step = (by: number) => {
     const rows = [...(panel.current?.querySelectorAll<HTMLElement>('[data-row]') ?? [])];

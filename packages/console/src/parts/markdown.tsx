@@ -1,10 +1,10 @@
 import { lexer, Marked, type Token, type Tokens } from 'marked';
 import { Fragment, type ReactNode } from 'react';
 
-/** Returns the URL for a link target, or undefined if the link must be shown as plain text. */
+/** Returns the URL for a link target, or undefined to show the link as plain text. */
 export type AddressOf = (target: string) => string | undefined;
 
-/** Returns the heading ID that links such as `docs/wire-rules.md#dropped-events` use. */
+/** Returns the ID of a heading, as used in links such as `docs/wire-rules.md#dropped-events`. */
 export const toHeadingId = (title: string) =>
   title
     .toLowerCase()
@@ -17,8 +17,8 @@ export const readMarkdown = (source: string): Token[] => lexer(source.replace(/<
 const withoutHtml = new Marked({ tokenizer: { html: () => undefined, tag: () => undefined } });
 
 /**
- * Parses Markdown that users have written. HTML is shown as text, and headings are lowered to levels below the page's
- * headings.
+ * Parses Markdown that users have written. HTML is shown as text, and headings are lowered below the levels of the
+ * page's own headings.
  */
 export function readPlainMarkdown(source: string): Token[] {
   const tokens = withoutHtml.lexer(source);
@@ -28,7 +28,7 @@ export function readPlainMarkdown(source: string): Token[] {
 
 export const isHeading = (token: Token): token is Tokens.Heading => token.type === 'heading';
 
-/** Renders Markdown as React elements, so that its text cannot become HTML. */
+/** Renders Markdown as React elements, so that text in the Markdown cannot become HTML. */
 export function Markdown({ tokens, addressOf }: { tokens: readonly Token[]; addressOf: AddressOf }): ReactNode {
   return tokens.map((token, at) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: a text never changes

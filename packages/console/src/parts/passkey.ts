@@ -1,8 +1,8 @@
-// Creates passkeys and signs in with passkeys.
+// Creates passkeys, and signs in with passkeys.
 
 import { words } from '../words.ts';
 
-/** Returns whether the browser supports passkeys. Other browsers do not show passkey options. */
+/** Returns whether the browser supports passkeys. Without support, pages do not offer passkeys. */
 export const supportsPasskeys = () => typeof PublicKeyCredential === 'function';
 
 type Library = typeof import('@simplewebauthn/browser');
@@ -10,7 +10,7 @@ type Options<Name extends 'startAuthentication' | 'startRegistration'> = Paramet
 
 /**
  * Signs in with a passkey.
- * @param options the options from the API
+ * @param options options from the API
  * @throws Error with a message for the user if the user or the browser cancels
  */
 export async function requestPasskey(options: unknown): Promise<object> {

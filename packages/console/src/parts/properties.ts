@@ -24,7 +24,6 @@ export function formatPropertyName(key: string): string {
   return key;
 }
 
-/** Returns whether the key or its readable name contains the search text. */
 export function matchesProperty(key: string, typed: string): boolean {
   const needle = typed.trim().toLowerCase();
   return key.toLowerCase().includes(needle) || formatPropertyName(key).toLowerCase().includes(needle);
@@ -45,12 +44,11 @@ const usual = [
 ];
 
 /**
- * Properties that SDKs set although their names do not begin with `$`: the project key, and the distinct ID, which
- * every event has anyway.
+ * SDK properties whose names do not begin with `$`: the project's API key, and the distinct ID, which is also a field
+ * of every event.
  */
 const withoutDollar = new Set(['token', 'distinct_id']);
 
 export const isSdkProperty = (key: string): boolean => key.startsWith('$') || withoutDollar.has(key);
 
-/** Returns the common SDK properties that are present, in display order. */
 export const selectUsualProperties = (has: (key: string) => boolean): string[] => usual.filter(has);

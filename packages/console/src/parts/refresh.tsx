@@ -4,9 +4,8 @@ import { words } from '../words.ts';
 import { Button } from './button.tsx';
 
 /**
- * A button that reloads a page's data and shows the loading state. Errors appear in the reloaded parts of the page
- * (`Loaded`).
- * @param keys query keys
+ * A button that reloads the queries with the given keys, and shows while they are loading. Errors appear where the page
+ * shows the query's data (`Loaded`).
  */
 export function RefreshButton({ keys }: { keys: readonly (readonly unknown[])[] }) {
   const refresh = useMutation({

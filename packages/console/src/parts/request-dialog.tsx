@@ -5,7 +5,7 @@ import { Button } from './button.tsx';
 import { AsApiCallButton, Dialog } from './dialog.tsx';
 import { FormProblem } from './form.tsx';
 
-/** A dialog with a form that sends one API request. The user can also view the request as a terminal command. */
+/** A dialog with a form that sends one API request. Users can view the request as a terminal command. */
 export function RequestDialog({
   title,
   submit,
@@ -18,14 +18,12 @@ export function RequestDialog({
   children,
 }: {
   title: string;
-  /** Label of the submit button. */
   submit: string;
   request: ApiCall;
   change: { mutate: (request: ApiCall) => void; error: unknown; isPending: boolean };
   /** Names of the form's fields. A server error about one of these fields is shown next to it. */
   fields?: readonly string[];
   isComplete?: boolean;
-  /** Additional actions below the buttons. */
   below?: ReactNode;
   onClose: () => void;
   children: ReactNode;

@@ -2,7 +2,7 @@ import { getManualUrl } from '../api/request.ts';
 import { words } from '../words.ts';
 
 /**
- * A link to the documentation section about a rule. The console includes the documentation of its own version.
+ * A link to the documentation section about a rule. The documentation is for the console's own version.
  * @param rule the rule in the API's format, for example `docs/wire-rules.md#dropped-events`
  */
 export function RuleLink({ rule }: { rule: string }) {

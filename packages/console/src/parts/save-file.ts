@@ -7,6 +7,6 @@ export function saveFile(name: string, content: Blob): void {
   URL.revokeObjectURL(address);
 }
 
-/** With the byte order mark, spreadsheet programs recognize the file as UTF-8. */
+/** The byte order mark tells spreadsheet programs that the file is in UTF-8. */
 export const saveCsv = (name: string, csv: string) =>
   saveFile(name, new Blob(['\ufeff', csv], { type: 'text/csv;charset=utf-8' }));

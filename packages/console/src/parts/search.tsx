@@ -4,7 +4,7 @@ import { Icon } from './icon.tsx';
 /**
  * A search field that reports its text when the user stops typing.
  * @param shortcut key that moves the focus to the field
- * @param list ID of the suggestions
+ * @param list ID of the suggestion list
  * @param onEnter called with the text when the user presses Enter; returns the field's new text
  */
 export function Search({
@@ -26,7 +26,7 @@ export function Search({
 }) {
   const [typed, setTyped] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  // The rest of the URL may change while the user types, so always call the latest function.
+  // The URL may change while the user types, so always call the function from the latest render.
   const latest = useRef(onSearch);
   useEffect(() => {
     latest.current = onSearch;

@@ -8,7 +8,7 @@ export function SortableHeader({
   onSort,
 }: {
   name: string;
-  /** The sort direction if the table is sorted by this column. Undefined if it is sorted by another column. */
+  /** Undefined if the table is sorted by another column. */
   direction: 'ascending' | 'descending' | undefined;
   className?: string;
   onSort: () => void;

@@ -16,14 +16,17 @@ import { formatTime, fromLocalTime, toLocalTime } from './time.ts';
  */
 export interface Span {
   after: string;
-  /** End of the range. Empty if the range ends at the current time. */
+  /** Empty if the range ends at the current time. */
   before: string;
 }
 
 export const zones = ['project', 'own', 'utc'] as const;
 export type ZoneChoice = (typeof zones)[number];
 
-/** Returns a time zone: the browser's time zone for the choice `own`, or else UTC or the project time zone. */
+/**
+ * Returns the time zone for a choice: `own` is the browser's time zone. The other choices are UTC and the project time
+ * zone.
+ */
 export function resolveZone(choice: ZoneChoice, ofProject: string): string {
   if (choice === 'utc') return 'UTC';
   return choice === 'own' ? Intl.DateTimeFormat().resolvedOptions().timeZone : ofProject;
@@ -34,7 +37,7 @@ const text = words.span;
 const isPreset = (after: string): after is keyof typeof text.presets => Object.hasOwn(text.presets, after);
 const agoPattern = /^-(\d{1,5})([hdwmyM])$/;
 
-/** Returns whether the API accepts the value: a relative or an absolute time. */
+/** Returns whether the value is a relative or an absolute time that the API accepts. */
 export const isValidTime = (value: string) => agoPattern.test(value) || !Number.isNaN(Date.parse(value));
 
 export function parseTime(time: string, now = new Date()): Date {
@@ -50,7 +53,7 @@ export function parseTime(time: string, now = new Date()): Date {
 
 const lengths: Record<string, number> = { M: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
-/** Returns the start and end of a range at the current time, in milliseconds since 1970. */
+/** Returns the start and end of a range in milliseconds since 1970. Relative times are based on the current time. */
 export function toTimeRange({ after, before }: Span): { from: number; to: number } {
   const now = new Date();
   return { from: parseTime(after, now).getTime(), to: (before === '' ? now : parseTime(before, now)).getTime() };
@@ -76,7 +79,7 @@ function nameOfSpan({ after, before }: Span, zone: string): string {
   return before === '' ? text.since(show(after)) : text.fromTo(show(after), show(before));
 }
 
-/** A menu for the page's time range and time zone. The selected time zone is always visible. */
+/** A menu for the page's time range and time zone. */
 export function SpanMenu({
   span,
   zone,

@@ -6,8 +6,8 @@ import { Button } from './button.tsx';
 import { Icon, type IconName } from './icon.tsx';
 
 /**
- * Shows the state of a query: its data, or one of four distinct states (loading, failed, refused, not found). Each page
- * renders its own empty state (`Empty`), because only the page can explain it.
+ * Shows a query's data or one of four states: loading, failed, refused or not found. Each page renders its own empty
+ * state (`Empty`), because only the page can explain it.
  * @param what beginning of the error message, such as "Events" or "This flag"
  */
 export function Loaded<Data>({
@@ -48,7 +48,7 @@ function Stale({ what, error, onAgain }: { what: string; error: unknown; onAgain
   );
 }
 
-/** The empty state, which explains what the page shows and how to get the first entry. */
+/** Shown if a page has no data. Explains what the page shows, and how to create or send the first item. */
 export function Empty({ title, icon = 'events', children }: { title: string; icon?: IconName; children: ReactNode }) {
   return (
     <State icon={icon} title={title} name="empty">
@@ -57,7 +57,10 @@ export function Empty({ title, icon = 'events', children }: { title: string; ico
   );
 }
 
-/** Shows that a request failed: refused, not found, or another error with the request ID for the server log. */
+/**
+ * Explains why a request failed: access was refused, the object was not found, or another error occurred, which has a
+ * request ID for the server log.
+ */
 export function Failed({ what, error, onAgain }: { what: string; error: unknown; onAgain?: (() => void) | undefined }) {
   const status = error instanceof ApiProblem ? error.status : -1;
   if (status === 403) {
@@ -91,7 +94,7 @@ export function Failed({ what, error, onAgain }: { what: string; error: unknown;
   );
 }
 
-/** Returns an error message of one sentence. Prefers the server's message. */
+/** Returns a one-sentence error message, which is the server's message if there is one. */
 export function explainError(error: unknown): string {
   if (!(error instanceof ApiProblem)) return error instanceof Error ? error.message : String(error);
   if (error.status === 0) return words.states.unreachable;

@@ -11,13 +11,12 @@ export function Tile({
   isAway = false,
 }: {
   label: string;
-  /** The figure. Numbers are rounded, but strings are shown unchanged. */
+  /** Numbers are rounded. Strings are shown unchanged. */
   value: number | string | null | undefined;
-  /** Additional text below the figure. */
   more: ReactNode;
   tone?: 'good' | 'warn' | 'bad' | undefined;
   chart?: ReactNode;
-  /** Whether the figure's source is unavailable. `more` then contains the reason. */
+  /** Whether the figure's source is unavailable. If so, `more` contains the reason. */
   isAway?: boolean;
 }) {
   const shown = typeof value === 'number' ? formatNumber(Math.round(value)) : (value ?? '–');

@@ -16,7 +16,6 @@ const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit', fractiona
 const minute = { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' } as const;
 const day = { year: 'numeric', month: 'short', day: 'numeric' } as const;
 
-/** The time zones that users can choose. */
 export const zones: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone')];
 
 /** Formats a time as `15:04:07.812`. */
@@ -28,20 +27,20 @@ export const formatMinute = (iso: string, zone: string) => format(iso, zone, min
 /** Formats a time as `24 Nov 2026`. */
 export const formatDay = (iso: string, zone: string) => format(iso, zone, day);
 
-/** Formats a time. Returns an invalid time unchanged. */
+/** Returns an invalid time unchanged. */
 function format(iso: string, zone: string, options: Intl.DateTimeFormatOptions): string {
   const time = new Date(iso);
   return Number.isNaN(time.getTime()) ? iso : formatOf(zone, options).format(time);
 }
 
-/** Formats a range as `24 Nov 2026, 15:00–16:00`. */
+/** Formats a time range as `24 Nov 2026, 15:00–16:00`. */
 export function formatBetween(from: string, to: string, zone: string): string {
   const [start, end] = [new Date(from), new Date(to)];
   if (Number.isNaN(start.getTime()) || Number.isNaN(end.getTime())) return `${from} – ${to}`;
   return formatOf(zone, minute).formatRange(start, end);
 }
 
-/** Converts an instant to a local time such as `2026-11-24T10:15:00`. */
+/** Converts a point in time to a local time such as `2026-11-24T10:15:00`. */
 export function toLocalTime(moment: Date, zone: string): string {
   const options = { hourCycle: 'h23', timeZone: zone } as const;
   const format = new Intl.DateTimeFormat('en', {
@@ -59,8 +58,8 @@ export function toLocalTime(moment: Date, zone: string): string {
 }
 
 /**
- * Converts a local time to an instant. If the clocks are set back and the local time occurs twice, returns either
- * instant. If the clocks are set forward and the local time does not occur, returns a nearby instant.
+ * Converts a local time to a point in time. If the clocks are set back and the local time occurs twice, returns either
+ * of the two. If the clocks are set forward and the local time does not occur, returns a nearby point in time.
  */
 export function fromLocalTime(local: string, zone: string): string {
   const localMs = Date.parse(`${local}Z`);

@@ -1,4 +1,4 @@
-// Returns whether the window is wide enough for showing details next to a list.
+// Detects whether the window is wide enough to show details next to a list.
 
 import { useSyncExternalStore } from 'react';
 

@@ -1,4 +1,4 @@
-// Bulk actions on insights, dashboards or flags selected in a list, and the star for marking favorites.
+// Bulk actions on the insights, dashboards or flags that are selected in a list, and the star for marking favorites.
 
 import { useState } from 'react';
 import type { ApiCall } from '../api/request.ts';
@@ -11,13 +11,12 @@ import { useRecordChanges } from './change.ts';
 import type { OfferUndo } from './undo.ts';
 import { text } from './words.ts';
 
-/** The insight, dashboard or flag fields that bulk actions use. */
 interface ListedRecord {
   id: number;
   tags: string[];
 }
 
-/** Manages the selected rows of a list. Rows that are no longer in the list are deselected. */
+/** Manages the selected rows of a list. A row that disappears from the list is no longer selected. */
 export function useSelection<Row extends ListedRecord>(rows: readonly Row[]) {
   const [ids, setIds] = useState<ReadonlySet<number>>(new Set());
   return {
@@ -32,16 +31,15 @@ export function useSelection<Row extends ListedRecord>(rows: readonly Row[]) {
   };
 }
 
-/** A bulk action that users can undo. */
 interface BulkAction<Row> {
   name: string;
   body: object;
-  /** Returns the confirmation message of the action. */
+  /** Returns the message that confirms the action. */
   done: (count: number) => string;
   undo: (row: Row) => object;
 }
 
-/** A bar for changing, tagging or deleting all selected records. Users can undo these actions. */
+/** A bar for changing, tagging or deleting all selected records. Users can undo each action. */
 export function BulkBar<Row extends ListedRecord>({
   rows,
   path,
@@ -64,8 +62,8 @@ export function BulkBar<Row extends ListedRecord>({
     rows.map((row): ApiCall => ({ method: 'PATCH', path: path(row), body: body(row) }));
   const run = (body: (row: Row) => object, confirmation: string, back: (row: Row) => object) => {
     const undo = requests(back);
-    // Do not pass callbacks to `mutate`: removing the last rows of a list unmounts this bar, and React Query would not
-    // call them.
+    // Do not pass callbacks to `mutate`: the bar unmounts when the last row disappears, and React Query does not call
+    // the callbacks of unmounted components.
     change.mutateAsync(requests(body)).then(
       () => {
         offerUndo(confirmation, undo);
@@ -149,7 +147,7 @@ function TagDialog({ count, onTag, onClose }: { count: number; onTag: (tag: stri
   );
 }
 
-/** A star that marks a record as a favorite of all users in the project. */
+/** A button that marks a record as a favorite for all users of the project. */
 export function FavoriteStar({ name, isOn, onToggle }: { name: string; isOn: boolean; onToggle: () => void }) {
   return (
     <button
@@ -165,7 +163,6 @@ export function FavoriteStar({ name, isOn, onToggle }: { name: string; isOn: boo
   );
 }
 
-/** A button that toggles between favorites and all records. */
 export function FavoritesButton({ isOn, onToggle }: { isOn: boolean; onToggle: (isOn: boolean) => void }) {
   return (
     <Button aria-pressed={isOn} onPress={() => onToggle(!isOn)}>

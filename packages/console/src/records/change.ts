@@ -3,7 +3,9 @@ import { queryClient } from '../api/queries.ts';
 import { type ApiCall, call } from '../api/request.ts';
 import { useProject } from '../frame/project.ts';
 
-/** Sends a change to an insight, dashboard or flag. Reloads all of them, because they contain each other's data. */
+/**
+ * Changes an insight, dashboard or flag. Reloads all records of these types, because they contain each other's data.
+ */
 export function useRecordChange<Result>(onDone?: (result: Result) => void) {
   const refresh = useRefresh();
   return useMutation({
@@ -13,7 +15,6 @@ export function useRecordChange<Result>(onDone?: (result: Result) => void) {
   });
 }
 
-/** Sends several changes, one after the other. */
 export function useRecordChanges(onDone?: () => void) {
   const refresh = useRefresh();
   return useMutation({

@@ -1,4 +1,4 @@
-// Shows a confirmation above a list after records have changed, and can undo the change.
+// Confirms changes to records above a list, and can undo them.
 
 import { useState } from 'react';
 import type { ApiCall } from '../api/request.ts';
@@ -6,10 +6,13 @@ import type { Notice } from '../parts/notice.tsx';
 import { explainError } from '../parts/states.tsx';
 import { useRecordChanges } from './change.ts';
 
-/** Shows a confirmation of a change, with a button for undoing it. @param requests the requests that undo the change */
+/** Confirms a change with a message and a button for undoing it. @param requests the requests that undo the change */
 export type OfferUndo = (text: string, requests: readonly ApiCall[]) => void;
 
-/** Returns the confirmation to show, and a function that offers to undo a change. The notice reports a failed undo. */
+/**
+ * Returns the message to show, and a function that offers to undo a change. If undoing fails, the message contains the
+ * error.
+ */
 export function useUndo(): { notice: Notice | null; offerUndo: OfferUndo; clear: () => void } {
   const [notice, setNotice] = useState<Notice | null>(null);
   const restore = useRecordChanges();

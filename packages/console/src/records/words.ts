@@ -1,6 +1,6 @@
 import { formatCount } from '../words.ts';
 
-/** Texts for the lists of insights, dashboards and feature flags. */
+/** Interface text for the lists of insights, dashboards and feature flags. */
 export const text = {
   name: 'Name',
   description: 'Description',

@@ -1,4 +1,5 @@
-// Annotations (notes about a point in time) in the API's format, and the context that selects a chart's annotations.
+// Annotations (notes about a point in time) in the API's format, and the context that determines which annotations a
+// chart shows.
 
 import { createContext } from 'react';
 import { escapeInvisible } from '../event-detail/json-text.ts';
@@ -9,7 +10,7 @@ export interface Annotation {
   content: string | null;
   date_marker: string | null;
   scope: 'dashboard_item' | 'dashboard' | 'project' | 'organization';
-  /** This field contains an insight ID, despite its name. */
+  /** An insight ID, despite its name. */
   dashboard_item: number | null;
   dashboard_id: number | null;
   created_by: { first_name: string; email: string } | null;
@@ -17,5 +18,8 @@ export interface Annotation {
 
 export const formatContent = ({ content }: Annotation) => escapeInvisible(content || text.emptyAnnotation);
 
-/** The saved insight and the dashboard that contain a chart. Charts without this context do not show annotations. */
+/**
+ * IDs of the saved insight and the dashboard that contain a chart. A chart without this context does not show
+ * annotations.
+ */
 export const ChartPlace = createContext<{ insight?: number | undefined; dashboard?: number | undefined } | null>(null);

@@ -12,7 +12,10 @@ import { formatMinute, fromLocalTime, toLocalTime } from '../parts/time.ts';
 import { type Annotation, ChartPlace, formatContent } from './annotation.ts';
 import { text } from './words.ts';
 
-/** A dialog that lists and creates annotations. By default, a new annotation has the time of the listed annotations. */
+/**
+ * A dialog that lists an interval's annotations, and creates annotations. By default, a new annotation has the time of
+ * the interval.
+ */
 export function AnnotationsDialog({
   title,
   annotations,

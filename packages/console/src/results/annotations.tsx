@@ -1,4 +1,4 @@
-// Shows markers at the bottom of a chart for annotations, which are notes about a point in time.
+// Markers at the bottom of a chart for annotations, which are notes about a point in time.
 
 import { endOfInterval, formatInterval, parseSeriesTime } from '@millrace/contracts/chart';
 import { useQuery } from '@tanstack/react-query';
@@ -15,23 +15,23 @@ import { toWallTime } from './retention-cells.ts';
 import { text } from './words.ts';
 import './annotations.css';
 
-/** This code is loaded on demand, because most users do not edit annotations. */
+/** Loaded on demand, because most users do not edit annotations. */
 const AnnotationsDialog = lazy(
   loadPageCode(() => import('./annotations-dialog.tsx').then((part) => ({ default: part.AnnotationsDialog }))),
 );
 
-/** A marker for the annotations within one interval of a chart. */
+/** A marker for all annotations in one interval of a chart. */
 interface Marker {
   at: number;
   annotations: Annotation[];
 }
 
 const filters = ['trendsFilter', 'funnelsFilter', 'lifecycleFilter'];
-/** Returns whether the query hides annotations. PostHog's queries have the same setting. */
+/** Returns whether the query's setting, which is the same as in PostHog, hides annotations. */
 const hidesAnnotations = (insightQuery: InsightQuery) =>
   filters.some((name) => toFields(insightQuery[name]).showAnnotations === false);
 
-/** Returns a chart's markers, sorted by time. A single request loads the annotations for all charts on a page. */
+/** Returns a chart's markers, sorted by time. A single request loads the annotations for all charts on the page. */
 function useMarkers({ days, interval }: Plot, insightQuery: InsightQuery): { markers: Marker[]; error: unknown } {
   const { id, timezone } = useProject();
   const place = useContext(ChartPlace);
@@ -61,9 +61,7 @@ function useMarkers({ days, interval }: Plot, insightQuery: InsightQuery): { mar
   return { markers: inOrder.map(([at, annotations]) => ({ at, annotations })), error: isShown ? error : null };
 }
 
-/**
- * Shows markers at the bottom of a chart. A marker shows its annotations on hover and focus, and opens them on press.
- */
+/** Shows the markers of a chart. A marker shows its annotations on hover and focus, and opens them on press. */
 export function Annotations({ plot, insightQuery }: { plot: Plot; insightQuery: InsightQuery }) {
   const { markers, error } = useMarkers(plot, insightQuery);
   const [shown, setShown] = useState<number | null>(null);
@@ -120,7 +118,6 @@ export function Annotations({ plot, insightQuery }: { plot: Plot; insightQuery: 
 
 const dateOf = ({ days, interval }: Plot, at: number) => formatInterval(days[at] ?? '', interval);
 
-/** A button that opens the form for an annotation at the current time. */
 export function AnnotateButton() {
   const [isOpen, setOpen] = useState(false);
   if (!useHasLevel(1)) return null;

@@ -14,7 +14,7 @@ import './chart.css';
 
 /** Shows one large number for the entire range, with its change and a small line chart. */
 export function BigNumber({ series, insightQuery }: { series: readonly Series[]; insightQuery: InsightQuery }) {
-  // Public pages cannot run the query for the line chart.
+  // A public page cannot run the additional query for the line chart.
   const isInProject = useContext(ProjectContext) !== null;
   return (
     <div className="big-number">
@@ -24,7 +24,7 @@ export function BigNumber({ series, insightQuery }: { series: readonly Series[];
   );
 }
 
-/** Runs the query with a line chart over time, and draws the result. */
+/** Runs the query again with values over time, and draws them as a line chart. */
 function Sparkline({ insightQuery }: { insightQuery: InsightQuery }) {
   const { id, timezone } = useProject();
   const { compareFilter: _, ...source } = insightQuery;

@@ -17,7 +17,6 @@ import { text } from './words.ts';
 import './results.css';
 import './chart.css';
 
-/** A line or bar chart over time, with axes, a tooltip and a legend. */
 export function SeriesChart({
   series,
   insightQuery,
@@ -26,7 +25,7 @@ export function SeriesChart({
 }: ChartActions & {
   series: readonly Series[];
   insightQuery: InsightQuery;
-  /** A ref that receives the visible part of the chart, without hidden series. */
+  /** Receives the chart without hidden series, for exporting an image. */
   shown?: RefObject<Plot | null>;
 }) {
   const timezone = useTimezone();
@@ -56,7 +55,7 @@ export function SeriesChart({
   );
 }
 
-/** The plot area of a chart. Users can move over time with mouse, touch or keyboard, as with a slider. */
+/** The plot area of a chart. Users can select a point in time with mouse, touch or keyboard, as with a slider. */
 function Pane({ plot, bright, ...actions }: ChartActions & { plot: Plot; bright: string | null }) {
   const { at, y, dragged, handlers } = useChartSelection(plot, actions);
   const nearest = at === null ? undefined : findNearest(plot, at, y);

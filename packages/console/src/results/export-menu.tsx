@@ -9,7 +9,7 @@ import { saveCsv, saveFile } from '../parts/save-file.ts';
 import { text } from './words.ts';
 
 /**
- * A menu for downloading the numbers of a result, and an image of the chart.
+ * A menu for downloading a result's numbers, and an image of its chart.
  * @param image undefined if the result is not a chart over time
  */
 export function ExportMenu({

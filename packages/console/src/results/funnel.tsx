@@ -1,4 +1,4 @@
-// Shows the result of a funnel query: how many persons reached each step.
+// Shows a funnel query's result: how many persons reached each step.
 
 import { chooseSeriesColor } from '@millrace/contracts/chart';
 import { formatDuration, formatPercent, formatValue } from '@millrace/contracts/numbers';
@@ -13,8 +13,8 @@ interface Step {
   name: string;
   count: number;
   /**
-   * Percentage of the persons in the first step. `ofBefore` is relative to the previous step. Null if the step to
-   * compare with has no persons.
+   * Percentage of the persons in the first step (`ofFirst`) or in the previous step (`ofBefore`). Null if the compared
+   * step has no persons.
    */
   ofFirst: number | null;
   ofBefore: number | null;
@@ -23,7 +23,7 @@ interface Step {
   median: number | null;
 }
 
-/** The steps for one breakdown value, or for all persons. */
+/** The steps of one breakdown value, or of all persons. */
 interface Group {
   /** Name of the breakdown value. Empty without a breakdown. */
   name: string;
@@ -65,13 +65,13 @@ interface FunnelProps {
   insightQuery: InsightQuery;
   /**
    * Whether to hide the table of a funnel without a breakdown, so that the bars fill the tile. Screen readers still
-   * read the table.
+   * read the hidden table.
    */
   isTile?: boolean;
   onPersons?: ((point: Point) => void) | undefined;
 }
 
-/** Shows a bar for each step, with breakdown values side by side, and a table of the same numbers. */
+/** Shows a bar for each step and breakdown value, and a table of the same numbers. */
 export function FunnelResult({ results, insightQuery, isTile = false, onPersons }: FunnelProps) {
   const groups = (results.some(Array.isArray) ? results.map(toFieldsList) : [toFieldsList(results)]).map(groupOf);
   const [first] = groups;
@@ -109,7 +109,6 @@ export function FunnelResult({ results, insightQuery, isTile = false, onPersons 
   );
 }
 
-/** Shows the overall conversion rate from the first step to the last step. */
 function Overall({ groups }: { groups: readonly Group[] }) {
   const sum = (pick: (steps: readonly Step[]) => Step | undefined) =>
     groups.reduce((all, { steps }) => all + (pick(steps)?.count ?? 0), 0);
@@ -210,7 +209,6 @@ function StepsTable({ group, onOpen }: { group: Group; onOpen: Open }) {
   );
 }
 
-/** A table for comparing breakdown values, with one row for each value. */
 function GroupsTable({ groups, onOpen }: { groups: readonly Group[]; onOpen: Open }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard

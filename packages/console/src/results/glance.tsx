@@ -5,7 +5,7 @@ import { type Series, selectCurrent, sumOfSeries } from './series.ts';
 import { readSeriesOverTime, readTotalSeries } from './tables.tsx';
 import { text } from './words.ts';
 
-/** Shows a result as a number with a small line chart, for lists of insights. */
+/** Shows an insight's result as a number with a small line chart, for lists. */
 export function ResultPreview({ query, result }: { query: unknown; result: unknown }) {
   const insightQuery = findSource(query);
   if (insightQuery === null) return null;

@@ -4,13 +4,15 @@ import { type Series, selectCurrent, sumOfSeries } from './series.ts';
 import { text } from './words.ts';
 import './results.css';
 
-/** Shows one figure for the entire range and its change, or why periods cannot be compared. */
+/**
+ * Shows the figure for the entire range and its change, or the reason why there is no previous period to compare with.
+ */
 export function ResultHeadline({ series, insightQuery }: { series: readonly Series[]; insightQuery: InsightQuery }) {
   const current = selectCurrent(series);
   const previous = series.filter((one) => !current.includes(one));
   const isCompared = toFields(insightQuery.compareFilter).compare === true;
   const hasPrevious = previous.some(({ data, aggregated_value: total }) => total || data?.some((value) => value !== 0));
-  // Daily rates and lifecycle categories cannot be added up.
+  // Funnel rates and lifecycle statuses cannot be added up.
   const overall = insightQuery.kind === 'TrendsQuery' ? sumOfSeries(current, insightQuery) : null;
   const note = isCompared && !hasPrevious && <span className="quiet">{text.noPrevious}</span>;
   if (overall === null) return note ? <p className="insight-figure">{note}</p> : null;

@@ -1,4 +1,4 @@
-// Draws a chart as a PNG. Uses a canvas, because an exported SVG would lose the page's styles.
+// Draws a chart as a PNG. The chart is drawn on a canvas, because an exported SVG would lose the page's styles.
 
 import { formatAxisLabels, splitAtGaps } from '@millrace/contracts/chart';
 import { formatTick, seriesValueAt } from '@millrace/contracts/numbers';
@@ -13,11 +13,11 @@ interface Canvas {
   context: CanvasRenderingContext2D;
   x: (share: number) => number;
   y: (share: number) => number;
-  /** Returns the value of a color variable, such as `--line`, in the current theme. */
+  /** Returns the value of a CSS color variable, such as `--line`, in the current theme. */
   color: (name: string) => string;
 }
 
-/** Returns a PNG of the visible chart in the theme's colors. */
+/** Returns a PNG of the visible chart in the current theme's colors. */
 export async function renderImage(plot: Plot): Promise<Blob> {
   const element = document.createElement('canvas');
   [element.width, element.height] = [width * scale, height * scale];
@@ -43,7 +43,6 @@ export async function renderImage(plot: Plot): Promise<Blob> {
   );
 }
 
-/** Returns the color of a series: `--series-3` for `series-3`, and `--bad` for `series-bad`. */
 const colorOf = ({ color }: Canvas, { tone }: Drawn) => color(tone === 'series-bad' ? '--bad' : `--${tone}`);
 
 function drawAxes({ context, x, y, color }: Canvas, plot: Plot): void {
@@ -103,7 +102,6 @@ function drawStacks(canvas: Canvas, { stacks, days, x, y, open }: Plot): void {
   context.globalAlpha = 1;
 }
 
-/** Draws the series names in up to three lines. */
 function drawNames(canvas: Canvas, drawn: readonly Drawn[]): void {
   const { context, color } = canvas;
   context.textAlign = 'left';

@@ -1,4 +1,4 @@
-// Insight queries in the console. Fields that the console does not recognize are preserved.
+// Reads insight queries. Fields that the console does not recognize are preserved.
 
 import { escapeInvisible } from '../event-detail/json-text.ts';
 import { text } from './words.ts';
@@ -14,7 +14,7 @@ export const isFields = (value: unknown): value is Fields =>
 export const toFields = (value: unknown): Fields => (isFields(value) ? value : {});
 export const toFieldsList = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
 
-/** Returns the query itself, without the display settings around it. */
+/** Returns the query without the node that contains its display settings. */
 export function findSource(query: unknown): InsightQuery | null {
   if (!isFields(query) || typeof query.kind !== 'string') return null;
   return isFields(query.source) && /^(InsightVizNode|DataTableNode|DataVisualizationNode)$/.test(query.kind)

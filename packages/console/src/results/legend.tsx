@@ -4,14 +4,14 @@ import { useState } from 'react';
 import type { Drawn } from './plot.ts';
 import { text } from './words.ts';
 
-/** Manages which series are hidden, and which series is highlighted. */
+/** Manages which series are hidden and which series is highlighted. */
 export function useLegend(drawn: readonly Drawn[]) {
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [bright, setBright] = useState<string | null>(null);
   const others = (key: string) => new Set(drawn.map((one) => one.key).filter((other) => other !== key));
   const shown = drawn.filter(({ key }) => !hidden.has(key));
   return {
-    /** The hidden series may be from another query. If all series are hidden, show all of them. */
+    /** If all series are hidden, shows all of them. This happens when the hidden series are from a previous query. */
     shown: shown.length === 0 ? drawn : shown,
     bright: shown.some(({ key }) => key === bright) ? bright : null,
     isHidden: (key: string) => shown.length > 0 && hidden.has(key),
@@ -21,7 +21,7 @@ export function useLegend(drawn: readonly Drawn[]) {
       if (!next.delete(key)) next.add(key);
       setHidden(drawn.every((one) => next.has(one.key)) ? new Set() : next);
     },
-    /** Shows only this series. If it is already the only visible series, shows all series. */
+    /** Hides all other series. If they are already hidden, shows all series. */
     isolate(key: string) {
       const isAlone = shown.length === 1 && shown[0]?.key === key;
       setHidden(isAlone ? new Set() : others(key));
@@ -30,7 +30,7 @@ export function useLegend(drawn: readonly Drawn[]) {
 }
 
 /**
- * Shows the names and colors of the series. Pressing a name hides its series. Pressing it twice, or together with Alt,
+ * Shows the names and colors of the series. Pressing a name hides the series. Pressing it twice, or together with Alt,
  * hides all other series.
  */
 export function ChartLegend({ drawn, legend }: { drawn: readonly Drawn[]; legend: ReturnType<typeof useLegend> }) {

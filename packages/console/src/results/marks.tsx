@@ -6,7 +6,7 @@ import { memo } from 'react';
 import type { Drawn, Plot } from './plot.ts';
 import type { Series } from './series.ts';
 
-/** Width and height of the drawing's coordinate system. The browser stretches the drawing to its container. */
+/** Size of the drawing's coordinate system. The browser stretches the drawing to its container. */
 const [width, height] = [1000, 1000];
 
 /**
@@ -40,7 +40,7 @@ function Line({ plot: { x, y, open }, one: { tone, series, before }, more }: { p
     runs.map((run) => `M${run.map((at) => `${x(at) * width} ${y(data[at] ?? 0) * height}`).join('L')}`).join('');
   const last = series.data.length;
   const runs = (from: number, to: number) => splitAtGaps((at) => seriesValueAt(series, at), { from, to });
-  // A point without neighbors cannot be part of a line, so draw a dot.
+  // A point without neighbors cannot be part of a line, so draw it as a dot.
   const points = runs(0, last).filter(({ length }) => length === 1);
   const line = `chart-line ${tone}${more}`;
   return (

@@ -1,4 +1,4 @@
-/** A number that opens a list of its persons. Without `onOpen`, the number is plain text. */
+/** A number that opens a list of the persons it counts. Without `onOpen`, the number is plain text. */
 export function PersonsButton({
   count,
   label,

@@ -7,7 +7,7 @@ import { readNumberFormat, seriesValueAt } from '@millrace/contracts/numbers';
 import { type InsightQuery, toFields } from './insight-query.ts';
 import { chooseTone, formatSeriesName, getSeriesKey, type Series, selectCurrent } from './series.ts';
 
-/** A series with its color and its values in the previous period. */
+/** A series with its color, and the same series in the previous period. */
 export interface Drawn {
   key: string;
   name: string;
@@ -40,7 +40,7 @@ const isBarChart = (insightQuery: InsightQuery) =>
   insightQuery.kind === 'LifecycleQuery' ||
   /^Actions(Unstacked|Stacked)?Bar$/.test(String(toFields(insightQuery.trendsFilter).display));
 
-/** Combines each series of the current period with its counterpart in the previous period. */
+/** Combines each series of the current period with the same series in the previous period. */
 export function toDrawnSeries(series: readonly Series[]): Drawn[] {
   const before = new Map(
     series.filter(({ compare_label: period }) => period === 'previous').map((one) => [getSeriesKey(one), one]),
@@ -54,11 +54,7 @@ export function toDrawnSeries(series: readonly Series[]): Drawn[] {
   }));
 }
 
-/**
- * Computes the geometry of a chart.
- * @param drawn the visible series
- * @param now local time in the project time zone
- */
+/** Computes the geometry of a chart. @param drawn the visible series @param now local time in the project time zone */
 export function createPlot(
   drawn: readonly Drawn[],
   { insightQuery, now }: { insightQuery: InsightQuery; now: number },
@@ -99,7 +95,7 @@ function stackOf(drawn: readonly Drawn[], at: number): Bar[] {
   });
 }
 
-/** Returns the index of the interval at a horizontal position. */
+/** Returns the index of the interval at a horizontal position. @param share position as a fraction of the width */
 export const findIntervalAt = ({ days }: Plot, share: number) =>
   Math.max(0, Math.min(days.length - 1, Math.floor(share * days.length)));
 

@@ -4,19 +4,22 @@ import { retentionColumnRange } from '@millrace/contracts/chart';
 import { type Fields, toFieldsList } from './insight-query.ts';
 
 export interface RetentionCell {
-  /** Number of persons who came back. Null in a row without persons who can come back. */
+  /**
+   * Number of persons who returned, or the aggregated property value. Null if a fraction is shown and the row has no
+   * persons.
+   */
   count: number | null;
-  /** Fraction of the persons in the row. Null in a row without persons, and for sums and averages. */
+  /** Fraction of the row's persons who returned. Null in a row without persons, and for sums and averages. */
   share: number | null;
   /**
-   * Whether the interval is over. Future intervals have no number yet, and the number of an interval in progress may
+   * Whether the interval is over. A future interval has no number yet, and the number of an interval in progress may
    * still increase.
    */
   state: 'over' | 'in progress' | 'future';
 }
 
 export interface RetentionRow {
-  /** Start of the interval, in project local time, such as `2026-11-22T00:00:00`. */
+  /** Start of the interval as local time in the project time zone, such as `2026-11-22T00:00:00`. */
   begin: string;
   size: number;
   isInProgress: boolean;
@@ -55,8 +58,8 @@ export function buildRetentionRows(
 }
 
 /**
- * Returns the mean fraction for each later interval, weighted by the number of persons in each row. Only includes rows
- * in which the interval is complete. If no row qualifies, the mean is null.
+ * Returns the mean fraction of each column, weighted by the number of persons in each row. Includes only intervals that
+ * are over. Null for a column without such intervals.
  */
 export function computeMeanShares(rows: readonly RetentionRow[]): (number | null)[] {
   const columns = Math.max(0, ...rows.map(({ later }) => later.length));

@@ -1,4 +1,4 @@
-// Shows the result of a retention query: how many persons came back in each later interval.
+// Shows a retention query's result: how many persons returned in each later interval.
 
 import { formatPercent, formatValue } from '@millrace/contracts/numbers';
 import { escapeInvisible } from '../event-detail/json-text.ts';
@@ -19,8 +19,8 @@ import { text } from './words.ts';
 const percent = (share: number) => formatPercent(share * 100);
 
 /**
- * Shows a table for each breakdown value. A row shows how many persons started on a date, and how many of them came
- * back.
+ * Shows a table for each breakdown value. Each row shows how many persons started in an interval, and how many of them
+ * returned.
  */
 export function RetentionResult(props: {
   groups: readonly Fields[];
@@ -61,10 +61,12 @@ interface Table {
 
 const widthOf = ({ later }: RetentionRow) => later.length + 1;
 
-/** A query that formats a chart's values as percentages. */
+/** A query whose only purpose is to format a chart's values as percentages. */
 const inPercent = { kind: 'TrendsQuery', trendsFilter: { aggregationAxisFormat: 'percentage' } };
 
-/** Shows the weighted means of the complete later intervals, with a line for each breakdown value. */
+/**
+ * Shows the weighted means of the columns, with a line for each breakdown value. Only complete intervals are included.
+ */
 function Curve({ tables }: { tables: readonly Table[] }) {
   const means = tables.map(({ rows }) => computeMeanShares(rows));
   const length = Math.min(...means.map((shares) => (shares.includes(null) ? shares.indexOf(null) : shares.length)));
@@ -152,7 +154,7 @@ function RetentionTable({
   );
 }
 
-/** A table cell. The darker the color, the larger the fraction of the persons who came back. */
+/** A table cell. The larger the fraction of persons who returned, the darker the color. */
 function Cell({ cell: { count, share, state }, most }: { cell: RetentionCell; most: number }) {
   if (state === 'future' || count === null) return <td />;
   return (

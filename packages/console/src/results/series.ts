@@ -1,4 +1,4 @@
-// The series of a result: names, keys and colors, and the points of a chart.
+// The series of a result: names, keys, colors and points.
 
 import { chooseSeriesColor } from '@millrace/contracts/chart';
 import { computeOverallValue, type SeriesTotals } from '@millrace/contracts/numbers';
@@ -6,7 +6,7 @@ import { escapeInvisible } from '../event-detail/json-text.ts';
 import { type InsightQuery, toFields } from './insight-query.ts';
 import { text } from './words.ts';
 
-/** A chart point: the source of an `ActorsQuery`, with a name. */
+/** A chart point: the source of an `ActorsQuery` for its persons, and a title for their list. */
 export interface Point {
   name: string;
   source: object;
@@ -16,10 +16,10 @@ export interface Series extends SeriesTotals {
   label: string;
   breakdown_value?: unknown;
   compare_label?: 'current' | 'previous';
-  /** The lifecycle status that the series counts. */
+  /** The status that the series counts, for lifecycle queries. */
   status?: string;
   data: number[];
-  /** Number of persons who entered the funnel in each interval. Only present for funnel trends. */
+  /** Number of persons who entered the funnel in each interval, for funnel trends. */
   entered?: number[];
   days: string[];
   count: number;
@@ -31,8 +31,8 @@ export const isCumulative = (insightQuery: InsightQuery) =>
   toFields(insightQuery.trendsFilter).display === 'ActionsLineGraphCumulative';
 
 /**
- * Returns the sum of all series. Returns null if their values must not be added up. Unique users by browser, for
- * example, may count one user twice.
+ * Returns the sum of all series. Returns null if their values must not be added up: unique users by browser, for
+ * example, may count a user twice.
  */
 export function sumOfSeries(series: readonly Series[], insightQuery: InsightQuery) {
   const all = series.map((one) => computeOverallValue(one, isCumulative(insightQuery)));
@@ -57,14 +57,14 @@ export const formatSeriesName = ({ label, breakdown_value: value, status }: Seri
   );
 };
 
-/** Returns a key that is the same for a series and its counterpart in the previous period. */
+/** Returns a key that identifies a series in both the current and the previous period. */
 export const getSeriesKey = ({ order, label, breakdown_value: value, status }: Series) =>
   JSON.stringify([order, label, value, status]);
 
 export const selectCurrent = (series: readonly Series[]) =>
   series.filter(({ compare_label: period }) => period !== 'previous');
 
-/** Returns the CSS class for the color of a series. @param at index of the series in the current period */
+/** Returns the CSS class for a series color. @param at index of the series in the current period */
 export function chooseTone(one: Series, at: number): string {
   const color = chooseSeriesColor(at, one);
   return `series-${typeof color === 'number' ? color + 1 : color}`;

@@ -1,4 +1,4 @@
-// Tables of query results, and the query for the persons behind a number.
+// Tables of query results, and the query for the persons that a number counts.
 
 import {
   computeChange,
@@ -27,7 +27,7 @@ import { readTimes, TimesToConvert } from './times.tsx';
 import { text } from './words.ts';
 import './results.css';
 
-/** Returns the series of a result with values over time, or null for other results. */
+/** Returns the series of a result with values over time. Returns null for other results. */
 export function readSeriesOverTime(insightQuery: InsightQuery, results: unknown): Series[] | null {
   const isOverTime = toFieldsList(results).some(({ days }) => Array.isArray(days) && days.length > 0);
   if (!isOverTime || insightQuery.kind === 'RetentionQuery') return null;
@@ -35,13 +35,13 @@ export function readSeriesOverTime(insightQuery: InsightQuery, results: unknown)
   return (results as Series[]).map((one) => (one.label === undefined ? { ...one, label: text.converted } : one));
 }
 
-/** Returns the series of a result with one value for the entire range, or null for other results. */
+/** Returns the series of a result with one value for the entire range. Returns null for other results. */
 export function readTotalSeries(insightQuery: InsightQuery, results: unknown): Series[] | null {
   const isInTotal = toFieldsList(results).some(({ aggregated_value: total }) => typeof total === 'number');
   return isInTotal && insightQuery.kind === 'TrendsQuery' ? (results as Series[]) : null;
 }
 
-/** Shows any result that is not drawn over time. */
+/** Shows any result that is not a chart over time. */
 export function ResultTable({
   insightQuery,
   results,
@@ -76,7 +76,7 @@ export function ResultTable({
 }
 
 /**
- * Builds the query for the persons behind a number.
+ * Builds the query for the persons that a number counts.
  * @param day start of the interval; undefined for the entire range
  */
 export function buildActorsQuery(insightQuery: InsightQuery, one: Series, day?: string): object {
@@ -98,8 +98,8 @@ export function buildActorsQuery(insightQuery: InsightQuery, one: Series, day?: 
 }
 
 /**
- * A table of series. For the current and the previous period, each row shows the total, or the average if the values
- * cannot be added up.
+ * A table with one row for each series. For the current and the previous period, a row shows the total, or the average
+ * if the values cannot be added up.
  */
 export function SeriesTable({
   insightQuery,
@@ -173,7 +173,7 @@ export function SeriesTable({
   );
 }
 
-/** A table with one row for each interval. Each number opens a list of its persons. */
+/** A table with one row for each interval. Each number opens a list of the persons it counts. */
 export function TimeTable({
   series,
   insightQuery,

@@ -1,11 +1,11 @@
-// Shows how long persons took to convert in a funnel, as a histogram.
+// Shows a histogram of the time that persons took to convert in a funnel.
 
 import { formatDuration, formatPercent, formatValue } from '@millrace/contracts/numbers';
 import { text } from './words.ts';
 
 /**
- * A histogram. Each bin consists of its start in seconds and its number of persons. The last entry only marks the end
- * of the last bin.
+ * A histogram. Each bin has its start in seconds and its number of persons. The last bin marks the end of the bin
+ * before it.
  */
 interface Times {
   bins: readonly [seconds: number, count: number][];
@@ -20,11 +20,11 @@ export function readTimes({ bins, average_conversion_time: average }: Record<str
   };
 }
 
-/** Shows the time to convert as a histogram, an average, and a table. */
 export function TimesToConvert({ times: { bins, average } }: { times: Times }) {
   const total = bins.reduce((sum, [, count]) => sum + count, 0);
   const shown = bins.slice(0, -1).map(([from, count], at) => {
-    // The API returns conversions that took exactly the maximum time in a separate bin. Add them to the last bin.
+    // The API returns conversions that took exactly the maximum time in a separate bin, so add them to the bin before
+    // it.
     const isLast = at === bins.length - 2;
     return { from, to: bins[at + 1]?.[0] ?? from, count: count + (isLast ? (bins.at(-1)?.[1] ?? 0) : 0) };
   });
@@ -79,7 +79,7 @@ export function TimesToConvert({ times: { bins, average } }: { times: Times }) {
   );
 }
 
-/** Returns an estimate of the median, which assumes that persons are distributed evenly within each bin. */
+/** Estimates the median, assuming that persons are distributed evenly within each bin. */
 function medianOf(bins: readonly { from: number; to: number; count: number }[], total: number): number {
   let before = 0;
   for (const { from, to, count } of bins) {

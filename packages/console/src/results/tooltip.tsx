@@ -7,7 +7,7 @@ import { text } from './words.ts';
 
 const maxRows = 12;
 
-/** Returns the series at an interval, sorted by value in descending order. */
+/** Returns the series sorted by their value in an interval, in descending order. */
 const inOrder = (drawn: readonly Drawn[], at: number) =>
   [...drawn].sort((a, b) => (seriesValueAt(b.series, at) ?? -1) - (seriesValueAt(a.series, at) ?? -1));
 
@@ -21,7 +21,7 @@ function numbersAt({ format }: Plot, { series, before }: Drawn, at: number) {
   };
 }
 
-/** Returns the tooltip's content as a sentence for screen readers. @param nearest the series to name first */
+/** Describes an interval's values in a sentence for screen readers. @param nearest the series to name first */
 export function describeForScreenReaders(plot: Plot, at: number, nearest: Drawn | undefined): string {
   const ordered = inOrder(plot.drawn, at).filter((one) => one !== nearest);
   const descriptions = (nearest === undefined ? ordered : [nearest, ...ordered]).slice(0, maxRows).map((one) => {
@@ -32,7 +32,7 @@ export function describeForScreenReaders(plot: Plot, at: number, nearest: Drawn 
   return text.sentence(at >= plot.open ? text.openInterval(interval) : interval, descriptions);
 }
 
-/** Shows the values of all series in an interval and in its counterpart in the previous period. */
+/** Shows the values of all series in an interval and in the same interval of the previous period. */
 export function ChartTooltip({
   plot,
   at,

@@ -1,4 +1,5 @@
-// Determines which interval of a chart is selected with mouse, touch or keyboard, and which range the user zooms to.
+// Determines which interval of a chart the user selects with mouse, touch or keyboard, and to which range the user
+// zooms.
 
 import { seriesValueAt } from '@millrace/contracts/numbers';
 import { type KeyboardEvent, type MouseEvent, type PointerEvent, useRef, useState } from 'react';
@@ -8,28 +9,28 @@ import type { Series } from './series.ts';
 export interface ChartActions {
   /** Opens a list of the persons in a series and interval. */
   onPoint?: ((series: Series, at: number) => void) | undefined;
-  /** Narrows the date range to these intervals. */
+  /** Narrows the date range to the intervals from index `from` to index `to`. */
   onZoom?: ((days: readonly string[], from: number, to: number) => void) | undefined;
   /** Restores the date range. Undefined if the chart is not zoomed. */
   onReset?: (() => void) | undefined;
 }
 
-/** Minimum pointer movement of a drag, in pixels. */
+/** Pointer movement, in pixels, from which a press is a drag. */
 const leastDrag = 6;
-/** Maximum time between the presses of a double press, in milliseconds. */
+/** Maximum time between two presses that count as a double press, in milliseconds. */
 const doublePress = 300;
 
 interface Press {
   x: number;
   at: number;
-  /** Whether this interval was already selected. The first touch only shows the tooltip. */
+  /** Whether the interval was already selected. The first touch of an interval only shows the tooltip. */
   wasShown: boolean;
   isTouch: boolean;
   isDrag: boolean;
 }
 
 /**
- * Determines which interval of a chart is selected with mouse, touch or keyboard.
+ * Determines which interval of a chart the user selects with mouse, touch or keyboard.
  * @returns the interval, the vertical position `y` as a fraction of the height, and the selected range during a drag
  */
 export function useChartSelection(plot: Plot, { onPoint, onZoom, onReset }: ChartActions) {
@@ -115,7 +116,7 @@ export function useChartSelection(plot: Plot, { onPoint, onZoom, onReset }: Char
   };
 }
 
-/** Returns the vertical position of the series above or below the series nearest to a position. */
+/** Returns the vertical position of the next series above or below a position. */
 function heightOfNext(plot: Plot, { at, y }: { at: number; y: number }, by: 1 | -1): number {
   const heights = plot.isBars
     ? (plot.stacks[at] ?? [])

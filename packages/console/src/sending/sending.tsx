@@ -9,7 +9,7 @@ import { text } from './words.ts';
 import './sending.css';
 
 /**
- * Shows code for sending events with several SDKs. The code contains the project key and host.
+ * Shows code for sending events with several SDKs, including the project's API key and host.
  * @param snippets other code to show instead
  */
 export function SnippetChoice({ snippets = sendingSnippets }: { snippets?: readonly Snippet[] }) {

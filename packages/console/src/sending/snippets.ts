@@ -1,4 +1,4 @@
-/** Code that sends an event with an SDK. The code contains the project key and host. */
+/** Sample code for sending events with an SDK, including the project's API key and host. */
 export interface Snippet {
   name: string;
   code: (key: string, host: string) => string;
@@ -98,7 +98,7 @@ PostHogSDK.shared.capture("order placed",
   },
 ];
 
-/** Returns a command that users can paste into a shell. */
+/** Returns a shell command that sends a project's first event. */
 export const formatFirstEventCommand = (key: string, host: string) => `curl ${host}/capture/ \\
   -H 'Content-Type: application/json' \\
   -d '{"api_key":"${key}",

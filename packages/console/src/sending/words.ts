@@ -1,4 +1,4 @@
-/** Texts about sending events, for the page before the first event and for the settings. */
+/** Interface text about sending events, which is used on the Live page and in the settings. */
 export const text = {
   library: 'Library',
   fromTerminal: 'From a terminal:',

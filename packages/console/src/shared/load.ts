@@ -27,13 +27,13 @@ export interface SharedInsight {
   last_refresh: string | null;
 }
 
-/** Reload interval. Reloading keeps wall displays up to date, and detects when the public link is turned off. */
+/** Reload interval. Reloading keeps wall displays up to date, and detects whether the public link was turned off. */
 const everyMs = 5 * 60_000;
 const pendingMs = 5000;
 
 /**
- * Loads the tiles one after the other. The server may have to compute their results, and computing all of them at the
- * same time would overload it.
+ * Loads the tiles one after the other, because the server would be overloaded if it had to compute all results at the
+ * same time.
  */
 export function useSharedPage(token: string) {
   const path = `/api/shared/${token}`;

@@ -1,4 +1,4 @@
-// Entry point of public pages, which do not require a sign-in.
+// The entry point of public pages, which do not require a sign-in.
 
 import { QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';

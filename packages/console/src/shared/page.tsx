@@ -10,8 +10,8 @@ import { type LoadedTile, useSharedPage } from './load.ts';
 import { text } from './words.ts';
 
 /**
- * Shows an insight or a dashboard through a public link. The page contains only the numbers, without access to the
- * underlying data.
+ * Shows an insight or a dashboard through a public link. The page shows only results, without access to the underlying
+ * data.
  */
 export function SharedPage({ token }: { token: string }) {
   const { page, tiles, isGone } = useSharedPage(token);
@@ -100,7 +100,7 @@ function Problem({ title, detail }: { title: string; detail: string }) {
   );
 }
 
-/** Sets the color theme from the link. If the link does not contain a theme, the page follows the browser's setting. */
+/** Sets the color theme from the link. Without a theme in the link, the page follows the browser's setting. */
 function useTheme(theme: 'light' | 'dark' | 'system' | undefined): void {
   useEffect(() => {
     if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;

@@ -1,4 +1,4 @@
-/** Texts of public pages. */
+/** Interface text of public pages. */
 export const text = {
   page: 'Shared page',
   untitled: 'Untitled',

@@ -1,4 +1,4 @@
-/** Texts of the dialog for a public link. */
+/** Interface text of the dialog for public links. */
 export const text = {
   open: 'Share',
   title: (name: string) => `Share ${name}`,

@@ -9,5 +9,5 @@ export function CellValue({ value, kind }: { value: unknown; kind: ColumnKind })
   return <>{escapeInvisible(formatCell(value, kind).slice(0, longestCell))}</>;
 }
 
-/** Returns the CSS class of a cell. Numbers are right-aligned. Times and JSON use the monospaced font. */
+/** Returns the CSS class of a cell. Numbers are right-aligned. Times and JSON have a monospaced font. */
 export const cellClass = (kind: ColumnKind) => (kind === 'number' ? 'number' : kind === 'text' ? undefined : 'mono');

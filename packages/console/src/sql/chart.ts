@@ -1,4 +1,4 @@
-// Converts an SQL result to the series of a chart.
+// Converts an SQL result to chart series.
 
 import type { Interval } from '@millrace/contracts/chart';
 import { parseSeriesTime } from '@millrace/contracts/chart';
@@ -8,20 +8,21 @@ import { type Column, cellAt, formatCell, formatLocalTime } from './columns.ts';
 import { type Display, getDisplay, type SqlNode } from './node.ts';
 import { text } from './words.ts';
 
-/** Maximum number of points, because a chart with more points is unreadable. */
+/** Maximum number of points. A chart with more points is unreadable. */
 export const maxPoints = 2000;
-/** Maximum number of series. If a breakdown has more series, the chart shows the first ones in the result. */
+/** Maximum number of series. If a breakdown has more, the chart shows the first ones in the result. */
 const maxSeries = 25;
 
 export interface ChartColumns {
   x: string;
   y: readonly string[];
-  /** Name of the column whose values become separate series. Null without a breakdown. */
+  /** Name of the breakdown column, whose values become separate series. Null without a breakdown. */
   by: string | null;
 }
 
 /**
- * Returns the chart's columns: those in the settings, if the result contains them.
+ * Returns the columns of the chart: those in the chart settings or, if the result does not contain them, default
+ * columns.
  * @returns null if the result cannot be drawn
  */
 export function chooseChartColumns({ chartSettings }: SqlNode, columns: readonly Column[], rows: readonly unknown[]) {
@@ -35,13 +36,15 @@ export function chooseChartColumns({ chartSettings }: SqlNode, columns: readonly
   const chosen = toFieldsList(settings.yAxis).flatMap(({ column }) => numbers.filter(({ name }) => name === column));
   const y = chosen.length > 0 ? chosen : numbers;
   if (y.length === 0) return null;
-  // Undefined if the user has not made a choice. Null if the user has chosen no breakdown.
+  // Undefined until the user chooses a breakdown. Null if the user has chosen no breakdown.
   const { seriesBreakdownColumn: given } = settings;
   const by = given === undefined ? usualBreakdown({ x, y }, columns, rows) : named(given);
   return { x: x.name, y: y.map(({ name }) => name), by: by?.name ?? null } satisfies ChartColumns;
 }
 
-/** Chooses a breakdown if x values repeat, because the repeated values then belong to different series. */
+/**
+ * If x values repeat, chooses a breakdown column, because rows with the same x value then belong to different series.
+ */
 function usualBreakdown(
   { x, y }: { x: Column; y: readonly Column[] },
   columns: readonly Column[],
@@ -59,7 +62,7 @@ export const toChartSettings = ({ x, y, by }: ChartColumns) => ({
   seriesBreakdownColumn: by,
 });
 
-/** Returns the series for the chart component, and a query that carries the display settings. */
+/** Returns the series for the chart component, and a query that only contains the display settings. */
 export function createChart(
   rows: readonly unknown[],
   columns: readonly Column[],
@@ -125,7 +128,6 @@ export function createChart(
   };
 }
 
-/** Removes the time of day if all times are midnight. */
 const shortened = (days: readonly string[]) =>
   days.every((day) => day.length === 19 && day.endsWith(' 00:00:00')) ? days.map((day) => day.slice(0, 10)) : [...days];
 

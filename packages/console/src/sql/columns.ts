@@ -1,4 +1,4 @@
-// The columns of an SQL result, and the display texts of their values.
+// The columns of an SQL result, and the formatting of their values.
 
 import { formatNumber } from '../words.ts';
 
@@ -14,7 +14,7 @@ const isoDate = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
  * Returns a result's columns.
- * @param types pairs of column name and ClickHouse type; if missing, a column's kind depends on its values
+ * @param types pairs of column name and ClickHouse type; by default, the type of a column depends on its values
  */
 export function readColumns(names: readonly string[], types: unknown, rows: readonly unknown[]): Column[] {
   const given = Array.isArray(types) ? types : [];
@@ -49,10 +49,10 @@ function kindOfValue(value: unknown): ColumnKind {
 
 export const cellAt = (row: unknown, at: number): unknown => (Array.isArray(row) ? (row[at] ?? null) : null);
 
-/** Returns the local time of a value in the time zone that the server used, such as `2026-03-02 10:05:30`. */
+/** Returns a time as it was in the server's time zone, such as `2026-03-02 10:05:30`. */
 export const formatLocalTime = (iso: string) => iso.slice(0, 19).replace('T', ' ');
 
-/** Returns a one-line text for a value. The caller must handle null. */
+/** Formats a value in one line. The caller must handle null. */
 export function formatCell(value: unknown, kind: ColumnKind): string {
   if (typeof value === 'number') return Number.isInteger(value) ? formatNumber(value) : String(value);
   if (typeof value === 'string') return kind === 'time' && isoTime.test(value) ? formatLocalTime(value) : value;
@@ -62,7 +62,7 @@ export function formatCell(value: unknown, kind: ColumnKind): string {
 export const formatForCopy = (value: unknown) =>
   value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
 
-/** Returns a value as JSON with line breaks. Returns null unless the value is a JSON object or list. */
+/** Formats a JSON object or list with line breaks. Returns null for other values. */
 export function formatPrettyJson(value: unknown): string | null {
   if (typeof value === 'object' && value !== null) return JSON.stringify(value, null, 2);
   if (typeof value !== 'string' || !/^\s*[{[]/.test(value)) return null;

@@ -13,8 +13,8 @@ export interface SqlNode extends Fields {
   kind: 'DataVisualizationNode';
   source: SqlSource;
   /**
-   * How to display the result: `ActionsTable`, `ActionsLineGraph`, `ActionsBar`, `BoldNumber`, or a value that the
-   * console replaces by one of these.
+   * `ActionsTable`, `ActionsLineGraph`, `ActionsBar`, `BoldNumber`, or another display type, which the console replaces
+   * with one of these.
    */
   display?: string;
   /** The chart's columns: `xAxis`, `yAxis` and `seriesBreakdownColumn`. */
@@ -26,7 +26,7 @@ export const createSqlNode = (query: string): SqlNode => ({
   source: { kind: 'HogQLQuery', query },
 });
 
-/** Reads an SQL insight. @returns null for other kinds of queries */
+/** Reads an SQL insight. @returns null for other insights */
 export function readSqlNode(query: unknown): SqlNode | null {
   const { kind, source, ...more } = toFields(query);
   if (isSource(query)) return { kind: 'DataVisualizationNode', source: query };
@@ -42,7 +42,6 @@ const isSource = (value: unknown): value is SqlSource =>
 
 export type Display = 'ActionsTable' | 'ActionsLineGraph' | 'ActionsBar' | 'BoldNumber';
 
-/** Returns how the console displays the result. */
 export function getDisplay({ display }: SqlNode): Display {
   switch (display) {
     case 'ActionsLineGraph':
@@ -58,26 +57,25 @@ export function getDisplay({ display }: SqlNode): Display {
   }
 }
 
-/** Returns whether a query contains the placeholder `{filters}` for dates and filters. */
+/** Returns whether a query contains `{filters}`, the placeholder for the date range and the filters. */
 export const usesFilters = ({ source }: SqlNode) => /\{\s*filters\b/.test(source.query);
 
 const placeholders = /\{\s*variables\s*\.\s*(?:`([^`]+)`|"([^"]+)"|([\p{L}\p{N}_$]+))\s*\}/gu;
 
-/** Returns the code names of a query's variables, in order of first use. */
 export const findVariableNames = (query: string): string[] => [
   ...new Set([...query.matchAll(placeholders)].map(([, first, second, third]) => first ?? second ?? third ?? '')),
 ];
 
-/** A variable with a value that the API rejects, and the reason. */
+/** A variable whose value the API rejects, and the reason. */
 export interface VariableProblem {
   name: string;
   message: string;
 }
 
-/** Finds the variable that an error refers to. @returns null for other errors */
+/** Finds the variable that caused an error. @returns null for other errors */
 export function findVariableProblem(error: unknown): VariableProblem | null {
   if (!(error instanceof ApiProblem)) return null;
-  // Matches an error whose path contains the value's key and whose message begins with the code name.
+  // The error's path contains the variable's ID, and its message begins with the variable's code name.
   const [, message, name] = /^variables\..+?\.value: ((\S+) is of the type [\s\S]+)$/.exec(error.message) ?? [];
   return message === undefined || name === undefined ? null : { name, message };
 }

@@ -22,7 +22,7 @@ interface Place {
  */
 export function ResultTable({ columns, rows }: { columns: readonly Column[]; rows: readonly unknown[] }) {
   const [chosen, setChosen] = useState<{ rows: unknown; page: number; place: Place | null }>();
-  // Start a new result on its first page.
+  // A new result starts on its first page.
   const { page, place } = chosen?.rows === rows ? chosen : { page: 0, place: null };
   const table = useRef<HTMLTableElement>(null);
   const id = useId();
@@ -124,7 +124,7 @@ export function ResultTable({ columns, rows }: { columns: readonly Column[]; row
   );
 }
 
-/** Keys that select another cell, and the number of rows and columns they move. */
+/** Number of rows and columns by which each key moves the selection. */
 const steps: Record<string, readonly [rows: number, columns: number]> = {
   ArrowUp: [-1, 0],
   ArrowDown: [1, 0],

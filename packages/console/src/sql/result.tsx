@@ -10,7 +10,7 @@ import { getDisplay, type SqlNode } from './node.ts';
 import { text } from './words.ts';
 import './sql.css';
 
-/** Shows the read-only result of an SQL insight in a dashboard tile or on a public page. */
+/** Shows an SQL insight's result in a dashboard tile or on a public page. */
 export function SqlResult({
   node,
   rows,
@@ -40,10 +40,7 @@ interface Shown {
   columns: readonly Column[];
 }
 
-/**
- * Shows an SQL result as a chart.
- * @param shown a ref that receives the visible chart, for exporting an image
- */
+/** @param shown receives the visible chart, for exporting an image */
 export function SqlChart({ node, rows, columns, shown }: Shown & { node: SqlNode; shown?: RefObject<Plot | null> }) {
   const chosen = chooseChartColumns(node, columns, rows);
   if (chosen === null) return <p className="board-said quiet">{text.noChart}</p>;

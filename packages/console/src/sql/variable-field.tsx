@@ -1,4 +1,4 @@
-// The fields for the values of an SQL query's variables.
+// The fields for an SQL query's variable values.
 
 import { type ReactNode, useId, useState } from 'react';
 import { escapeInvisible } from '../event-detail/json-text.ts';
@@ -10,7 +10,7 @@ import { text } from './words.ts';
 import './sql.css';
 
 /**
- * Shows the fields for the variables of a query or dashboard.
+ * Shows a field for each variable of a query or dashboard.
  * @param more additional controls next to a variable's name
  */
 export function VariableFields({
@@ -21,7 +21,7 @@ export function VariableFields({
   more,
 }: {
   variables: readonly Variable[];
-  /** The values that are set, by variable ID. */
+  /** The variable values that the query or dashboard sets, by variable ID. */
   set: unknown;
   problem: VariableProblem | null;
   onValues: (set: VariableValues) => void;
@@ -55,7 +55,7 @@ export function VariableFields({
   });
 }
 
-/** A field for a value of the variable's type. If a number or date field is empty, the value is null. */
+/** A field for a value of the variable's type. An empty number or date field has the value null. */
 export function ValueField({
   label,
   variable: { type, values },
@@ -69,7 +69,7 @@ export function ValueField({
   variable: Pick<Variable, 'type' | 'values'>;
   value: unknown;
   hint?: string | undefined;
-  /** Why the API rejects the value. Null if the value is valid. */
+  /** Reason why the API rejects the value. Null if the value is valid. */
   wrong: string | null;
   onValue: (value: unknown) => void;
   more?: ReactNode;
@@ -78,7 +78,7 @@ export function ValueField({
   const [typed, setTyped] = useState<string | null>(null);
   const common = { id, className: 'input', 'aria-invalid': wrong !== null, 'aria-describedby': `${id}-more` };
   const options = type === 'Boolean' ? [true, false] : type === 'List' ? (values ?? []) : null;
-  // The text `1.` means the number 1, but the field must keep the typed text.
+  // While the user types `1.`, the value is the number 1, but the field must keep the typed text.
   const isTyped = typed !== null && JSON.stringify(valueOfText(type, typed)) === JSON.stringify(value);
   return (
     <div className="field">
@@ -122,12 +122,12 @@ export function ValueField({
   );
 }
 
-/** Returns whether a value is a date without a time, which a browser's date field can show. */
+/** Returns whether a date field can show the value, which must be null or a date without a time. */
 const isDay = (value: unknown) => value === null || (typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value));
 
 /**
- * Returns the value for a text. If the text is not a valid number, returns the text unchanged, so that the API explains
- * the error.
+ * Converts the text in a field to a value. A text that is not a valid number is returned unchanged, so that the API
+ * explains the error.
  */
 function valueOfText(type: Variable['type'], typed: string): unknown {
   if (type === 'String') return typed;

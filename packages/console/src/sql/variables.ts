@@ -1,4 +1,4 @@
-// Variables in SQL queries: which variables a query contains, and their values in a query or dashboard.
+// Variables in SQL queries: which variables a query contains, and their values in queries and dashboards.
 
 import { useQuery } from '@tanstack/react-query';
 import { queryClient } from '../api/queries.ts';
@@ -13,12 +13,12 @@ export type VariableType = (typeof variableTypes)[number];
 export interface Variable {
   id: string;
   name: string;
-  /** The variable's name in queries: `{variables.code_name}`. */
+  /** The name in queries: `{variables.code_name}`. */
   code_name: string;
   type: VariableType;
-  /** The value if a query or dashboard does not set one. May be null. */
+  /** The value, possibly null, that applies if a query or dashboard does not set one. */
   default_value: unknown;
-  /** The list of allowed values. Null for other types of variables. */
+  /** The allowed values of a list variable. Null for other types. */
   values: readonly (string | number)[] | null;
 }
 
@@ -38,7 +38,6 @@ const variablesQuery = (projectId: number) => ({
   staleTime: 60_000,
 });
 
-/** Loads the project's variables, sorted by name. @param isNeeded whether to load them */
 export function useVariables(isNeeded = true) {
   const { id } = useProject();
   return useQuery({ ...variablesQuery(id), enabled: isNeeded });
@@ -50,7 +49,7 @@ export const loadVariables = (projectId: number) => queryClient.fetchQuery(varia
 export const toPlaceholder = (name: string) =>
   /^[A-Za-z_]\w*$/.test(name) ? `{variables.${name}}` : `{variables.\`${name}\`}`;
 
-/** Returns a variable's value: the value that is set, or else the default value. */
+/** Returns the value that a query or dashboard sets for a variable, or else the variable's default value. */
 export function getVariableValue({ code_name: name, default_value: usual }: Variable, set: unknown) {
   const own = Object.values(toFields(set))
     .map(toFields)
@@ -60,24 +59,23 @@ export function getVariableValue({ code_name: name, default_value: usual }: Vari
   return value === null ? { value: usual ?? null, isSet: false } : { value, isSet: true };
 }
 
-/**
- * Sets a variable's value, or removes it so that the default value applies.
- * @param value undefined to remove the value
- */
+/** Sets a variable's value. @param value undefined to remove the value, so that the default value applies */
 export function setVariableValue(set: unknown, { id, code_name }: Variable, value: unknown): VariableValues {
   const own = { variableId: id, code_name, ...(value === null ? { isNull: true } : { value }) };
   const { [id]: chosen, ...others } = mergeVariableValues(set, { [id]: own });
   return value === undefined ? others : { ...others, [id]: chosen };
 }
 
-/** Merges two sets of values. If both sets contain a variable, `others` wins. Variables are compared by code name. */
+/**
+ * Merges two sets of variable values. If both sets contain a variable, the value in `others` wins. Variables are
+ * compared by code name.
+ */
 export function mergeVariableValues(own: unknown, others: unknown): VariableValues {
   const names = new Set(Object.values(toFields(others)).map((one) => toFields(one).code_name));
   const kept = Object.entries(toFields(own)).filter(([, one]) => !names.has(toFields(one).code_name));
   return { ...Object.fromEntries(kept), ...toFields(others) };
 }
 
-/** Returns the query with the given variable values. */
 export function replaceVariables({ variables: _, ...source }: SqlSource, variables: VariableValues): SqlSource {
   return Object.keys(variables).length === 0 ? source : { ...source, variables };
 }
