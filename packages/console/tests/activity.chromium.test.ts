@@ -16,7 +16,7 @@ const openPage = async (level: 1 | 8 | 15, query = '') => {
   return page;
 };
 
-it('console-020, console-035: describes each change with its user and values, without secrets', async () => {
+it('console-020, console-035: describes each change with its user and values, but without secrets', async () => {
   const page = await openPage(8, '?project=all');
   await page.getByText('No changes in this date range').waitFor();
   await checkPage(page);
@@ -68,7 +68,7 @@ it('console-004, console-005: keeps filters by user, type and record in the URL,
   await page.context().close();
 });
 
-it('console-007: tells a member why access is refused, and shows another message for a failure', async () => {
+it('console-007: explains to a member why access is refused, and shows another message for a failed request', async () => {
   const member = await openPage(1);
   await member.locator('[data-state=refused]').waitFor();
   await member.context().close();
@@ -79,7 +79,7 @@ it('console-007: tells a member why access is refused, and shows another message
   await page.context().close();
 });
 
-it("shows only this project's changes, or the changes of the entire organization with project names", async () => {
+it("shows the project's changes, or the changes of the entire organization with project names", async () => {
   const { id } = await console.api<{ id: number }>('POST', 'feature_flags', { key: 'new-checkout' });
   const properties = [{ type: 'person', key: 'plan', operator: 'exact', value: ['pro', 'team'] }];
   const filters = { groups: [{ properties, rollout_percentage: 40 }] };

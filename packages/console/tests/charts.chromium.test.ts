@@ -76,7 +76,7 @@ const rowsOf = (page: Page) =>
     .locator('.chart-tooltip tr')
     .evaluateAll((rows) => rows.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent)));
 
-describe('the tooltip', () => {
+describe('the tooltip of a chart', () => {
   it('shows the weekday, the series sorted by value, the previous period and the change', async () => {
     const page = await open(trends({ compareFilter: { compare: true } }));
     const { clientX, clientY } = await placeIn(chart(page), [day(3), 0.5]);
@@ -100,7 +100,7 @@ describe('the tooltip', () => {
     expect(await runAxe(page)).toEqual([]);
   });
 
-  it('can be reached by keyboard, and is announced by screen readers', async () => {
+  it('opens with the keyboard, and describes its values to screen readers', async () => {
     const page = await open(trends());
     await chart(page).waitFor();
     await page.getByRole('button', { name: 'Refresh' }).focus();
@@ -119,7 +119,7 @@ describe('the tooltip', () => {
       .waitFor();
   });
 
-  it('opens at the first touch, and opens the persons at the second touch', async () => {
+  it('opens on the first touch, and opens the list of persons on the second touch', async () => {
     const page = await open(trends());
     const touch = await placeIn(chart(page), [day(2), 0.05]);
     const tap = async () => {
@@ -135,7 +135,7 @@ describe('the tooltip', () => {
   });
 });
 
-it('opens the persons of the nearest series when the user clicks a chart', async () => {
+it('opens the list of persons for the series nearest to a click on a chart', async () => {
   const page = await open(trends());
   for (const [y, event, name] of [
     [0.05, 'viewed', 'Ada Lovelace'],
@@ -150,7 +150,7 @@ it('opens the persons of the nearest series when the user clicks a chart', async
   }
 });
 
-it('draws the interval in progress as a dashed line, and all others as solid lines', async () => {
+it('draws the interval in progress as a dashed line, and complete intervals as solid lines', async () => {
   const page = await open(trends());
   const open_ = page.locator('.chart-open');
   await open_.first().waitFor({ state: 'attached' });
@@ -164,12 +164,12 @@ it('draws the interval in progress as a dashed line, and all others as solid lin
   expect(await open_.count()).toBe(0);
 });
 
-describe('the legend', () => {
+describe('the legend of a chart', () => {
   const lines = (page: Page) => page.locator('.chart-line:not(.chart-open)');
   const entry = (page: Page, name: string) =>
     page.getByRole('list', { name: 'Series in the chart' }).getByRole('button', { name, exact: true });
 
-  it('can hide, isolate and highlight a series, by mouse and keyboard', async () => {
+  it('hides, isolates and highlights a series with the mouse and the keyboard', async () => {
     const page = await open(trends());
     await entry(page, 'viewed').click();
     await eventually(async () => expect(await lines(page).count()).toBe(1));
@@ -188,7 +188,7 @@ describe('the legend', () => {
   });
 });
 
-it('gives the first ten series separate colors in both themes, and all others a neutral color', async () => {
+it('gives the first ten series separate colors in both themes, and all further series a neutral color', async () => {
   const tokens = await readFile(new URL('../src/styles/tokens.css', import.meta.url), 'utf8');
   const colors = [...tokens.matchAll(/--series-\d+: (#\w+);/g)].map(([, color]) => color);
   expect(colors).toEqual([...seriesColors.light, ...seriesColors.dark, ...seriesColors.dark]);
@@ -203,7 +203,7 @@ it('gives the first ten series separate colors in both themes, and all others a 
   expect(await bars.first().evaluate((bar) => getComputedStyle(bar).stroke)).toBe('rgb(255, 255, 255)');
 });
 
-describe('zoom', () => {
+describe('zooming into a chart', () => {
   const rangeOf = (page: Page) => JSON.parse(new URL(page.url()).searchParams.get('query') ?? '{}').dateRange;
 
   it('narrows the date range by dragging, and restores it by double-clicking', async () => {
@@ -224,8 +224,8 @@ describe('zoom', () => {
   });
 });
 
-describe('numbers', () => {
-  it("have the insight's unit in the headline, table, axis and tooltip", async () => {
+describe('numbers in a trends insight', () => {
+  it("shows the insight's unit in the headline, table, axis and tooltip", async () => {
     const price = node('ordered', { math: 'sum', math_property: 'price' });
     const trendsFilter = { aggregationAxisFormat: 'currency', aggregationAxisPostfix: ' €' };
     const page = await open(trends({ series: [price], trendsFilter }));
@@ -235,7 +235,7 @@ describe('numbers', () => {
     expect(await chart(page).getAttribute('aria-valuetext')).toContain('ordered 1,500.50 €');
   });
 
-  it('get another unit in the dialog, which saves it in the query', async () => {
+  it('changes the unit in the dialog, and saves it in the query', async () => {
     const page = await open(trends({ series: [node('ordered', { math: 'avg', math_property: 'price' })] }));
     await page.locator('.insight-figure').getByText('1,501', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Units' }).click();
@@ -248,7 +248,7 @@ describe('numbers', () => {
     expect(trendsFilter).toEqual({ aggregationAxisFormat: 'duration', aggregationAxisPostfix: ' each' });
   });
 
-  it('include a note if the previous period has no data', async () => {
+  it('shows a note if the previous period has no data', async () => {
     const page = await open(
       trends({ compareFilter: { compare: true }, dateRange: { date_from: '-20d' }, series: [node('viewed')] }),
     );
@@ -284,7 +284,7 @@ it('shows no table below a large number on a dashboard, even with a comparison',
   expect(await page.getByRole('table').count()).toBe(0);
 });
 
-it('exports the numbers as CSV and the chart as an image', async () => {
+it("exports a chart's numbers as CSV and the chart as an image", async () => {
   const page = await open(trends());
   await chart(page).waitFor();
   const download = async (item: string) => {
@@ -307,13 +307,13 @@ it('exports the numbers as CSV and the chart as an image', async () => {
   ]);
 });
 
-describe('funnels', () => {
+describe('funnel results', () => {
   const funnel = (more: object = {}) => ({
     ...{ kind: 'FunnelsQuery', series: [node('began'), node('ended')], dateRange: { date_from: '-6d' } },
     ...more,
   });
 
-  it("show each step's conversion, drop-off and median time, and the persons who dropped off", async () => {
+  it("shows each step's conversion, drop-off and median time, and the persons who dropped off", async () => {
     const page = await open(funnel());
     await page.locator('.insight-figure').getByText('50.0%').waitFor();
     await page.getByText('1 of 2 persons').waitFor();
@@ -324,7 +324,7 @@ describe('funnels', () => {
     expect(await page.getByRole('dialog').getByRole('link').count()).toBe(1);
   });
 
-  it('show breakdown values side by side', async () => {
+  it('shows breakdown values side by side', async () => {
     const page = await open(funnel({ breakdownFilter: { breakdown: 'plan', breakdown_type: 'event' } }));
     await page.getByRole('row', { name: /^pro .*1 .*1 100% Median 1 d 3 h 100%$/ }).waitFor();
     await page.getByRole('row', { name: /^free .*1 .*0 0% 0%$/ }).waitFor();
@@ -333,14 +333,14 @@ describe('funnels', () => {
     expect(await runAxe(page)).toEqual([]);
   });
 
-  it('show the time to convert as durations', async () => {
+  it('shows the time to convert as durations', async () => {
     const page = await open(funnel({ funnelsFilter: { funnelVizType: 'time_to_convert' } }));
     await page.locator('.insight-figure').getByText('1 d 3 h', { exact: true }).waitFor();
     await page.getByRole('row', { name: '1 d 3 h to 1 d 3 h 1 100%' }).waitFor();
     expect(await page.locator('.times-bars .funnel-now').count()).toBe(1);
   });
 
-  it('open a list of the persons who converted on a day', async () => {
+  it('opens a list of the persons who converted on a day', async () => {
     const page = await open(funnel({ funnelsFilter: { funnelVizType: 'trends' }, interval: 'day' }));
     // Persons entered the funnel only on the 21st. The other days have no rate, which differs from a rate of 0.
     await page.locator('.chart-point').waitFor({ state: 'attached' });
@@ -385,7 +385,7 @@ it("draws a lifecycle's dormant users below the axis, and each status in a separ
   expect(below).toBeGreaterThanOrEqual(zero - 2);
 });
 
-it('shows the count under the pointer in the event chart', async () => {
+it('shows the number of events at the pointer position in the event chart', async () => {
   const page = await console.open('events?after=-7d', { prepare: (visitor) => visitor.clock.setFixedTime(clock) });
   const { clientX, clientY } = await placeIn(page.locator('.counts-plot').first(), [0.5, 0.5]);
   await page.mouse.move(clientX, clientY);
@@ -414,7 +414,7 @@ it('shows an increase in the color for bad changes if "A decrease is good" is se
   await page.locator('.big-number .pill-good').waitFor();
 });
 
-describe('annotations', () => {
+describe('annotations in charts', () => {
   const marker = (page: Page, name: string) =>
     page.getByRole('list', { name: 'Annotations' }).getByRole('button', { name, exact: true });
   const prepare = { prepare: (visitor: BrowserContext) => visitor.clock.setFixedTime(clock) };
@@ -425,7 +425,7 @@ describe('annotations', () => {
       ...{ name, dashboards, query: { kind: 'InsightVizNode', source: trends() } },
     });
 
-  it('can be created and deleted, and appear at their date', async () => {
+  it('creates and deletes an annotation, and shows its marker at its date', async () => {
     const [own, other] = [await insight('Own'), await insight('Other')];
     await note('Released', 22);
     await note('Hidden', 22, { scope: 'project', hidden_in_user_interface: true });
@@ -458,7 +458,7 @@ describe('annotations', () => {
     expect(await page.locator('.chart-annotation').count()).toBe(1);
   });
 
-  it('of a dashboard appear only in its tiles', async () => {
+  it("shows a dashboard's annotations only in the dashboard's tiles", async () => {
     const { id } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Annotated' });
     const { short_id: name } = await insight('On a dashboard', [id]);
     await note('New prices', 24, { scope: 'dashboard', dashboard_id: id });

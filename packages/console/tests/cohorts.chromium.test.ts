@@ -39,7 +39,7 @@ it('shows different messages for no cohorts, no matches and an unknown cohort', 
   await page.context().close();
 });
 
-it('creates a cohort from conditions, counts and shows its persons, and edits and deletes the cohort', async () => {
+it('creates a cohort from conditions, counts and lists its persons, and edits and deletes the cohort', async () => {
   const page = await console.open('cohorts');
   await page.getByRole('button', { name: 'New cohort' }).first().click();
   await page.getByLabel('Name', { exact: true }).waitFor();
@@ -108,7 +108,7 @@ it('adds persons to a static cohort by distinct ID, and removes them', async () 
   await page.context().close();
 });
 
-it('opens a new insight filtered by the cohort', async () => {
+it('opens a new insight that is filtered by the cohort', async () => {
   const leaf = { type: 'person', key: 'plan', operator: 'exact', value: ['pro'] };
   const { id } = await console.api<{ id: number }>('POST', 'cohorts', {
     ...{ name: 'Subscribers', filters: { properties: { type: 'AND', values: [leaf] } } },
@@ -158,7 +158,7 @@ it('combines cohorts, copies one as a static cohort, sets access rules, and pres
   await page.context().close();
 });
 
-it('hides actions from a user with read access that the API would refuse', async () => {
+it('hides actions that the API would refuse from a user with read access', async () => {
   const page = await openAsMember(console, 1, 'account');
   await page.goto(console.address('cohorts'));
   await page.getByRole('button', { name: 'With a plan' }).click();

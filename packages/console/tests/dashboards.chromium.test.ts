@@ -39,7 +39,7 @@ it('console-007: shows different messages for no dashboards, no matches and an u
   await page.locator('[data-state=gone]').waitFor();
 });
 
-it('creates, fills, reorders by keyboard, filters and deletes a dashboard', async () => {
+it('creates a dashboard, adds and reorders tiles by keyboard, filters the dashboard, and deletes it', async () => {
   await insight('First');
   await insight('Second', { kind: 'StickinessQuery' });
   const page = await console.open('dashboards');
@@ -201,7 +201,7 @@ it('shows each tile as soon as its result has loaded', async () => {
   await page.context().close();
 });
 
-it('moves a tile by dragging, and opens the insight when its name is clicked', async () => {
+it('moves a tile by dragging, and opens the insight when the user clicks its name', async () => {
   const { id } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Dragged' });
   for (const name of ['One', 'Two', 'Three']) {
     const { id: made } = await insight(name);
@@ -317,7 +317,7 @@ it('shows the time of the last refresh, and server errors', async () => {
   await page.getByRole('link', { name: 'Orders' }).waitFor();
 });
 
-it('filters all insights of a dashboard only for the user, or saves the filters for everyone', async () => {
+it("filters a dashboard's insights for the current user, and saves the filters for all users", async () => {
   await console.query(
     `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
      SELECT $1, now() - moment, gen_random_uuid(), 'paid', 'ada', gen_random_uuid(), properties::jsonb, now()

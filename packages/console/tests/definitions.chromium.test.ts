@@ -13,7 +13,7 @@ const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText
 const aside = (page: Page, name: string) => page.getByRole('complementary', { name });
 const names = (page: Page) => page.locator('[data-row]').allTextContents();
 
-it('shows an empty list in a project without events', async () => {
+it('shows an empty list of definitions in a project without events', async () => {
   const page = await console.open('definitions');
   await page.getByRole('heading', { name: 'No definitions yet' }).waitFor();
   await page.getByRole('link', { name: 'Send your first event' }).waitFor();
@@ -21,10 +21,10 @@ it('shows an empty list in a project without events', async () => {
   await page.context().close();
 });
 
-describe('the definitions of a shop', () => {
+describe('the Definitions page with data', () => {
   beforeAll(() => fillCornerShop(console));
 
-  it('list events with their descriptions, counts and latest times', async () => {
+  it('lists events with their descriptions, counts and latest times', async () => {
     const page = await console.open('definitions');
     const order = row(page, 'order placed');
     await order.getByText('A customer paid.').waitFor();
@@ -58,7 +58,7 @@ describe('the definitions of a shop', () => {
     await page.context().close();
   });
 
-  it('store a description, tags and a status, and do not hide a verified event', async () => {
+  it('saves a description, tags and a status, and does not hide a verified event', async () => {
     const page = await console.open('definitions?search=search');
     await page.getByRole('button', { name: 'search', exact: true }).click();
     const detail = aside(page, 'search');
@@ -81,7 +81,7 @@ describe('the definitions of a shop', () => {
     await page.context().close();
   });
 
-  it('keep the input if saving fails, and show the list if counting fails', async () => {
+  it('keeps the input if saving fails, and shows the list if counting fails', async () => {
     const page = await console.open('definitions?search=search', {
       prepare: async (visitor) => {
         await visitor.route(/volumes=true/, (route) =>

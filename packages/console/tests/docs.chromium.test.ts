@@ -12,8 +12,8 @@ afterAll(() => console?.stop());
 const docs = (path = '') => new URL(`/console/docs${path}`, console.address('')).href;
 const focused = (page: Page) => page.evaluate<string>('document.activeElement.id');
 
-describe('the documentation', () => {
-  it('shows the index, finds a section, and opens it, without a session or another host', async () => {
+describe('the documentation pages', () => {
+  it('shows the index and finds sections, without a session and without requests to other hosts', async () => {
     const watched: Watched[] = [];
     const page = await console.open('../../docs', {
       prepare: async (visitor) => void watched.push(watchVisitor(visitor)),
@@ -62,7 +62,7 @@ describe('the documentation', () => {
     await page.context().close();
   });
 
-  it.each(everyPage)('opens from the page %s with the Help link', async (path) => {
+  it.each(everyPage)('opens a document from the Help link on the page %s', async (path) => {
     const page = await console.open(path);
     const help = page.getByRole('link', { name: 'Help (opens in a new window)' });
     const address = String(await help.getAttribute('href'));

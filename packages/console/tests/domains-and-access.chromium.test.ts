@@ -17,7 +17,7 @@ afterAll(async () => {
 const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
 const dialogOf = (page: Page) => page.getByRole('dialog');
 
-it('verifies a domain in three steps, and shows the DNS query, the server and the response', async () => {
+it('verifies a domain in three steps, and shows the DNS query, the DNS server and the response', async () => {
   const page = await openAsMember(console, 8, 'domains');
   await page.getByText('No domains yet').waitFor();
   await checkPage(page);
@@ -77,7 +77,7 @@ it('reports that the DNS server did not respond', async () => {
   await page.context().close();
 });
 
-it('console-035: shows a member the domains and DNS record, and who can change them', async () => {
+it('console-035: shows a member the domains and DNS records, and explains who can change them', async () => {
   const page = await openAsMember(console, 1, 'domains');
   await row(page, 'silent.example.com').getByText('Not verified').waitFor();
   await page.getByText('Only administrators and owners can add, verify and remove').waitFor();
@@ -87,7 +87,7 @@ it('console-035: shows a member the domains and DNS record, and who can change t
   await page.context().close();
 });
 
-describe('project access', () => {
+describe('the access rules of a project', () => {
   const levelOf = async (email: string) => {
     const page = await openAsMember(console, 15, 'access');
     const cell = row(page, email).getByRole('cell').last();
@@ -97,7 +97,7 @@ describe('project access', () => {
     return text;
   };
 
-  it('can be limited to members with a rule, and shows the resulting access', async () => {
+  it("limits access to members with a rule, and shows each member's resulting access", async () => {
     await addMember(console, 1, 'grace');
     await addMember(console, 1, 'alan');
     const page = await openAsMember(console, 8, 'access');
@@ -119,7 +119,7 @@ describe('project access', () => {
     expect(await levelOf('grace@example.com')).toBe('administrator');
   });
 
-  it('console-035: is read-only for a member who cannot change rules, with the reason', async () => {
+  it('console-035: shows disabled rules to a member who cannot change them, with the reason', async () => {
     await console.query(`UPDATE environment SET access_control = false, default_access_level = 'member' WHERE id = $1`);
     const page = await openAsMember(console, 1, 'access');
     await page.getByText('Only project administrators can change these rules.').waitFor();
@@ -131,7 +131,7 @@ describe('project access', () => {
     await page.context().close();
   });
 
-  it('includes a note if the plan does not include access rules for projects', async () => {
+  it('shows a note if the plan does not include access rules for projects', async () => {
     await console.query(`UPDATE organization SET available_product_features = '[]'`, []);
     const page = await openAsMember(console, 15, 'access');
     await page.getByText('does not include access rules for projects').waitFor();

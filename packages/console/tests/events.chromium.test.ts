@@ -112,7 +112,7 @@ it('console-007: shows how far a search got before it timed out, and continues t
   await page.context().close();
 });
 
-describe('with events', () => {
+describe('the Events page with data', () => {
   const hostile = `<img src=x onerror="document.title='run'">`;
   const distinctId = `o'hara\u202e "x"`;
   let hostileId: string;
@@ -143,7 +143,7 @@ describe('with events', () => {
     await store({ event: 'long ago', ago: '20 days' });
   });
 
-  it('console-004, console-005, console-022: paginates while events arrive, without repeating or skipping events', async () => {
+  it('console-004, console-005, console-022: paginates without repeating or skipping events that arrive meanwhile', async () => {
     const page = await console.open('events?event=many&after=-1h');
     await row(page, 'many').first().waitFor();
     const idsOf = () =>
@@ -287,7 +287,7 @@ describe('with events', () => {
     await page.context().close();
   });
 
-  it('filters by part of the event name while the user types, and by the complete name on Enter', async () => {
+  it('filters by a substring of the event name while the user types, and by the complete name on Enter', async () => {
     await store({ event: 'order placed', ago: '3 min' });
     await store({ event: 'order shipped', ago: '2 min' });
     await console.query(
@@ -372,7 +372,7 @@ describe('with events', () => {
     await page.context().close();
   });
 
-  it('shows that a refresh is running, or that it failed without a server', async () => {
+  it('shows that a refresh is running, and reports an error if the server is unavailable', async () => {
     const page = await console.open('events?event=many&after=-1h');
     await row(page, 'many').first().waitFor();
     const health = { ...(await console.api<object>('GET', 'health')), visible_after_seconds: 0.2, alarm: null };

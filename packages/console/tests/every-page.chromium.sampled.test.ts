@@ -38,8 +38,8 @@ const visit = (path: string, { isOpen = true, prepare = async () => {} }: Visit 
 /** Selects half of the pages, or all of them in the long tests. */
 const halfOfPages = (turn: number) => sampleOf(everyPage, { count: Math.ceil(everyPage.length / 2), turn });
 
-describe('without data', () => {
-  it.each(halfOfPages(0))('console-007, console-038, console-042: %s passes the checks', async (path) => {
+describe('a project without data', () => {
+  it.each(halfOfPages(0))('console-007, console-038, console-042: the page %s passes all page checks', async (path) => {
     const page = await visit(path, { isOpen: false });
     // The tests with data below run axe on each page in both themes. The long tests also run axe on empty pages.
     expect(await findPageProblems(page, { hasThemes: storySize(0, 1) === 1 })).toEqual([]);
@@ -47,10 +47,10 @@ describe('without data', () => {
   });
 });
 
-describe("with a shop's data", () => {
+describe("a project with a shop's data", () => {
   beforeAll(() => fillCornerShop(console));
 
-  it.each(everyPage)('console-038, console-039, console-042: %s passes the checks', async (path) => {
+  it.each(everyPage)('console-038, console-039, console-042: the page %s passes all page checks', async (path) => {
     const page = await visit(views[path] ?? path);
     const hasKeyboard = halfOfPages(1).includes(path);
     expect([...(await findPageProblems(page)), ...(hasKeyboard ? await findKeyboardProblems(page) : [])]).toEqual([]);
@@ -100,7 +100,7 @@ describe("with a shop's data", () => {
   );
 });
 
-it('console-001, console-048: sends requests only to its own host and documented routes, as its policy requires', async () => {
+it('console-001, console-048: sends requests only to its own host and to documented API routes', async () => {
   const complaints = watched.flatMap((one) => one.complaints);
   const elsewhere = watched.flatMap((one) =>
     one.asked.filter(({ url }) => !url.startsWith(new URL(console.address('')).origin)),

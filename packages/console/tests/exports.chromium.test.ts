@@ -212,7 +212,7 @@ it.each<{ schedule: Partial<ExportSchedule>; now: string; last: [string, string]
     schedule: { interval: 'week', offset_day: 0, offset_hour: 6 },
     ...{ now: '2026-11-22T06:00Z', last: ['2026-11-15T06:00Z', '2026-11-22T06:00Z'] },
   },
-])('finds the last finished interval: $schedule at $now', ({ schedule, now, last }) => {
+])('finds the last completed interval: $schedule at $now', ({ schedule, now, last }) => {
   const all: ExportSchedule = { interval: 'day', timezone: 'UTC', offset_day: null, offset_hour: null, ...schedule };
   const { start, end } = findLastInterval(all, new Date(now));
   expect([start, end].map((time) => time.replace(':00.000Z', 'Z'))).toEqual(last);
@@ -253,7 +253,7 @@ it("console-033: keeps an edited export's secrets, and requires them again if th
   await page.context().close();
 });
 
-it("console-037: shows a failed run's error and advice, and retries the run", async () => {
+it("console-037: shows a failed run's error with advice, and retries the run", async () => {
   const id = await make({ name: 'Failing' });
   await storeRun(id, { status: 'Failed', error: 'The destination database failed: 28P01 (wrong user or password).' });
   await storeRun(id, { rows: 12_345, bytes: 4_560_000 });
@@ -283,7 +283,7 @@ it("console-037: shows a failed run's error and advice, and retries the run", as
   await page.context().close();
 });
 
-it("console-037, console-024: previews a backfill's runs and range in the project time zone", async () => {
+it("console-037, console-024: previews a backfill's runs and time range in the project time zone", async () => {
   const id = await make({ name: 'Past', interval: 'day' });
   const page = await console.open(`settings/exports?open=${id}`);
   await page.getByRole('button', { name: 'Start backfill' }).click();
@@ -318,7 +318,7 @@ it("console-037, console-024: previews a backfill's runs and range in the projec
   await page.context().close();
 });
 
-it('shows since when an export is paused, and offers to backfill missed intervals on resume', async () => {
+it('shows since when an export is paused, and offers to backfill the missed intervals on resume', async () => {
   const id = await make({ name: 'Resting' });
   const page = await console.open(`settings/exports?open=${id}`);
   await page.getByRole('button', { name: 'Pause' }).click();
@@ -363,7 +363,7 @@ it.each([
   await page.context().close();
 });
 
-it('console-004 to console-007, console-020, console-039: keeps the view in the URL, and works by keyboard', async () => {
+it('console-004 to console-007, console-020, console-039: keeps the open export in the URL, and works by keyboard', async () => {
   const name = '<img src=x onerror=alert(1)>\u202e';
   const id = await make({ name });
   const page = await console.open('settings/exports?nonsense=1');

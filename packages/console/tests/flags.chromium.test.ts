@@ -24,7 +24,7 @@ const row = (page: Page, key: string) =>
   page.getByRole('row').filter({ has: page.getByRole('button', { name: key, exact: true }) });
 const searchField = (page: Page) => page.getByRole('searchbox', { name: /^Search/ });
 
-it('distinguishes empty lists, loading, failures, refusals and missing flags', async () => {
+it('distinguishes an empty list, loading, failed and refused requests, and an unknown flag', async () => {
   const page = await console.open('flags');
   await page.getByRole('heading', { name: 'No feature flags yet' }).waitFor();
   expect(await runAxe(page)).toEqual([]);
@@ -62,7 +62,7 @@ it('distinguishes empty lists, loading, failures, refusals and missing flags', a
   await page.context().close();
 });
 
-it('opens the form for a new flag with the key n, and focuses the first field', async () => {
+it('opens the form for a new flag when the user presses n, and focuses the first field', async () => {
   const page = await console.open('flags');
   await page.getByRole('heading', { name: 'Feature flags', level: 1 }).waitFor();
   await page.keyboard.press('n');
@@ -73,7 +73,7 @@ it('opens the form for a new flag with the key n, and focuses the first field', 
   await page.context().close();
 });
 
-it('says that all flags are archived if no others exist', async () => {
+it('reports that all flags are archived, and links to the archived flags', async () => {
   const { id } = await create({ key: 'retired' });
   await change(id, { archived: true, active: false });
   const page = await console.open('flags');
@@ -86,7 +86,7 @@ it('says that all flags are archived if no others exist', async () => {
   await page.context().close();
 });
 
-it('disables, archives, tags and deletes several flags at a time, with undo', async () => {
+it('disables, archives, tags and deletes several flags at a time, and undoes each action', async () => {
   const names = ['bulk-one', 'bulk-two'];
   const ids = await Promise.all(names.map(async (key) => (await create({ key })).id));
   await change(ids[1] ?? 0, { active: false });
@@ -281,7 +281,7 @@ it('keeps unsaved edits of a flag while other pages are open', async () => {
   await page.context().close();
 });
 
-it('shows the condition that decided a flag for a person, and explains an empty Exposures tab', async () => {
+it('shows which condition decided a flag for a person, and explains an empty Exposures tab', async () => {
   await console.storePerson('ada-1', { email: 'ada@example.com', plan: 'pro' });
   const groups = [
     { properties: [about('email', 'ends_with', '@example.org')], rollout_percentage: 100 },
@@ -331,7 +331,7 @@ it('the Feature flags page works with only the keyboard and on a phone screen', 
   await page.context().close();
 });
 
-it('shows whether a rollout is a share of all users or only of those who match', async () => {
+it('shows whether a rollout is a percentage of all users or of the users who match filters', async () => {
   const pro = [{ properties: [about('plan', 'exact', ['pro'])], rollout_percentage: 100 }];
   await create({ key: 'for-pro', filters: { groups: [...pro, { properties: [], rollout_percentage: 5 }] } });
   await create({ key: 'for-all', filters: { groups: [...pro, { properties: [], rollout_percentage: 100 }] } });
@@ -341,7 +341,7 @@ it('shows whether a rollout is a share of all users or only of those who match',
   await page.context().close();
 });
 
-it('creates a flag with a rollout of 0%, which users can also create disabled', async () => {
+it('creates a flag with a rollout of 0%, and optionally as inactive', async () => {
   const page = await console.open('flags?flag=new');
   await page.getByText('A new flag starts at a rollout of 0%.').waitFor();
   await page.getByLabel('Key', { exact: true }).waitFor();
@@ -354,7 +354,7 @@ it('creates a flag with a rollout of 0%, which users can also create disabled', 
   await page.context().close();
 });
 
-it('shows example code for a flag in each language, with its key, a variant and its payload', async () => {
+it('shows sample code for a flag in each language, with its key, a variant and its payload', async () => {
   const variants = ['control', 'test'].map((key) => ({ key, rollout_percentage: 50 }));
   const filters = { ...everyoneFilters, multivariate: { variants }, payloads: { test: '{"steps":1}' } };
   const { id } = await create({ key: 'coded', filters });
@@ -375,7 +375,7 @@ it('shows example code for a flag in each language, with its key, a variant and 
   await page.context().close();
 });
 
-it('keeps unsaved changes while other pages are open', async () => {
+it('marks a flag with unsaved changes in the list, and keeps the changes while other pages are open', async () => {
   const { id } = await create({ key: 'unfinished' });
   const page = await console.open(`flags?flag=${id}`);
   const rollout = page.getByRole('spinbutton', { name: 'Rollout percentage for condition 1' });

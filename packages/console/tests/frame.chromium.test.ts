@@ -40,7 +40,7 @@ it('console-003: keeps the input in an open form when the session ends and the u
   await page.context().close();
 });
 
-it('shows the navigation while the server has not responded yet', async () => {
+it('shows the navigation before the server has responded', async () => {
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;
@@ -76,7 +76,7 @@ it("console-045: asks the user to reload after a new version has replaced a page
   await page.context().close();
 });
 
-it('keeps the navigation on an unknown page, with a link back', async () => {
+it('shows the navigation and a link back on an unknown page', async () => {
   const page = await console.newPage();
   for (const path of ['nope?x=1', 'events/nope', 'settings/nope']) {
     await page.goto(console.address(path));
@@ -110,7 +110,7 @@ it('console-041: applies the chosen theme before the first paint', async () => {
   await page.context().close();
 });
 
-describe('search', () => {
+describe('the command palette', () => {
   const input = (page: Page) => page.getByRole('dialog', { name: 'Search and go to' }).locator('input');
   const option = (page: Page, name: string | RegExp) => page.getByRole('menuitem', { name });
   beforeAll(async () => {
@@ -121,7 +121,7 @@ describe('search', () => {
     await console.storePerson('checkout-tester', { name: 'Tess Checkout', email: 'tess@example.com' });
   });
 
-  it('finds records with Ctrl+K, opens them by keyboard, and lists them first the next time', async () => {
+  it('finds records with Ctrl+K, opens them by keyboard, and lists them first the next time it opens', async () => {
     const page = await console.open('health');
     await page.getByRole('heading', { name: 'Health', level: 1 }).waitFor();
     await page.keyboard.press('Control+k');
@@ -152,7 +152,7 @@ describe('search', () => {
     await page.context().close();
   });
 
-  it('shows why records cannot be searched, and fits on a phone', async () => {
+  it('shows why records cannot be searched, and fits on a phone screen', async () => {
     const page = await console.open('health', { width: 360, height: 640 });
     await page.getByRole('heading', { name: 'Health', level: 1 }).waitFor();
     await page.route(/\/persons\?/, (route) => route.fulfill({ status: 403, json: { detail: 'Because of a test.' } }));
@@ -209,7 +209,7 @@ describe('search', () => {
   });
 });
 
-it('names the open record in the tab title, and the project in the bar on a phone', async () => {
+it("names the open record in the browser tab's title, and the project in the top bar on a phone", async () => {
   await console.storePerson('titled', { name: 'Ada of the title' });
   const { id } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Titled figures' });
   const page = await console.openSignedIn('persons', { width: 390, height: 844 });

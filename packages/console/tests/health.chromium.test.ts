@@ -27,7 +27,7 @@ const respondWith = (page: Page, route: RegExp, status: number) =>
 
 // This test must run before the API first reads the log, because the API never reports an event as older than its
 // previous read.
-it('console-032: shows a line with a link to Health on every page while events are delayed', async () => {
+it('console-032: shows a line with a link to the Health page on every page while events are delayed', async () => {
   for (const key of ['a', 'b']) await console.append(topics.live, { key, value: '{}', headers: {} });
   for (const group of [consumerGroup('live'), publisherGroup('live')])
     await console.query(
@@ -53,7 +53,7 @@ it('console-032: shows a line with a link to Health on every page while events a
   await page.context().close();
 });
 
-it('console-038, console-042: shows backlog, throughput and services, also on a phone', async () => {
+it('console-038, console-042: shows the backlog, throughput and services, also on a phone screen', async () => {
   const page = await console.open('health');
   await tile(page, 'Ingestion delay').getByText('0.0 s').waitFor();
   await tile(page, 'Dead letters').getByText('all events could be processed').waitFor();
@@ -96,17 +96,20 @@ it.each([
   [403, 'refused'],
   [404, 'gone'],
   [400, 'failed'],
-])('console-007, console-008: shows a %i response as "%s", and keeps the rest of the page', async (status, picture) => {
-  const page = await console.newPage();
-  await respondWith(page, /events\/counts/, status);
-  await page.goto(console.address('health'));
-  await page.getByRole('region', { name: 'Events' }).locator(`[data-state=${picture}]`).waitFor();
-  await tile(page, 'Ingestion delay').getByText('0.0 s').waitFor();
-  await page.getByRole('img', { name: /dropped in this date range/ }).waitFor();
-  await page.context().close();
-});
+])(
+  'console-007, console-008: shows a %i response as "%s", and keeps the other sections of the Health page',
+  async (status, picture) => {
+    const page = await console.newPage();
+    await respondWith(page, /events\/counts/, status);
+    await page.goto(console.address('health'));
+    await page.getByRole('region', { name: 'Events' }).locator(`[data-state=${picture}]`).waitFor();
+    await tile(page, 'Ingestion delay').getByText('0.0 s').waitFor();
+    await page.getByRole('img', { name: /dropped in this date range/ }).waitFor();
+    await page.context().close();
+  },
+);
 
-it('grays out only the tile with an unavailable source, and shows the reason', async () => {
+it('grays out only the Health tile whose source is unavailable, and shows the reason', async () => {
   const page = await console.open('live');
   let respond = () => {};
   const held = new Promise<void>((resolve) => {

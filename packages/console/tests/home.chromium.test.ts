@@ -35,14 +35,14 @@ const rowsOf = async (page: Page, table: string) => {
 };
 
 /** These tests depend on each other, because each test adds events to the same project. */
-it('opens Live instead of the start page in a project without events', async () => {
+it('opens the Live page instead of the start page in a project without events', async () => {
   const page = await console.open('');
   await page.waitForURL('**/live');
   await page.getByText('Waiting for the first event').waitFor();
   await page.context().close();
 });
 
-it('shows a dashboard in a project without page views, and setup steps until they are done', async () => {
+it('shows a dashboard in a project without page views, and the setup steps until they are done', async () => {
   await store('ordered', 'ada', 1);
   const page = await console.open('');
   await page.waitForURL('**/home');
@@ -82,7 +82,7 @@ it('shows a dashboard in a project without page views, and setup steps until the
   await page.context().close();
 });
 
-it('shows website traffic, and filters all figures by a row', async () => {
+it('shows website traffic, and filters all figures when the user clicks a row', async () => {
   const search = { $referring_domain: 'search.test', $browser: 'Firefox', $geoip_country_code: 'DE' };
   await view('ada', 3 * day, 'a1', '/', { ...search, utm_source: 'news' });
   await view('ada', 3 * day - 2, 'a1', '/pricing', search);
@@ -150,7 +150,7 @@ it('shows website traffic, and filters all figures by a row', async () => {
   await page.context().close();
 });
 
-it('says that no data matches the filters, and names unknown URL parameters', async () => {
+it('shows that no visitors match the filters, and names unknown URL parameters', async () => {
   const filters = encodeURIComponent('["Browser:Lynx","Nonsense:1"]');
   const page = await console.open(`home?filters=${filters}&time=-30d`);
   await page.getByRole('heading', { name: 'No visitors match your filters' }).waitFor();

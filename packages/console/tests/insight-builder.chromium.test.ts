@@ -94,7 +94,7 @@ it("changes a saved insight's name, description and tags", async () => {
   await page.context().close();
 });
 
-it('keeps unsaved edits while other pages are open, until they are discarded', async () => {
+it('keeps unsaved edits while other pages are open, until the user discards them', async () => {
   const { id, short_id: shortId } = await save('Edited', trend('opened'));
   const page = await console.open(`insights?insight=${shortId}`);
   await pick(page, 'Event A', 'ordered');
@@ -114,7 +114,7 @@ it('keeps unsaved edits while other pages are open, until they are discarded', a
   await page.context().close();
 });
 
-it('restores a deleted insight on its dashboards', async () => {
+it('restores a deleted insight to its dashboards', async () => {
   const { id, short_id: shortId } = await save('Deleted by mistake', trend('opened'));
   const { id: board } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Board' });
   await console.api('PATCH', `insights/${id}`, { dashboards: [board] });
@@ -129,7 +129,7 @@ it('restores a deleted insight on its dashboards', async () => {
   await page.context().close();
 });
 
-it('does not run a query without a required property, and keeps the previous result', async () => {
+it('keeps the previous result while the query lacks a required property', async () => {
   const page = await console.newPage();
   const queries: string[] = [];
   page.on('request', (request) => {
@@ -154,7 +154,7 @@ it('does not run a query without a required property, and keeps the previous res
   await page.context().close();
 });
 
-it('finds events by part of their name, with their counts and latest times', async () => {
+it('finds events by a substring of their name, and shows their counts and latest times', async () => {
   const page = await console.newPage();
   await page.goto(addressOf(trend('opened')));
   await shows(page, '2');
@@ -179,7 +179,7 @@ it('finds events by part of their name, with their counts and latest times', asy
   await page.context().close();
 });
 
-it('does not reopen the list of persons on Back', async () => {
+it('does not reopen the list of persons when the user presses Back', async () => {
   const page = await console.open('insights');
   await page.getByRole('button', { name: 'New insight' }).first().click();
   await pick(page, 'Event A', 'opened');
@@ -245,7 +245,7 @@ it('links to the settings for internal and test users', async () => {
   await page.context().close();
 });
 
-it("finds a filter's property, and shows readable names of SDK properties", async () => {
+it('finds a property for a filter, and shows readable names of SDK properties', async () => {
   await console.query(
     `INSERT INTO property_definition (project_id, type, name, last_seen_at)
      SELECT $1, 1, name, now() FROM unnest(ARRAY['price', '$current_url', 'plan']) AS name`,

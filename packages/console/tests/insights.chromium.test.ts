@@ -64,7 +64,7 @@ it('console-007: shows different messages for no insights, no matches, an unknow
   await page.getByRole('heading', { name: 'No matching events in this date range' }).or(figure(page)).first().waitFor();
 });
 
-it('builds, runs, saves, finds, changes and deletes a query', async () => {
+it('builds, runs, saves, finds, changes and deletes an insight', async () => {
   await storeEvents();
   const page = await console.open('insights');
   await page.getByRole('button', { name: 'New insight' }).first().click();
@@ -146,7 +146,7 @@ it.each<[number, string, object]>([
   await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
 });
 
-it('counts a person who came on two days once in a total', async () => {
+it('counts a person with events on two days only once in the total', async () => {
   const query = {
     kind: 'TrendsQuery',
     series: [{ kind: 'EventsNode', event: 'ordered', math: 'dau' }],
@@ -193,7 +193,7 @@ it("opens a number's list of persons by keyboard, and links to each person", asy
   await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
 });
 
-it("shows a funnel's steps and drop-off, and their persons", async () => {
+it("shows a funnel's steps, its drop-off, and the persons in each step", async () => {
   const page = await console.newPage();
   await page.goto(
     addressOf({ kind: 'FunnelsQuery', series: [node('opened'), node('ordered')], dateRange: { date_from: '-7d' } }),
@@ -205,7 +205,7 @@ it("shows a funnel's steps and drop-off, and their persons", async () => {
   expect(await page.getByRole('dialog').getByRole('link').allTextContents()).toEqual(['Ada Lovelace']);
 });
 
-it('shows retention and lifecycle for the same events', async () => {
+it('shows retention and lifecycle results for the same events', async () => {
   const page = await console.newPage();
   await page.goto(
     addressOf({ kind: 'TrendsQuery', series: [node('opened'), node('ordered')], dateRange: { date_from: '-7d' } }),
@@ -262,7 +262,7 @@ it('leaves future retention intervals empty, marks the current interval, and sho
   expect(await runAxe(page)).toEqual([]);
 });
 
-it('shows the average of unique users in the table, and each axis label under its point', async () => {
+it('shows the average of unique users in the table, and each axis label below its point', async () => {
   const page = await console.newPage();
   const unique = { ...node('opened'), math: 'dau' };
   await page.goto(addressOf({ kind: 'TrendsQuery', series: [unique], dateRange: { date_from: '-7d' } }));
@@ -424,7 +424,7 @@ it("shows each insight's cached result in the list without computing results", a
   expect(await runAxe(page)).toEqual([]);
 });
 
-it('shows the result as rows for a kind of query that it cannot edit', async () => {
+it('shows the rows of a query that cannot be edited in the form', async () => {
   const { short_id: id } = await console.api<{ short_id: string }>('POST', 'insights', {
     name: 'Rows',
     query: { kind: 'DataTableNode', source: { kind: 'EventsQuery', select: ['event', 'distinct_id'], after: '-7d' } },
@@ -436,7 +436,7 @@ it('shows the result as rows for a kind of query that it cannot edit', async () 
   expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
 });
 
-it('lists many insights with large queries once each, in pages of fifty', async () => {
+it('lists each insight once in pages of fifty, even with large queries', async () => {
   await console.query(
     `INSERT INTO insight (project_id, short_id, name, query, last_modified_at)
      SELECT $1, 'large' || lpad(n::text, 3, '0'), 'Large ' || n, json_build_object('kind', 'PathsQuery', 'x', repeat('x', 120000)), now()

@@ -95,7 +95,7 @@ it('reports a failure to load the latest events, and still shows the stream', as
   await page.context().close();
 });
 
-it('filters by part of the event name, and handles shortcuts while the list does not have the focus', async () => {
+it('filters by a substring of the event name, and handles shortcuts while the list does not have the focus', async () => {
   const page = await openWith(() => [frame({ event: 'shelf seen' }), frame({ event: 'search' })]);
   await options(page).filter({ hasText: 'shelf seen' }).waitFor();
   await page.keyboard.press('/');
@@ -146,7 +146,7 @@ it("shows a dropped event's content and library", async () => {
   await page.context().close();
 });
 
-it('lists no reasons for dropped events if no events were dropped', async () => {
+it('hides the reasons for dropped events if no events were dropped', async () => {
   const health = { ...(await console.api<object>('GET', 'health')), checked_at: new Date().toISOString() };
   const per_minute = { stored: 0, dropped: [{ reason: 'missing_event_name', count: 0 }] };
   const page = await openWith(() => [frame({ event: 'one' })]);

@@ -102,7 +102,7 @@ it.each(callers)('console-035: level %i: %s', async (level, _, look) => {
   await page.context().close();
 });
 
-it('console-033: invites several people at once, shows the links once, and accepts an invite by link', async () => {
+it('console-033: invites several people at a time, shows the links once, and accepts an invite by link', async () => {
   const page = await openAsMember(console, 15, 'members');
   await page.getByRole('button', { name: 'More options' }).click();
   expect(new URL(page.url()).searchParams.get('open')).toBe('invite');
@@ -150,7 +150,7 @@ it('console-033: invites several people at once, shows the links once, and accep
   await page.context().close();
 });
 
-it('invites a user from the field on the page, and keeps the address if more options are opened', async () => {
+it('invites a user from the field on the page, and keeps the email address when more options are opened', async () => {
   const page = await openAsMember(console, 15, 'members');
   const addresses = page.getByLabel('Email addresses');
   await page.getByText('They join as members.').waitFor();

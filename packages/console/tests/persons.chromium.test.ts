@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => console?.stop());
 
-it('searches on the server, and never replaces a newer response by an older one', async () => {
+it('searches persons on the server, and never replaces a newer response with an older one', async () => {
   const page = await console.open('persons');
   await page.getByRole('heading', { name: 'No persons yet' }).waitFor();
   expect(await page.getByRole('link', { name: 'Set up an SDK' }).getAttribute('href')).toMatch(/\/settings\/project$/);
@@ -42,7 +42,7 @@ it('searches on the server, and never replaces a newer response by an older one'
   await page.context().close();
 });
 
-it('shows a plus sign after a partial count, and a message after a failed count', async () => {
+it('shows a plus sign after a partial count of persons, and a message after a failed count', async () => {
   const page = await console.open('persons');
   const tooSlow = { type: 'server_error', code: 'query_timeout', detail: 'Use `distinct_id` or `email`.' };
   for (const [response, shown] of [
@@ -81,7 +81,7 @@ it("shows a person's properties, IDs, events and flags next to the list", async 
   await page.context().close();
 });
 
-it('shows where each distinct ID came from: a merge, the first ID, or unknown', async () => {
+it("shows whether each distinct ID came from a merge, was the person's first ID, or is of unknown origin", async () => {
   await console.query(
     `CREATE TABLE event_all PARTITION OF event FOR VALUES FROM ('2015-01-01T00:00:00Z') TO ('2100-01-01T00:00:00Z')`,
     [],
@@ -115,7 +115,7 @@ it('shows where each distinct ID came from: a merge, the first ID, or unknown', 
   await page.context().close();
 });
 
-it('lists what a deletion removes, requires typing the ID, and shows the progress', async () => {
+it('lists what deleting a person removes, requires typing the ID, and shows the progress', async () => {
   const page = await console.open('persons?person=grace-1');
   await page.getByRole('heading', { name: 'grace@example.com' }).waitFor();
   await page.getByRole('complementary').getByRole('button', { name: 'Delete' }).click();
@@ -162,7 +162,7 @@ describe('a person with a name, events and a cohort', () => {
     await console.api('POST', 'cohorts', { name: 'Firefox users', filters });
   });
 
-  it('has a name in lists and details, with the email address below', async () => {
+  it('shows the name in the list and the details, with the email address below', async () => {
     const page = await console.open('persons?search=curie');
     const row = page.getByRole('row').filter({ hasText: 'maria@example.com' });
     await row.getByRole('button', { name: 'Мария Curie' }).click();
@@ -172,7 +172,7 @@ describe('a person with a name, events and a cohort', () => {
     await page.context().close();
   });
 
-  it('has sessions and cohorts, and shows the time, place and device of the latest event', async () => {
+  it("shows the person's sessions and cohorts, and the time, location and device of the latest event", async () => {
     const page = await console.open(`persons?person=${uuid}`);
     const detail = page.getByRole('complementary');
     await detail.getByText('Last seen 20 minutes ago').waitFor();
@@ -193,7 +193,7 @@ describe('a person with a name, events and a cohort', () => {
     await page.context().close();
   });
 
-  it('is listed by the time when first seen, also after a reload', async () => {
+  it('sorts persons by the time when first seen, also after a reload', async () => {
     const page = await console.open('persons?search=curie');
     const rows = page.getByRole('row');
     await rows.nth(2).waitFor();
@@ -211,7 +211,7 @@ describe('a person with a name, events and a cohort', () => {
     await page.context().close();
   });
 
-  it('can be saved in a cohort from the search results', async () => {
+  it('saves the person in a cohort from the search results', async () => {
     const page = await console.open('persons?search=curie');
     await page.getByRole('button', { name: 'Save as cohort' }).click();
     const dialog = page.getByRole('dialog');

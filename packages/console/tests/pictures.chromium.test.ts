@@ -98,16 +98,16 @@ if (isTaking) {
   }, 900_000);
 }
 
-it('contains exactly the screenshots that `npm run screenshots` takes', async () => {
+it('the image folder contains exactly the screenshots that `npm run screenshots` takes', async () => {
   expect((await readdir(folder)).sort()).toEqual([...files].sort());
 });
 
-it('has screenshots with a small total size', async () => {
+it('the total size of the screenshots is below the limit', async () => {
   const sizes = await Promise.all(files.map(async (file) => (await stat(join(folder, file))).size));
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(limitBytes);
 });
 
-it('shows the screenshots of each page in the console document, and two in the README', async () => {
+it('the console document shows the screenshots of each page, and the README contains no missing screenshot', async () => {
   const [, , end] = list.exec(await readFile(document, 'utf8')) ?? [];
   expect(end).toBeDefined();
   expect(await readFile(document, 'utf8')).toContain(listOfPages());

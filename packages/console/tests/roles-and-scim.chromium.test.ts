@@ -73,7 +73,7 @@ it('creates, renames and deletes a role, changes its members, and sets its acces
   await page.context().close();
 });
 
-it('console-035: shows a member the roles, and who can create them', async () => {
+it('console-035: shows the roles to a member, and explains who can create them', async () => {
   const owner = await openAsMember(console, 15, 'members');
   await region(owner, 'Roles').getByLabel('Role name').fill('Sales');
   await region(owner, 'Roles').getByRole('button', { name: 'Create role' }).click();

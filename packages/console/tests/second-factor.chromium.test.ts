@@ -94,7 +94,7 @@ async function connectApp(page: Page): Promise<{ secret: string; codes: string[]
   return { secret, codes };
 }
 
-it('connects an authenticator app with a QR code, and then requires its code', async () => {
+it('connects an authenticator app with a QR code, and then requires a code from the app', async () => {
   const page = await open('settings/account');
   await enterPassword(page);
   const { secret, codes } = await connectApp(page);
@@ -123,7 +123,7 @@ it('connects an authenticator app with a QR code, and then requires its code', a
   await page.context().close();
 });
 
-it('lets an invited user join with a passkey after cancelling once, and sign in with it', async () => {
+it('lets an invited user join with a passkey after cancelling once, and then sign in with the passkey', async () => {
   const invite = { id: randomUUID(), secret: randomBytes(32).toString('base64url') };
   const shown = createHash('sha256').update(invite.secret).digest().toString('base64url');
   await console.query(
@@ -212,7 +212,7 @@ it('shows only the setup page until the user has set up the required second fact
   await page.context().close();
 });
 
-it('lists sign-ins, deletes an account after confirmation, and explains why owners cannot delete theirs', async () => {
+it("lists sign-ins, and explains why an organization's owner cannot delete their account", async () => {
   const page = await open('settings/account');
   await enterPassword(page);
   await page.getByText('Signed in from').first().waitFor();

@@ -138,7 +138,7 @@ it('saves insight and dashboard settings, and shows a rejected filter next to it
   await page.context().close();
 });
 
-it('has a control for every setting with an effect, except for the listed exceptions', () => {
+it('has a form control for every setting with an effect, except for the listed exceptions', () => {
   const elsewhere = [
     // The form does not contain this setting, because it is chosen when a project is created.
     'is_demo',
@@ -151,7 +151,7 @@ it('has a control for every setting with an effect, except for the listed except
   expect(acting.map(([name]) => name).filter((name) => !(name in labels))).toEqual(elsewhere);
 });
 
-it('confirms a shorter retention period, and names the date before which events are deleted', async () => {
+it('requires confirmation of a shorter retention period, and shows before which date events are deleted', async () => {
   const page = await console.open('settings/data');
   const retention = block(page, 'Event retention');
   await retention.getByLabel('Keep events for a number of days').check();

@@ -72,12 +72,12 @@ it("changes the user's name, password and theme, and ends sessions", async () =>
   await page.context().close();
 });
 
-it('offers every scope that a route requires in the API key form', () => {
+it('offers every scope that an API route requires in the API key form', () => {
   const asked = new Set(allScopes.map((scope) => scope.split(':')[0]));
   expect(new Set(scopes.map(({ object }) => object as string))).toEqual(asked);
 });
 
-it('console-033, console-034: creates a key after a recent sign-in without losing the form, and shows it once', async () => {
+it('console-033, console-034: creates an API key after a recent sign-in, keeps the input, and shows the key once', async () => {
   const page = await openSignedIn('keys');
   await page.getByRole('button', { name: 'New key' }).click();
   expect(new URL(page.url()).searchParams.get('open')).toBe('new');
@@ -139,7 +139,7 @@ it('console-033, console-034: creates a key after a recent sign-in without losin
   await page.context().close();
 });
 
-it('names the limit of ten keys before the form opens, and reports an unknown key in the URL', async () => {
+it('shows the limit of ten API keys before the form opens, and reports an unknown key in the URL', async () => {
   await console.query(
     `INSERT INTO personal_api_key (id, user_id, label, secure_value, mask_value, scopes)
      SELECT 'limit-' || n, (${owner}), 'Key ' || n, 'limit-' || n, 'phx_...' || n, '{event:read}'
@@ -170,7 +170,7 @@ it('names the limit of ten keys before the form opens, and reports an unknown ke
   await page.context().close();
 });
 
-it('collapses the section menu on a phone, and opens another section from it', async () => {
+it('collapses the settings menu on a phone, and opens another section from it', async () => {
   const page = await console.openSignedIn('settings/keys', { width: 390, height: 844 });
   const list = page.getByRole('navigation', { name: 'Settings sections' });
   await block(page, 'Personal API keys').waitFor();

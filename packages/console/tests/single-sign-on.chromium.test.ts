@@ -54,7 +54,7 @@ const openSignIn = (page: string) =>
     return opened;
   });
 
-it("signs in with the installation's provider, and returns to the requested page", async () => {
+it("signs in with the installation's identity provider, and returns to the requested page", async () => {
   provider.person = { subject: 'owner', claims: { ...ada, email: owner } };
   const wanted = new URL(console.address('events')).pathname;
   const page = await openSignIn(`?next=${wanted}`);
@@ -66,7 +66,7 @@ it("signs in with the installation's provider, and returns to the requested page
   await page.context().close();
 });
 
-it('explains a failed sign-in, with an ID for the administrator', async () => {
+it('explains a failed sign-in, and shows an ID for the administrator', async () => {
   provider.person = { subject: 'eve', claims: { email: 'eve@nowhere.example', email_verified: true } };
   const page = await openSignIn('');
   await page.getByRole('button', { name: 'Continue with GitLab' }).click();
@@ -82,7 +82,7 @@ it('explains a failed sign-in, with an ID for the administrator', async () => {
   await page.context().close();
 });
 
-it("enforces a domain's provider after an administrator has set it up and tested it", async () => {
+it("enforces a domain's identity provider after an administrator has set it up and tested it", async () => {
   const page = await openAsMember(console, 15, 'domains');
   await page.getByRole('button', { name: 'Single sign-on for corp.example' }).click();
   const region = page.getByRole('region', { name: 'Single sign-on for corp.example' });
@@ -152,7 +152,7 @@ it("sso-121: signs in with a domain's SAML provider, which posts from another si
   await page.context().close();
 });
 
-it("requires the account's second factor after sign-in with the installation's provider", async () => {
+it("requires the account's second factor after sign-in with the installation's identity provider", async () => {
   await console.query("UPDATE organization_domain SET sso_enforcement = '' WHERE id = $1", [domainId]);
   await console.query(
     'INSERT INTO user_totp (user_id, secret, last_step) SELECT id, \'JBSWY3DPEHPK3PXP\', 0 FROM "user" WHERE email = $1',

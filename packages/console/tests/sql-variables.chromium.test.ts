@@ -23,7 +23,7 @@ const open = async (query: string) => {
   return page;
 };
 
-test('shows a field for each variable with its default value, and runs the query with the chosen values', async () => {
+test('shows a field with the default value for each variable, and runs the query with the chosen values', async () => {
   await create({ name: 'Plan', type: 'List', values: ['free', 'pro', 3], default_value: 'free' });
   await create({ name: 'Min price', type: 'Number', default_value: 5 });
   await create({ name: 'Is paid', type: 'Boolean', default_value: true });
@@ -52,7 +52,7 @@ test('shows a field for each variable with its default value, and runs the query
   await page.context().close();
 });
 
-test("shows the API's message next to an invalid value, and keeps the typed text", async () => {
+test("shows the API's message next to an invalid variable value, and keeps the typed text", async () => {
   await create({ name: 'Amount', type: 'Number', default_value: 5 });
   const page = await open('SELECT {variables.amount} AS n');
   const amount = page.getByRole('group', { name: 'Values of variables' }).getByLabel('Amount', { exact: true });
@@ -165,7 +165,7 @@ test('lists the insights that use a variable before the variable is deleted', as
   await page.context().close();
 });
 
-test('lets a viewer change a variable on a dashboard, and saves the value for everyone', async () => {
+test('lets a viewer change a variable on a dashboard, and saves the value for all users', async () => {
   const { id } = await create({ name: 'Shown', type: 'Number', default_value: 1 });
   const { id: board } = await console.api<{ id: number }>('POST', 'dashboards', {
     name: 'Board',

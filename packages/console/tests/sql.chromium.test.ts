@@ -169,7 +169,7 @@ describe('the SQL page', () => {
     await page.context().close();
   });
 
-  test('displays each type of value, splits long results into pages, and says where a result ends', async () => {
+  test('displays each type of value, splits long results into pages, and shows whether a result is truncated', async () => {
     const page = await console.openSignedIn(
       addressOf(`SELECT timestamp, toDate(timestamp) AS day, toFloat(properties.price) AS price, properties.none AS missing, properties,
                   ['a', 'b'] AS list FROM events ORDER BY timestamp LIMIT 1`),
@@ -297,7 +297,7 @@ describe('the SQL page', () => {
     await page.context().close();
   });
 
-  test.each(['light', 'dark'] as const)('has no accessibility problems in the %s theme', async (colorScheme) => {
+  test.each(['light', 'dark'] as const)('passes the accessibility checks in the %s theme', async (colorScheme) => {
     const page = await console.open('sql');
     await page.emulateMedia({ colorScheme });
     await waitForRequests(page);

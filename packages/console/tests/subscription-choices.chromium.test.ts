@@ -18,7 +18,7 @@ async function checkPage(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 800 });
 }
 
-it('offers dashboards to choose from, and sends only the selected insights', async () => {
+it('offers dashboards for a subscription, and sends only the selected insights', async () => {
   const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'order' }] };
   const { id: dashboard } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Shop figures' });
   const names = ['Orders', 'Refunds', 'Visits', 'Carts', 'Searches', 'Sign-ups', 'Returns'];
@@ -75,7 +75,7 @@ it('offers dashboards to choose from, and sends only the selected insights', asy
   await page.context().close();
 });
 
-it('shows in the form why dashboards cannot be loaded', async () => {
+it('shows in the subscription form why dashboards cannot be loaded', async () => {
   const page = await console.open('settings/subscriptions');
   await page.route(/\/dashboards\?/, (route) => route.fulfill({ status: 403, json: { detail: 'Because of a test.' } }));
   await page.getByRole('button', { name: 'New subscription' }).click();
@@ -146,7 +146,7 @@ it('offers the last day of the month if some months do not have the chosen day',
   await page.context().close();
 });
 
-it('links a subscription to its dashboard by name, and says that email is not set up', async () => {
+it('links a subscription to its dashboard by name, and warns that email is not set up', async () => {
   const { id: dashboard } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Daily figures' });
   const { id } = await console.api<{ id: number }>('POST', 'subscriptions', {
     ...{ dashboard, target_type: 'email', target_value: 'ada@example.com' },

@@ -87,7 +87,7 @@ it("console-007, console-038: lists recipient types, and describes a new subscri
   await page.context().close();
 });
 
-it('insight-290: previews the report of a subscription to an insight, and shows the sent report', async () => {
+it('insight-290: previews the report of an insight subscription, and shows the sent report', async () => {
   const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'order' }] };
   const { id: insight } = await console.api<{ id: number }>('POST', 'insights', { name: 'Orders', query });
   const page = await console.open(`settings/subscriptions?open=new&insight=${insight}`);
@@ -157,7 +157,7 @@ it("suggests the user's email address, and keeps the preview's buttons in place 
   await page.context().close();
 });
 
-it("says next to the field that a report's insight or dashboard was deleted", async () => {
+it("shows next to the field that a report's insight or dashboard was deleted", async () => {
   const page = await console.open('settings/subscriptions?open=new&dashboard=999999');
   await page.getByRole('button', { name: 'Preview email' }).click();
   await page.getByRole('dialog').getByText('object does not exist').waitFor();
@@ -212,7 +212,7 @@ it.each<[object, string]>([
   await page.context().close();
 });
 
-it('lists deliveries with status and recipient, and gives advice about failures', async () => {
+it('lists deliveries with their status and recipient, and gives advice about failures', async () => {
   const id = await make({ title: 'Sent' });
   await console.query('DELETE FROM subscription_delivery WHERE subscription_id = $1', [id]);
   const page = await console.open(`settings/subscriptions?open=${id}`);
@@ -288,7 +288,7 @@ it.each([
   },
 );
 
-it('console-004 to console-007, console-020, console-039: keeps the view in the URL, and works by keyboard', async () => {
+it('console-004 to console-007, console-020, console-039: keeps the open subscription in the URL, works by keyboard', async () => {
   const title = '<img src=x onerror=alert(1)>';
   const id = await make({ title });
   const page = await console.open('settings/subscriptions?nonsense=1');

@@ -289,7 +289,7 @@ describe('the list of dead letters', () => {
     await page.context().close();
   });
 
-  it('console-008: says that the log is unavailable', async () => {
+  it('console-008: shows that the log is unavailable', async () => {
     const page = await console.open('live');
     await page.route(/dead_letters/, (route) =>
       route.fulfill({ status: 503, json: { detail: 'The event log does not respond.', code: 'log_unavailable' } }),
@@ -299,7 +299,7 @@ describe('the list of dead letters', () => {
     await page.context().close();
   });
 
-  it('console-035: tells members why they cannot see dead letters', async () => {
+  it('console-035: explains to members why they cannot see dead letters', async () => {
     await console.query('UPDATE membership SET level = 1', []);
     try {
       const page = await console.open('warnings?tab=letters');

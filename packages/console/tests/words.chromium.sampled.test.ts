@@ -68,46 +68,49 @@ function parseOrNull(text: string): unknown {
   }
 }
 
-describe.each([false, true])('with data: %s', (isFilled) => {
+describe.each([false, true])('pages with data: %s', (isFilled) => {
   beforeAll(async () => {
     if (isFilled) await fillCornerShop(console);
   });
 
   // In `npm test`, only a fifth of the pages is also tested without data.
   const fifth = sampleOf(everyPage, { count: Math.ceil(everyPage.length / 5), turn: 0 });
-  it.each(isFilled ? everyPage : fifth)('console-043: takes every text of %s from its words.ts', async (path) => {
-    const data = new Set<string>();
-    const reads: Promise<void>[] = [];
-    const note = (response: string) => {
-      const body = response.replaceAll(/^(event|data): /gm, '');
-      for (const line of body.startsWith('{') ? [body] : body.split('\n'))
-        for (const text of textsIn(parseOrNull(line))) data.add(text);
-    };
-    const prepare = (visitor: BrowserContext) => {
-      visitor.on('response', (response) => {
-        // Skip the response of an open stream, because it never ends.
-        if (isFilled || !response.url().includes('/live/events')) reads.push(response.text().then(note, () => {}));
-      });
-    };
-    const page = await visitShop(console, isFilled ? (views[path] ?? path) : path, { isOpen: isFilled, prepare });
-    const texts = await textsOfPage(page);
-    // Wait for the responses, because they contain all data on the page.
-    await Promise.all(reads);
-    const outside = new Set<string>();
-    const all = [...data];
-    const isData = (text: string) => !/\p{L}{2}/u.test(text) || all.some((one) => one.includes(text));
-    for (const text of texts) {
-      // Some texts consist of property names and values, such as `path /shelf · results 12`.
-      const parts = unmarked(text)
-        .replaceAll('"', '')
-        .split(/ *[·\n] */);
-      const isKnown = (part: string) =>
-        isData(part) || (data.has(part.split(' ')[0] ?? '') && isData(part.replace(/^\S+ /, '')));
-      if (!parts.every(isKnown)) outside.add(text);
-    }
-    expect(await page.getByText('⟦').count()).toBeGreaterThan(10);
-    expect([...outside]).toEqual([]);
-    expect(await page.locator('html').getAttribute('lang')).toBe('en');
-    await page.context().close();
-  });
+  it.each(isFilled ? everyPage : fifth)(
+    'console-043: takes every interface string of %s from its words.ts',
+    async (path) => {
+      const data = new Set<string>();
+      const reads: Promise<void>[] = [];
+      const note = (response: string) => {
+        const body = response.replaceAll(/^(event|data): /gm, '');
+        for (const line of body.startsWith('{') ? [body] : body.split('\n'))
+          for (const text of textsIn(parseOrNull(line))) data.add(text);
+      };
+      const prepare = (visitor: BrowserContext) => {
+        visitor.on('response', (response) => {
+          // Skip the response of an open stream, because it never ends.
+          if (isFilled || !response.url().includes('/live/events')) reads.push(response.text().then(note, () => {}));
+        });
+      };
+      const page = await visitShop(console, isFilled ? (views[path] ?? path) : path, { isOpen: isFilled, prepare });
+      const texts = await textsOfPage(page);
+      // Wait for the responses, because they contain all data on the page.
+      await Promise.all(reads);
+      const outside = new Set<string>();
+      const all = [...data];
+      const isData = (text: string) => !/\p{L}{2}/u.test(text) || all.some((one) => one.includes(text));
+      for (const text of texts) {
+        // Some texts consist of property names and values, such as `path /shelf · results 12`.
+        const parts = unmarked(text)
+          .replaceAll('"', '')
+          .split(/ *[·\n] */);
+        const isKnown = (part: string) =>
+          isData(part) || (data.has(part.split(' ')[0] ?? '') && isData(part.replace(/^\S+ /, '')));
+        if (!parts.every(isKnown)) outside.add(text);
+      }
+      expect(await page.getByText('⟦').count()).toBeGreaterThan(10);
+      expect([...outside]).toEqual([]);
+      expect(await page.locator('html').getAttribute('lang')).toBe('en');
+      await page.context().close();
+    },
+  );
 });
