@@ -59,6 +59,6 @@ async function follow(stream: Response, messages: Record<string, unknown>[]): Pr
       for (const frame of frames) if (frame.startsWith('data: ')) messages.push(JSON.parse(frame.slice(6)));
     }
   } catch {
-    // The stream ends with the test.
+    // The stream breaks when the test ends, so ignore the error.
   }
 }

@@ -73,7 +73,6 @@ async function storedBy(library: string, names: readonly string[]): Promise<Stor
   return events;
 }
 
-/** Starts a program, and waits until it prints a URL. */
 async function startProgram(command: readonly string[], cwd: string, env: Record<string, string>) {
   const [program = '', ...programArguments] = command;
   const child = spawn(program, programArguments, {

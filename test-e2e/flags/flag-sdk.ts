@@ -1,6 +1,5 @@
 import type { FlagCase } from './flag-cases.ts';
 
-/** The server and the keys for an SDK. */
 export interface FlagTarget {
   ingestUrl: string;
   projectApiKey: string;
@@ -15,7 +14,7 @@ export interface SdkResult {
   payload?: unknown;
 }
 
-/** An SDK, used as in its documentation except for the host. */
+/** An SDK with the setup that its documentation describes, except for the host. */
 export interface FlagSdk {
   /** Name and version in the package registry: `posthog-node 5.70.0`. */
   name: string;

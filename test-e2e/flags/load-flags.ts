@@ -59,7 +59,7 @@ async function makeGroupTypesAndPersons({ services, tenant, document, staticCoho
   });
 }
 
-/** Creates a document's cohorts. @returns their IDs, by the name in the document */
+/** @returns the cohorts' IDs, by the name in the document */
 async function makeCohorts(loading: Loading, pastApi: StoredPastApi): Promise<Map<string, number>> {
   const { tenant, services, document, staticCohorts } = loading;
   const ids = new Map<string, number>();

@@ -24,7 +24,6 @@ interface Generation {
   packageName: string;
   calls: readonly Call[];
   connect(target: Target, options: { historicalMigration?: boolean }): NodeClient;
-  /** Sends all pending events, and closes the client. */
   end(client: NodeClient): Promise<void>;
 }
 

@@ -14,7 +14,7 @@ export interface Target {
   projectApiKey: string;
 }
 
-/** An SDK under test, used as in its documentation except for the host. */
+/** An SDK with the setup that its documentation describes, except for the host. */
 export interface Sdk {
   /** Name and version in the package registry: `posthog-node 5.70.0`. */
   name: string;

@@ -1,7 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import type { Exchange } from './recording-proxy.ts';
 
-/** An event as an SDK sent it. */
 export interface SentEvent {
   event: string;
   /** Empty in some SDKs. */

@@ -1,4 +1,3 @@
-/** Prints a table with aligned columns, followed by notes. */
 export function printTable(title: string, { rows, notes = [] }: { rows: string[][]; notes?: string[] }): void {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((cells) => cells[column]?.length ?? 0)));
   const lines = rows.map((cells) =>

@@ -25,7 +25,6 @@ export interface ServicesOptions {
   settings?: Record<string, string>;
   /** Converts the database URL to the URL for the services. */
   databaseUrlForServices?: (url: string) => string;
-  /** File for the services' complete logs. */
   logFile?: string;
 }
 

@@ -16,7 +16,6 @@ export interface ReleaseBuild {
   /** Directory of the programs and their dependencies. */
   directory: string;
   files: { gateway: string; consumer: string };
-  /** Runs the release's `millrace` command and returns its output. */
   command(words: readonly string[], settings: Record<string, string>): Promise<string>;
 }
 

@@ -4,7 +4,7 @@ export interface DnsServer {
   /** In the resolver format: `127.0.0.1:port`. */
   address: string;
   /**
-   * Sets a name's TXT records. Each record consists of strings of at most 255 bytes. Names without TXT records get
+   * Sets a name's TXT records. Each record consists of strings of at most 255 bytes. Names that were never set get
    * NXDOMAIN.
    */
   setTxt(name: string, records: string[][]): void;

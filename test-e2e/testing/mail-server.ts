@@ -9,7 +9,7 @@ export interface ReceivedMail {
   to: string[];
   /** Headers by lower-case name. Continuation lines are joined, but encoded words are not decoded. */
   headers: Record<string, string>;
-  /** The plain text. */
+  /** The plain text of the mail. */
   body: string;
   /** Empty if the mail contains only plain text. */
   html: string;

@@ -35,8 +35,8 @@ export function sampleOf<T>(cases: readonly T[], { count, turn }: { count: numbe
 }
 
 /**
- * Returns the seed for random test data: `MILLRACE_SEED` if it is set, and `otherwise` if not, which is random by
- * default. The caller must print the seed, for example in the test title, so that failures are reproducible.
+ * Returns `MILLRACE_SEED` if it is set, and otherwise the argument, which is random by default. The caller must print
+ * the seed, for example in the test title, so that failures are reproducible.
  * @throws Error if `MILLRACE_SEED` is not an integer
  */
 export function testSeed(otherwise: number = Math.floor(Math.random() * 1e9)): number {

@@ -24,7 +24,7 @@ export function createIdentity(parts: IdentityParts): Partial<Client> {
   };
 }
 
-/** `client` provides the flag methods, because some builds do not include flags. */
+/** Includes the client, because some builds do not have its flag methods. */
 interface IdentityParts extends EventParts {
   client: Client;
   capture: Core['capture'];

@@ -103,7 +103,6 @@ function captureRoutes({ signals, options, capture }: Core, isOfFirst: () => boo
   signals.on('options', watch);
 }
 
-/** How an application navigated to another path. */
 type NavigationType = 'pushState' | 'replaceState' | 'popstate';
 
 /** Calls `onPath` when a single-page application has navigated to another path. */

@@ -15,7 +15,6 @@ interface Documented {
   labels: Set<string>;
 }
 
-/** Labels that Prometheus adds to every series. */
 const labelsOfPrometheus = ['cluster', 'namespace', 'service', 'pod', 'instance', 'job', 'component', 'le'];
 
 const documented = new Map<string, Documented>(

@@ -3,7 +3,6 @@ import { runProgram } from '@millrace/stack/run-program';
 import { readDebianFiles } from '../../cluster/index.ts';
 import { root } from '../testing/render-chart.ts';
 
-/** Runs promtool, which evaluates alert rules on given series. */
 export async function runPromtool(...programArguments: string[]) {
   const files = await readDebianFiles('prometheus', ['prometheus']);
   return runProgram(join(files, 'usr/bin/promtool'), programArguments, { cwd: root });

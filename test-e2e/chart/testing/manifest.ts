@@ -96,7 +96,6 @@ export function getEnvironment(manifest: Manifest): Record<string, string> {
   );
 }
 
-/** Returns the namespace, labels and ports of the pods in a Deployment, Job or Pod. */
 export function getPodParty(manifest: Manifest): PodParty {
   const { labels = {} } = manifest.kind === 'Pod' ? manifest.metadata : (manifest.spec.template?.metadata ?? {});
   const ports = (getPodSpec(manifest)?.containers ?? []).flatMap((container) => container.ports ?? []);

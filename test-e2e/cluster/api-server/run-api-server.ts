@@ -21,7 +21,6 @@ export interface ApiServerOptions {
   flags?: readonly string[];
 }
 
-/** A running API server and its etcd. */
 export interface RunningApiServer extends RunningServer {
   kubeconfig: string;
   certificates: ClusterCertificates;
@@ -126,7 +125,6 @@ interface ClusterCertificates {
   server: { cert: string; key: string };
   /** Certificate with which the API server authenticates to other API servers, such as the metrics API. */
   frontProxy: { cert: string; key: string };
-  /** Key that signs service account tokens. */
   serviceAccountKey: string;
 }
 

@@ -80,7 +80,7 @@ test("returns each policy's last version, and when the policy was deleted", () =
   const known = collectPolicies([
     ...[policyChange(1500, 'ADDED', 'a'), policyChange(1500, 'ADDED', 'b')],
     ...[policyChange(2500, 'MODIFIED', 'a', spec), policyChange(3500, 'DELETED', 'b')],
-    // When a watch ends, a new watch starts.
+    // After a watch ends, the next watch reports existing policies as added again.
     policyChange(9000, 'ADDED', 'a', spec),
   ]);
   expect(known).toMatchObject([

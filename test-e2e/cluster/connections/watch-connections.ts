@@ -90,7 +90,6 @@ export function parseConntrackEvent(line: string): ConnectionEvent | null {
   };
 }
 
-/** An object change, as reported by the API server. */
 export interface WatchEvent<T> {
   /** When the change was reported, in milliseconds since 1970. */
   at: number;

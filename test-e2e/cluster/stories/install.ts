@@ -7,7 +7,7 @@ import type { StoryStores } from './story-stores.ts';
 
 export interface Installation {
   projectApiKey: string;
-  /** Times in seconds for which a new operator must wait. */
+  /** How many seconds a new operator waits for each step. */
   seconds: { ready: number; keys: number; visible: number };
 }
 

@@ -10,7 +10,7 @@ import type { ClientLoad } from './judge-load.ts';
 export interface SdkLoad extends ClientLoad {
   /** Number of rejected requests by status. Status 0 means that no response arrived. */
   refusals: Map<number, number>;
-  /** Returns the load's duration so far in seconds, until it stops. */
+  /** Returns the load's duration in seconds, up to now or until it stopped. */
   seconds(): number;
   waiting(): number;
 }

@@ -5,7 +5,6 @@ export interface ClusterReport {
   /** Versions and resources, one per line. */
   surroundings: string[];
   installation: Installation['seconds'];
-  /** Number of captured events per second. */
   eventsPerSecond: number;
   results: StoryResult[];
   failures: { name: string; reason: string }[];

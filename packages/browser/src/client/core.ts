@@ -12,7 +12,7 @@ export interface Signals {
   otherTab: undefined;
   /** The client was reset for a new visitor. All data was deleted except the `bootstrap` option. */
   reset: undefined;
-  /** A new session replaced the previous one, in this tab or another. */
+  /** A new session replaced the previous session, in any tab. */
   session: { sessionId: string; windowId: string };
   sessionId: Parameters<Parameters<Client['onSessionId']>[0]>;
   options: Partial<Options>;

@@ -5,7 +5,7 @@ import type { Bootstrap } from '../client/options.ts';
 import type { Properties } from '../client/values.ts';
 import { createFlagsDocument, type FlagSnapshot, type FlagsDocument, updateFlagSnapshot } from './flag-snapshot.ts';
 
-/** The names of the stored properties. */
+/** Names of the stored flag properties. */
 const names = Object.keys(updateFlagSnapshot({ flags: {} }, {}));
 
 export function createFlagState({ store, options }: Core) {
@@ -56,7 +56,6 @@ export function createFlagState({ store, options }: Core) {
       return true;
     },
 
-    /** Returns the properties that are added to every event. */
     eventProperties(): Properties {
       const { $enabled_feature_flags: values = {}, ...known } = state.known;
       const ofFlags = Object.entries(values).map(([key, value]) => [`$feature/${key}`, value]);

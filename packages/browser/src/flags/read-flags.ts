@@ -109,7 +109,7 @@ export function createFlagCallReporter({ store, options, isCapturing, capture }:
       held.clear();
       return keys;
     },
-    /** Makes the next read of each flag count as the first, for a new person. */
+    /** Forgets which flag calls were captured, because the person has changed. */
     forget(): void {
       held.clear();
       store.remove(reportedKey);

@@ -16,7 +16,7 @@ const formerNames: Record<string, string> = {
   property_blacklist: 'property_denylist',
 };
 
-/** Options that also accept values of another type than their default. */
+/** Options that also accept values whose type differs from their default's type. */
 const allowed: { [Name in keyof Options]?: (value: unknown) => boolean } = {
   autocapture: isObject,
   rageclick: isObject,

@@ -73,7 +73,6 @@ export function selectElements(root: Node, selector: string): Iterable<Element> 
   return query.call(root, selector);
 }
 
-/** Yields the child nodes of an element, up to a maximum number. */
 export function* listChildren(element: Element, most = 1000): Generator<Node> {
   for (let child = firstChild.call(element); child && most--; child = nextSibling.call(child)) yield child;
 }

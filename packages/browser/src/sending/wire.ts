@@ -57,7 +57,7 @@ export async function sendRequest(
     const text = await response.text();
     const json = attempt(() => JSON.parse(text)) ?? null;
     // A redirect may turn a POST request into a GET request for a different page, so status 200 does not confirm that
-    // the service received the events.
+    // the service received the body.
     const isLost = response.redirected && method === 'POST' && !json?.status && !json?.flags;
     const status = isLost ? 302 : response.status;
     return { status, json, ...retryAfter(response.headers.get('Retry-After')) };

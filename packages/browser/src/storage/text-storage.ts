@@ -13,8 +13,8 @@ export interface TextStorage {
 const known: { localStorage?: Storage | null; sessionStorage?: Storage | null } = {};
 
 /**
- * Returns null if the storage is missing, blocked or full, or if the browser's private mode rejects writes. Tests
- * writing only once per page, because the test takes milliseconds.
+ * Returns null if the storage is missing, blocked or full, or if the browser's private mode rejects writes. The storage
+ * is tested only once, because the test takes milliseconds.
  */
 export function openWebStorage(kind: 'localStorage' | 'sessionStorage'): Storage | null {
   if (known[kind] === undefined) {

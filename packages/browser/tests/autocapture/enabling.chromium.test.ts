@@ -43,7 +43,7 @@ describe('autocapture', () => {
     [['off', 'none'], {}, false],
     [['off', 'on'], {}, true],
     [['on'], { autocapture: false }, false],
-    // With these options, the library does not request settings.
+    // With `advanced_disable_flags`, the library does not request settings.
     [['none'], { advanced_disable_flags: true }, true],
     [['off'], { advanced_disable_flags: true }, true],
   ];

@@ -15,7 +15,6 @@ const row = (of: string, options: Record<string, unknown>, isNothing?: true): Ch
 const autocapture = (of: string, chosen: Record<string, unknown>, isNothing?: true) =>
   row(of, { autocapture: chosen }, isNothing);
 
-/** Cases for autocapture options, all with the same page and visit. */
 export const optionCases: ChainCase[] = [
   row('no options', {}),
   row('autocapture disabled', { autocapture: false }, true),

@@ -3,7 +3,6 @@ import { type ChainCase, change, click, repeatText } from './chain-case.ts';
 
 const icon = '<svg class="icon big" viewBox="0 0 9 9"><g><path id="p" d="M0 0h9v9z"/></g></svg>';
 
-/** Cases for the choice of the captured element. */
 export const targetCases: ChainCase[] = [
   {
     of: 'a button',

@@ -7,7 +7,6 @@ import { startSite } from '../support/start-site.ts';
 
 declare const posthog: import('../../src/index.ts').Client;
 
-/** Types into many kinds of fields, and checks that no request contains the typed text. */
 describe('typed text in autocaptured events', () => {
   let browser: Browser;
   let ingest: ScriptedIngest;
@@ -107,7 +106,7 @@ function fillForm(seed: number): string[] {
   const secret = () => {
     const words = ['zq', 'Ünï', '漢字', 'a b', '"quoted"', 'x\\y', '<b>', "it's", '👍'];
     const text = `s${seed}x${secrets.length}k${pick(words)}${random(1e9)}`;
-    // A request body contains the text in JSON that was encoded as JSON again, so escape the text in the same way.
+    // Search for the text up to the first quote or backslash, because later characters are escaped in request bodies.
     secrets.push(JSON.stringify(text).slice(1, -1).split(/["\\]/)[0] ?? text);
     return text;
   };

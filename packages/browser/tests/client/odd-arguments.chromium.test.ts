@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterEach(() => lab.visitors.leave());
 afterAll(() => lab.stop());
 
-/** An expression for values that methods do not expect. */
+/** JavaScript expression for a list of values that methods do not expect. */
 const odd = `(() => {
   const circle = { name: 'circle' }; circle.self = circle; circle.list = [circle];
   const trap = new Proxy({}, { get() { throw new Error('trap'); }, ownKeys() { throw new Error('trap'); }, has() { throw new Error('trap'); } });

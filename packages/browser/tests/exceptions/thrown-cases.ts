@@ -1,4 +1,3 @@
-/** Expressions for the values that an application may throw. */
 export const thrownCases: [of: string, thrown: string][] = [
   ['an error', `new Error('broken')`],
   ['an error of a subclass', `new TypeError('not that')`],
@@ -71,7 +70,6 @@ export const thrownCases: [of: string, thrown: string][] = [
 ];
 
 const at = 'https://shop.example/assets/app.js';
-/** Stacks in the formats of different browsers. */
 export const stackCases: [of: string, stack: string][] = [
   [
     'Chrome',

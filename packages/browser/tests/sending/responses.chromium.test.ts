@@ -169,7 +169,7 @@ test('cancels a request that has no response after a minute, and repeats it', as
   expect(givenUp).toEqual([]);
   await page.clock.runFor(10_000);
   await eventually(async () => {
-    // The library may detect the cancelled request only after this time.
+    // The library may need some time to detect the cancelled request.
     await page.clock.runFor(100);
     expect(names()).toEqual(['slow 0']);
   });

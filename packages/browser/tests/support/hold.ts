@@ -1,4 +1,4 @@
-/** With `after`, a scripted response is sent only when the test calls `release`. */
+/** Delays a scripted response until the test calls `release`. */
 interface Hold {
   after: Promise<void>;
   release(): void;
