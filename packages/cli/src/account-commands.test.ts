@@ -71,7 +71,7 @@ test('renames an organization, a project together with its first environment, or
   });
 });
 
-test('commands delete nothing without --yes', async () => {
+test('delete commands delete nothing without --yes', async () => {
   for (const [args, what] of [
     [['org', 'delete', ...ofOrganization()], 'the organization '],
     [['project', 'delete', ...ofProject()], 'the project '],

@@ -53,7 +53,7 @@ const entry = (command: string, fields: Record<string, unknown>, changes: unknow
   }),
 });
 
-test('records adding, changing and removing members, with their membership level before and after', async () => {
+test('records the membership level before and after a member is added, changed or removed', async () => {
   const of = ['--organization', tenant.organizationId, '--user', 'grace@example.com'];
   const added = await historyOf('member', 'add', ...of);
   const common = { organization_id: tenant.organizationId, scope: 'OrganizationMembership', item_id: added.result.id };
@@ -88,7 +88,7 @@ test('records the new account, its membership and its first key when an invite i
   expect(rows).toMatchObject(['User', 'OrganizationMembership', 'PersonalAPIKey'].map(created));
 });
 
-test('records creating, rolling and revoking keys without any part of their values', async () => {
+test('records creating, rolling and revoking keys without any substring of their values', async () => {
   const made = await historyOf('key', 'create', '--user', String(userId), '--label', 'CI', '--scopes', '*');
   const common = { organization_id: null, scope: 'PersonalAPIKey', item_id: made.result.id };
   const { rows } = made;

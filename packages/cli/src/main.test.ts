@@ -64,7 +64,7 @@ const keyCount = (personalApiKey: unknown) =>
   database.prisma.personal_api_key.count({ where: { secure_value: hashPersonalApiKey(String(personalApiKey)) } });
 
 test(
-  '`bootstrap` makes an empty database usable, but only once',
+  '`bootstrap` sets up an empty database, but only once',
   async () => {
     await useDatabase({ isMigrated: false });
     const first = await millraceJson(
@@ -168,7 +168,7 @@ test(
 );
 
 test(
-  'exits without an error when the reader closes its output early',
+  'exits without an error when the reader closes the pipe early',
   async () => {
     await useDatabase({ isMigrated: true });
     const env = { DATABASE_URL: testDatabase.url };

@@ -44,7 +44,7 @@ const unknown = '00000000-0000-4000-8000-000000000000';
 const anyTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
 
 describe('commands with --json', () => {
-  test('create and list organizations and set their plans', async () => {
+  test('creates and lists organizations, and sets their plans', async () => {
     const created = await runJson('org', 'create', '--name', 'Second', '--plan', 'free');
     expect(created).toEqual({ id: expect.any(String), name: 'Second', plan: 'free', createdAt: anyTime });
     const { id } = created as { id: string };
@@ -66,7 +66,7 @@ describe('commands with --json', () => {
     });
   });
 
-  test('keep the other limits of a plan when one limit is changed', async () => {
+  test("keeps a plan's other limits when one limit is changed", async () => {
     const { id } = (await runJson('org', 'create', '--name', 'Limited')) as { id: string };
     const set = (...options: string[]) => runJson('plan', 'set', '--organization', id, '--plan', 'free', ...options);
     expect(await set('--events-per-month', '1000000', '--events-per-second', '0')).toMatchObject({
@@ -88,7 +88,7 @@ describe('commands with --json', () => {
     }
   });
 
-  test('add, list and remove restrictions', async () => {
+  test('adds, lists and removes restrictions', async () => {
     const add = (...options: string[]) =>
       runJson('restriction', 'add', '--project-api-key', 'phc_noisy', '--kind', ...options);
     const whole = await add('drop_event', '--note', 'a broken release');
@@ -112,7 +112,7 @@ describe('commands with --json', () => {
     expect(wrongKind.err).toContain('Must be drop_event or force_overflow or skip_person_processing.');
   });
 
-  test('create users and add them as members', async () => {
+  test('creates users and adds them as members', async () => {
     const user = await runJson('user', 'create', '--email', 'new@example.com', '--first-name', 'New');
     const { id } = user as { id: number };
     expect(user).toEqual({
@@ -134,14 +134,14 @@ describe('commands with --json', () => {
     expect(await runJson('user', 'list', '--organization', tenant.organizationId)).toHaveLength(2);
   });
 
-  test('deactivate and activate users', async () => {
+  test('deactivates and activates users', async () => {
     const { id, email } = await createUser(database.sql, { email: 'leaver@example.com' });
     expect(await runJson('user', 'deactivate', String(id))).toMatchObject({ id, isActive: false });
     expect(await runJson('user', 'activate', email)).toMatchObject({ id, isActive: true });
     expect((await run(['user', 'deactivate', '999999'])).err).toBe('error: --user: User not found.\n');
   });
 
-  test('change membership levels and remove members, but keep the last owner', async () => {
+  test('changes membership levels and removes members, but keeps the last owner', async () => {
     const { id: userId } = await createUser(database.sql, { email: 'climber@example.com' });
     const member = ['--organization', tenant.organizationId, '--user', String(userId)];
     await runJson('member', 'add', ...member);
@@ -164,7 +164,7 @@ describe('commands with --json', () => {
     }
   });
 
-  test('accept invites for people with and without an account, and withdraw invites', async () => {
+  test('accepts invites for people with and without a user account, and withdraws invites', async () => {
     const invite = (email: string) =>
       database.prisma.organization_invite.create({
         data: {
@@ -205,7 +205,7 @@ describe('commands with --json', () => {
     }
   });
 
-  test('create and list projects', async () => {
+  test('creates and lists projects', async () => {
     const args = ['--organization', tenant.organizationId, '--name', 'App', '--timezone', 'Asia/Tokyo'];
     const created = await runJson('project', 'create', ...args);
     expect(created).toEqual({
@@ -224,7 +224,7 @@ describe('commands with --json', () => {
     ]);
   });
 
-  test('create and list environments', async () => {
+  test('creates and lists environments', async () => {
     const created = await runJson('environment', 'create', '--project', String(tenant.projectId), '--name', 'Staging');
     expect(created).toEqual({
       environmentId: expect.any(Number),
@@ -243,7 +243,7 @@ describe('commands with --json', () => {
     );
   });
 
-  test('create, list, roll and revoke the keys of one user', async () => {
+  test("creates, lists, rolls and revokes one user's keys", async () => {
     const { id: userId } = await createUser(database.sql, { email: 'keys@example.com' });
     expect(await runJson('key', 'list', '--user', 'KEYS@example.com')).toEqual([]);
     const args = ['--label', 'Limited', '--scopes', '*', '--projects', String(tenant.environmentId)];
@@ -256,7 +256,7 @@ describe('commands with --json', () => {
     expect(await runJson('key', 'list', '--user', String(userId))).toEqual([]);
   });
 
-  test('report that there are no migrations to apply', async () => {
+  test('reports that no migrations are pending', async () => {
     expect(await run(['migrate', '--json'])).toEqual({
       exitCode: 0,
       out: '{\n  "applied": []\n}\n',
@@ -266,7 +266,7 @@ describe('commands with --json', () => {
 });
 
 describe('commands without --json', () => {
-  test('align the columns of a table without trailing white space', async () => {
+  test('aligns the columns of a table without trailing white space', async () => {
     const { out } = await run(['project', 'list', '--organization', tenant.organizationId]);
     const [head = '', first = ''] = out.split('\n');
     expect(head).toMatch(/^project id {2}environment id {2}organization id/);
@@ -274,7 +274,7 @@ describe('commands without --json', () => {
     expect(out).not.toMatch(/ \n/);
   });
 
-  test('report an empty table on standard error', async () => {
+  test('reports an empty table on standard error', async () => {
     await createUser(database.sql, { email: 'nokeys@example.com' });
     expect(await run(['key', 'list', '--user', 'nokeys@example.com'])).toEqual({
       exitCode: 0,
@@ -283,7 +283,7 @@ describe('commands without --json', () => {
     });
   });
 
-  test('replace control characters', async () => {
+  test('replaces control characters in a table', async () => {
     // Commands reject such a name, so write it directly to the database.
     await database.sql.query('UPDATE project SET name = $2 WHERE organization_id = $1', [
       tenant.organizationId,
@@ -433,7 +433,7 @@ const refusals: [string[], number, RegExp][] = [
 ];
 
 describe('invalid command lines', () => {
-  test.each(refusals)('are rejected: %p', async (args, exitCode, line) => {
+  test.each(refusals)('rejects the command line %p', async (args, exitCode, line) => {
     const before = await counts();
     const outcome = await run(args);
 

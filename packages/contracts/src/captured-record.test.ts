@@ -10,7 +10,7 @@ test.each([
   expect(computeRecordKey(topic, 'phc_a', 'user-1')).toBe(expected);
 });
 
-test('keeps the distinct ID unchanged in the key of a record', () => {
+test("keeps the distinct ID unchanged in a record's key", () => {
   expect(computeRecordKey('live', 'phc_a', 'a:b ü👍')).toBe('phc_a:a:b ü👍');
 });
 

@@ -9,7 +9,7 @@ import {
   toLimitFeatures,
 } from './plans.ts';
 
-test('the full plan has every feature, and the free plan has none', () => {
+test('the full plan has every feature, and the free plan has no features', () => {
   expect(listProductFeatures('free')).toEqual([]);
   expect(listProductFeatures('full').map(({ key }) => key)).toEqual([...planFeatures]);
   for (const { name } of listProductFeatures('full')) expect(name).toMatch(/^[A-Z]/);
@@ -43,7 +43,7 @@ test('findPlanFeature returns a feature with its limit, or null', () => {
   expect(findPlanFeature([feature], 'environments')).toBeNull();
 });
 
-test('recognizes the names of plans and features, and no others', () => {
+test('recognizes the names of plans and features, and rejects all others', () => {
   expect([isPlanName('full'), isPlanName('gold'), isPlanFeature('subscriptions'), isPlanFeature('full')]).toEqual([
     true,
     false,

@@ -1,6 +1,6 @@
 import { consumerGroup, eventTopics, topicNames } from './topics.ts';
 
-test('topic names without a prefix are the documented ones', () => {
+test('topic names without a prefix match the documented names', () => {
   expect(topicNames()).toEqual({
     live: 'events.live',
     historical: 'events.historical',

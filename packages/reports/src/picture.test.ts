@@ -42,7 +42,7 @@ describe('drawInsight', () => {
     expect(svg).toContain('>Conversion rate<');
   });
 
-  it('shows an increase in the color for bad changes if the insight has isIncreaseBad', () => {
+  it('draws an increase in the color for bad changes if the insight has isIncreaseBad', () => {
     const results = [
       series('errors', { compare_label: 'current' }),
       series('errors', { compare_label: 'previous', count: 5000 }),
@@ -55,7 +55,7 @@ describe('drawInsight', () => {
     expect([colorOf({}), colorOf({ isIncreaseBad: true })]).toEqual(['#1e7a4c', '#b3372f']);
   });
 
-  it('uses the colors of the console, with the neutral color for the other values of a breakdown', () => {
+  it("uses the console's colors, with the neutral color for a breakdown's \"other\" values", () => {
     const svg = draw([series('a'), series('b', { breakdown_value: '$$_posthog_breakdown_other_$$' })]);
     expect(svg).toContain(`stroke="${seriesColors.light[0]}"`);
     expect(svg).toContain(`stroke="${otherColor.light}"`);
@@ -68,7 +68,7 @@ describe('drawInsight', () => {
     expect(svg).not.toContain(`fill="${seriesColors.light[1]}"`);
   });
 
-  it('leaves out intervals of retention that have not begun, and marks the one in progress', () => {
+  it('leaves out retention intervals that have not begun, and marks the interval in progress', () => {
     const query = { kind: 'RetentionQuery', retentionFilter: { period: 'Day' } };
     const group = (date: string, counts: number[]) => ({
       date: `${date}T00:00:00Z`,

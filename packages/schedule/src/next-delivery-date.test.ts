@@ -123,7 +123,7 @@ describe('nextDeliveryDate', () => {
   );
 });
 
-describe('local time', () => {
+describe('deliveries at a local time', () => {
   const nine = every('2025-01-06T14:00Z');
   const timeZone = 'America/New_York';
   test.each([
@@ -162,14 +162,14 @@ describe('local time', () => {
   });
 });
 
-describe('ends and unusual rules', () => {
+describe('rules that end, and unusual rules', () => {
   test('includes the until date, to the second', () => {
     const words = every('2025-01-01T10:00Z', { until: '2025-01-16T10:00Z' });
     expect(next('2025-01-15T11:00Z', words)).toBe('2025-01-16T10:00Z');
     expect(next('2025-01-16T11:00Z', words)).toBeNull();
   });
 
-  test('counts from the start of the rule instead of from now', () => {
+  test('counts occurrences from the start of the rule instead of from now', () => {
     const words = every('2025-01-01T10:00Z', { frequency: 'weekly', count: 3 });
     expect(next('2025-01-10T00:00Z', words)).toBe('2025-01-15T10:00Z');
     expect(next('2025-01-15T10:00Z', words)).toBeNull();
@@ -188,7 +188,7 @@ describe('ends and unusual rules', () => {
     ['position 0', every('2025-01-01T00:00Z', { byweekday: monday, bysetpos: 0 })],
     ['a start after the last supported date', every('9999-12-31T23:59Z', { until: '2025-01-01T00:00Z' })],
     ['a huge interval', every('2020-01-01T00:00Z', { frequency: 'yearly', interval: 2_147_483_647 })],
-  ])('returns null for %s', (_name, words) => expect(next('2025-02-01T00:00Z', words)).toBeNull());
+  ])('returns no date for %s', (_name, words) => expect(next('2025-02-01T00:00Z', words)).toBeNull());
 
   test('handles a rule with a count that started two thousand years ago', () => {
     expect(next('2025-01-15T00:00Z', every('0001-01-01T10:00Z', { count: 2_000_000 }))).toBe('2025-01-15T10:00Z');

@@ -106,7 +106,7 @@ test('the release notes only contain the section of this version', async () => {
   expect(notes).not.toMatch(/^## |\]\(docs\//m);
 });
 
-test('publishing names its missing requirements, and builds nothing', async () => {
+test('publishing names its missing requirements, and then builds nothing', async () => {
   const output = join(directory, 'none');
   const published = await runProgram('npm', ['run', 'release', '--', '--output', output], { cwd: root });
   expect(published.status).toBe(1);
@@ -122,7 +122,7 @@ test('publishing names its missing requirements, and builds nothing', async () =
   expect(await readdir(directory)).not.toContain('none');
 });
 
-describe('publishing', () => {
+describe('publishing a release', () => {
   const progress = { print: () => {}, step: <T>(_: string, work: (tell: () => void) => Promise<T>) => work(() => {}) };
   let programs: string;
   let release: { version: string; output: string; progress: typeof progress };
@@ -142,7 +142,7 @@ describe('publishing', () => {
     env = { PATH, ...repositories, REGISTRY_USER: 'ada', REGISTRY_PASSWORD: 'secret' };
   });
 
-  test('logs in without showing the password, and uploads the image, the chart and the packages', async () => {
+  test('logs in without exposing the password, and uploads the image, the chart and the packages', async () => {
     const calls = join(directory, 'calls');
     await publish(release, { ...env, CALLS: calls, GH_TOKEN: 'token' });
     expect((await readFile(calls, 'utf8')).replaceAll(`${made}/`, '').trim().split('\n')).toEqual([

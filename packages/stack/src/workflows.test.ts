@@ -24,7 +24,7 @@ const commandsOf = (workflow: Workflow) => stepsOf(workflow).flatMap(({ run }) =
 describe.each(readdirSync(folder))('the workflow %s', (name) => {
   const workflow = readWorkflow(name);
 
-  test('only runs scripts from package.json, with files that exist', () => {
+  test('the workflow only runs scripts from package.json whose files exist', () => {
     const commands = commandsOf(workflow).filter((command) => !command.startsWith('wsl '));
     expect(commands.length).toBeGreaterThan(0);
     for (const command of commands) {
@@ -34,7 +34,7 @@ describe.each(readdirSync(folder))('the workflow %s', (name) => {
     }
   });
 
-  test("only uses GitHub's own actions for checkout and Node.js, pinned to a commit", () => {
+  test("the workflow only uses GitHub's own actions for checkout and Node.js, pinned to a commit", () => {
     const others = stepsOf(workflow).flatMap(({ uses }) =>
       uses === undefined || /^actions\/(checkout|setup-node)@[0-9a-f]{40}$/.test(uses) ? [] : [uses],
     );

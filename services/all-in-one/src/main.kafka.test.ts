@@ -157,7 +157,7 @@ test('events acknowledged during shutdown are stored after a restart', async () 
   expect(stored).toHaveLength(new Set(stored).size);
 });
 
-test('names the consumer as not ready while it cannot connect, and the other services keep working', async () => {
+test('reports the consumer as not ready while it cannot connect, and keeps the other services running', async () => {
   const { ingestUrl, apiUrl, healthUrl } = await start({ EVENT_LOG: 'kafka', KAFKA_BROKERS: '127.0.0.1:1' });
   expect(await readiness(healthUrl)).toMatchObject({
     status: 503,

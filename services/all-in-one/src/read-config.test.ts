@@ -51,7 +51,7 @@ test.each([
   expect(problemsOf(env)).toEqual([expect.stringContaining(problem)]);
 });
 
-test('several ports of one process can be 0', () => {
+test('accepts port 0 for several ports of one process', () => {
   expect(problemsOf({ INGEST_PORT: '0', API_PORT: '0', HEALTH_PORT: '0', METRICS_PORT: '0' })).toEqual([]);
 });
 

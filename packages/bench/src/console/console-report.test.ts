@@ -45,6 +45,6 @@ test.each<[string, Partial<ConsoleMeasurement>, number]>([
   expect(verdicts(overrides)).toEqual(Array.from({ length: 12 }, (_unused, at) => at !== missed));
 });
 
-test('leaves out the targets of parts that were not selected', () => {
+test('omits the targets of measurements that were not selected', () => {
   expect(formatConsoleReport({ sizes: met.sizes }).match(/^MET/gm)).toHaveLength(3);
 });

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test('stores consistent rows in all projects', async () => {
+test('prefillEvents stores consistent rows in all projects', async () => {
   await addProjects(database, ['phc_bench_second', 'phc_bench_third']);
   await prefillEvents(database, 300);
   const [counts] = await database.query(

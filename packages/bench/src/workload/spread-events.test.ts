@@ -8,7 +8,7 @@ test('generates the same events as mixedEvents for a single project', () => {
   expect(facts(generateEventsForProjects(300, ['phc_a']))).toEqual(facts(generateMixedEvents(300, 'phc_a')));
 });
 
-test('gives every project its share of events, with separate UUIDs and persons', () => {
+test('gives every project an equal share of events, with separate UUIDs and persons', () => {
   const events = [...generateEventsForProjects(1000, ['phc_a', 'phc_b', 'phc_c'])];
   expect(events).toHaveLength(1000);
   expect(new Set(events.map(({ uuid }) => uuid)).size).toBe(1000);

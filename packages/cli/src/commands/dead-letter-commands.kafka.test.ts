@@ -154,7 +154,7 @@ describe.each(['kafka', 'postgres'] as const)('dead-letter commands with the eve
     expect(await runJson('dead-letters', 'list', option, value)).toHaveLength(count);
   });
 
-  test('skip a dead letter that was stored without its value', async () => {
+  test('skips a dead letter that was stored without its value', async () => {
     await appendLetter(3, 'processing_error', { dlq_value_omitted: 'true' });
     const { out, err, ended } = await run(['dead-letters', 'replay', '--all', '--json']);
     expect(await ended).toBe(0);
@@ -169,7 +169,7 @@ describe.each(['kafka', 'postgres'] as const)('dead-letter commands with the eve
     [['dead-letters', 'replay', 'events.live/1/77'], 1, 'Dead letter events.live/1/77 not found.'],
     [['dead-letters', 'show', 'x'], 1, 'Dead letter x not found.'],
     [['dead-letters', 'list', '--since', 'yesterday'], 2, '--since'],
-  ] as const)('rejects %j', async (args, exitCode, message) => {
+  ] as const)('the dead-letter commands reject %j', async (args, exitCode, message) => {
     await appendLetter(1, 'invalid_uuid');
     const { err, ended } = await run([...args]);
     expect(await ended).toBe(exitCode);

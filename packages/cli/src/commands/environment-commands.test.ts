@@ -47,6 +47,6 @@ test('creates a secret key once, rolls it, shows it masked and revokes it', asyn
   expect((await run('show')).result).toEqual([]);
 });
 
-test('secret-key commands name --slot in the error when the slot does not exist', async () => {
+test('secret-key commands name --slot in the error if the slot does not exist', async () => {
   expect(await run('revoke', '--slot', 'third')).toMatchObject({ err: expect.stringContaining('--slot') });
 });

@@ -116,7 +116,7 @@ test.each([
   expect(sentNames()).toEqual(['e1', 'e2', 'e3', 'e4', 'e5']);
 });
 
-describe('a file with invalid lines', () => {
+describe('importing a file with invalid lines', () => {
   beforeEach(() => writeFileSync(file, `${line(1)}\n{"event":"x","distinct_id":"d"}\n\nno JSON\n${line(5)}\n`));
   const rejectedLines = [
     { line: 2, field: 'timestamp', reason: 'missing' },
@@ -139,7 +139,7 @@ describe('a file with invalid lines', () => {
     expect(sentNames()).toEqual(['e1', 'e5']);
   });
 
-  test('only checks the file with --dry-run', async () => {
+  test('only checks the file with --dry-run, without sending events', async () => {
     expect(await runJson(['--dry-run', '--skip-invalid'])).toMatchObject({ outcome: 'checked', rejected: 2 });
     expect(batches).toEqual([]);
   });
@@ -159,7 +159,7 @@ test('an import splits a batch that is too large, and names a single event that 
   expect(await runJson(['--restart'])).toMatchObject({ exitCode: 1, outcome: 'stopped', lastLine: 0 });
 });
 
-test('an import sends a possibly too large event alone, so that the host rejects it instead of dropping it', async () => {
+test('an import sends a potentially oversized event alone, so that the host rejects it instead of dropping it', async () => {
   const large = JSON.stringify({ ...JSON.parse(line(2)), properties: { text: 'x'.repeat(300_000) } });
   writeFileSync(file, [line(1), large, line(3), line(4)].join('\n'));
   await run();
@@ -238,7 +238,7 @@ test('an import stops when the host stays unreachable', async () => {
   expect(await runJson(args)).toMatchObject({ exitCode: 1, reason: expect.stringContaining('ECONNREFUSED') });
 });
 
-describe('the import of a file that was imported before', () => {
+describe('importing a file again', () => {
   beforeEach(async () => {
     writeFileSync(file, lines(4));
     await run();
@@ -246,7 +246,7 @@ describe('the import of a file that was imported before', () => {
   });
   const state = () => readFileSync(`${file}.import-state.json`, 'utf8');
 
-  test('sends no event again', async () => {
+  test('sends no event a second time', async () => {
     expect(await runJson()).toMatchObject({ exitCode: 0, imported: 4, importedBefore: 4 });
     expect(batches).toEqual([]);
     expect(state()).not.toContain('phc_k');
@@ -273,11 +273,11 @@ describe('the import of a file that was imported before', () => {
     expect(batches).toEqual([]);
   });
 
-  test('sends nothing if all of its events were sent before', async () => {
+  test('sends nothing if every event of the file was sent before', async () => {
     expect((await run()).err).toContain('There was nothing left to send');
   });
 
-  test('sends the complete file to another host, and prints a note', async () => {
+  test('sends the complete file to a different host, and prints a note', async () => {
     const { port } = host.address() as AddressInfo;
     const elsewhere = await run(['--host', `http://localhost:${port}`]);
     expect(elsewhere).toMatchObject({ exitCode: 0, err: expect.stringContaining('to another host or project') });
@@ -285,7 +285,7 @@ describe('the import of a file that was imported before', () => {
     expect(elsewhere.out).toMatch(/^imported before +0$/m);
   });
 
-  test('starts from the beginning for another project', async () => {
+  test('starts from the beginning for a different project', async () => {
     const { port } = host.address() as AddressInfo;
     respond = () => ({ status: 200 });
     const output: string[] = [];

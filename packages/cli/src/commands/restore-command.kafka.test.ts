@@ -125,7 +125,7 @@ test('a restore fails when the log does not go back to the time of the backup, b
   expect([exitCode, err]).toEqual([1, expect.stringContaining('Kafka has deleted 5 records')]);
 });
 
-test('after a restore, no records are read again if the event log is in PostgreSQL', async () => {
+test('consumers read no record again after a restore if the event log is in PostgreSQL', async () => {
   expect(await finish({ EVENT_LOG: 'postgres' })).toMatchObject({
     exitCode: 0,
     err: expect.stringContaining('The event log was restored together with the database'),

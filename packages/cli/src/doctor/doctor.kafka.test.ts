@@ -79,7 +79,7 @@ const finding = (check: string, state: string, found: string) =>
   expect.objectContaining({ check, state, found: expect.stringContaining(found) });
 const inPostgres = { EVENT_LOG: 'postgres', KAFKA_BROKERS: undefined, REDIS_URL: undefined };
 
-test('reports no problem for a healthy installation, and every check prints what it found', async () => {
+test('doctor reports no problem for a healthy installation, and every check prints its findings', async () => {
   const log = openLog();
   const groups = [names.live, names.historical, names.overflow].map(async (topic, at) =>
     log.consume({
@@ -136,7 +136,7 @@ test('reports no problem for a healthy installation, and every check prints what
   }
 });
 
-test('prints each finding and its advice on one line, and exits with code 2 for invalid arguments', async () => {
+test('doctor prints each finding with its advice on one line, and exits with code 2 for invalid arguments', async () => {
   const out: string[] = [];
   const terminal = { env: { ...env, ...inPostgres }, out: { write: (text: string) => out.push(text) } };
   expect(await runCli(['doctor'], { ...terminal, err: { write() {} } })).toBe(0);
@@ -151,7 +151,7 @@ test('prints each finding and its advice on one line, and exits with code 2 for 
 const unreachableRedis = 'redis://:s3cret-of-redis@127.0.0.1:1';
 const unreachableMailServer = 'smtp://millrace:s3cret-of-mail@127.0.0.1:1';
 
-test('doctor checks the other stores when some are unreachable, and prints no secret', async () => {
+test('doctor still checks the reachable stores when some are unreachable, and prints no secret', async () => {
   const url = new URL(testDatabase.url);
   url.port = '1';
   const unreachable = {
@@ -272,7 +272,7 @@ test.each<[string, Record<string, string>, string[]]>([
   ['consumer', { CONSUMER_TOPICS: 'live', HEALTH_PORT: '8001' }, []],
   ['delivery worker', { HEALTH_PORT: '8021' }, ['SECRETS_KEY']],
   ['management API', { API_PORT: '8010' }, ['TOKEN_SECRET', 'SECRETS_KEY']],
-])('doctor requires only the secrets of a %s in the pod of that service', async (_, own, expected) => {
+])("doctor requires only the secrets of a %s in that service's pod", async (_, own, expected) => {
   const pod = { NODE_ENV: 'production', KUBERNETES_SERVICE_HOST: '10.0.0.1', ...own };
   const { findings } = await doctor({ ...inPostgres, ...pod });
   const missing = findings.flatMap(({ found }) => /^(\w+_(?:SECRET|KEY)) is not set/.exec(found)?.[1] ?? []);
@@ -442,7 +442,7 @@ test('doctor reports topics that accept ordinary events but reject large AI even
   );
 });
 
-test('doctor reports offsets beyond the end, offsets of another log, and events that will be deleted before they are read', async () => {
+test("doctor reports offsets beyond the log's end or of a different log, and events that will expire unread", async () => {
   const own = uniqueTopicPrefix();
   const { live, historical, overflow, ...others } = topicNames(own);
   await makeTopics([live], { 'retention.ms': '1000' });

@@ -57,7 +57,7 @@ test.each([
   expect(await read(chunks)).toEqual(expected);
 });
 
-test('skips a line that is too long, but counts it in the numbers and offsets of later lines', async () => {
+test('skips an overlong line, but counts it in the numbers and offsets of the lines after it', async () => {
   expect(await read(['ok\n1234', '567890', '12\nok'], 8)).toEqual([
     [1, 'ok', 3],
     [2, null, 16],
@@ -132,7 +132,7 @@ test.each([
 const add = (text: string, line = 1) => addUuid(JSON.parse(text) as Record<string, unknown>, text, line);
 const uuidOf = (text: string, line = 1) => (JSON.parse(add(text, line)) as { uuid: string }).uuid;
 
-test('keeps the uuid of an event that has one, and sends its text unchanged', () => {
+test("keeps an event's own uuid, and sends the event's text unchanged", () => {
   const text = '{"event":"a", "uuid":"0190a6c1-0000-7000-8000-00000000abcd"}';
   expect(add(text)).toBe(text);
 });
@@ -148,6 +148,6 @@ test('imports a number unchanged even if JavaScript cannot represent it', () => 
   expect(add('{"event":"a","properties":{"n":12345678901234567890.10}}')).toContain('12345678901234567890.10');
 });
 
-test.each(['null', '""'])('treats a uuid of %s as missing', (none) => {
+test.each(['null', '""'])('treats the uuid %s as missing', (none) => {
   expect(uuidOf(`{"event":"a","uuid":${none}}`)).toMatch(/-8/);
 });

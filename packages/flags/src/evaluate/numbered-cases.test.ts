@@ -290,7 +290,7 @@ test('flag-019: hashes a numeric group key as text', () => {
   expect(evaluateWith(42)?.value).toBe(true);
 });
 
-test('flag-021: returns a reason that says that group conditions were not evaluated', () => {
+test('flag-021: says in the reason that group conditions were not evaluated', () => {
   const [, , input] = rows.find(([number]) => number === 'flag-021') ?? [];
   expect(evaluate(input as EvaluationInput).results.f?.description).toBe(
     'No matching condition set (group conditions were not evaluated because no group type was provided)',
@@ -385,7 +385,7 @@ describe('flags that depend on other flags', () => {
     expect(hasErrors).toBe(false);
   });
 
-  test('flag-050: reports a missing dependency and errors for flags in a dependency cycle', () => {
+  test('flag-050: reports a missing dependency, and errors for flags in a dependency cycle', () => {
     const { results, hasErrors } = evaluate({
       flags: [flag('a', on('b', true)), flag('b', on('a', true)), flag('self', on('self', true))],
     });
@@ -402,14 +402,14 @@ describe('flags that depend on other flags', () => {
     expect(evaluate({ flags, selection: { keys: ['last'] } }).results.last?.value).toBe(true);
   });
 
-  test('treats a flag that is not part of the request as off for flags that depend on it', () => {
+  test('treats a dependency that is not part of the request as off', () => {
     const server = flag('server', { groups: [{}], evaluation_runtime: 'server' });
     const { results } = evaluate({ flags: [server, flag('f', on('server', false))], selection: { runtime: 'client' } });
     expect(results).toMatchObject({ f: { value: true } });
     expect(results).not.toHaveProperty('server');
   });
 
-  test('matches neither on nor off for a dependency that could not be evaluated', () => {
+  test('matches neither on nor off if the dependency could not be evaluated', () => {
     const broken = flag('broken', { groups: [{ properties: [inCohort(404)] }] });
     const { results } = evaluate({ flags: [broken, flag('on', on('broken', true)), flag('off', on('broken', false))] });
     expect([results.broken?.why, results.on?.value, results.off?.value]).toEqual([
@@ -427,7 +427,7 @@ describe('holdouts and early access', () => {
       request: { distinctId },
     }).results.f?.value;
 
-  test('flag-053, flag-054: includes the share of a holdout, everyone above 100 %, and no one at 0 %', () => {
+  test('flag-053, flag-054: a holdout includes its share of users, everyone above 100 %, and no one at 0 %', () => {
     expect([held(10, 'user-31'), held(250, 'user-77'), held(0, 'user-31')]).toEqual([
       'holdout-7',
       'holdout-7',
@@ -453,19 +453,19 @@ describe('holdouts and early access', () => {
     ['flag-057', 'True', former, { value: true, why: 'super_condition_value:0' }],
     ['flag-057', 'no', former, { value: false, why: 'super_condition_value:0' }],
     ['flag-057', undefined, former, { value: false, why: 'out_of_rollout_bound:0' }],
-  ])('%s: enrolled %j', (_number, property, filters, expected) => {
+  ])('%s: evaluates early access with the enrollment %j', (_number, property, filters, expected) => {
     expect(enrolled(property, filters)).toMatchObject(expected);
   });
 });
 
-describe('the hashed ID', () => {
+describe('selection of the ID to hash', () => {
   const half = { groups: [{ properties: [], rollout_percentage: 50 }] };
   /** An ID in the first half of flag `f`, and an ID in the second half. */
   const ids = Array.from({ length: 100 }, (_, n) => `id-${n}`);
   const inside = String(ids.find((id) => computeBucketHash('f.', id) < 0.5));
   const beyond = String(ids.find((id) => computeBucketHash('f.', id) > 0.5));
 
-  test('flag-058, flag-059: hashes only the device ID for a device flag', () => {
+  test('flag-058, flag-059: hashes only the device ID if the flag uses device bucketing', () => {
     const device = flag('f', { ...half, bucketing_identifier: 'device_id' });
     const evaluateWith = (request: EvaluationInput['request']) => evaluate({ flags: [device], request }).results.f;
     expect(evaluateWith({ distinctId: inside })).toMatchObject({ value: false, why: 'out_of_rollout_bound:0' });
@@ -473,7 +473,7 @@ describe('the hashed ID', () => {
     expect(evaluateWith({ distinctId: beyond, deviceId: inside })?.value).toBe(true);
   });
 
-  test('flag-060, flag-061, flag-062, flag-063: prefers the stored ID, then the ID before login, with continuity', () => {
+  test('flag-060, flag-061, flag-062, flag-063: with continuity, prefers the stored ID, then the ID before login', () => {
     const keeping = flag('f', { ...half, ensure_experience_continuity: true });
     const evaluateWith = (request: EvaluationInput['request'], stored?: string) =>
       evaluate({
@@ -489,7 +489,7 @@ describe('the hashed ID', () => {
     ]).toEqual([false, true, true, true]);
   });
 
-  test('flag-064: fails a flag with continuity without stored IDs, unless everyone gets the same value', () => {
+  test('flag-064: without stored IDs, fails a flag with continuity unless everyone gets the same value', () => {
     const { results, hasErrors } = evaluate({
       flags: [
         flag('f', { ...half, ensure_experience_continuity: true }),
@@ -523,7 +523,7 @@ describe('cohorts', () => {
     });
   const dynamic = (id: number, filters: unknown) => ({ id, isStatic: false, tree: filters });
 
-  test('flag-065: fails only the flag with a deleted cohort', () => {
+  test('flag-065: fails only the flag that uses a deleted cohort', () => {
     const { results, hasErrors } = evaluateWith(inCohort(9));
     expect(results).toMatchObject({ f: { why: 'failed:dependency_not_found_cohort' }, other: { value: true } });
     expect(hasErrors).toBe(true);
@@ -582,7 +582,7 @@ describe('cohorts', () => {
   });
 });
 
-describe('missing data', () => {
+describe('evaluation without stored properties', () => {
   const needsPlan = { groups: [{ properties: [person('plan', 'exact', 'pro')] }] };
 
   test('fails only the flags whose filters need stored properties', () => {

@@ -83,7 +83,7 @@ test('returns no hash for the condition and the holdout if the request lacks the
   });
 });
 
-test('names the same first matching condition as the result of every shared case', () => {
+test('names the same first matching condition as the evaluation result, for every shared case', () => {
   for (const [document, , key, distinctId, sent, , expected] of caseFile.cases) {
     const flags = caseFlags[document];
     const flag = flags?.byKey.get(key);
@@ -97,7 +97,7 @@ test('names the same first matching condition as the result of every shared case
   }
 });
 
-test('names a source that contains the value', () => {
+test('names a source that contains the property value', () => {
   const keys = fc.constantFrom('plan', '$browser', '$initial_browser', 'distinct_id', '$group_key', '__proto__');
   const properties = fc.dictionary(keys, fc.integer(), { noNullPrototype: true });
   const stored = fc.oneof(properties, fc.constant('unavailable' as const));

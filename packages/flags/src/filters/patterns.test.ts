@@ -19,7 +19,7 @@ test.each([
   expect(findPatternProblem(pattern)).toBeNull();
 });
 
-test('flag-090: neither matches nor mismatches a text that takes too long', () => {
+test('flag-090: a pattern that takes too long neither matches nor counts as a mismatch', () => {
   const tests = createPatternTests('(a|b|c){500}$');
   const long = 'x'.repeat(10_000);
   expect([
@@ -29,7 +29,7 @@ test('flag-090: neither matches nor mismatches a text that takes too long', () =
   expect(tests.isNotFound.matches(new PropertyValue('x'), 0)).toBe(true);
 });
 
-test('shares equal patterns, and neither matches nor mismatches an invalid pattern', () => {
+test('shares equal patterns; an invalid pattern neither matches nor counts as a mismatch', () => {
   expect(getSharedPattern('^a+$')).toBe(getSharedPattern('^a+$'));
   expect(getSharedPattern('^a+$').compiled()).toBe(getSharedPattern('^a+$').compiled());
   const invalid = createPatternTests('(?=a)');
@@ -39,7 +39,7 @@ test('shares equal patterns, and neither matches nor mismatches an invalid patte
   ]).toEqual([false, false]);
 });
 
-test('compiles each pattern once when it validates filters, in a separate step', () => {
+test('compiles each pattern only once during validation, in a separate step', () => {
   const filter = (operator: string, value: unknown) => ({ key: 'k', type: 'person', operator, value });
   const properties = [filter('regex', '^a+$'), filter('not_regex', '('), filter('regex', '^a+$'), filter('exact', '[')];
   const steps = validatePatterns({ groups: [{ properties }] });

@@ -108,7 +108,7 @@ describe('createFlagDefinitionCache', () => {
     expect(queries).toEqual(['load']);
   });
 
-  test('uses the new definitions for the next request after a change is announced', async () => {
+  test('uses the new definitions from the next request on after a change is announced', async () => {
     const environmentId = await fixture.createEnvironment();
     const other = await fixture.createEnvironment();
     const { definitions, queries } = remember();
@@ -119,7 +119,7 @@ describe('createFlagDefinitionCache', () => {
     expect(definitions.get(other)).not.toBeInstanceOf(Promise);
   });
 
-  test('checks the version every second without a subscription, and loads definitions only after a change', async () => {
+  test('without a subscription, checks the version every second and loads definitions only after a change', async () => {
     const environmentId = await fixture.createEnvironment();
     const { definitions, queries, outcomes } = remember({ changes: deaf });
     await definitions.get(environmentId);

@@ -23,7 +23,7 @@ const condition = (...properties: object[]) => ({ groups: [{ properties }] });
 const onFlag = (key: unknown) => ({ key: String(key), type: 'flag', operator: 'flag_evaluates_to', value: true });
 const onCohort = (value: unknown) => ({ key: 'id', type: 'cohort', value });
 
-test('includes active and inactive flags sorted by key, but no encrypted flags and survey flags', async () => {
+test('includes active and inactive flags sorted by key, but no encrypted or survey flags', async () => {
   const id = await fixture.createEnvironment();
   await fixture.addFlag(id, 'b', { name: 'What it is for', evaluation_contexts: ['web'], version: 3 });
   await fixture.addFlag(id, 'a', { active: false, filters: {}, rollout_percentage: 40 });

@@ -152,7 +152,7 @@ describe('experience continuity across login', () => {
     expect(grown.stored.hashKeyOverrides).toEqual(new Map([...overrides, ['three', 'b']]));
   });
 
-  test("stores a row for both persons of a request, and prefers an existing row of the distinct ID's person", async () => {
+  test("stores a row for each person of a request, and prefers an existing row of the distinct ID's person", async () => {
     const id = await fixture.createEnvironment();
     await fixture.addFlag(id, 'one', half);
     await Promise.all([fixture.addPerson(id, ['u']), fixture.addPerson(id, ['a'])]);

@@ -45,7 +45,7 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
     configuration = await readFile(join(root, 'docs/configuration.md'), 'utf8');
   }, 300_000);
 
-  test('reports where the error in a Compose file is', async () => {
+  test('reports the position of an error in a Compose file', async () => {
     const temporary = await mkdtemp(join(tmpdir(), 'millrace-compose-'));
     const file = join(temporary, 'compose.yaml');
     await writeFile(file, 'services: { one: { image: x, healthcheck: { test: [CMD, a: b] } } }');
@@ -53,7 +53,7 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
     await rm(temporary, { recursive: true });
   });
 
-  test('contains every service, the migration that runs before them, and the command-line client', () => {
+  test('Compose starts every service, the migration that runs before them, and the command-line client', () => {
     expect(ours().map(([name]) => name)).toEqual([...ourServices, allInOne, 'migrate', 'millrace'].sort());
     expect(serviceNamed('migrate').command).toEqual(['millrace.mjs', 'migrate']);
     for (const name of ourServices) {
@@ -66,7 +66,7 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
     }
   });
 
-  test('pins the version of every image: this release for Millrace, and the tested versions for servers', async () => {
+  test('Compose pins every image: Millrace to this release, and servers to the tested versions', async () => {
     const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
     expect(new Set(ours().map(([, { image }]) => image))).toEqual(new Set([`millrace/millrace:${version}`]));
     expect(serviceNamed('kafka').image).toBe(`apache/kafka:${kafkaVersion}`);
@@ -76,7 +76,7 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
     for (const { image } of Object.values(project.services)) expect(image).toMatch(/:v?\d[\w.-]*$/);
   });
 
-  test('gives the URL of ClickHouse to the services that query it or copy events to it', () => {
+  test("Compose passes ClickHouse's URL to the services that query it or copy events to it", () => {
     expect(serviceNamed('clickhouse').profiles).toEqual(['clickhouse']);
     for (const name of ['management-api', 'delivery-worker']) {
       expect(serviceNamed(name).environment).toMatchObject({

@@ -41,7 +41,7 @@ test('commands in the documents exist in package.json or in the build, and do no
 });
 
 describe('readRegistrations', () => {
-  test('finds names, help texts and labels, regardless of formatting', () => {
+  test("finds a metric's name, help text and labels, regardless of formatting", () => {
     const source = `
       const labels = ['topic', 'group'] as const;
       metrics.counter('a_total', 'Things, (some)', labels);
@@ -61,7 +61,7 @@ describe('readRegistrations', () => {
     ]);
   });
 
-  test('throws for a name that is not a literal, so that no metric is missing', () => {
+  test('throws for a metric name that is not a literal, so that no metric is missing', () => {
     expect(() => readRegistrations('metrics.counter(name, help)', 'file.ts')).toThrow('file.ts');
     expect(() => readRegistrations("metrics.counter('a_total', 'Things, ' + 'some')", 'file.ts')).toThrow('file.ts');
   });

@@ -19,7 +19,7 @@ async function write(path: string, text: string): Promise<void> {
   await writeFile(join(root, path), text);
 }
 
-test('reports no document problems if all targets exist', async () => {
+test('reports no document problems if the targets of all links and references exist', async () => {
   await write('README.md', '[rules](docs/rules.md#what-a-name-does), [top](#here), `packages/one`\n\n# Here\n');
   const cited = '/** docs/rules.md, docs/rules.md#what-a-name-does, docs/rules.md, "What a name does" */';
   await write('packages/one/src/rule.ts', cited);

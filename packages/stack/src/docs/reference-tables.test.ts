@@ -19,7 +19,7 @@ async function tableRows(path: string): Promise<string[][]> {
     .filter((_, at) => !/^\| -/.test(lines[at] ?? '') && !/^\| -/.test(lines[at + 1] ?? ''));
 }
 
-describe('error codes', () => {
+describe('documented error codes', () => {
   const folders = [
     'services/ingest-gateway/src',
     'services/management-api/src',
@@ -53,7 +53,7 @@ describe('error codes', () => {
   });
 });
 
-describe('limits', () => {
+describe('documented limits', () => {
   const units: Record<string, number> = { MiB: 2 ** 20, KiB: 2 ** 10, s: 1000 };
 
   /** Parses `20 MiB`, `1,010,000 bytes`, `30 s` or `6 per day` as a number of bytes, milliseconds or items. */
@@ -63,7 +63,7 @@ describe('limits', () => {
     return Number(digits.replaceAll(',', '')) * (units[unit] ?? 1);
   }
 
-  test('limits with a setting have its default', async () => {
+  test("a documented limit that has a setting equals the setting's default", async () => {
     const configuration = await read('docs/configuration.md');
     const rows = (await tableRows('docs/limits.md')).filter(([, , setting]) => setting !== '');
     expect(rows.length).toBeGreaterThan(25);
@@ -143,7 +143,7 @@ describe('limits', () => {
   /** Constants whose unit is that of the page. All others are in bytes. */
   const inUnits: Record<string, number> = { maxKiB: 2 ** 10, maxMebibytes: 2 ** 20 };
 
-  test('limits without a setting have the value of their constant', async () => {
+  test('a documented limit without a setting equals its constant', async () => {
     const rows = (await tableRows('docs/limits.md')).filter(([, , setting]) => setting === '');
     expect(rows.map(([limit]) => limit).sort()).toEqual(Object.keys(constants).sort());
     for (const [limit = '', value = ''] of rows) {

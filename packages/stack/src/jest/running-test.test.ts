@@ -37,7 +37,7 @@ test('returns no test while two tests run concurrently, or after a test has fail
   expect(running.getStore()).toBeUndefined();
 });
 
-test('jest keeps no test in async contexts', async () => {
+test('jest stores no test in async contexts', async () => {
   const resource = executionAsyncResource() as Record<symbol, { test?: unknown } | undefined>;
   const stored = Object.getOwnPropertySymbols(resource).map((key) => resource[key]);
   expect(stored.filter((value) => value?.test !== undefined)).toEqual([]);

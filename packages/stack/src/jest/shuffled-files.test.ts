@@ -28,7 +28,7 @@ function order(seed: number, rootDir = root): string[] {
   return sorted.map(({ path }) => path.slice(rootDir.length + 1));
 }
 
-test('starts the slowest files first, and the others in an order that depends only on the seed', () => {
+test('starts the slowest test files first, and all others in an order that depends only on the seed', () => {
   const first = order(1);
   expect(first.slice(0, 2)).toEqual(slow);
   expect(first.slice(2).sort()).toEqual([...others].sort());
@@ -37,7 +37,7 @@ test('starts the slowest files first, and the others in an order that depends on
   expect(order(2).slice(0, 2)).toEqual(slow);
 });
 
-test('throws an error that names a slow file that does not exist', () => {
+test('throws an error that names a slow test file that does not exist', () => {
   const directory = mkdtempSync(join(tmpdir(), 'shuffled-files-'));
   try {
     const [present = '', absent = ''] = slow;

@@ -41,7 +41,7 @@ describe('stopRecordedProcess', () => {
     },
   );
 
-  test('does not end another process that got the same process ID', async () => {
+  test('does not end an unrelated process that got the same process ID', async () => {
     const { pid } = await start('stranger');
     writeProcessRecord(file, { pid, marker: 'left-behind' });
     expect(await stopRecordedProcess(file, 'SIGTERM', 300)).toBe(false);

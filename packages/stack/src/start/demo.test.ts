@@ -30,7 +30,7 @@ const keysOf = async ({ organizationId }: Demo) => {
   return keys.flat();
 };
 
-test('creates the demo organization with owner, member, project and full-access key, and returns the same each time', async () => {
+test('creates the demo organization with owner, member, project and full-access key, and reuses it later', async () => {
   const demo = await ensureDemo(database, directory);
   expect(demo.projectApiKey).toMatch(/^phc_/);
   expect(demo.personalApiKey).toMatch(/^phx_/);
@@ -59,7 +59,7 @@ test('the demo project has the default filters and records of a new project', as
   ]);
 });
 
-test("creates a new personal key for the demo and revokes the old one if the demo's file is lost", async () => {
+test("replaces the demo's personal key if the demo's file is lost, and revokes the old key", async () => {
   const before = await ensureDemo(database, directory);
   rmSync(join(directory, 'demo.json'));
   const after = await ensureDemo(database, directory);

@@ -9,7 +9,7 @@ import { curlLines, sendAndListEvent, useStartDirectory } from '../testing/start
 
 const directory = useStartDirectory();
 
-test('restarts crashed services, and starts again after the system was killed, which leaves no process behind', async () => {
+test('restarts crashed services, leaves no process behind when killed, and then starts again', async () => {
   const command = directory.start();
   await command.ready();
   const [services] = findProcesses(join(directory.path(), 'build/all-in-one.mjs'));

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('../../../../', import.meta.url));
 test.each([
   ['all quick tests', 'quick', []],
   ['some of the long tests', 'long', ['packages/flags']],
-] as const)('%s are a single run with the current Node.js', async (_, suite, jestArguments) => {
+] as const)('plans a single run with the current Node.js for %s', async (_, suite, jestArguments) => {
   expect(await jestRuns(root, suite, jestArguments)).toEqual([
     { suite, title: '', node: process.execPath, isAtLength: suite === 'long', jestArguments },
   ]);
@@ -39,8 +39,8 @@ test.each([
   },
 );
 
-describe('the counts of a run', () => {
-  test('include a run that ended early as one failure', async () => {
+describe('counts of a test run', () => {
+  test('counts a run that ended early as one failure', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'millrace-counts-'));
     const whole = join(directory, 'whole.json');
     await writeFile(whole, JSON.stringify({ failedFiles: [], passed: 5, failed: 0, skipped: 2 }));
@@ -55,7 +55,7 @@ describe('the counts of a run', () => {
     await rm(directory, { recursive: true });
   });
 
-  test('use the second result of files that ran again, and list tests that failed only once as unstable', () => {
+  test('uses the second result of files that ran again, and lists tests that failed only once as unstable', () => {
     const firstTime = { path: 'a.test.ts', failures: ['a.test.ts: adds'], passed: 3, failed: 1, skipped: 0 };
     const bothTimes = { path: 'b.test.ts', failures: ['b.test.ts: divides'], passed: 0, failed: 2, skipped: 1 };
     const first = { failedFiles: [firstTime, bothTimes], passed: 100, failed: 3, skipped: 1 };

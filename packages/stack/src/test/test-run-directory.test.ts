@@ -50,7 +50,7 @@ test('a test run does not touch another run that is still in progress', async ()
   expect(existsSync(directory)).toBe(false);
 });
 
-test('a test run keeps a new directory without a record, because that run is starting, and removes an old one', async () => {
+test('a test run keeps a new directory without a record, whose run may be starting, and removes an old one', async () => {
   const young = join(parent, 'run-young');
   const old = join(parent, 'run-old');
   mkdirSync(young);

@@ -40,13 +40,13 @@ async function manifestOf(name: string): Promise<Record<string, unknown>> {
   return JSON.parse(await readFile(join(installed(name), 'package.json'), 'utf8')) as Record<string, unknown>;
 }
 
-describe.each(['@millrace/browser', '@millrace/react'])('the package %s', (name) => {
-  it('has no publint errors', async () => {
+describe.each(['@millrace/browser', '@millrace/react'])('the npm package %s', (name) => {
+  it('the package has no publint errors', async () => {
     const { messages } = await publint({ pkgDir: installed(name), strict: true, pack: false });
     expect(messages).toEqual([]);
   });
 
-  it('has types that every resolver finds (arethetypeswrong)', async () => {
+  it('the package has types that every resolver finds (arethetypeswrong)', async () => {
     const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', application], {
       cwd: installed(name),
     });
@@ -55,18 +55,18 @@ describe.each(['@millrace/browser', '@millrace/react'])('the package %s', (name)
     expect('problems' in checked ? checked.problems : checked).toEqual([]);
   });
 
-  it('has type declarations that compilers before TypeScript 5 understand', async () => {
+  it('the package has type declarations that compilers before TypeScript 5 understand', async () => {
     const written = await readFile(join(installed(name), 'types/index.d.ts'), 'utf8');
     expect(written).toMatch(/^export /m);
     expect(written).not.toContain('export type *');
   });
 
-  it('has no dependencies', async () => {
+  it('the package has no dependencies', async () => {
     const { dependencies, optionalDependencies, scripts, devDependencies } = await manifestOf(name);
     expect({ dependencies, optionalDependencies, scripts, devDependencies }).toEqual({});
   });
 
-  it('contains its source code for debuggers', async () => {
+  it('the package contains its source code for debuggers', async () => {
     const map = JSON.parse(await readFile(join(installed(name), 'esm/index.js.map'), 'utf8')) as {
       sourcesContent: string[];
     };
@@ -250,7 +250,7 @@ describe('types in an application', () => {
   }
 
   it.each(modules)(
-    'are narrowed to the flags and events that an application declares, and others stay unchanged: %s',
+    "narrows types to the application's declared flags and events, and leaves other types unchanged: %s",
     async (_, resolution) => {
       const output = await compilerErrors(declaredByApplication, resolution);
       expect(output).toBe('');
@@ -258,7 +258,7 @@ describe('types in an application', () => {
   );
 
   it.each(modules)(
-    "accept code written for PostHog's packages after the import is changed: %s",
+    "accepts code written for PostHog's packages after the import is changed: %s",
     async (_, resolution) => {
       const written = await readFile(join(import.meta.dirname, 'fixtures/written-for-posthog.tsx'), 'utf8');
       const source = written
