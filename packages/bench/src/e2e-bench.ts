@@ -18,15 +18,15 @@ import { runQueryOverApi, simultaneousQueries } from './insights/over-api.ts';
 import { dashboardTiles, sqlQueries } from './insights/queries.ts';
 
 export interface E2eBenchOptions {
-  /** Number of events per second. */
+  /** Events per second. */
   rate: number;
-  /** Duration of the measured part. */
+  /** Duration of the measured run. */
   seconds: number;
   /** Whether to repeat the measurement while insight queries run. */
   queries: boolean;
-  /** Whether the queries are twenty SQL queries at a time, of which three run and the others wait. */
+  /** Whether to keep twenty SQL queries open, of which three run and the others wait, instead of insight queries. */
   sql: boolean;
-  /** The number of stored events that the queries cover. */
+  /** Number of stored events that the queries cover. */
   events: number;
   /** Whether to repeat the measurement while the delivery worker copies events and persons to ClickHouse. */
   copy: boolean;
@@ -36,8 +36,8 @@ const warmUpMs = 3000;
 const markerEveryMs = 50;
 
 /**
- * Measures the time from an SDK's request to the visible row. Sends batches to the gateway in an open loop, and
- * measures the time from when each marker event's request is due until the event is visible in PostgreSQL.
+ * Measures the time from an SDK's request until the row is visible. Sends batches to the gateway in an open loop. For
+ * each marker event, measures the time from when its request is due until the event is visible in PostgreSQL.
  */
 export async function benchE2e(options: E2eBenchOptions, print: Print): Promise<void> {
   if (options.sql && !options.queries) throw new Error('--sql needs --queries.');
@@ -103,7 +103,6 @@ async function measureWithCopy(
     const text = await (await fetch(`http://127.0.0.1:${worker.port}/metrics`)).text();
     return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
   };
-  // The first copy includes the events of the previous measurement.
   await eventually(async () => (await readLag(lagMetrics.events)) < 10, { what: 'The first copy', timeoutMs: 60_000 });
   const lags: { events: number; persons: number }[] = [];
   const timer = setInterval(async () => {
@@ -132,14 +131,13 @@ const lagMetrics = {
 
 interface Load {
   queries: readonly object[];
-  /** The number of queries at the same time. */
+  /** Number of simultaneous queries. */
   count: number;
 }
 
 /** A project may run three queries at the same time. */
 const insightQueries: Load = { queries: dashboardTiles, count: 3 };
 
-/** Repeatedly runs one query after the other, without cached results. */
 function runQueriesRepeatedly(api: MeasuredProcess, { database }: Bench, { queries, count }: Load) {
   const completedMs: number[] = [];
   let failures = 0;
@@ -198,7 +196,7 @@ async function measure(
   };
 }
 
-/** Waits until the consumer has processed all records. @throws Error if this takes more than two minutes */
+/** Waits until the consumer has processed all records. @throws Error after two minutes */
 async function waitUntilDrained({ topics, prefix, database }: Bench): Promise<void> {
   const { live, historical, overflow } = topicNames(prefix);
   const deadline = performance.now() + 120_000;

@@ -18,7 +18,6 @@ const clients = createClients(1000);
 const warmUpMs = 2000;
 const connections = 64;
 
-/** Measures flag evaluation, flag requests, requests for definitions, events during flag requests, and memory. */
 export async function benchFlags(options: FlagsBenchOptions, print: Print): Promise<void> {
   await withBench(print, async (bench) => {
     const evaluations = await measureEvaluators(options, bench);
@@ -68,7 +67,7 @@ async function measureEvaluators({ pairs, seconds }: FlagsBenchOptions, bench: B
 }
 
 /**
- * First measures a closed loop (how many requests the gateway can handle, and their CPU time), and then an open loop at
+ * Measures first a closed loop (how many requests the gateway can handle, and their CPU time), and then an open loop at
  * half of that rate.
  */
 async function measureLoops(name: string, requests: string[], run: FlagsRun): Promise<NamedRun[]> {

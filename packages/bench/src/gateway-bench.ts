@@ -10,9 +10,7 @@ import { type LoadJob, measureRequests } from './load/measure-requests.ts';
 import { buildRequests, createFillerProperties, type WorkloadName, workloads } from './workload/gateway-workloads.ts';
 
 export interface GatewayBenchOptions {
-  /** Number of runs of each gateway and workload. */
   pairs: number;
-  /** Duration of a run. */
   seconds: number;
 }
 
@@ -31,7 +29,7 @@ const closedConnections = { 'single-2kb': 128, 'batch-50x1kb': 8 };
 const openConnections = 64;
 
 /**
- * Compares the gateway with the naive gateway on the same broker, alternately. First measures a closed loop (how many
+ * Compares the gateway with the naive gateway on the same broker, alternately. Measures first a closed loop (how many
  * requests they can handle, and their CPU time), and then an open loop at half the rate of the slower gateway (how long
  * clients wait).
  */
@@ -138,7 +136,7 @@ async function measureLargeBatches(side: Side, run: Run): Promise<SmallRun[]> {
     await response.arrayBuffer();
   }
 
-  // The first batch starts the worker thread, which later batches also use.
+  // The first batch starts the worker thread, which all subsequent batches use.
   await postBatch();
   for (let pair = 0; pair < run.pairs; pair++) {
     measured.push({ name: alone, p99Ms: await p99OfSmall() });
@@ -181,7 +179,7 @@ function gatewayReport(measurements: readonly GatewayMeasurement[], small: reado
   const single = cpu('single-2kb closed millrace');
   const p99Of = (name: string) => median(small.filter((one) => one.name === name).map(({ p99Ms }) => p99Ms));
   const added = p99Of(duringBatches) - p99Of(alone);
-  // The events of a failed request may still be in the topic.
+  // A failed request's events may still be in the topic.
   const inexact = measurements.filter(
     ({ acknowledgedEvents, eventsInTopic, otherStatuses }) =>
       eventsInTopic < acknowledgedEvents ||

@@ -10,14 +10,13 @@ import { checkState, type StateCheck } from './state-check.ts';
 import { createStoryLoad } from './story-load.ts';
 
 export interface ChaosOptions {
-  /** Duration of a phase. */
   seconds: number;
   seed: number;
-  /** Number of events to send per second. A machine that does other work at the same time may need a lower rate. */
+  /** Events per second. A busy machine may need a lower rate. */
   rate: number;
 }
 
-/** The result of a phase. The counts include everything up to the end of the phase. */
+/** The result of a phase. The counts cover the whole run until the end of the phase. */
 export interface PhaseResult extends StateCheck {
   name: string;
   longestStallMs: number;
@@ -30,14 +29,13 @@ const eventsPerPerson = 60;
 const clients = 6;
 const patienceMs = 60_000;
 
-/** Starts a run that sends a story to gateways while parts of the system are broken. */
 export async function startChaosRun(
   system: ChaosSystem,
   { seconds, seed, rate, phases, urls }: ChaosOptions & { phases: number; urls: readonly string[] },
   print: Print,
 ) {
   print(`sending ${rate} events per second (seed ${seed})`);
-  // The story has more events than the phases need, even if they take 50% longer.
+  // Generate more events than the phases need, even if they take 50% longer.
   const events = Math.ceil(rate * phases * (seconds * 1.5 + 60));
   const streams = writeStory({ events, people: Math.ceil(events / eventsPerPerson), clients, seed });
   const load = createStoryLoad(urls, system.tenant.projectApiKey, { streams, eventsPerSecond: rate });
@@ -77,7 +75,6 @@ export async function startChaosRun(
   };
 }
 
-/** A fault that a chaos test causes. */
 export interface Fault {
   name: string;
   /** Causes the fault for about `ms` milliseconds, and resolves when the system works again. */
@@ -87,12 +84,12 @@ export interface Fault {
 }
 
 const warmUpMs = 3000;
-/** Maximum duration of a fault. A fault of this length exceeds every time limit. */
+/** Maximum duration of a fault, which exceeds every time limit of the services. */
 const longestFaultMs = 15_000;
 
 /**
- * Runs a phase for each selected fault, and causes the fault repeatedly during the phase. A phase lasts at least until
- * every partition has made progress.
+ * Runs a phase for each selected fault and causes the fault repeatedly. A phase lasts at least until every partition
+ * has made progress.
  */
 export async function runFaultPhases(run: ChaosRun, faults: readonly Fault[]): Promise<PhaseResult[]> {
   const { watch, seconds } = run;

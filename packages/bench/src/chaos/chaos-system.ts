@@ -28,22 +28,19 @@ export interface ChaosSystem extends ChaosServices {
   postgres: BreakableServer;
   kafka: BreakableServer;
   redis: BreakableServer;
-  /** Direct connections to the database. Queries fail while PostgreSQL is down. */
   database: pg.Pool;
   tenant: TestTenant;
-  /** The settings of every service. */
   settings: Record<string, string>;
-  /** Returns functions that start the services of another build. */
+  /** Returns functions that start the services of a different build. */
   servicesOf(files: ServiceFiles): ChaosServices;
-  /** Registers a function to call when the run ends. The function that was registered last is called first. */
+  /** Registers a function to call when the run ends. Functions are called in reverse order. */
   onEnd(stop: () => unknown): void;
 }
 
-/** Compiled programs of a build. */
 type ServiceFiles = ReleaseBuild['files'];
 
 export interface ChaosServices {
-  /** Starts a gateway. @param port the previous port of a stopped gateway, or 0 for any free port */
+  /** Starts a gateway. @param port the port of the stopped gateway that this one replaces, or 0 for any free port */
   startGateway(port: number, settings?: Record<string, string>): Promise<ServiceProcess>;
   startConsumer(settings?: Record<string, string>): Promise<ServiceProcess>;
 }
@@ -60,7 +57,6 @@ interface ChaosSystemOptions {
 
 export const topicPrefix = 'chaos.';
 
-/** Starts the system, runs `work`, and stops everything. */
 export async function withChaosSystem<Result>(
   print: Print,
   { settings = {}, postgres: postgresSettings = {}, prepare = prepareDatabase }: ChaosSystemOptions,
@@ -81,13 +77,13 @@ export async function withChaosSystem<Result>(
       const server = await startBreakableServer({
         directory,
         killSignal,
-        // The port must not be 0, because Kafka also uses the next port and needs both ports again after a restart.
+        // Do not pass port 0, because Kafka also uses the next port and needs both ports again after a restart.
         start: async (port) => start({ directory, preferredPort: port || (await findFreePort()), reaper }),
       });
       onEnd(server.stop);
       return server;
     };
-    // A commit must survive a crash of the PostgreSQL server, but not a crash of the machine.
+    // With these settings, a commit survives a crash of the PostgreSQL server, but not a crash of the machine.
     const ofPostgres = { fsync: 'off', full_page_writes: 'off', ...postgresSettings };
     const [postgres, kafka, redis] = await Promise.all([
       // Stop the server with SIGQUIT. After SIGKILL, its child processes would still run for a moment and prevent the

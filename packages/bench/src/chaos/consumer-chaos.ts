@@ -15,13 +15,13 @@ import { createConsumerFaults } from './consumer-faults.ts';
 import { createConsumerPool } from './consumer-pool.ts';
 
 export interface ConsumerChaosOptions extends ChaosOptions {
-  /** Names of the faults to cause. Empty for all faults. */
+  /** Names of the faults to cause. An empty list selects all faults. */
   only: string[];
 }
 
 const consumers = 4;
 const patienceMs = 60_000;
-/** Millrace guarantees that no partition stalls for longer than this after the end of a fault. */
+/** Millrace guarantees that no partition stalls for longer than this after a fault ends. */
 const stallLimitMs = 10_000;
 
 /** Disrupts four consumers and their servers. Returns true if the stored state is correct after each fault. */

@@ -12,12 +12,11 @@ export interface ConsumerFaultsDeps {
   system: ChaosSystem;
   pool: ConsumerPool;
   poolSize: number;
-  /** The consumers' connections to their servers. */
   postgresProxy: FaultProxy;
   kafkaProxy: KafkaFaultProxy;
   random: () => number;
   run(): ChaosRun;
-  /** Switches to this log: restarts the gateway with the log, and starts all later consumers with it. */
+  /** Restarts the gateway with the given event log, and starts all new consumers with it. */
   useLog(kind: 'kafka' | 'postgres'): Promise<void>;
 }
 
@@ -25,7 +24,7 @@ const cutPauseMs = 700;
 const repeatedEvents = 500;
 /**
  * How long a consumer is frozen before the fault counts as over. A frozen consumer may keep its partitions for 15
- * seconds. The remaining 10 seconds are the limit for a stall.
+ * seconds, so 10 seconds remain, which is the limit for a stall.
  */
 const frozenBeforeMs = 5000;
 
@@ -67,7 +66,7 @@ export function createConsumerFaults(deps: ConsumerFaultsDeps): Fault[] {
     },
     {
       name: 'consumer-freeze',
-      // Each strike resumes the frozen consumer and freezes another one. Under load, a consumer is nearly always in a
+      // Resume the frozen consumer and freeze a different one. Under load, a consumer is nearly always in a
       // transaction.
       async strike() {
         pool.thaw();
@@ -87,7 +86,7 @@ export function createConsumerFaults(deps: ConsumerFaultsDeps): Fault[] {
         }
       },
     },
-    // Sends requests again, like clients that did not receive the response.
+    // Repeat requests like clients that did not receive the response.
     { name: 'repeated-requests', strike: () => deps.run().load.sendAgain(repeatedEvents) },
     {
       name: 'topic-replay',
@@ -101,7 +100,8 @@ export function createConsumerFaults(deps: ConsumerFaultsDeps): Fault[] {
     {
       name: 'topic-recreated',
       async strike() {
-        // The records are deleted with the topic, so all of them must be read first. The consumers are not restarted.
+        // Deleting the topic deletes its records, so consumers must read all of them before. The consumers are not
+        // restarted.
         await deps.run().settle();
         await recreateTopics(system.kafka.address, Object.values(topicNames(topicPrefix)));
         deps.run().load.resume();
@@ -110,7 +110,7 @@ export function createConsumerFaults(deps: ConsumerFaultsDeps): Fault[] {
     {
       name: 'log-exchanged',
       async strike(ms) {
-        // Wait for the consumer. Otherwise, the unread records in Kafka would be processed after newer events from
+        // Wait for the consumers. Otherwise, the unread records in Kafka would be processed after newer events from
         // PostgreSQL.
         await deps.run().settle();
         await pool.dismiss(poolSize);
@@ -118,7 +118,7 @@ export function createConsumerFaults(deps: ConsumerFaultsDeps): Fault[] {
         deps.run().load.resume();
         await pool.add(poolSize);
         await sleep(ms / 2);
-        // This leaves a backlog in PostgreSQL, which consumers read before Kafka.
+        // Without consumers, PostgreSQL accumulates a backlog, which consumers read before Kafka.
         await pool.kill([...Array(pool.size()).keys()]);
         await sleep(ms / 4);
         await deps.useLog('kafka');
@@ -128,7 +128,6 @@ export function createConsumerFaults(deps: ConsumerFaultsDeps): Fault[] {
   ];
 }
 
-/** Deletes topics and immediately recreates them with the same number of partitions. */
 async function recreateTopics(broker: string, names: readonly string[]): Promise<void> {
   const admin = new Kafka({ brokers: [broker], logLevel: logLevel.NOTHING }).admin();
   await admin.connect();
@@ -136,7 +135,7 @@ async function recreateTopics(broker: string, names: readonly string[]): Promise
     const { topics } = await admin.fetchTopicMetadata({ topics: [...names] });
     await admin.deleteTopics({ topics: [...names] });
     const recreated = topics.map(({ name, partitions }) => ({ topic: name, numPartitions: partitions.length }));
-    // The broker may still be deleting the topic's predecessor.
+    // The broker may still be deleting the previous topic.
     await eventually(() => admin.createTopics({ topics: recreated }), { what: 'The topics' });
   } finally {
     await admin.disconnect();

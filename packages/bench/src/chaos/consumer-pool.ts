@@ -35,7 +35,6 @@ export function createConsumerPool(start: () => Promise<ServiceProcess>, print: 
     async add(count: number): Promise<void> {
       await Promise.all(Array.from({ length: count }, startOne));
     },
-    /** Sends SIGKILL to the consumers with these indexes. */
     kill(indexes: readonly number[]): Promise<void> {
       const chosen = running.filter((_, index) => indexes.includes(index));
       return end(chosen, 'kill');
@@ -45,7 +44,7 @@ export function createConsumerPool(start: () => Promise<ServiceProcess>, print: 
     thaw(): void {
       for (const consumer of running) consumer.thaw();
     },
-    /** Sends SIGTERM to the last consumers in the list. */
+    /** Sends SIGTERM to the last `count` consumers. */
     dismiss: (count: number) => end(running.slice(-count), 'stop'),
   };
 }

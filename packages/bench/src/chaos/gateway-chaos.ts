@@ -14,9 +14,8 @@ import {
 import { type ChaosSystem, withChaosSystem } from './chaos-system.ts';
 
 export interface GatewayChaosOptions extends ChaosOptions {
-  /** Names of the faults to cause. Empty for all faults. */
+  /** Names of the faults to cause. An empty list selects all faults. */
   only: string[];
-  /** Whether the gateways have a fallback log. */
   fallback: boolean;
 }
 
@@ -37,7 +36,7 @@ export function runGatewayChaos({ only, fallback, ...options }: GatewayChaosOpti
 
 /**
  * Returns the faults of the gateways.
- * @param gateways the running gateways; a stopped gateway is replaced by one on the same port
+ * @param gateways the running gateways, in which a stopped gateway is replaced by a new one on the same port
  */
 function gatewayFaults(system: ChaosSystem, gateways: ServiceProcess[]): Fault[] {
   let round = 0;

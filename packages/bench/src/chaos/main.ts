@@ -27,5 +27,5 @@ await runCommand('chaos', about, {
   upgrade: createCommand(runUpgradeChaos, { seconds: 15, from: '', seed, rate: 400 }),
   restore: createCommand(runRestoreChaos, { seconds: 60, seed, rate: 400 }),
 });
-// End the process explicitly, because a kafkajs client that lost its connection might retry indefinitely.
+// Exit explicitly, because a kafkajs client that lost its connection might retry indefinitely.
 process.exit();

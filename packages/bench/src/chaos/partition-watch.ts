@@ -6,9 +6,6 @@ import type { Pool } from 'pg';
 
 const sampleMs = 200;
 
-/**
- * Watches the progress of the consumers through the broker and the database, and measures how long partitions stall.
- */
 export async function watchPartitions(broker: string, database: Pool, topicPrefix: string) {
   const offsets = createOffsetReader(broker, database, topicPrefix);
   const { partitions, lag } = offsets;
@@ -28,7 +25,7 @@ export async function watchPartitions(broker: string, database: Pool, topicPrefi
 
   async function repeat(read: () => Promise<void>, everyMs: number): Promise<void> {
     while (isRunning) {
-      // A failed read is repeated. Meanwhile, the measured duration of a stall keeps increasing.
+      // Ignore a failed read and try again. Meanwhile, the measured duration of a stall keeps increasing.
       await read().catch(() => {});
       await sleep(everyMs);
     }
@@ -46,8 +43,8 @@ export async function watchPartitions(broker: string, database: Pool, topicPrefi
       faultEndedAt = performance.now();
     },
     /**
-     * Returns the longest stall since the previous call: the time in which a partition had unread records and made no
-     * progress without a fault.
+     * Returns the longest stall since the previous call. During a stall, a partition has unread records and makes no
+     * progress, although no fault is active.
      */
     takeLongestStall(): { ms: number; partition: string } {
       const taken = longest;
@@ -66,7 +63,7 @@ export async function watchPartitions(broker: string, database: Pool, topicPrefi
       ),
     /** Waits until all records of the log are processed. Returns false after `patienceMs` without progress. */
     async untilDrained(patienceMs: number): Promise<boolean> {
-      // Read the end offsets again, so that they include the latest events.
+      // Read the end offsets again, because events may have been appended since.
       while (
         !(await offsets.readEnds().then(
           () => true,
@@ -76,7 +73,6 @@ export async function watchPartitions(broker: string, database: Pool, topicPrefi
         await sleep(sampleMs);
       return until(() => lag() === 0, lag, patienceMs);
     },
-    /** The number of records that are not processed. */
     lag,
     async stop(): Promise<void> {
       isRunning = false;
@@ -86,7 +82,6 @@ export async function watchPartitions(broker: string, database: Pool, topicPrefi
   };
 }
 
-/** Resolves with true when the condition is fulfilled, or with false after `patienceMs` without progress. */
 async function until(isTrue: () => boolean, progress: () => number, patienceMs: number): Promise<boolean> {
   let last = progress();
   let changedAt = performance.now();

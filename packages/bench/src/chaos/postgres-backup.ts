@@ -8,13 +8,10 @@ import pg from 'pg';
 
 export type PostgresBackup = Awaited<ReturnType<typeof startArchiving>>;
 
-/** PostgreSQL archives a segment after this time even if the segment is not full. */
+/** PostgreSQL archives a WAL segment after this time even if the segment is not full. */
 const archiveTimeoutSeconds = 60;
 
-/**
- * Archives the WAL of a PostgreSQL server, so that the server can be restored as described in
- * docs/operations/backup.md.
- */
+/** Archives a PostgreSQL server's WAL, so that the server can be restored as described in docs/operations/backup.md. */
 export async function startArchiving(address: string) {
   const [row] = await ask<{ data_directory: string }>(address, 'SHOW data_directory');
   const data = row?.data_directory ?? '';
@@ -28,7 +25,7 @@ export async function startArchiving(address: string) {
   };
   const archive = ownDirectory('archive');
   const base = join(dirname(data), 'base');
-  // The file is renamed after the copy. If the server ends during the copy, the file therefore does not look complete.
+  // Rename the file only after the copy, so that an interrupted copy does not look like a complete segment.
   const archiveCommand = `test ! -f "${archive}/%f" && cp "%p" "${archive}/part" && mv "${archive}/part" "${archive}/%f"`;
   await ask(address, `ALTER SYSTEM SET archive_command = '${archiveCommand}'`);
   await ask(address, `ALTER SYSTEM SET archive_timeout = ${archiveTimeoutSeconds}`);
@@ -40,7 +37,7 @@ export async function startArchiving(address: string) {
       rmSync(base, { recursive: true, force: true });
       await copyWhileInUse(address, data, base);
     },
-    /** Waits until all earlier commits are in the archive. */
+    /** Waits until the archive contains all earlier commits. */
     async archiveAll(): Promise<void> {
       const [last] = await ask<{ segment: string }>(address, 'SELECT pg_walfile_name(pg_switch_wal()) AS segment');
       await eventually(() => existsSync(join(archive, last?.segment ?? '')), { what: 'The archived segment' });
@@ -48,13 +45,13 @@ export async function startArchiving(address: string) {
     /** Deletes the data directory. The server must be stopped. */
     destroy: () => rmSync(data, { recursive: true }),
     /**
-     * Replaces the data directory with the base backup. When the server starts, it replays the archive up to the given
-     * time, or the entire archive for null.
+     * Replaces the data directory with the base backup. On its next start, the server replays the archive up to the
+     * given time, or completely for null.
      */
     async putBack(until: Date | null): Promise<void> {
       await copy(base, data);
       const recovery = [`restore_command = 'cp "${archive}/%f" "%p"'`, `recovery_target_action = 'promote'`];
-      // PostgreSQL does not accept JavaScript's format of ISO 8601.
+      // PostgreSQL does not accept the ISO 8601 format of `toISOString`.
       const target = until?.toISOString().replace('T', ' ').replace('Z', '+00');
       if (target !== undefined) recovery.push(`recovery_target_time = '${target}'`);
       appendFileSync(join(data, 'postgresql.auto.conf'), `${recovery.join('\n')}\n`);
@@ -64,7 +61,10 @@ export async function startArchiving(address: string) {
   };
 }
 
-/** Copies files between two statements, like pg_basebackup, which not every installation contains. */
+/**
+ * Copies the files between `pg_backup_start` and `pg_backup_stop`, like pg_basebackup, which not every installation
+ * contains.
+ */
 async function copyWhileInUse(address: string, data: string, base: string): Promise<void> {
   const client = new pg.Client({ connectionString: address });
   await client.connect();
@@ -87,7 +87,9 @@ async function copyWhileInUse(address: string, data: string, base: string): Prom
   }
 }
 
-/** Ignores files that are deleted during the copy, because the WAL contains these changes. */
+/**
+ * Copies a file or directory. Ignores files that are deleted during the copy, because the WAL contains these changes.
+ */
 async function copy(from: string, to: string): Promise<void> {
   await runProgram('cp', ['-a', from, to], { cwd: '/' });
   if (!existsSync(join(to, 'PG_VERSION'))) throw new Error(`${from} was not copied to ${to}`);

@@ -28,7 +28,7 @@ const unarchivedMs = 4000;
  * correct.
  */
 export function runRestoreChaos(options: ChaosOptions, print: Print): Promise<boolean> {
-  // Archiving can only be turned on at the start of the server. The archive command is set later.
+  // Archiving can only be enabled when the server starts. `startArchiving` sets the archive command.
   return withChaosSystem(print, { postgres: { archive_mode: 'on' } }, async (system) => {
     const cli = await compilePrograms(['packages/cli/src/main.ts']);
     system.onEnd(cli.remove);
@@ -58,7 +58,8 @@ export function runRestoreChaos(options: ChaosOptions, print: Print): Promise<bo
         'catch up s': (result) => result.catchUpSeconds,
       },
     });
-    // In the second round, the running consumers may have read all records before the command counts them.
+    // Require unread records in one round only, because in the second round, the running consumers may have read all
+    // records before the command counts them.
     return isCorrect && results.some(({ unread }) => unread > 0);
   });
 }
@@ -78,7 +79,7 @@ async function restoreRound(
     await backup.takeBase();
     await sleep((round.seconds * 2000) / 3);
     const target = toEndOfArchive ? null : new Date();
-    // Later events are not archived in the first round, and are not restored in the second round.
+    // Events after this line are not archived in the first round, and not restored in the second.
     if (toEndOfArchive) await backup.archiveAll();
     await sleep(unarchivedMs);
     if (!toEndOfArchive) await backup.archiveAll();
@@ -90,7 +91,7 @@ async function restoreRound(
     await system.postgres.restart();
     await waitUntilRecovered(system.database);
     const finishFrom = performance.now();
-    // Retries, because consumers that read at full speed may leave no database connection for the command.
+    // Retry, because consumers that read at full speed may leave no database connection for the command.
     ({ unread } = await eventually(operator.finishRestore, { what: 'Finishing the restore' }));
     const catchUpFrom = performance.now();
     finishSeconds = (catchUpFrom - finishFrom) / 1000;
@@ -101,7 +102,6 @@ async function restoreRound(
   return { ...result, unread, finishSeconds, catchUpSeconds };
 }
 
-/** Waits until the database accepts writes. */
 export async function waitUntilRecovered(database: Pool): Promise<void> {
   const isRecovered = async () => {
     const { rows } = await database.query<{ isRecovering: boolean }>('SELECT pg_is_in_recovery() AS "isRecovering"');
@@ -112,7 +112,6 @@ export async function waitUntilRecovered(database: Pool): Promise<void> {
 
 export type Operator = ReturnType<typeof createMillraceCommands>;
 
-/** Returns functions that run commands of the compiled `millrace` program with a consumer's settings. */
 export function createMillraceCommands(program: string, settings: Record<string, string>) {
   return {
     async finishRestore(): Promise<{ unread: number }> {

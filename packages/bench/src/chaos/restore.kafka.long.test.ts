@@ -26,7 +26,7 @@ import { createMillraceCommands, type Operator, waitUntilRecovered } from './res
 import { checkState } from './state-check.ts';
 import { createStoryLoad } from './story-load.ts';
 
-/** A small version of `npm run chaos -- restore` (see docs/operations/backup.md). */
+/** A short version of `npm run chaos -- restore` (see docs/operations/backup.md). */
 const topicPrefix = uniqueTopicPrefix();
 const servers = testServers();
 const seed = testSeed();

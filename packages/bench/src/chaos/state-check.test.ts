@@ -2,7 +2,6 @@ import { createTestDatabase, createTestTenant, expectedState, type TestDatabase,
 import pg from 'pg';
 import { checkState } from './state-check.ts';
 
-/** Stores each kind of error in a database, to check that the state check finds it. */
 let testDatabase: TestDatabase;
 let database: pg.Pool;
 let projectId: number;

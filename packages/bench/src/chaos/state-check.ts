@@ -1,26 +1,26 @@
-// Computes from the acknowledged events which rows must be stored, and compares these with the database.
+// Computes from the acknowledged events which rows must be stored, and compares them with the database.
 
 import { isDeepStrictEqual } from 'node:util';
 import { expectedState, type StoryEvent, storedState } from '@millrace/testing';
 import type { Pool } from 'pg';
 
 export interface StateCheck {
-  /** Number of distinct events that were acknowledged. */
+  /** Number of distinct acknowledged events. */
   expected: number;
   stored: number;
-  /** Events that were acknowledged but are not stored. */
+  /** Number of events that were acknowledged but are not stored. */
   lost: number;
-  /** Events that are stored more than once. */
+  /** Number of events that are stored more than once. */
   duplicated: number;
   /** Number of events, groups and persons (including their distinct IDs) that are incorrect or should not exist. */
   wrong: number;
-  /** Some examples of the differences. They contain only generated values. */
+  /** Example differences. They contain only generated values. */
   examples: string[];
 }
 
 /**
- * Computes the state that must be stored for these events, in a different way than the consumer, and compares it with
- * the stored state.
+ * Computes the expected state from the events, in a different way than the consumer, and compares it with the stored
+ * state.
  */
 export async function checkState(
   database: Pool,
@@ -49,7 +49,7 @@ type Stored = Awaited<ReturnType<typeof storedState>>;
 function wrongEvents(expected: Expected, stored: Stored): string[] {
   const wrong = stored.events.filter((event) => {
     const was = expected.events.get(event.uuid);
-    // This event name is a synonym. The event is stored under the main name.
+    // `$group_identify` is a synonym. The event is stored under the main name.
     const name = was?.event === '$group_identify' ? '$groupidentify' : was?.event;
     const groups = was?.properties.$groups as { company: string } | undefined;
     return (
@@ -71,8 +71,8 @@ function wrongPersons(expected: Expected, stored: Stored): string[] {
     left.delete(name);
     if (found === undefined) return [`no person for ${name}`];
     const { creatorEventUuid, ...rest } = found;
-    // The value depends on the order in which partitions are processed, so any of the person's distinct IDs and times
-    // is correct.
+    // The main distinct ID and the creation time can depend on the order in which partitions are processed, so any of
+    // the person's distinct IDs and times is correct.
     const mainDistinctId = person.mainDistinctId ?? rest.mainDistinctId;
     const createdAt = person.createdAt ?? rest.createdAt;
     const isRight =

@@ -8,7 +8,7 @@ const retryPauseMs = 200;
 
 /**
  * Sends a story. Each client sends its stream in order and can be paused.
- * @param urls addresses of gateways; after a failure, a client uses the next address, like a load balancer
+ * @param urls gateway URLs; after a failure, a client switches to the next URL, like a load balancer
  */
 export function createStoryLoad(
   urls: readonly string[],
@@ -21,7 +21,7 @@ export function createStoryLoad(
   let running: Promise<unknown> = Promise.resolve();
   let longestMs = 0;
 
-  /** Retries without a limit, because a batch without a response may or may not be in the log. */
+  /** Retry without a limit, because a batch without a response may or may not be in the log. */
   async function post(batch: readonly StoryEvent[], client: number): Promise<void> {
     const body = JSON.stringify({ api_key: projectApiKey, batch });
     for (let tries = 0; (await sendEvents(`${urls[(client + tries) % urls.length]}/batch/`, body)) !== 200; tries++) {
@@ -49,14 +49,12 @@ export function createStoryLoad(
       isRunning = true;
       running = Promise.all(streams.map(runClient));
     },
-    /** Resolves when no request is in flight. */
     async pause(): Promise<void> {
       isRunning = false;
       await running;
     },
-    /** The acknowledged events of each client. */
     sent: () => streams.map((stream, client) => stream.slice(0, positions[client])),
-    /** Sends each client's last acknowledged events again. */
+    /** Sends each client's last `count` acknowledged events again. */
     async sendAgain(count: number): Promise<void> {
       await Promise.all(
         streams.map((stream, client) => {
@@ -71,7 +69,6 @@ export function createStoryLoad(
       longestMs = 0;
       return longest;
     },
-    /** Returns whether all events have been sent. */
     isOver: () => streams.every((stream, client) => (positions[client] ?? 0) >= stream.length),
   };
 }

@@ -1,4 +1,4 @@
-// Chaos test of an upgrade: replaces services with another version under load, and rolls back.
+// Chaos test of an upgrade: replaces services with a different version under load, and rolls back.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { migrate } from '@millrace/db';
@@ -21,7 +21,7 @@ export interface UpgradeChaosOptions extends ChaosOptions {
 const consumers = 2;
 
 /**
- * Upgrades a system from another release under load, service by service, and rolls it back on the migrated database.
+ * Upgrades a system from an older release under load, service by service, and rolls it back on the migrated database.
  * Returns true if the stored state is correct after each step.
  */
 export async function runUpgradeChaos({ from, ...options }: UpgradeChaosOptions, print: Print): Promise<boolean> {

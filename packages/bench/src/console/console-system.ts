@@ -34,14 +34,13 @@ export async function startConsoleSystem(
   const gateway = await bench.start(programs.gateway, settings);
   await bench.start(programs.consumer, settings);
   const api = await bench.start(programs.api, settings);
-  /** Worker processes that send events, publish stored events, send API requests, and keep live streams open. */
   const workers = {
     events: await bench.startWorker(),
     publisher: await bench.startWorker(),
     requests: await bench.startWorker(),
     streams: await bench.startWorker(),
   };
-  /** The first project is open in the console, and the last one has few events. */
+  /** The first project is open in the console, and the last project has few events. */
   const projects = await bench.database.query<BenchProject>(
     'SELECT id, api_token AS "apiKey" FROM environment ORDER BY id',
   );
@@ -52,8 +51,8 @@ export async function startConsoleSystem(
 export const eventsPerBatch = 25;
 
 /**
- * Builds complete requests with events of 1 KB for a project. The events have no UUID and no time, so that each request
- * creates new events.
+ * Builds complete requests with events of 1 KB for a project. The events have no UUID and no time, so that repeating a
+ * request creates new events.
  */
 export function buildBatchRequests(project: BenchProject | undefined, count: number): string[] {
   return Array.from({ length: count }, (_, at) => {

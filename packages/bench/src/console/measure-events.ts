@@ -11,8 +11,8 @@ export type EventsRun = Awaited<ReturnType<typeof measureEvents>>;
 const rows = '.list-detail table tbody tr';
 
 /**
- * Measures the Events page of a project with many events, which are distributed over the month. The events are in a
- * separate database.
+ * Measures the Events page of a project with many events, which are spread over the month. The events are in a separate
+ * database.
  */
 export async function measureEvents(
   { bench, browser, directory }: ConsoleSystem,
@@ -25,7 +25,7 @@ export async function measureEvents(
   const api = await bench.start(programs.api, { DATABASE_URL: database.url, CONSOLE_DIRECTORY: directory });
   const { personalApiKey, projectId } = database;
   const host = `http://127.0.0.1:${api.port}`;
-  /** The time until the page shows the first page of events from the last hour, and the API's share of this time. */
+  /** The time until the page shows the first events of the last hour, and how much of this time the API takes. */
   const [shownMs, apiMs]: [number[], number[]] = [[], []];
   for (let one = 0; one < visits; one += 1) {
     const startedAt = performance.now();

@@ -1,4 +1,4 @@
-// Measures what a browser loads on the first visit, for the console and for another product.
+// Measures what a browser loads on the first visit, for the console and for a different product.
 
 import { readFile } from 'node:fs/promises';
 import { extname, join, normalize } from 'node:path';
@@ -9,12 +9,12 @@ import { startServer } from '@millrace/testing';
 import type { Browser } from 'playwright-core';
 import { cpuSlowdown, readMainThreadMs } from './open-page.ts';
 
-/** Compares with Unleash, because its npm package contains built pages. Umami's contains only sources. */
+/** Compare with Unleash, because its npm package contains built pages. Umami's contains only sources. */
 const unleash = 'unleash-server@8.2.0';
 
 export type FirstLoad = Awaited<ReturnType<typeof measureFirstLoad>>;
 
-/** A built front end, and the path at which it is served. */
+/** A built front end, and the URL path at which it is served. */
 export interface BuiltSite {
   name: 'millrace' | 'unleash';
   directory: string;
@@ -53,7 +53,7 @@ export async function measureFirstLoad(browser: Browser, site: BuiltSite) {
   const visitor = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   try {
     const page = await visitor.newPage();
-    // Fonts from other hosts are not counted.
+    // Do not count fonts from other hosts.
     await page.route(
       (url) => url.origin !== server.url,
       (route) => route.abort(),
@@ -79,7 +79,9 @@ const types: Record<string, string> = {
 };
 const counted = new Set(['.html', '.js', '.css']);
 
-/** Reads a file. For an address without a file extension, reads the page. Returns null for API requests. */
+/**
+ * Returns the file at a URL path, the front end's page for a path without a file extension, or null for an API request.
+ */
 async function read(site: BuiltSite, pathname: string): Promise<{ content: Buffer; type: string } | null> {
   const type = extname(pathname);
   if (pathname.startsWith('/api/') || pathname.startsWith('/auth/')) return null;
@@ -87,6 +89,6 @@ async function read(site: BuiltSite, pathname: string): Promise<{ content: Buffe
   const content = await readFile(join(site.directory, name)).catch(() => null);
   if (content === null) return null;
   if (type !== '') return { content, type };
-  // Unleash's own server replaces these placeholders with its address.
+  // Unleash's own server replaces these placeholders with its URL.
   return { content: Buffer.from(content.toString().replace(/::\w+::/g, '')), type: '.html' };
 }

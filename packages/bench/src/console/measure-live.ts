@@ -49,13 +49,13 @@ export async function measureInteractions(system: ConsoleSystem): Promise<number
       await waitUntilDrawn(tab, liveOf(system), rows);
       const count = await interact(tab.page);
       const measured = await tab.page.evaluate<number[]>('[...bench.inputMs.values()]');
-      // The browser does not report interactions that take less than one frame.
+      // The browser does not report interactions that take less than one frame (16 ms).
       return [...measured, ...Array.from({ length: Math.max(0, count - measured.length) }, () => 16)];
     }),
   );
 }
 
-/** Clicks and types on the page like a user. Returns the number of interactions. */
+/** Clicks and types on the page. Returns the number of interactions. */
 async function interact(page: Page): Promise<number> {
   const { x = 0, y = 0 } = (await page.locator('.live-rows').boundingBox()) ?? {};
   const clickRow = () => page.mouse.click(x + 200, y + 50);
@@ -97,7 +97,7 @@ export async function measureCurlDelay(system: ConsoleSystem, times: number): Pr
   const { personalApiKey } = system.bench.database;
   return withTab(system.browser, { personalApiKey }, async ({ page }) => {
     await page.goto(liveOf(system));
-    // Wait until the stream is open, because the page does not receive events that were stored before.
+    // Wait until the stream is open, because the page receives only events that are stored after that.
     await page.waitForTimeout(1500);
     const taken: number[] = [];
     for (let one = 0; one < times; one += 1) {

@@ -9,7 +9,7 @@ import type { ConsoleSystem } from './console-system.ts';
 import type { publishEvents } from './publish-events.ts';
 import type { closeLiveStreams, countLiveMessages, openLiveStreams } from './watch-streams.ts';
 
-/** Total number of events per second in all busy projects. */
+/** Events per second in all busy projects together. */
 const eventsPerSecond = 5000;
 
 export type WatchRun = Awaited<ReturnType<typeof measureWatchers>>;
@@ -17,8 +17,8 @@ export type WatchRun = Awaited<ReturnType<typeof measureWatchers>>;
 /**
  * Measures the cost of live events for the API, and how quickly the API responds, with and without watchers. All
  * projects except the last one are busy. Their events are written directly to the topic of stored events, because
- * storing them would use this machine's CPU. The last project has one watcher and few events, which the whole system
- * processes. The busy projects should not delay these events.
+ * storing them would use this machine's CPU. The last project has one watcher and few events, which pass through the
+ * whole system. The busy projects should not delay these events.
  */
 export async function measureWatchers(system: ConsoleSystem, watchers: number, seconds: number) {
   const { api, workers } = system;
@@ -41,7 +41,7 @@ export async function measureWatchers(system: ConsoleSystem, watchers: number, s
     projectIds: busy,
     perSecond: eventsPerSecond,
   };
-  // The first run is the warm-up.
+  // Warm up.
   await workers.publisher.perform<typeof publishEvents>('publishEvents', { ...publication, durationMs: 3000 });
   await workers.streams.perform<typeof countLiveMessages>('countLiveMessages');
   const list = formatHttpRequest('GET /api/projects/?limit=10', { authorization: `Bearer ${personalApiKey}` });
@@ -59,14 +59,14 @@ export async function measureWatchers(system: ConsoleSystem, watchers: number, s
   return {
     streams,
     publishedPerSecond: published / cost.seconds,
-    /** Number of messages per second in the busiest stream. */
+    /** Messages per second in the busiest stream. */
     maxPerSecond: Math.max(0, ...messages) / cost.seconds,
     lists,
     apiCores: (cost.cpuMicros[0] ?? Number.NaN) / 1e6 / cost.seconds,
     apiMaxRssBytes: cost.maxRssBytes[0] ?? Number.NaN,
     /**
-     * Milliseconds from sending an event of the quiet project until its watcher receives it. Infinity if the watcher
-     * does not receive it.
+     * Milliseconds until the watcher of the quiet project receives each sent event. Infinity for an event that does not
+     * arrive.
      */
     quietMs: await quiet.stop(),
   };
@@ -76,7 +76,6 @@ const sendEveryMs = 250;
 /** How long to wait for events after the last one was sent. */
 const patienceMs = 30_000;
 
-/** Opens a stream for the quiet project. */
 async function watchQuietProject({ api, gateway, bench, projects }: ConsoleSystem) {
   const project = projects.at(-1);
   const sentAt = new Map<string, number>();
@@ -108,7 +107,7 @@ async function watchQuietProject({ api, gateway, bench, projects }: ConsoleSyste
         await new Promise((resolve) => setTimeout(resolve, sendEveryMs));
       }
     },
-    /** Waits for the sent events, and returns the milliseconds that each event took. */
+    /** Waits for the sent events, and returns the delay of each event in milliseconds. */
     async stop(): Promise<number[]> {
       const deadline = performance.now() + patienceMs;
       while (takenMs.length < sentAt.size && performance.now() < deadline) {

@@ -7,17 +7,17 @@ export interface Tab {
   session: CDPSession;
 }
 
-/** How many times slower the CPU is for pages that are measured with a throttled CPU. */
+/** Factor by which the CPU is slowed down for pages with a throttled CPU. */
 export const cpuSlowdown = 4;
 
 export interface PageTimings {
-  /** Time from the navigation until an element that matches the selector is drawn. */
+  /** Milliseconds from the navigation until an element that matches the selector is drawn. */
   ms: number;
-  /** CPU time of the main thread until then. It does not depend on other work on the machine. */
+  /** CPU time that the main thread uses until the element is drawn. It does not depend on other work on the machine. */
   mainThreadMs: number;
 }
 
-/** Opens a tab for a new visitor who is signed in with an API key. The pages are the same as with a session. */
+/** Opens a tab as a new visitor who is signed in with an API key. The pages are the same as with a session. */
 export async function withTab<Result>(
   browser: Browser,
   { personalApiKey, slow = 1 }: { personalApiKey: string; slow?: number },
@@ -30,7 +30,7 @@ export async function withTab<Result>(
   try {
     const page = await visitor.newPage();
     const session = await visitor.newCDPSession(page);
-    // `threadTicks` measures CPU time, without the time for which the thread waited for a processor.
+    // `threadTicks` measures CPU time and excludes the time for which the thread waited for a processor.
     await session.send('Performance.enable', { timeDomain: 'threadTicks' });
     if (slow > 1) await session.send('Emulation.setCPUThrottlingRate', { rate: slow });
     await page.addInitScript(watchPage);
@@ -51,7 +51,7 @@ export async function readMainThreadMs(session: CDPSession): Promise<number> {
   return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN) * 1000;
 }
 
-/** A string, because it runs in the page, and a module loader might add names to a function. */
+/** A string, because it runs in the page, and a module loader might insert helper calls into a function. */
 const watchPage = `
 window.bench = {
   frameMs: [],

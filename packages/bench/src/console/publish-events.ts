@@ -1,4 +1,4 @@
-/** Runs in a worker: publishes stored events at a rate, as event consumers do. */
+/** Runs in a worker: publishes stored events at a given rate, as event consumers do. */
 import { randomUUID } from 'node:crypto';
 import { type ProcessedEvent, processedEventKey, processedEventVersion } from '@millrace/contracts';
 import { Kafka, logLevel, Partitioners } from 'kafkajs';
@@ -16,8 +16,8 @@ interface Publication {
 const stepMs = 50;
 
 /**
- * Publishes every 50 ms the events that are due. A late step includes the events that became due in the meantime.
- * Returns the number of events.
+ * Publishes the due events every 50 ms. A late step includes the events that became due in the meantime. Returns the
+ * number of events.
  */
 export async function publishEvents({
   brokers,
@@ -44,7 +44,7 @@ export async function publishEvents({
   return count;
 }
 
-/** An event of about 1 KB. */
+/** Returns an event of about 1 KB. */
 function storedEvent(number: number, projectId: number): ProcessedEvent {
   const now = new Date().toISOString();
   return {

@@ -45,7 +45,7 @@ function openStream(port: number, personalApiKey: string, projectId: number): Pr
   return new Promise((resolve) => {
     socket.on('data', (chunk) => {
       resolve(stream);
-      // A message that is split between two chunks is not counted, which is rare.
+      // Messages that are split between two chunks are not counted, but they are rare.
       for (let at = chunk.indexOf(messageStart); at >= 0; at = chunk.indexOf(messageStart, at + 1))
         stream.messages += 1;
     });

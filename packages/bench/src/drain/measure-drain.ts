@@ -9,18 +9,16 @@ import { startMeasuredProcess } from '../harness/measured-process.ts';
 
 export type DrainMeasurement = Awaited<ReturnType<typeof measureDrain>>;
 
-/** A topic that was filled before the measurement. */
 export interface FilledTopic {
   prefix: string;
   count: number;
-  /** The last event of each partition. When a consumer has stored these events, it has stored all events. */
+  /** The last event of each partition. A consumer that has stored these events has stored all events. */
   lastEvents: CapturedEvent[];
 }
 
 /**
  * Starts a compiled consumer, which drains a full topic into a database. The measurement begins with the first stored
- * rows, or after `warmUp` events, so that it excludes the startup. Rows that were stored earlier are not part of the
- * result.
+ * rows, or after `warmUp` events, and therefore excludes the startup and the rows that were stored before.
  */
 export async function measureDrain(
   file: string,
@@ -39,7 +37,7 @@ export async function measureDrain(
   try {
     await waitUntilStored(database, async () => (await countRows(database, since)).rows > warmUp);
     const done = (await countRows(database, since)).rows;
-    // Look up single events, because counting a large table repeatedly would slow down the consumer.
+    // Look up only the last events, because counting a large table repeatedly would slow down the consumer.
     const cost = await measureCpu([consumer], database, () =>
       waitUntilStored(database, async () => (await countStored(database, lastEvents)) === lastEvents.length),
     );
@@ -57,7 +55,7 @@ export async function measureDrain(
   }
 }
 
-/** Checks ten times per second. @throws Error if the database has not grown for a minute */
+/** Checks ten times per second. @throws Error if the database does not grow for a minute */
 async function waitUntilStored(database: BenchDatabase, isStored: () => Promise<boolean>): Promise<void> {
   let lastSize = '';
   let lastGrowthAt = performance.now();
@@ -80,7 +78,6 @@ async function countRows(database: BenchDatabase, since: string): Promise<{ rows
   return row ?? { rows: 0, uuids: 0 };
 }
 
-/** Returns how many of these events are stored. Finds the events by their keys. */
 async function countStored(database: BenchDatabase, events: readonly CapturedEvent[]): Promise<number> {
   const [row] = await database.query<{ count: number }>(
     `SELECT count(*)::int AS count

@@ -1,4 +1,4 @@
-// Builds and sends the end-to-end benchmark's requests. The benchmark later looks for their events in the database.
+// Builds and sends the requests of the end-to-end benchmark, which then looks for their events in the database.
 
 import { sendRequests } from '../load/send-requests.ts';
 import { formatHttpRequest } from '../workload/gateway-workloads.ts';
@@ -6,17 +6,13 @@ import { generateMixedEvents } from '../workload/mixed-events.ts';
 
 export const eventsPerRequest = 50;
 
-/** An event that the benchmark looks up in the database. */
 export interface Marker {
   uuid: string;
   /** When the marker's request is due, in milliseconds since the load started. */
   dueAfterMs: number;
 }
 
-/**
- * The event property that contains the number of the event's request. With it, the events of unacknowledged requests
- * can be excluded.
- */
+/** Event property with the number of the event's request, used to exclude the events of unacknowledged requests. */
 export const requestProperty = 'bench_request';
 
 export interface StampedLoad {
@@ -24,7 +20,6 @@ export interface StampedLoad {
   requestsPerSecond: number;
   durationMs: number;
   markerEveryMs: number;
-  /** Each seed produces different events. */
   seed: number;
 }
 
@@ -65,7 +60,6 @@ function never(): never {
 
 const timestampField = Buffer.from('"timestamp":"');
 
-/** Writes the time into all events of a request. */
 export function stampRequest(request: Buffer, timeMs: number): Buffer {
   const stamp = new Date(timeMs).toISOString();
   for (let at = request.indexOf(timestampField); at >= 0; at = request.indexOf(timestampField, at + 1)) {
@@ -76,7 +70,7 @@ export function stampRequest(request: Buffer, timeMs: number): Buffer {
 
 let prepared: { load: StampedLoad; requests: Buffer[] } | null = null;
 
-/** Runs in a worker: builds the requests of the next `sendPreparedRequests` call and returns their markers. */
+/** Runs in a worker: builds the requests for the next `sendPreparedRequests` call and returns their markers. */
 export function prepareRequests(load: StampedLoad): Marker[] {
   const { requests, markers } = buildStampedRequests(load);
   prepared = { load, requests };
@@ -88,7 +82,6 @@ export async function sendPreparedRequests(port: number, startAtMs: number) {
   if (prepared === null) throw new Error('No requests are prepared.');
   const { load, requests } = prepared;
   let sent = 0;
-  /** Numbers of the requests that received a status other than 200. */
   const unacknowledged: number[] = [];
   await new Promise((resolve) => setTimeout(resolve, startAtMs - (performance.timeOrigin + performance.now())));
   await sendRequests({

@@ -8,7 +8,7 @@ export type EvaluatorSide = 'millrace' | 'posthog-node';
 type Evaluate = (client: Client) => unknown;
 
 const clients = createClients(1000);
-/** With a thousand flags, evaluations are slow, and the code is compiled only after many of them. */
+/** With a thousand flags, evaluations are slow, and V8 optimizes the code only after many of them. */
 const warmUpMs = 1500;
 
 /** Runs in a worker: evaluates all flags for many clients. Returns the CPU microseconds of one evaluation. */
@@ -31,14 +31,13 @@ export async function measureEvaluationCpu(
   return (user + system) / evaluations;
 }
 
-/** Evaluates flags for the given time, and returns the number of evaluations. */
 async function repeat(evaluate: Evaluate, durationMs: number): Promise<number> {
   const endsAt = performance.now() + durationMs;
   let evaluations = 0;
   while (performance.now() < endsAt) {
     const client = clients[evaluations % clients.length];
     const values = client && evaluate(client);
-    // Millrace's evaluator is synchronous, so its measurement must not include an `await`.
+    // Do not await Millrace's synchronous evaluator, because that would add to its measured time.
     if (values instanceof Promise) await values;
     evaluations += 1;
   }
@@ -48,7 +47,7 @@ async function repeat(evaluate: Evaluate, durationMs: number): Promise<number> {
 type Definitions = Parameters<typeof compileFlags>[0]['flags'];
 
 /**
- * Does the work of a flag request after its definitions are loaded: selects the flags, determines that no data is
+ * Does the work of a flag request whose definitions are loaded: selects the flags, determines that no stored data is
  * needed, and evaluates the flags.
  */
 function createOurs(flags: Definitions): Evaluate {

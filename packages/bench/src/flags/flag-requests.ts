@@ -3,10 +3,8 @@
 import { seededRandom } from '@millrace/testing/seeded-random';
 import { formatHttpRequest } from '../workload/gateway-workloads.ts';
 
-/** A client that requests flags. */
 export interface Client {
   distinctId: string;
-  /** Values of all properties that conditions use. */
   properties: Record<string, string>;
 }
 
@@ -14,7 +12,8 @@ const plans = ['free', 'pro', 'enterprise'];
 const countries = ['DE', 'FR', 'US', 'GB', 'IE', 'JP', 'BR', 'IN'];
 
 /**
- * Creates the same clients in every run. All properties are texts, so that both evaluators can use the same request.
+ * Creates the same clients in every run. All property values are strings, so that both evaluators can use the same
+ * request.
  */
 export function createClients(count: number): Client[] {
   const random = seededRandom(15);
@@ -33,7 +32,7 @@ export function createClients(count: number): Client[] {
   }));
 }
 
-/** Returns a `/flags` request with all properties that conditions use, so that the gateway does not read the person. */
+/** Returns a `/flags` request with all properties that conditions use, so that the gateway need not read the person. */
 export function buildFlagRequestWithProperties(projectApiKey: string, { distinctId, properties }: Client): string {
   const body = { api_key: projectApiKey, distinct_id: distinctId, person_properties: properties, groups: {} };
   return formatHttpRequest('POST /flags/?v=2', {}, body);
@@ -44,7 +43,7 @@ export function buildFlagRequestById(projectApiKey: string, { distinctId }: Clie
   return formatHttpRequest('POST /flags/?v=2', {}, { api_key: projectApiKey, distinct_id: distinctId, groups: {} });
 }
 
-/** Returns a request for flag definitions. `etag` is the ETag of the definitions that the client already has. */
+/** Returns a request for flag definitions. `etag` is the ETag of the client's cached definitions. */
 export function buildDefinitionRequest(
   keys: { projectApiKey: string; secretKey: string },
   etag: string | null,

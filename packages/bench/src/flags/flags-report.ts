@@ -7,7 +7,7 @@ import type { MemoryMeasurement } from './measure-memory.ts';
 export type NamedRun = RequestRun & { name: string };
 
 /**
- * A run that sends events in a closed loop, with or without simultaneous flag requests, and the statuses of these flag
+ * A run that sends events in a closed loop, with or without simultaneous flag requests, and the statuses of the flag
  * requests.
  */
 export type EventsRun = Pick<NamedRun, 'name' | 'p99Ms' | 'otherStatuses'>;

@@ -18,17 +18,19 @@ export interface FlagsRun {
 }
 
 /**
- * Requests per second, by status. An open loop limits the number of requests, because an environment may send only 600
- * requests per minute.
+ * Requests per second, by status. The loop is open so that the number of requests is limited, because an environment
+ * may send only 600 requests per minute.
  */
 const perSecond = { 304: 3000, 200: 1500 } as const;
 const runMs = 1000;
 const minuteLimit = 600;
 
-/** Measures requests for 500 flag definitions, by clients that already have them (304) and by other clients (200). */
+/**
+ * Measures requests for 500 flag definitions, from clients that already have them (304) and clients that do not (200).
+ */
 export async function measureDefinitions(run: FlagsRun): Promise<NamedRun[]> {
   const { pairs, bench, server } = run;
-  // With this many environments, requests stay below the limit even if all runs are in the same minute.
+  // With this many environments, each stays below its limit even if all runs are in the same minute.
   const requestCount = (pairs + 1) * (perSecond[304] + perSecond[200]) * (runMs / 1000);
   const count = Math.ceil((requestCount / minuteLimit) * 1.2);
   const environments = await addFlagEnvironments(bench.database, count, createMixedFlags(500));
@@ -42,7 +44,7 @@ export async function measureDefinitions(run: FlagsRun): Promise<NamedRun[]> {
     200: environments.map((keys) => buildDefinitionRequest(keys, null)),
   };
   const runs: NamedRun[] = [];
-  // The first run is the warm-up.
+  // The first run is a warm-up.
   for (let pair = 0; pair <= pairs; pair++) {
     for (const status of [304, 200] as const) {
       if (pair > 0) bench.print(`definitions, ${status}, run ${pair} of ${pairs}`);

@@ -7,7 +7,6 @@ import { addFlagEnvironments, createMixedFlags, type FlagEnvironment } from './m
 
 const projects = 1000;
 const flagsPerProject = 100;
-/** Enough memory for all definitions. */
 const memoryMb = 512;
 const parallel = 8;
 
@@ -21,7 +20,7 @@ export async function measureMemory({ database, start, print }: Bench, [client]:
   const gateway = await start(programs.gateway, { FLAG_DEFINITIONS_MEMORY_MB: String(memoryMb) });
   const requestAll = async (part: readonly FlagEnvironment[]) => {
     for (const { projectApiKey } of part) {
-      // On a busy machine, the gateway may reject a request. The duration of this request is not measured.
+      // On a busy machine, the gateway may reject a request. The duration of a rejected request is not measured.
       await eventually(() => requestFlags(gateway.port, projectApiKey, client), { what: 'A flag request' });
     }
   };
@@ -32,7 +31,6 @@ export async function measureMemory({ database, start, print }: Bench, [client]:
   return { projects, flagsPerProject, liveBytes: (await gateway.liveBytes()) - before };
 }
 
-/** Sends a flag request. @throws Error for a status other than 200 */
 async function requestFlags(port: number, projectApiKey: string, { distinctId, properties }: Client): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${port}/flags/?v=2`, {
     method: 'POST',

@@ -22,7 +22,7 @@ const withVariants = (filters: object, ...keys: string[]) => {
   return { ...filters, multivariate: { variants } };
 };
 
-/** Typical flags of projects: with rollouts, properties of each type, variants, and two conditions. */
+/** Typical flags: with rollouts, properties of each type, variants, and two conditions. */
 const kinds: object[] = [
   filtersOf(group(50)),
   filtersOf(group(100, where('plan', 'exact', ['pro', 'enterprise']))),
@@ -45,7 +45,6 @@ const kinds: object[] = [
   filtersOf(group(90, where('country', 'is_not', ['GB', 'IE']), where('age', 'lt', '60'))),
 ];
 
-/** Creates flags that cycle through all kinds, with different keys. */
 export function createMixedFlags(count: number): MixedFlag[] {
   return Array.from({ length: count }, (_, index) => ({
     key: `flag-${index}`,
@@ -53,11 +52,10 @@ export function createMixedFlags(count: number): MixedFlag[] {
   }));
 }
 
-/** An environment with flags, and the keys for requests. */
 export interface FlagEnvironment {
   environmentId: number;
   projectApiKey: string;
-  /** The key for requests for definitions. */
+  /** The key for requesting flag definitions. */
   secretKey: string;
 }
 
@@ -82,7 +80,7 @@ export async function addFlagEnvironments(
      SELECT id, 'primary', hash, 'phs_...' FROM unnest($1::int[], $2::text[]) AS added (id, hash)`,
     [ids, hashes],
   );
-  // Disable the trigger, because it would increase the version of an environment for each row.
+  // Disable the trigger, which would increase the environment's version for each row.
   await database.query('ALTER TABLE feature_flag DISABLE TRIGGER feature_flag_added');
   await database.query(
     `INSERT INTO feature_flag (project_id, key, name, filters)

@@ -11,7 +11,7 @@ export interface BenchDatabase {
   projectId: number;
   projectApiKey: string;
   organizationId: string;
-  /** A key of the organization's owner, with all scopes. */
+  /** A personal API key of the organization's owner, with all scopes. */
   personalApiKey: string;
   query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
   /**
@@ -36,7 +36,10 @@ export async function createBenchDatabase(projectApiKey: string): Promise<BenchD
   return bench;
 }
 
-/** Opens the database that `file` describes. If the file does not exist, creates a database and keeps it. */
+/**
+ * Opens the database that `file` describes. If the file does not exist, creates a database and keeps it for the next
+ * run.
+ */
 export async function openReusableDatabase(file: string): Promise<BenchDatabase> {
   if (!existsSync(file)) {
     const { query, copy, drop, ...facts } = await createBenchDatabase(generateProjectKey());
@@ -62,10 +65,10 @@ function open(url: string, facts: Facts, drop: () => Promise<unknown>): BenchDat
     query: async <Row extends pg.QueryResultRow>(text: string, values?: unknown[]) =>
       (await pool.query<Row>(text, values)).rows,
     async copy() {
-      // PostgreSQL can only copy a database without connections.
+      // PostgreSQL can only copy a database that has no connections.
       await close();
       const name = `millrace_bench_${randomUUID().replaceAll('-', '')}`;
-      // FILE_COPY makes PostgreSQL copy the files. By default, it writes every page to the WAL, which is only faster
+      // FILE_COPY makes PostgreSQL copy the files. By default, it writes every page to the WAL, which is faster only
       // for small databases.
       const original = new URL(url).pathname.slice(1);
       await runOnServer(url, `CREATE DATABASE ${name} TEMPLATE ${original} STRATEGY file_copy`);
@@ -80,7 +83,7 @@ function open(url: string, facts: Facts, drop: () => Promise<unknown>): BenchDat
   };
 }
 
-/** Adds a project with one environment for each project API key, to the database's organization. */
+/** Adds a project with one environment for each project API key to the database's organization. */
 export async function addProjects(database: BenchDatabase, projectApiKeys: readonly string[]): Promise<void> {
   await database.query(
     `WITH added AS (

@@ -6,7 +6,6 @@ import { eventually } from '@millrace/testing';
 import { Kafka, logLevel, type Message, Partitioners } from 'kafkajs';
 import { generateMixedEvents, groupCount } from '../workload/mixed-events.ts';
 
-/** The number of partitions of every topic. */
 export const partitions = 8;
 const messagesPerSend = 2000;
 
@@ -20,7 +19,7 @@ export async function connectBenchTopics(brokers: string[]) {
   const created: string[] = [];
   return {
     async create(topics: readonly string[]): Promise<void> {
-      // kafkajs would fail if the broker does not list a new topic yet.
+      // With this option, kafkajs would fail if the broker does not list a new topic yet.
       const waitForLeaders = false;
       await admin.createTopics({
         waitForLeaders,
@@ -36,8 +35,8 @@ export async function connectBenchTopics(brokers: string[]) {
     },
     /**
      * Writes `count` mixed events to the live topic of `prefix`, alternating between the projects. A person's events
-     * are in one partition, in order. Returns the last event of each partition. When a consumer has stored these
-     * events, it has stored all events.
+     * are in one partition, in order. Returns the last event of each partition. A consumer that has stored these events
+     * has stored all events.
      */
     async fill(prefix: string, projectApiKeys: readonly string[], count: number): Promise<CapturedEvent[]> {
       const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });

@@ -1,4 +1,4 @@
-// Code that all benchmarks share: starts programs, registers what to remove at the end, and prints a report.
+// Code that all benchmarks share: starts programs, registers cleanup functions, and prints a report.
 
 import { randomUUID } from 'node:crypto';
 import { cpus, loadavg, totalmem } from 'node:os';
@@ -23,22 +23,21 @@ export const programs = {
 export interface Bench {
   database: BenchDatabase;
   topics: BenchTopics;
-  /** Prefix of the benchmark's topics. */
   prefix: string;
   print: Print;
   /** Compiles a program, given by its path from the repository root. */
   compile(program: string): Promise<string>;
   /**
-   * Starts a program and waits until it is ready. `settings` are added to the settings for the benchmark's database and
+   * Starts a program and waits until it is ready. Adds `settings` to the settings for the benchmark's database and
    * topics.
    */
   start(program: string, settings?: Record<string, string>): Promise<MeasuredProcess>;
   startWorker(): Promise<Worker>;
-  /** Registers a function to call when the benchmark ends. The function that was registered last is called first. */
+  /** Registers a function to call when the benchmark ends. Functions are called in reverse order. */
   onEnd(stop: () => Promise<unknown>): void;
 }
 
-/** A process that generates load, so that the CPU time of this work does not count for the measured processes. */
+/** A separate process that generates load, so that its CPU time does not count for the measured processes. */
 export interface Worker {
   /** Runs a function of `worker.ts` by its name. */
   perform<Job extends AnyJob>(name: string, ...parameters: Parameters<Job>): Promise<Awaited<ReturnType<Job>>>;
@@ -49,7 +48,7 @@ type AnyJob = (...parameters: never[]) => unknown;
 
 /**
  * Runs a benchmark, and prints the environment and the report that `measure` returns.
- * @param keptDatabase a file that describes a database which remains for the next run (see `openReusableDatabase`)
+ * @param keptDatabase a file that describes a database to keep for the next run (see `openReusableDatabase`)
  */
 export async function withBench(
   print: Print,
@@ -110,10 +109,11 @@ export function createServiceSettings(prefix: string): Record<string, string> {
     INGEST_PORT: '0',
     HEALTH_PORT: '0',
     API_PORT: '0',
-    // Requests are counted as usual, but are never rejected.
+    // Count requests as usual, but never reject them.
     API_REQUESTS_PER_MINUTE: '1000000000',
     API_REQUESTS_PER_HOUR: '1000000000',
-    // A change of the workload looks like a spike, for which the gateway would write an additional record.
+    // Disable spike detection, because a change of the workload looks like a spike, for which the gateway would write
+    // an additional record.
     SPIKE_WARM_UP_MS: String(60 * 60 * 1000),
   };
 }
@@ -130,10 +130,10 @@ function workerOf(started: MeasuredProcess): Worker {
   };
 }
 
-/** PostgreSQL settings that determine how slow a large database is, for example the size of the page cache. */
+/** PostgreSQL settings that affect the figures, for example the size of the page cache. */
 const printedSettings = ['fsync', 'synchronous_commit', 'full_page_writes', 'shared_buffers', 'max_wal_size'];
 
-/** Returns the facts that readers need to compare the figures with their own. */
+/** Returns facts about the environment, so that readers can compare the figures with their own. */
 async function environmentFacts(topics: BenchTopics, database: BenchDatabase): Promise<string[]> {
   const processors = cpus();
   const settings = await database.query<{ name: string; value: string }>(

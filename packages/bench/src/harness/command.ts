@@ -7,7 +7,7 @@ export type Print = (line: string) => void;
 type Value = boolean | number | string | readonly number[] | readonly string[];
 
 export interface Command {
-  /** The options and their default values as text for the usage message. */
+  /** The options with their default values, for the usage message. */
   usage: string;
   /** Parses the arguments and returns a function that does the work. @throws Error for an invalid argument */
   parse(words: string[]): () => Promise<unknown>;
@@ -15,7 +15,7 @@ export interface Command {
 
 /**
  * Creates a command whose options have the types of their default values. A list is separated by commas. A number must
- * be positive unless its default is 0. If a list of strings has a default, only entries of that default are accepted.
+ * be positive unless its default is 0. If the default is a list of strings, only its items are accepted.
  */
 export function createCommand<Options extends object>(
   run: (options: Options, print: Print) => Promise<unknown>,
@@ -34,7 +34,7 @@ export function createCommand<Options extends object>(
 
 /**
  * Reads options from the command line.
- * @throws Error that names an unknown option, or an option with an invalid value
+ * @throws Error that names the unknown option, or the option with an invalid value
  */
 export function readOptions<Options extends object>(words: string[], defaults: Options): Options {
   const known = Object.entries(defaults).map(([key, fallback]) => ({
@@ -80,7 +80,7 @@ function parseNumber(name: string, text: string, fallback: number): number {
 /**
  * Runs the command that is the program's first argument. The exit code is 2 for invalid arguments, and 1 if the command
  * returns false.
- * @param withServers called with the work of a valid command; provides what it needs
+ * @param withServers calls the work of a valid command with the servers that it needs
  */
 export async function runCommand(
   script: string,
