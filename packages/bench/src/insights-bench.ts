@@ -13,14 +13,13 @@ import { type BenchQuery, dashboardTargetMs, dashboardTiles, queries } from './i
 import { fillUmami } from './insights/umami.ts';
 
 export interface InsightsBenchOptions extends ClickHouseBenchOptions {
-  /** Whether to measure ClickHouse instead of PostgreSQL. */
   clickhouse: boolean;
 }
 
 type Engine = (query: object) => Promise<unknown>;
 
 const [engineName, asSql] = ['PostgreSQL', 'SQL on PostgreSQL'] as const;
-/** Maximum time of SQL, as a multiple of the time of the equivalent insight query. */
+/** The longest acceptable time for SQL, as a multiple of the equivalent insight query's time. */
 const longerAsSql = 1.3;
 
 /** Times in milliseconds with warm caches, by variant. */
@@ -80,7 +79,7 @@ async function measureQuery(
   return measured;
 }
 
-/** Returns the median of several runs, which follow an additional run that fills the caches. */
+/** Returns the median of several runs, after one additional run that fills the caches. */
 async function warmMedian(run: () => Promise<unknown>, runs: number): Promise<number> {
   await run();
   const times: number[] = [];

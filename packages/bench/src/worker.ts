@@ -1,4 +1,4 @@
-/** The process that generates load. It performs one job at a time and sends back the result (see `Worker`). */
+/** The process that generates load. It performs one job at a time and returns the job's result (see `Worker`). */
 import { publishEvents } from './console/publish-events.ts';
 import { closeLiveStreams, countLiveMessages, openLiveStreams } from './console/watch-streams.ts';
 import { prepareRequests, sendPreparedRequests } from './e2e/stamped-requests.ts';

@@ -1,10 +1,6 @@
 import { createTestDatabase, createTestTenant, type TestDatabase, type TestTenant } from '@millrace/testing';
 import { runCli } from './program.ts';
 
-/**
- * Tests the commands that show, rename and delete organizations, projects and environments. `activity.test.ts` tests
- * what these commands record in the activity log.
- */
 let testDatabase: TestDatabase;
 let tenant: TestTenant;
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { createTestDatabase, createTestTenant, type TestDatabase, type TestTenan
 import { runCli } from './program.ts';
 
 /**
- * Tests that every change made with the command line is recorded in the activity log, in the same transaction as the
+ * Tests that every change made with the command line is recorded in the activity log, in the transaction that makes the
  * change.
  */
 let testDatabase: TestDatabase;

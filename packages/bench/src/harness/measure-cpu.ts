@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises';
 import type { BenchDatabase } from './bench-database.ts';
 import type { MeasuredProcess } from './measured-process.ts';
 
-/** Measures the CPU time that processes and PostgreSQL use while `work` runs. */
 export async function measureCpu<Result>(
   processes: readonly MeasuredProcess[],
   database: BenchDatabase,
@@ -24,14 +23,14 @@ export async function measureCpu<Result>(
     seconds,
     /** CPU time of each process, in microseconds. */
     cpuMicros: after.usages.map(({ cpuMicros }, at) => cpuMicros - (before.usages[at]?.cpuMicros ?? 0)),
-    /** CPU time of PostgreSQL in microseconds, or NaN if it is not visible. */
+    /** PostgreSQL's CPU time in microseconds, or NaN if unknown. */
     databaseMicros: computeDatabaseCpu(before.database, after.database),
     /** Largest resident set size of each process since it started, in bytes. */
     maxRssBytes: after.usages.map(({ maxRssBytes }) => maxRssBytes),
   };
 }
 
-/** CPU time of each PostgreSQL process that serves the measured programs, in microseconds. The keys are process IDs. */
+/** CPU time in microseconds of each PostgreSQL process that serves the measured programs, by process ID. */
 type DatabaseCpu = ReadonlyMap<number, number>;
 
 /** Linux counts CPU time in hundredths of a second. */
@@ -39,7 +38,7 @@ const microsPerTick = 10_000;
 
 /**
  * Reads the CPU time of the server processes for this database, except those of the benchmark's own connections.
- * Returns null if the processes are not visible, because the server runs on another machine or in a container, or the
+ * Returns null if the CPU time cannot be read, because the server runs on a different machine or in a container, or the
  * platform is not Linux.
  */
 async function readDatabaseCpu(database: BenchDatabase): Promise<DatabaseCpu | null> {
@@ -57,20 +56,20 @@ async function readDatabaseCpu(database: BenchDatabase): Promise<DatabaseCpu | n
 }
 
 /**
- * Reads the CPU time from a line of `/proc/<pid>/stat`. Returns null if the line does not describe a PostgreSQL
- * process.
+ * Reads the CPU time in microseconds from the text of `/proc/<pid>/stat`. Returns null if the process is not
+ * PostgreSQL.
  */
 export function parseProcessStat(stat: string): number | null {
   const end = stat.lastIndexOf(')');
   if (!stat.slice(0, end).includes('(postgres')) return null;
-  // After the name, the line contains the state, ten other fields, the user time and the system time.
+  // The fields after the name are the state, ten others, the user time and the system time.
   const fields = stat.slice(end + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * microsPerTick;
 }
 
 /**
- * Returns the CPU time between two readings. Excludes processes that ended in between. Returns NaN if one of the
- * readings is null.
+ * Returns the CPU time between two readings. Excludes processes that ended in between. Returns NaN if a reading is
+ * null.
  */
 export function computeDatabaseCpu(before: DatabaseCpu | null, after: DatabaseCpu | null): number {
   if (before === null || after === null) return Number.NaN;

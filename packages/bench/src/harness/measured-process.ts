@@ -12,7 +12,7 @@ export interface Usage {
   maxRssBytes: number;
 }
 
-/** A child process that reports its resource usage. Its `port` is 0 if it does not listen on a port. */
+/** A child process that reports its resource usage. `port` is 0 if the process does not listen on a port. */
 export interface MeasuredProcess extends ServiceProcess {
   usage(): Promise<Usage>;
   /**

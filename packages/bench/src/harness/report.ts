@@ -15,7 +15,7 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }
 
-/** Formats rows as aligned columns. The first column is aligned to the left, and the others to the right. */
+/** Formats rows as aligned columns. The first column is aligned to the left, and all others to the right. */
 export function formatTable(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
   return rows
@@ -28,8 +28,8 @@ export function formatTable(rows: readonly (readonly string[])[]): string {
 }
 
 /**
- * The columns of a table of runs. Several runs are combined: numbers into their median, and different texts into one
- * text.
+ * The columns of a table of runs. Several runs are combined into the median of their numbers, or into a list of their
+ * different strings.
  */
 export type Columns<Run> = Record<string, (run: Run) => number | string>;
 
@@ -80,23 +80,20 @@ function ratio(value: number | string, other: number | string = Number.NaN): str
   return typeof value === 'string' ? '' : formatFigure(value / Number(other));
 }
 
-/** Formats the number of unexpected responses by status. */
 export function formatStatuses(counts: Record<string, number>): string {
   const listed = Object.entries(counts).map(([status, count]) => `${status}: ${count}`);
   return listed.join(', ') || 'none';
 }
 
-/** A figure with its target. */
 export type Target = [name: string, value: number, bound: { atMost: number } | { atLeast: number }];
 
-/** Prints tables with their titles, followed by the targets and whether they are met. */
 export function formatReport(tables: readonly (readonly [title: string, table: string])[], targets: Target[]): string {
   const parts = tables.flatMap(([title, table]) => [...(title ? [title] : []), table, '']);
   return [...parts, 'Targets', ...targets.map((target) => formatTarget(...target))].join('\n');
 }
 
 /**
- * Formats `1234567.8` as `1,234,568`. Numbers below 100 have one decimal, and numbers below 10 have two. A value that
+ * Formats `1234567.8` as `1,234,568`. Numbers below 100 have one decimal, and numbers below 10 have two. A figure that
  * was not measured becomes `?`.
  */
 export function formatFigure(value: number): string {

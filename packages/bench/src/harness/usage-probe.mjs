@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-// `--import` loads this file into a measured process before its program, for both sides of a comparison. The file
+// `--import` loads this file into a measured process before the program, for both sides of a comparison. The file
 // reports the resource usage of the whole process, including its threads.
 process.on('message', (message) => {
   if (message?.type === 'memory') process.send({ type: 'memory', liveBytes: liveBytes() });

@@ -14,15 +14,14 @@ import {
 
 export interface ApiRequest {
   name: string;
-  /** Path of the request, relative to the project's path. */
+  /** URL path, relative to the project's path. */
   path: string;
-  /** The body of a POST request. */
   body?: object;
   /** Target time with a hundred million events in 90 days, on two cores. */
   targetMs?: number | undefined;
 }
 
-/** The response to a request, and the time until the response arrived. */
+/** The response to a request, and the time until it arrived. */
 export interface Sent {
   status: number;
   body: string;
@@ -31,7 +30,7 @@ export interface Sent {
 
 export type Send = (request: ApiRequest) => Promise<Sent>;
 
-/** Number of a regular visitor who was the target of a merge. */
+/** A regular visitor into whom a different person was merged. */
 export const listedPerson = 801;
 export const listedPersonUuid = createHash('md5')
   .update(`person ${listedPerson}`)
@@ -40,7 +39,7 @@ export const listedPersonUuid = createHash('md5')
 export const personTimeline = `events/?limit=100&person_id=${listedPersonUuid}`;
 export const personSearch = `persons/?search=person${listedPerson}@example.com`;
 
-/** Returns a request for a query that must be computed, not read from the cache. */
+/** Returns a request for a query that must be computed and not read from the cache. */
 export const buildQueryRequest = (query: object) => ({ path: 'query/', body: { query, refresh: 'force_blocking' } });
 
 const ofProperty = (key: string, value: string | number) =>

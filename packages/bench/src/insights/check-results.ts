@@ -1,5 +1,5 @@
-// Compares results of the API with expected results. The expected results are computed from the rules that generated
-// the events, and not from ClickHouse's tables.
+// Compares the API's results with expected results, which are computed from the rules that generated the events, and
+// not from ClickHouse's tables.
 
 import type { ClickHouseClient } from '@millrace/insights';
 import type { Print } from '../harness/command.ts';
@@ -78,7 +78,7 @@ function listChecks(size: GeneratedEvents): readonly Checked[] {
 }
 
 /**
- * Prints how many results were compared. Ignores queries that exceed their time limit, because a machine may be busy.
+ * Prints how many results were compared. Ignores queries that exceed their time limit, because the machine may be busy.
  * @throws Error if a result is wrong
  */
 export async function checkResults(

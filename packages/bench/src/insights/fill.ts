@@ -8,8 +8,8 @@ const eventsPerPerson = 10;
 const eventsPerStatement = 200_000;
 
 /**
- * Fills a project for insight queries: events with 20 names and about twenty properties, distributed over 90 days.
- * There is one person per ten events, and one person in a hundred was later merged into another.
+ * Fills a project for insight queries: events with 20 names and about twenty properties, spread over 90 days. There is
+ * one person per ten events, and one person in a hundred was later merged into a different one.
  */
 export async function fillInsights(database: BenchDatabase, count: number): Promise<void> {
   await createMonthPartitions(database.url, Math.ceil(days / 28));
@@ -25,7 +25,7 @@ export async function fillInsights(database: BenchDatabase, count: number): Prom
 }
 
 const personOf = (number: string) => `md5('person ' || ${number})::uuid`;
-/** Most events of a person are within a few weeks. */
+/** Keep most events of a person within a few weeks. */
 const person = `((number * 7919::bigint) % ($4::bigint / ${eventsPerPerson}))`;
 
 const eventStatement = `

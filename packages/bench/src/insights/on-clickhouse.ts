@@ -25,13 +25,12 @@ import { measureCohort } from './measure-cohort.ts';
 export interface ClickHouseBenchOptions {
   events: number;
   pairs: number;
-  /** Directory for ClickHouse's data, which the next run can use again. If empty, a temporary directory is used. */
+  /** Directory for ClickHouse's data, which the next run reuses. If empty, a temporary directory is used. */
   data: string;
   /** If set, measures only the requests whose names contain this text. */
   only: string;
 }
 
-/** The cost of a request in ClickHouse and in the API. */
 interface Cost {
   status: number;
   ms: number;
@@ -113,7 +112,8 @@ async function sendTiles(send: Send): Promise<{ first: Sent; complete: Sent }> {
 }
 
 /**
- * The server has no other work, so its counters measure this request. The embedded engine has no `system.query_log`.
+ * The server has no other work, so its counters measure only this request. The embedded engine has no
+ * `system.query_log`.
  */
 async function measureCost(
   { client, api }: { client: ClickHouseClient; api: MeasuredProcess },

@@ -1,11 +1,11 @@
-/** Measures queries in the same way as clients run them: with cached results, and many at the same time. */
+/** Measures queries the way clients run them: with cached results, and many at the same time. */
 import { type Bench, programs } from '../harness/bench.ts';
 import type { BenchDatabase } from '../harness/bench-database.ts';
 import type { MeasuredProcess } from '../harness/measured-process.ts';
 import { median } from '../harness/report.ts';
 import { dashboardTiles } from './queries.ts';
 
-/** Number of simultaneous queries in a project, which can run three at a time. */
+/** Number of simultaneous queries in a project, of which only three can run at a time. */
 export const simultaneousQueries = 20;
 const rounds = 20;
 
@@ -35,7 +35,7 @@ export async function measureQueriesOverApi({ start, database }: Bench) {
   const crowdMs = await measureMs(() => Promise.all(all.map((tile) => untilComplete(tile, 'force_blocking'))));
   const { maxRssBytes } = await api.usage();
   return {
-    /** Time until all of a dashboard's tiles have arrived, from cached results. */
+    /** Time until all tiles of a dashboard have arrived, from cached results. */
     cachedMs: median(cached),
     /** Time until all simultaneous queries are complete, including retries of rejected queries. */
     crowdMs,

@@ -7,7 +7,7 @@ export interface BenchQuery {
   query: object;
   /** SQL that a user would write for the same result as `query`. */
   sql?: string;
-  /** A simple SQL query on the `event` table with the same result. $1 is the project. */
+  /** A simple SQL query on the `event` table with the same result. $1 is the project ID. */
   simpleSql?: string;
   /** Umami's query for the same figure. */
   umami?: string;
@@ -151,7 +151,6 @@ export const queries: readonly BenchQuery[] = [
   },
 ];
 
-/** The queries in SQL. */
 export const sqlQueries: readonly object[] = queries.flatMap(({ sql }) =>
   sql === undefined ? [] : [{ kind: 'HogQLQuery', query: sql }],
 );

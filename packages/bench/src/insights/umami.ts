@@ -8,7 +8,7 @@ const website = '00000000-0000-4000-8000-000000000001';
 
 /**
  * Copies the events into Umami's data model. Page views have a separate event type. A visitor is one session per month
- * and is never merged. Properties are in a separate table, which these queries do not read.
+ * and is never merged. Properties are in a separate table, which the benchmark's queries do not read.
  */
 export async function fillUmami(database: BenchDatabase): Promise<void> {
   await database.query('CREATE SCHEMA umami');
@@ -20,7 +20,7 @@ export async function fillUmami(database: BenchDatabase): Promise<void> {
          FROM event WHERE project_id = $1`,
     [database.projectId],
   );
-  // Among Umami's thirteen indexes, the queries can use only these.
+  // The queries can use only these of Umami's thirteen indexes.
   await database.query('CREATE INDEX ON umami.website_event (created_at)');
   await database.query('CREATE INDEX ON umami.website_event (website_id, created_at)');
   await database.query('VACUUM (ANALYZE) umami.website_event');

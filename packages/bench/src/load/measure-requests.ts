@@ -8,9 +8,12 @@ import { sendRequests } from './send-requests.ts';
 
 export interface LoadJob {
   port: number;
-  /** Complete HTTP requests as text, which are sent in turn. */
+  /** Complete HTTP requests, which are sent in rotation. */
   requests: string[];
-  /** Expected status of a response. The default is 200. A response with another status is not acknowledged. */
+  /**
+   * Expected status of a response. The default is 200. A response with a different status does not count as
+   * acknowledged.
+   */
   status?: number;
   connections: number;
   /** Null for a closed loop (see `sendRequests`). */
@@ -34,7 +37,7 @@ export async function measureLoadLatency({ requests, status: expected = 200, ...
   return {
     seconds: elapsedMs / 1000,
     acknowledged: latencies.length,
-    /** Number of responses with other statuses, by status. The status is 0 if the connection broke. */
+    /** Number of responses with an unexpected status, by status. The status is 0 if the connection broke. */
     otherStatuses,
     /** Latency of acknowledged requests. */
     p50Ms: percentile(latencies, 0.5),
@@ -42,10 +45,8 @@ export async function measureLoadLatency({ requests, status: expected = 200, ...
   };
 }
 
-/** The result of one run: its requests and their cost. */
 export type RequestRun = Awaited<ReturnType<typeof measureRequests>>;
 
-/** Sends requests to a server and measures their cost for the server and PostgreSQL. */
 export async function measureRequests(
   { server, worker, bench }: { server: MeasuredProcess; worker: Worker; bench: Bench },
   job: Omit<LoadJob, 'port'>,
@@ -57,9 +58,9 @@ export async function measureRequests(
   return {
     ...cost.result,
     requestsPerSecond: acknowledged / seconds,
-    /** CPU time of the server per acknowledged request, in microseconds. */
+    /** The server's CPU time per acknowledged request, in microseconds. */
     cpuMicros: (cost.cpuMicros[0] ?? Number.NaN) / acknowledged,
-    /** CPU time of PostgreSQL per acknowledged request, in microseconds. NaN if the CPU time is not visible. */
+    /** PostgreSQL's CPU time per acknowledged request, in microseconds. NaN if unknown. */
     databaseMicros: cost.databaseMicros / acknowledged,
     maxRssBytes: cost.maxRssBytes[0] ?? Number.NaN,
   };

@@ -39,8 +39,8 @@ function openHttpConnection(port: number) {
 
   return {
     /**
-     * Sends a request and returns the status of the response, or 0 if the connection broke. The next request then opens
-     * a new connection.
+     * Sends a request and returns the response's status, or 0 if the connection broke. After a broken connection, the
+     * next request opens a new one.
      */
     request(bytes: Buffer): Promise<number> {
       return new Promise((resolve) => {
@@ -66,7 +66,7 @@ const chunkedEnd = Buffer.from('0\r\n\r\n');
 export function createResponseReader(onResponse: (status: number) => void): { push(chunk: Buffer): void } {
   let pending: Buffer = Buffer.alloc(0);
 
-  /** Removes one response from the start of `pending`. Returns false if the response is not complete yet. */
+  /** Removes one response from the start of `pending`. Returns false if the response is incomplete. */
   function takeOne(): boolean {
     const headLength = pending.indexOf(headEnd);
     if (headLength < 0) return false;
@@ -98,7 +98,7 @@ export function createResponseReader(onResponse: (status: number) => void): { pu
 
 interface RequestStream {
   port: number;
-  /** Number of keep-alive connections. Each connection carries one request at a time. */
+  /** Number of keep-alive connections, each of which carries one request at a time. */
   connections: number;
   /**
    * The rate of an open loop. In an open loop, requests are due at fixed times, even if the server is too slow, and
@@ -113,7 +113,7 @@ interface RequestStream {
   onResponse(index: number, status: number, latencyMs: number): void;
 }
 
-/** Sends requests for a while, and waits for the outstanding responses. Returns the total time in milliseconds. */
+/** Sends requests for `durationMs`, and waits for the outstanding responses. Returns the total time in milliseconds. */
 export async function sendRequests(stream: RequestStream): Promise<number> {
   const startedAt = performance.now();
   const endsAt = startedAt + stream.durationMs;

@@ -3,7 +3,6 @@
 import { randomUUID } from 'node:crypto';
 import { seededRandom } from '@millrace/testing/seeded-random';
 
-/** The requests that the gateway receives: one event of 2 KB, or 50 events of 1 KB. */
 export const workloads = {
   'single-2kb': { path: '/capture/', eventsPerRequest: 1, eventBytes: 2048, variants: 1000 },
   'batch-50x1kb': { path: '/batch/', eventsPerRequest: 50, eventBytes: 1024, variants: 50 },
@@ -41,7 +40,7 @@ function buildEvent(seed: number, eventBytes: number) {
   return { ...event, properties: createFillerProperties(seed, eventBytes - JSON.stringify(event).length) };
 }
 
-/** Builds a complete HTTP request as text. @param line for example `GET /path` */
+/** Builds a complete HTTP request as text. @param line request line without the version, for example `GET /path` */
 export function formatHttpRequest(line: string, headers: Record<string, string>, body?: object): string {
   const text = body === undefined ? '' : JSON.stringify(body);
   const length = String(Buffer.byteLength(text));
@@ -56,7 +55,7 @@ const words = 'amber basin cedar delta ember fjord grove harbor island jetty kno
 
 /**
  * Builds typical properties of SDKs and applications, with about `bytes` bytes of JSON: the usual `$` properties,
- * numbers, a list, a nested object, and a text that fills the remaining bytes.
+ * numbers, a list, a nested object, and a string that fills the remaining bytes.
  */
 export function createFillerProperties(seed: number, bytes: number): Record<string, unknown> {
   const random = seededRandom(seed + 1);

@@ -5,16 +5,18 @@ import { type CapturedEvent, eventNames, type JsonObject } from '@millrace/contr
 import { seededRandom } from '@millrace/testing/seeded-random';
 import { createFillerProperties } from './gateway-workloads.ts';
 
-/** Shares of events from new persons, `$identify` events that merge persons, and group updates. The rest are plain. */
+/**
+ * Shares of events from new persons, `$identify` events that merge persons, and group updates. All remaining events are
+ * plain.
+ */
 export const eventMix = { newPersonShare: 0.3, identifyShare: 0.05, groupIdentifyShare: 0.02 } as const;
 
 const propertyBytes = 1024;
-/** Number of companies in a stream of events. */
 export const groupCount = 500;
 
 /**
  * Generates the events of an ordinary product in the proportions of `eventMix`, with properties of about 1 KB. Visitors
- * are anonymous at first and come back. Some of them sign in, which merges their anonymous person into a user. Some
+ * are anonymous at first and return later. Some of them sign in, which merges their anonymous person into a user. Some
  * events update companies. The same seed produces the same events.
  */
 export function* generateMixedEvents(
@@ -75,7 +77,7 @@ export function* generateMixedEvents(
   }
 }
 
-/** Builds a UUID with an increasing prefix and a random remainder, so that it affects indexes like a version 7 UUID. */
+/** Builds a UUID with an increasing prefix and a random remainder, which affects indexes like a version 7 UUID. */
 function deterministicUuid(text: string): string {
   const hash = createHash('sha256').update(text).digest('hex');
   const rising = Number(text.split(':')[1]).toString(16).padStart(12, '0');

@@ -103,7 +103,7 @@ describe.each(['kafka', 'postgres'] as const)('dead-letter commands with the eve
   test('lists, shows, replays and discards dead letters', async () => {
     const first = await appendLetter(1, 'invalid_uuid');
     const second = await appendLetter(2, 'processing_error');
-    // Append the same dead letter again, like a consumer that crashes before it stores its offset.
+    // Append the same dead letter again, like a consumer that crashed before it stored its offset.
     await appendLetter(2, 'processing_error');
     expect(await runJson('dead-letters', 'list')).toEqual(
       expect.arrayContaining([
@@ -198,7 +198,8 @@ describe.each(['kafka', 'postgres'] as const)('dead-letter commands with the eve
     let sent = 0;
     await eventually(
       async () => {
-        // The test does not know when tail has found the end of the topic, so it publishes until tail prints an event.
+        // The test does not know when `tail` has found the end of the topic, so it publishes until `tail` prints an
+        // event.
         sent += 1;
         await publish(processed(8, 'elsewhere'), processed(7, `seen ${sent}`));
         return out.length > 0;

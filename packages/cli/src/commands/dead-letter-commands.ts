@@ -1,5 +1,5 @@
-// The command `millrace dead-letters`: lists dead letters, appends them to their topic again (dead-letter replay), or
-// discards them.
+// The command `millrace dead-letters`: lists dead letters, appends them to their original topic again (dead-letter
+// replay), or discards them.
 
 import { type DecidedDeadLetter, readDeadLetterDecisions, storeDeadLetterDecisions } from '@millrace/db';
 import {
@@ -29,8 +29,8 @@ type Work = (found: Letters, open: OpenLog, session: Session) => Promise<void>;
 
 const nameArgument = 'dead letter name, as shown by `dead-letters list`, e.g. events.live/3/1042';
 /**
- * The number of records replayed at a time. Decisions are stored after each batch, so an interruption repeats only a
- * few records.
+ * Number of records to replay in a batch. Decisions are stored after each batch, so an interruption repeats only a few
+ * records.
  */
 const replayPart = 100;
 
@@ -131,8 +131,8 @@ function withLetters(filter: DeadLetterFilter, command: Command, terminal: Termi
   return withSession(command, terminal, (session) =>
     withLog(command, terminal, async (open) => {
       const decisions = await readDeadLetterDecisions(session.sql);
-      // The topic can contain the same dead letter several times, because a consumer that crashes before it stores its
-      // offset appends the dead letter again. Collect the dead letters by name.
+      // Collect the dead letters by name, because the topic can contain the same dead letter several times: a consumer
+      // that crashes before it stores its offset appends the dead letter again.
       const found = new Map<string, DecodedDeadLetter>();
       const unread = await readTopic(open.log, {
         topic: open.topics.deadLetter,
@@ -197,7 +197,7 @@ function toRow({ name, reason, step, at, record }: DecodedDeadLetter): Row {
   return { name, reason, step, at, bytes: record.value.length };
 }
 
-/** Filter for dead letters. An absent field does not restrict the result. */
+/** Filter for dead letters. An absent field matches all dead letters. */
 interface DeadLetterFilter {
   names?: string[];
   reason?: string;

@@ -32,7 +32,7 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
     .action(async ({ prismaDirectory }: { prismaDirectory: string }, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>();
       const logger = createLogger('millrace-cli', 'error');
-      // Do not log the connection error of an unreachable server, because a finding already reports it.
+      // Do not log connection errors, because a finding already reports an unreachable server.
       logger.silent = true;
       const url = readDatabaseUrl(options, terminal);
       const database = createDatabase({ url, logger, poolSize, queryTimeoutMs, statementTimeoutMs: queryTimeoutMs });
@@ -48,18 +48,20 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
     });
 }
 
-/** Formats a finding as one line, followed by a line with its advice. */
 function toText({ check, state, found, advice }: NamedFinding): string {
   const lines = [`${state.padEnd(7)}  ${check}: ${found}`, ...(advice === null ? [] : [`         → ${advice}`])];
-  // Replace control characters, because they could move the terminal's cursor.
+  // Replace control characters, which could move the terminal's cursor.
   return lines.map((line) => `${line.replace(/\p{Cc}/gu, '\uFFFD')}\n`).join('');
 }
 
-/** Checks the settings, certificates and all stores in parallel. An unreachable store does not prevent other checks. */
+/**
+ * Checks the settings, certificates and all stores in parallel. An unreachable store does not prevent the checks of
+ * other stores.
+ */
 async function diagnose(patient: CheckedInstallation): Promise<NamedFinding[]> {
   const { env } = patient;
   const read = readSomeSettings('settings', () => readConfig(doctorSettingsSchema, env));
-  // If the settings are invalid, run the other checks with the defaults.
+  // If the settings are invalid, run the remaining checks with the defaults.
   const settings = 'value' in read ? read.value : readConfig(doctorSettingsSchema, {});
   const [postgres, redis, log, mail] = await Promise.all([
     diagnosePostgres(patient, settings),

@@ -10,7 +10,7 @@ interface EvaluateOptions extends ApiOptions {
   explain?: boolean;
 }
 
-/** Adds `flags evaluate`, which shows a flag's value for one person and the reason for this value. */
+/** Adds `flags evaluate`, which shows a flag's value for one person and the reason for the value. */
 export function addEvaluateCommand(commands: Command, terminal: Terminal): void {
   addApiOptions(
     commands
@@ -53,10 +53,7 @@ export function addEvaluateCommand(commands: Command, terminal: Terminal): void 
   });
 }
 
-/**
- * Requests the value of a flag and the reason for it.
- * @throws Refusal if the flag does not exist
- */
+/** Requests a flag's value and the reason for it. @throws Refusal if the flag does not exist */
 async function requestReason(key: string, options: EvaluateOptions, terminal: Terminal): Promise<Reason> {
   const query = new URLSearchParams({
     distinct_id: options.distinctId,
@@ -97,7 +94,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Describes each step of the evaluation in one line. Lines contain no property values, which may be personal data. */
+/** Describes each step of the evaluation in one line. Omits property values, which may be personal data. */
 function explanationLines({ evaluation, explanation }: Reason): string[] {
   if (explanation === null) return [];
   const { hashed, holdout, enrollment, conditions, variant_hash: variantHash } = explanation;

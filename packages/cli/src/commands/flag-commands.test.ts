@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RunningServices, startRunningServices } from '../testing/running-services.ts';
 
-/** Tests of `millrace flags` with the management API. */
 let services: RunningServices;
 let directory: string;
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import { type Api, type ApiOptions, addApiOptions, createProjectApiClient } from
 import { createPrinter, type Row, type Terminal } from '../output.ts';
 import { addEvaluateCommand } from './evaluate-flag-command.ts';
 
-/** Adds `flags …`. These commands use the management API, which also validates and logs their changes. */
+/** Adds `flags …`. The commands use the management API, which also validates and logs their changes. */
 export function addFlagCommands(program: Command, terminal: Terminal): void {
   const commands = program.command('flags').description("manage a project's feature flags through the management API");
   addList(commands, terminal);
@@ -119,7 +119,7 @@ function toRow(flag: Flag): Row {
   };
 }
 
-/** The maximum number of conditions in one line of a list. */
+/** Maximum number of conditions in one line of a list. */
 const shownConditions = 3;
 
 /** Summarizes the release conditions, for example as `30%` or `100% where email; 20% where plan, country → green`. */
@@ -151,8 +151,8 @@ interface ChangeOptions {
 }
 
 /**
- * Builds the request body of `flags create` and `flags set`. Omits fields without an option, so that they keep their
- * values. The API validates the content.
+ * Builds the request body of `flags create` and `flags set`. Omits fields without an option, so that they stay
+ * unchanged. The API validates the content.
  * @throws UsageError if the filters cannot be read, or if `--rollout` is used for a flag with several conditions
  */
 function flagChanges(options: ChangeOptions, stored?: Flag): Record<string, unknown> {
@@ -165,8 +165,8 @@ function flagChanges(options: ChangeOptions, stored?: Flag): Record<string, unkn
 }
 
 /**
- * Sets the rollout of the only release condition, which is in the given filters or otherwise in the stored flag. If
- * neither has a condition, the rollout applies to all users.
+ * Sets the rollout of the only release condition, from the given filters or else from the stored flag. If neither has a
+ * condition, the rollout applies to all users.
  */
 function withRollout({ filters: text, rollout }: ChangeOptions, stored?: Flag): Filters | undefined {
   const given = text === undefined ? undefined : readFilters(text);

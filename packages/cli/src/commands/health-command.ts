@@ -25,8 +25,8 @@ interface Health {
 }
 
 /**
- * Adds `health`, which shows whether the events of a project are being stored, and how long they are delayed. To check
- * servers and disks, use `doctor`.
+ * Adds `health`, which shows whether a project's events are being stored, and with how much delay. To check servers and
+ * disks, use `doctor`.
  */
 export function addHealthCommand(program: Command, terminal: Terminal): void {
   addApiOptions(

@@ -12,7 +12,7 @@ import { createPrinter, type Terminal } from '../output.ts';
 interface QueryResponse {
   results: unknown;
   columns?: string[] | null;
-  /** Whether there are more rows than the result of an SQL query without LIMIT contains. */
+  /** True if an SQL query without LIMIT has more rows than the response contains. */
   hasMore?: boolean;
 }
 
@@ -103,10 +103,7 @@ function readContent(file: string, terminal: Terminal): Promise<string> {
   });
 }
 
-/**
- * Reads an insight query from a JSON file.
- * @throws UsageError that describes what is wrong with the file
- */
+/** Reads an insight query from a JSON file. @throws UsageError that describes what is wrong with the file */
 async function readQuery(file: string, terminal: Terminal): Promise<unknown> {
   const content = await readContent(file, terminal);
   try {
@@ -130,7 +127,7 @@ function show(response: QueryResponse, { csv, json }: ResultOptions, terminal: T
     terminal.err.write(`Only the first ${table.rows.length} rows are shown. Add a LIMIT to the query to get more.\n`);
 }
 
-/** Converts result rows to objects. Appends a number to a column name that an earlier column already has. */
+/** Converts result rows to objects. If an earlier column has the same name, appends the column's index to the name. */
 function rowsOf({ columns, rows }: ResultTable) {
   const names = columns.map((name, at) => (columns.indexOf(name) === at ? name : `${name} (${at})`));
   return rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at] ?? null])));

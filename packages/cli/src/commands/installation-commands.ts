@@ -19,7 +19,9 @@ import { planOption } from '../options.ts';
 import { createPrinter, type Terminal } from '../output.ts';
 import { type GlobalOptions, type Operator, readDatabaseUrl, type Session, withSession } from '../session.ts';
 
-/** The directory with schema and migrations: next to the built program, or at the repository root in a clone. */
+/**
+ * The directory with schema and migrations, which is next to the built program, or at the repository root in a clone.
+ */
 export const defaultPrismaDirectory =
   ['./prisma', '../../../../prisma'].map((path) => fileURLToPath(new URL(path, import.meta.url))).find(existsSync) ??
   '';
@@ -116,7 +118,7 @@ interface BootstrapInput {
   projectName: string;
   timezone?: string;
   plan: PlanName;
-  /** Whether to create another organization if one already exists. */
+  /** Whether to create an organization even if one already exists. */
   isForced: boolean;
 }
 
@@ -127,16 +129,16 @@ interface Bootstrapped {
   projectId: number;
   environmentId: number;
   projectApiKey: string;
-  /** The personal API key, which is shown only once because the database stores only its hash. */
+  /** Shown only once, because the database stores only the key's hash. */
   personalApiKey: string;
 }
 
-/** An arbitrary advisory lock ID that is not otherwise used in this database. */
+/** An arbitrary advisory lock ID that nothing else uses in this database. */
 const bootstrapLock = 7_316_555;
 
 /**
  * Creates an organization with an owner, a project and a personal API key with all scopes, in one transaction. If
- * several processes do this at the same time, one process creates the organization and the others find it.
+ * several processes call this at the same time, one process creates the organization and all others find it.
  * @returns null if an organization already exists and `isForced` is false
  * @throws AppError `invalid` naming the field
  */

@@ -177,7 +177,7 @@ function toPlanRow(organization: Awaited<ReturnType<typeof getOrganization>>): R
   };
 }
 
-/** Returns the plan with exactly these features, or `custom` if no plan matches. */
+/** Returns the plan that has exactly these features, or `custom` if no plan matches. */
 function planOf(availableProductFeatures: unknown): PlanName | 'custom' {
   const features = featuresOf(availableProductFeatures);
   const hasFeaturesOf = (plan: PlanName) => {

@@ -103,7 +103,7 @@ function toRow(project: Created['project'], environment: Created['environment'])
   };
 }
 
-/** Converts a project to an output row that includes the API key of its first environment. */
+/** Converts a project to an output row with the API key of its first environment. */
 function toShown(project: Awaited<ReturnType<typeof getProject>>): Row {
   return {
     projectId: project.id,

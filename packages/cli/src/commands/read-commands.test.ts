@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { eventually } from '@millrace/testing';
 import { type RunningServices, startRunningServices } from '../testing/running-services.ts';
 
-/** Tests of `millrace events`, `warnings`, `groups`, `org activity`, `query`, `sql` and `insights` with the running services. */
 let services: RunningServices;
 beforeAll(async () => {
   services = await startRunningServices();

@@ -15,12 +15,12 @@ interface ReadCommand {
   name: string;
   description: string;
   scope: string;
-  /** The options in Commander's syntax, each with its description. `required` marks a required option. */
+  /** The options in Commander's syntax, each with its description. */
   options: readonly [flags: string, description: string, kind?: 'required'][];
   /** The HTTP method. The default is GET. */
   method?: 'POST';
   path: string;
-  /** The path that `path` is relative to. The default is the project's path. */
+  /** URL path to which `path` is relative. The default is the project's path. */
   base?: (options: Given) => string;
   /** Maps each query parameter to the option that sets the parameter. */
   parameters: Record<string, string>;

@@ -1,4 +1,4 @@
-// SQL that prevents a restored database from reusing numbers that were assigned after the backup.
+// SQL that prevents a restored database from reusing IDs and versions that were assigned after the backup.
 
 import { projectChangeChannel } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
@@ -11,7 +11,7 @@ const idStep = 100_000;
 const versionStep = 1_000_000;
 
 /**
- * Advances all counters of a restored database beyond the values that may have been assigned since the backup. Without
+ * Advances all counters of a restored database beyond the numbers that may have been assigned since the backup. Without
  * this, the database could reuse an environment ID that is in the event log, or a flag version or fallback epoch that
  * gateways have cached.
  * @returns the number of sequences that were advanced
@@ -43,7 +43,7 @@ async function moveSequencesOn(tx: Transaction, step: number): Promise<number> {
   return moved.length;
 }
 
-/** Ensures that new flag definitions do not reuse a version for which a gateway has cached other definitions. */
+/** Ensures that new flag definitions do not reuse a version for which a gateway has cached different definitions. */
 async function moveFlagVersionsOn(tx: Transaction, step: number): Promise<void> {
   await tx.query(
     `INSERT INTO flag_definitions_version AS held (project_id, version) SELECT id, $1 FROM environment

@@ -14,7 +14,6 @@ interface SnippetOptions {
   pin?: boolean;
 }
 
-/** A gateway's response to `/static/library.json`. */
 interface Contents {
   version: string | null;
   versions: Record<string, Record<string, { integrity: string }>>;
@@ -71,7 +70,7 @@ async function fetchContents(host: string): Promise<Contents> {
     const contents = JSON.parse(text) as Contents;
     if (typeof contents.versions === 'object') return contents;
   } catch {
-    // The error below reports invalid JSON, like any other unexpected response.
+    // Ignore the parse error, because the error below reports every unexpected response.
   }
   throw new Refusal(`--host: ${host} is not a Millrace gateway.`);
 }

@@ -27,7 +27,7 @@ export function addSsoCommands(program: Command, terminal: Terminal): void {
 }
 
 /**
- * Emails the administrators of an organization that enforcement was turned off.
+ * Emails an organization's administrators that enforcement was turned off.
  * @returns the number of emails that the mail server accepted
  */
 async function notifyAdministrators(

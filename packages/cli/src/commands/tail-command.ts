@@ -54,6 +54,6 @@ function matchesOptions(event: ProcessedEvent, { project, event: name, distinctI
 function toLine(event: ProcessedEvent, { properties }: TailOptions): string {
   const parts = [event.timestamp, String(event.project_id), event.event, event.distinct_id, event.person_id];
   if (properties === true) parts.push(JSON.stringify(event.properties));
-  // Replace control characters, because they could move the terminal's cursor.
+  // Replace control characters, which could move the terminal's cursor.
   return parts.join('  ').replace(/\p{Cc}/gu, '\uFFFD');
 }

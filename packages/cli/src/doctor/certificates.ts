@@ -18,8 +18,8 @@ const dayMs = 86_400_000;
 const fileWarnDays = 21;
 
 /**
- * Checks the certificate files named in the settings. A file with several certificates is judged by the certificate
- * that expires first.
+ * Checks the certificate files named in the settings. If a file contains several certificates, checks the one that
+ * expires first.
  */
 export function checkCertificateFiles(env: Record<string, string | undefined>, now = Date.now()): Finding[] {
   const named = certificateSettings.flatMap((name) => {
@@ -59,7 +59,6 @@ export interface TlsServer {
    * certificate.
    */
   secureContext: SecureContext | undefined;
-  /** Whether the services verify the server's certificate. */
   isVerified: boolean;
   /** The setting that names the file with additional certificate authorities. */
   authoritySetting: string;
@@ -71,8 +70,8 @@ export const formatHostAndPort = ({ host, port }: { host: string; port: number }
 export class NoTlsError extends Error {}
 
 /**
- * Checks the certificates that servers send, all in parallel. Skips a server that cannot be reached, because another
- * check reports it.
+ * Checks the certificates that servers send, all in parallel. Skips an unreachable server, because a different check
+ * reports it.
  */
 export async function checkPresentedCertificates(servers: readonly TlsServer[], timeoutMs: number): Promise<Finding[]> {
   if (servers.length === 0) return [ok('the settings do not use TLS')];
@@ -133,7 +132,7 @@ function expiry(server: TlsServer, { subject, validTo }: PresentedCertificates['
   const days = Math.floor((validTo - now) / dayMs);
   if (days >= presentedWarnDays) return null;
   if (validTo <= now) {
-    // A failed check is only a warning for services that do not verify the certificate, because they still connect.
+    // A failed check is only a warning if services do not verify the certificate, because they still connect.
     const say = server.isVerified ? problem : warning;
     return say(`a certificate of ${place} (${subject}) expired on ${dayOf(validTo)}`, advice);
   }
@@ -192,7 +191,7 @@ interface PresentedCertificates {
   issuer: string;
   /** OpenSSL's error code if the chain is not trusted, or null if it is trusted. */
   refusal: string | null;
-  /** The host names in the certificate if none of them matches the server's name, or null if one matches. */
+  /** The certificate's host names if none of them matches the server's name, or null if one matches. */
   otherNames: string | null;
 }
 
@@ -213,7 +212,8 @@ export async function readPresentedCertificates(server: TlsServer, timeoutMs: nu
       secureContext,
       rejectUnauthorized: false,
       ...(isIP(host) === 0 && { servername: host }),
-      // The identity check runs separately below, which distinguishes its failure from other errors.
+      // Skip the identity check here. It runs separately below, so that its failure can be distinguished from other
+      // errors.
       checkServerIdentity: () => undefined,
     });
     secure.setTimeout(timeoutMs, () => secure.destroy(new Error(`no response within ${timeoutMs} ms`)));
@@ -252,7 +252,7 @@ function namesIn({ subject, subjectaltname }: DetailedPeerCertificate): string {
 }
 
 /**
- * The length and request code of an SSLRequest: https://www.postgresql.org/docs/current/protocol-message-formats.html
+ * SSLRequest, with its length and request code: https://www.postgresql.org/docs/current/protocol-message-formats.html
  */
 const postgresTlsRequest = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
 
@@ -282,7 +282,7 @@ async function requestMailServerTls(socket: Socket): Promise<void> {
 }
 
 /**
- * Reads a complete SMTP reply. Its last line has a space after the code.
+ * Reads a complete SMTP reply, whose last line has a space after the code.
  * @throws Error if the reply has a different code
  */
 async function nextReply(socket: Socket, code: string): Promise<string> {

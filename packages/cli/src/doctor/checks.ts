@@ -14,10 +14,7 @@ export interface CheckedInstallation {
 }
 
 export interface Finding {
-  /**
-   * `ok` means that there is nothing to do, `warning` that someone should look at it this week, and `problem` that
-   * action is needed now.
-   */
+  /** `ok` requires no action, `warning` should be looked at this week, and `problem` requires action now. */
   state: 'ok' | 'warning' | 'problem';
   /** A one-line description of the state, which never contains secrets. */
   found: string;
@@ -50,7 +47,7 @@ export interface Check {
   look(): Promise<Finding[]> | Finding[];
 }
 
-/** The time limit for one check, so that an unresponsive server does not delay the other results. */
+/** Time limit for one check, so that an unresponsive server does not delay the other checks. */
 const checkTimeoutMs = 5000;
 
 /**
@@ -81,14 +78,14 @@ async function runCheck({ name, look }: Check, timeoutMs: number): Promise<Named
 }
 
 /**
- * The timeout of connections and queries. It is shorter than the time limit of a check, so that the finding contains
- * the server's error instead of a timeout.
+ * Timeout of connections and queries. It is shorter than a check's time limit, so that the finding contains the
+ * server's error.
  */
 export const connectTimeoutMs = checkTimeoutMs - 500;
 
 /**
  * Returns a finding if the server does not respond.
- * @param setting the setting that contains the server's address
+ * @param setting the name of the setting with the server's address
  */
 export async function checkReachable(
   check: string,

@@ -52,7 +52,7 @@ function openLog(topicConfig: Record<string, string> = {}): EventLog {
     logger,
     topicConfig,
     appendTimeoutMs: patienceMs,
-    // A long timeout, because on a busy machine, even a healthy member could exceed a short timeout.
+    // On a busy machine, even a healthy member could exceed a short timeout.
     sessionTimeoutMs: 60_000,
   });
 }
@@ -93,7 +93,7 @@ test('doctor reports no problem for a healthy installation, and every check prin
   const consumers = await Promise.all(groups);
   try {
     await Promise.all(consumers.map(({ ready }) => ready));
-    // Repeat the command, because on a busy machine, a server can take longer than the doctor's time limit.
+    // Repeat the command, because on a busy machine, a server can take longer than a check's time limit.
     const { exitCode, findings, err } = await eventually(async () => {
       const report = await doctor();
       expect(report.findings.filter(({ state }) => state === 'problem')).toEqual([]);
@@ -104,7 +104,7 @@ test('doctor reports no problem for a healthy installation, and every check prin
       ...['ok settings', 'ok certificates'],
       ...['ok postgresql server', 'ok postgresql migrations', 'ok postgresql privileges', 'ok postgresql connections'],
       ...['ok postgresql transactions', 'ok postgresql notifications'],
-      // The test servers run without durability, so this finding is expected.
+      // This finding is expected, because the test servers run without durability.
       expect.stringMatching(/postgresql durability/),
       expect.stringMatching(/postgresql replication/),
       ...[
@@ -117,7 +117,7 @@ test('doctor reports no problem for a healthy installation, and every check prin
       ],
       ...['ok redis', 'ok redis', 'ok redis certificate'],
       ...['ok kafka', 'ok kafka topics', 'warning kafka replicas'],
-      // This finding depends on the free disk space of the machine.
+      // The state of this finding depends on the machine's free disk space.
       expect.stringMatching(/kafka disks/),
       ...['ok kafka record size', 'ok kafka retention'],
       ...['ok consumers', 'ok stored offsets', 'ok kafka certificates'],

@@ -111,13 +111,13 @@ function partitionsOf(
   );
 }
 
-/** The shares of free disk space below which the finding is a warning and a problem. */
+/** Shares of free disk space below which the finding is a warning or a problem. */
 const littleShare = 0.2;
 const tooLittleShare = 0.05;
 
 /**
- * Checks the free disk space of the brokers. A broker stops when its disk is full, and the partitions that it leads can
- * then be neither written nor read.
+ * Checks the brokers' free disk space. A broker stops when its disk is full, and its partitions can then be neither
+ * written nor read.
  */
 export function checkDisks(directories: readonly LogDirectory[] | null): Finding[] {
   if (directories === null) {

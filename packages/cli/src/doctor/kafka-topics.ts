@@ -50,7 +50,7 @@ function judgeCleanup({ topic, settings }: InspectedTopic): Finding[] {
   ];
 }
 
-/** Space for a record's key, headers and batch overhead, in addition to the largest event. */
+/** Bytes for a record's key, headers and batch overhead, in addition to the largest event. */
 const aroundBytes = 4096;
 
 interface RecordLimits {
@@ -165,7 +165,7 @@ function judgeUnread({ offsets, newerHalf }: RetentionFacts, topics: readonly In
 }
 
 /**
- * Checks that the log keeps records for long enough: for as long as a PostgreSQL outage may stop the consumers, and
+ * Checks the log's retention: it must cover the longest PostgreSQL outage, during which consumers stop, and the time
  * back to the latest backup.
  */
 function judgeOutages(topics: readonly InspectedTopic[]): Finding[] {
@@ -196,7 +196,7 @@ function judgeBySize(topics: readonly InspectedTopic[]): Finding[] {
 
 /**
  * Checks that the distinct IDs of deleted persons are stored for as long as the log keeps their events. Otherwise,
- * consumers that read these events again could not recognize them as events of deleted persons.
+ * deleted persons would reappear if consumers read the events again.
  */
 function judgeForgetting({ keepDeletedIdsDays }: RetentionFacts, topics: readonly InspectedTopic[]): Finding[] {
   const longer = topics.filter((topic) => {

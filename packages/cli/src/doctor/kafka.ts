@@ -1,4 +1,4 @@
-// The checks that `millrace doctor` makes on the event log and its consumers.
+// Checks of `millrace doctor` for the event log and its consumers.
 
 import { consumerGroup, eventTopics, topicNames } from '@millrace/contracts';
 import {
@@ -37,7 +37,7 @@ export async function diagnoseLog(patient: CheckedInstallation, settings: Doctor
   if (settings.eventLog === 'postgres') {
     return runChecks(offsetChecks(settings, await readOffsets(patient, [])));
   }
-  // The management API and the delivery worker do not have event log settings, so this check does not apply to them.
+  // The management API and the delivery worker do not have event log settings, so these checks do not apply to them.
   if (!env.EVENT_LOG && !env.KAFKA_BROKERS) return [{ check: 'event log', ...noLog }];
   return diagnoseKafka(patient, settings);
 }
@@ -59,7 +59,7 @@ async function diagnoseKafka(patient: CheckedInstallation, settings: DoctorSetti
       existing = await kafka.existing(namesOfTopics(settings));
     };
     const away = await checkReachable('kafka', listTopics, 'KAFKA_BROKERS');
-    // An invalid certificate may be the reason that the brokers are unreachable.
+    // Invalid certificates may be the reason why the brokers are unreachable.
     if (away !== null) return [away, ...(await runChecks([certificates(connection)]))];
     const topics: InspectedTopic[] = [];
     const ofTopics = await runChecks(
@@ -93,8 +93,7 @@ function certificates(connection: KafkaConnection, kafka?: KafkaInspector) {
 }
 
 /**
- * Reads the stored offsets. Returns null if PostgreSQL does not respond or has no tables yet. Other checks report these
- * two problems.
+ * Reads the stored offsets. Returns null if PostgreSQL does not respond or has no tables, which other checks report.
  */
 function readOffsets(
   { database }: CheckedInstallation,

@@ -18,9 +18,9 @@ import {
 const farBehindSeconds = 60;
 const farBehindBytes = 1024 ** 3;
 
-/** Checks that standbys keep up, and that no write-ahead log is kept for a standby that is disconnected. */
+/** Checks that standbys keep up, and that the server keeps no write-ahead log for a disconnected standby. */
 export async function checkReplication(sql: Sql): Promise<Finding[]> {
-  // A standby does not list other standbys. `checkVersion` already reports that this server is a standby.
+  // A standby cannot list other standbys. `checkVersion` already reports that this server is a standby.
   if ((await readServerState(sql)).isStandby) return [];
   return judgeReplication(await readStandbys(sql), await readReplicationSlots(sql));
 }
@@ -88,8 +88,8 @@ function judgeSlot({ name, isActive, keptBytes, status, safeBytes }: Slot): Find
 }
 
 /**
- * Reports the size of the database, and whether the write-ahead log is being archived. SQL cannot determine the free
- * disk space.
+ * Reports the database size, and whether the write-ahead log is being archived. SQL cannot determine the free disk
+ * space.
  */
 export async function checkStorage(sql: Sql): Promise<Finding[]> {
   const { databaseBytes, largest } = await readSizes(sql);
