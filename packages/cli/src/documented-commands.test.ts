@@ -5,8 +5,8 @@ import type { Command } from 'commander';
 import { createProgram } from './program.ts';
 
 /**
- * Checks that every `millrace` command in the documents exists and has the options that are shown. Commands in shell
- * blocks must also be complete.
+ * Checks that every `millrace` command in the documents exists and has the documented options. Commands in shell blocks
+ * must also be complete.
  */
 const root = join(import.meta.dirname, '../../..');
 
@@ -14,7 +14,7 @@ interface Shown {
   path: string;
   line: number;
   words: string[];
-  /** Whether this is a command in a shell block. A command in a sentence can omit arguments. */
+  /** True for a command in a shell block, false for one in a sentence, which can omit arguments. */
   isWhole: boolean;
 }
 
@@ -32,7 +32,7 @@ function commandsOf(path: string): Shown[] {
     start += block.length;
     const codes = isShell(block) ? block.matchAll(/^.*$/gm) : block.startsWith('```') ? [] : block.matchAll(/`[^`]+`/g);
     return [...codes].flatMap(({ 0: code, index }) => {
-      // Matches commands that are run through npx, npm, node or docker, or directly.
+      // Match commands that run through npx, npm, node or docker, or directly.
       const [, words] = /(?:^`?|npx |-- |node (?:dist\/)?|--rm |\d )millrace(?:\.mjs)?\s+([^#|;&`]+)/.exec(code) ?? [];
       if (words === undefined || /=/.test(words.split(' ')[0] ?? '')) return [];
       const line = text.slice(0, before + index).split('\n').length;

@@ -17,7 +17,7 @@ import { Refusal, UsageError } from './failures.ts';
 import type { Terminal } from './output.ts';
 import { type GlobalOptions, readDatabaseUrl } from './session.ts';
 
-/** The settings have the same names as those of the services, so that the same environment variables work for both. */
+/** The settings have the same names as the services' settings, so that the same environment variables work for both. */
 const logConfigSchema = Type.Object({
   eventLog: Type.Union([Type.Literal('kafka'), Type.Literal('postgres')], {
     default: 'kafka',
@@ -61,7 +61,6 @@ export async function withLog(
 
 export type LogSettings = ReturnType<typeof readLogSettings>;
 
-/** Adds the event log's kind and address to the error message. */
 function withLogName(error: unknown, { eventLog, kafkaBrokers }: LogSettings['config']): unknown {
   if (!isAppError(error, 'unavailable')) return error;
   const where = eventLog === 'kafka' ? `Kafka at ${kafkaBrokers}, from KAFKA_BROKERS` : 'PostgreSQL';
@@ -71,7 +70,7 @@ function withLogName(error: unknown, { eventLog, kafkaBrokers }: LogSettings['co
 }
 
 /**
- * Reads the settings of the event log.
+ * Reads the event log's settings.
  * @throws UsageError that lists all invalid settings, or if the environment does not configure an event log
  */
 export function readLogSettings(terminal: Terminal) {
@@ -102,7 +101,7 @@ export interface ReadOffset {
   updatedAt: Date;
 }
 
-/** Returns all stored offsets. End offsets are included for the open log and for the log in PostgreSQL. */
+/** Returns all stored offsets. Includes end offsets for the open log and for the log in PostgreSQL. */
 export async function readStoredOffsets(client: Client, log: Pick<EventLog, 'endOffsets'>): Promise<ReadOffset[]> {
   const rows = await client.consumer_offset.findMany({
     orderBy: [{ topic: 'asc' }, { group: 'asc' }, { log: 'asc' }, { partition: 'asc' }],
@@ -128,7 +127,7 @@ export async function readStoredOffsets(client: Client, log: Pick<EventLog, 'end
   }));
 }
 
-/** Sets the offset from which the group continues, without checking that the record before it is the expected one. */
+/** Sets the offset from which the group continues, without checking that the preceding record is the expected one. */
 export async function overrideOffset(
   client: Client,
   { topic, partition, group, log }: Pick<ReadOffset, 'topic' | 'partition' | 'group' | 'log'>,
@@ -141,7 +140,7 @@ export async function overrideOffset(
 }
 
 /**
- * Deletes all offsets of a log, so that its consumers start at its beginning.
+ * Deletes all offsets of a log, so that the log's consumers start at its beginning.
  * @returns the number of deleted rows
  */
 export async function deleteLogOffsets(client: Client, log: string): Promise<number> {
@@ -150,9 +149,9 @@ export async function deleteLogOffsets(client: Client, log: string): Promise<num
 }
 
 interface UnreadCount {
-  /** The number of records in the log that the group has not read yet. */
+  /** Number of records in the log that the group has not read yet. */
   unread: bigint;
-  /** The number of records that the log deleted before the group read them. */
+  /** Number of records that the log deleted before the group read them. */
   deleted: bigint;
 }
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import { runCli } from './program.ts';
 
-/** A server that is not part of Millrace, at an address where a command expects a service of Millrace. */
+/** A server that does not belong to Millrace, at a URL where a command expects a Millrace service. */
 let otherServer: Server;
 let testDatabase: TestDatabase;
 let directory: string;
@@ -91,13 +91,11 @@ const cases: [string, Record<string, string>, number, string][] = [
   ['offsets list', stored, 2, 'EVENT_LOG: Set the event log that the services use'],
   ['restore finish', stored, 2, 'EVENT_LOG: Set the event log that the services use'],
   ['tail', { EVENT_LOG: 'postgres' }, 2, '--database-url: Pass the URL of the database'],
-  // These addresses are invalid.
   ['org list --database-url localhost:5432', {}, 2, '--database-url: Must be a URL such as postgresql://'],
   ['flags list --api-url localhost', noApi, 2, '--api-url: Must be a URL such as https://'],
   ['snippet --host localhost', {}, 2, '--host: Must be a URL such as https://'],
   ['import FILE --host localhost', {}, 2, '--host: Must be a URL such as https://'],
   ['tail', { EVENT_LOG: 'rabbit' }, 2, 'EVENT_LOG'],
-  // These servers cannot be reached.
   [
     'org list --database-url postgresql://u:secret@127.0.0.1:2/x',
     {},
@@ -147,7 +145,6 @@ const cases: [string, Record<string, string>, number, string][] = [
     1,
     'EVENT_LOG=postgres (PostgreSQL): ',
   ],
-  // Servers that are not part of Millrace.
   [
     'flags list --api-url STRANGER',
     { PERSONAL_API_KEY: 'phx_x' },
@@ -161,7 +158,6 @@ const cases: [string, Record<string, string>, number, string][] = [
     '--host: STRANGER is not a Millrace gateway. It responded with 404',
   ],
   ['import FILE --host STRANGER --project-api-key phc_x', {}, 1, '--host: STRANGER responded with 404'],
-  // Databases that reject the connection.
   ['org list', { DATABASE_URL: 'WRONG_PASSWORD' }, 1, '--database-url: PostgreSQL rejected the login: '],
   [
     'offsets list',
@@ -178,7 +174,6 @@ const cases: [string, Record<string, string>, number, string][] = [
     '--database-url: Could not open the database: ',
   ],
   ['migrate', { DATABASE_URL: 'WRONG_PASSWORD' }, 1, '--database-url: PostgreSQL rejected the login: '],
-  // These commands or options are misspelled.
   ['flag list', {}, 2, "unknown command 'flag' (Did you mean flags?)"],
   ['flags lst', {}, 2, "unknown command 'lst' (Did you mean list?)"],
   ['org list --databaseurl x', {}, 2, "unknown option '--databaseurl' (Did you mean --database-url?)"],
@@ -191,7 +186,6 @@ const cases: [string, Record<string, string>, number, string][] = [
   ],
   ['key roll', stored, 2, "missing required argument 'id'"],
   ['org list everything', stored, 2, 'too many arguments'],
-  // These records do not exist.
   ['environment show --environment 99', stored, 1, '--environment: '],
   ['project show --project 99', stored, 1, '--project: Project not found.'],
   ['persons show --environment 99 ada', stored, 1, '--environment: '],

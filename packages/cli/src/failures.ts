@@ -31,7 +31,7 @@ export class ImportStopped extends Error {
   }
 }
 
-/** Maps API fields to the options that set them, for options with a different name. */
+/** Maps API fields to command options whose names differ. */
 const optionOfField: Record<string, string> = {
   id: '<id>',
   user_id: '--user',
@@ -70,7 +70,7 @@ const refusals: Record<string, string> = {
 };
 
 /**
- * Describes a database error. Only database errors have a PostgreSQL or network code here, because the errors of other
+ * Describes a database error. Only database errors have a PostgreSQL or network code here, because errors of other
  * servers are wrapped where they occur.
  */
 function describeDatabaseError(error: unknown): string | undefined {

@@ -30,7 +30,6 @@ export interface Condition {
   variant?: string | null;
 }
 
-/** The reason for a flag's value for one person. */
 export interface Reason {
   value: boolean | string;
   evaluation: { reason: string; condition_index: number | null; description: string };
@@ -72,10 +71,7 @@ export async function listFlags(api: Api, narrowed: Record<string, string> = {})
   return flags.sort((one, other) => (one.key < other.key ? -1 : 1));
 }
 
-/**
- * Finds a flag by its key.
- * @throws Refusal if no flag has this key. The message suggests a similar key.
- */
+/** Finds a flag by its key. @throws Refusal if no flag has this key. The message suggests a similar key. */
 export async function getFlag(api: Api, key: string): Promise<Flag> {
   const flag = (await listFlags(api, { search: key })).find((each) => each.key === key);
   if (flag === undefined)
@@ -96,8 +92,8 @@ export function createUnknownFlagError(key: string, keys: string[]): Refusal {
 }
 
 /**
- * Returns the Levenshtein distance: how many characters must be inserted, deleted or replaced to turn one text into the
- * other.
+ * Returns the Levenshtein distance: how many characters must be inserted, deleted or replaced to convert one text into
+ * the other.
  */
 function changesBetween(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);

@@ -1,5 +1,5 @@
 /**
- * Returns the message of an error response (docs/wire-rules.md#responses). Never returns the complete body, which may
+ * Returns an error response's message (docs/wire-rules.md#responses). Never returns the complete body, which may
  * contain data that was sent.
  */
 export function describeBody(text: string): string {
@@ -18,7 +18,7 @@ export function parseObject(text: string): Record<string, unknown> {
   }
 }
 
-/** Describes the root cause of a network error: the system's error code, or the message of the HTTP client. */
+/** Describes a network error's root cause: the system's error code, or the HTTP client's message. */
 export function describeNetworkError(error: unknown): string {
   let words = '';
   for (let each = error as NetworkError | undefined; typeof each === 'object' && each !== null; each = each.cause) {

@@ -18,7 +18,7 @@ import {
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const logger = createLogger('test', 'error');
 
-/** A long timeout. Starting a process takes seconds on a busy machine, and a test starts up to six processes. */
+/** On a busy machine, starting a process takes seconds, and a test starts up to six processes. */
 const timeoutMs = 180_000;
 
 let testDatabase: TestDatabase;
@@ -45,7 +45,6 @@ interface Outcome {
   err: string;
 }
 
-/** Runs `millrace` in a separate process, with only the given environment variables. */
 function millrace(args: string[], env: Record<string, string> = { DATABASE_URL: testDatabase.url }): Promise<Outcome> {
   return new Promise((resolve) => {
     const child = execFile(process.execPath, [...compiled.files, ...args], { env, cwd: root }, (_, out, err) =>

@@ -27,7 +27,7 @@ export interface Api {
 }
 
 /**
- * Adds the options for the URL of the management API, the key and the project.
+ * Adds the options for the management API's URL, the key and the project.
  * @param scopes the scopes that the key needs, e.g. `the feature_flag scopes`
  */
 export function addApiOptions(command: Command, scopes = 'the feature_flag scopes'): Command {
@@ -45,8 +45,8 @@ export function addHostOptions(command: Command, scopes: string): Command {
 }
 
 /**
- * The time limit of a request. It is longer than the API's time limit for queries, so that the API's own error is
- * reported.
+ * Time limit of a request. It is longer than the API's time limit for queries, so that the API can report its own
+ * error.
  */
 const timeoutMs = 60_000;
 

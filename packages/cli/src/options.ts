@@ -24,18 +24,15 @@ export async function resolveUserId(sql: Sql, text: string): Promise<number> {
   return user.id;
 }
 
-/**
- * Requires the option `--yes` before something is permanently deleted.
- * @throws UsageError that says what would be deleted.
- */
+/** Requires the option `--yes` before a permanent deletion. @throws UsageError that says what would be deleted */
 export function requireConfirmation(isConfirmed: boolean | undefined, what: string): void {
   if (isConfirmed === true) return;
   throw new UsageError(`--yes: This deletes ${what}. It cannot be undone. Pass --yes to confirm.`);
 }
 
 /**
- * Validates a server URL and removes the slash at its end, so that paths can be appended.
- * @throws UsageError that names the option.
+ * Validates a server URL and removes its trailing slash, so that paths can be appended.
+ * @throws UsageError that names the option
  */
 export function requireServerUrl(
   text: string | undefined,

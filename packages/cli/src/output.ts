@@ -5,12 +5,10 @@ export interface Terminal {
   directory?: string;
   /** Standard output, which contains only results, so that they can be piped. */
   out: { write(text: string): unknown };
-  /** Standard error, for errors and notes. */
   err: { write(text: string): unknown; isTTY?: boolean };
   input?: NodeJS.ReadableStream;
   /**
-   * This signal is aborted when the user interrupts the command. Only commands that run until they are interrupted use
-   * this signal.
+   * Aborted when the user interrupts the command. Only commands that run until they are interrupted use this signal.
    */
   readonly interrupted?: AbortSignal;
 }
@@ -72,6 +70,6 @@ function toLabel(name: string): string {
 function toText(field: Field): string {
   if (field === null || field === '' || (Array.isArray(field) && field.length === 0)) return '-';
   if (field instanceof Date) return field.toISOString();
-  // Replace control characters, because they could move the terminal's cursor.
+  // Replace control characters, which could move the terminal's cursor.
   return (Array.isArray(field) ? field.join(', ') : String(field)).replace(/\p{Cc}/gu, '\uFFFD');
 }

@@ -284,7 +284,7 @@ describe('commands without --json', () => {
   });
 
   test('replaces control characters in a table', async () => {
-    // Commands reject such a name, so write it directly to the database.
+    // Write the name directly to the database, because commands reject control characters.
     await database.sql.query('UPDATE project SET name = $2 WHERE organization_id = $1', [
       tenant.organizationId,
       'a\u001b[2Jb',

@@ -38,7 +38,7 @@ import { useRunningSystem } from './running-system.ts';
  */
 export async function runCli(args: string[], given: Terminal): Promise<number> {
   const isJson = (args.includes('--') ? args.slice(0, args.indexOf('--')) : args).includes('--json');
-  // Commands add variables to their environment, so each run needs a copy.
+  // Commands add variables to their environment, so each run needs its own copy.
   const terminal = Object.create(given, {
     env: { value: { ...given.env } },
     ...(isJson && { err: { value: notesAsJson(given.err) } }),
@@ -57,7 +57,7 @@ export async function runCli(args: string[], given: Terminal): Promise<number> {
 /** Describes why a call is incorrect. A request for help or for the version is not an error. */
 function describeCall({ code, exitCode, message }: CommanderError): { line: string; exitCode: number } {
   if (exitCode === 0) return { line: '', exitCode };
-  // For a missing subcommand, print an error instead of Commander's help.
+  // If the subcommand is missing, print an error and not Commander's help.
   if (code === 'commander.help') return { line: 'Specify one of the commands above.', exitCode: 2 };
   return { line: message.replace(/^error: /, '').replaceAll(/\n/g, ' '), exitCode: 2 };
 }

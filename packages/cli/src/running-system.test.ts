@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import { runCli } from './program.ts';
 
-/** The directory of a clone in which `npm start` is running. */
 let clone: string;
 let inner: string;
 let file: string;
@@ -16,7 +15,7 @@ beforeAll(async () => {
   for (const folder of ['.git', '.millrace', 'docs/decisions']) mkdirSync(join(clone, folder), { recursive: true });
   file = join(clone, '.millrace/connection.json');
   const connection = {
-    // No server listens at these addresses, so the error shows which address was used.
+    // No server listens at these URLs, so the error shows which URL a command used.
     ...{ apiUrl: 'http://127.0.0.1:2', ingestUrl: 'http://127.0.0.1:2' },
     ...{ personalApiKey: 'phx_of_the_clone', projectApiKey: 'phc_of_the_clone' },
     settings: { DATABASE_URL: testDatabase.url, EVENT_LOG: 'postgres' },
@@ -70,8 +69,8 @@ test('help and version do not print which system is used', async () => {
 });
 
 /**
- * Commands that refer to another installation, and their errors. The commands must never use a value of the running
- * system.
+ * Commands that refer to a different installation, and their errors. The commands must never use a setting of the
+ * running system.
  */
 test.each([
   ['org list', { DATABASE_URL: 'postgresql://u@127.0.0.1:2/x' }, '--database-url: Could not connect to the database'],

@@ -1,4 +1,4 @@
-// Connects commands to the system that `npm start` runs, unless another installation is configured.
+// Connects commands to the system that `npm start` runs, unless a different installation is configured.
 
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -15,12 +15,12 @@ interface RunningSystem {
   settings: Record<string, string>;
 }
 
-/** If one of these variables is set, commands use another installation. */
+/** If one of these variables is set, commands use the installation that the variable describes. */
 const storageSettings = ['DATABASE_URL', 'DATABASE_URL_FILE', 'EVENT_LOG', 'KAFKA_BROKERS', 'REDIS_URL'];
 
 /**
- * Uses the system that `npm start` runs in this directory, or in a parent directory in the same repository, unless
- * another installation is configured. Never combines the address of one installation with the key of another.
+ * Uses the system that `npm start` runs in this directory, or in a parent directory in the same repository, unless a
+ * different installation is configured. Never combines the URL of one installation with the key of another.
  */
 export function useRunningSystem(command: Command, terminal: Terminal): void {
   const path = terminal.directory === undefined ? undefined : findConnectionFile(terminal.directory, terminal.env);
@@ -43,7 +43,7 @@ export function useRunningSystem(command: Command, terminal: Terminal): void {
 }
 
 /**
- * Looks for the nearest file, walking up to the root of the repository. Outside a repository, looks only in the current
+ * Looks for the nearest file, walking up to the repository root. Outside a repository, looks only in the current
  * directory.
  */
 function findConnectionFile(directory: string, { MILLRACE_DATA_DIR: chosen }: Terminal['env']): string | undefined {

@@ -24,7 +24,8 @@ export interface Session {
 }
 
 /**
- * The operator who runs a command. Operators are not users, so the activity log contains the command's name instead.
+ * The operator who runs a command. Operators are not users, so the activity log contains the command's name in place of
+ * a user.
  */
 export interface Operator {
   actor: { command: string };
@@ -36,7 +37,7 @@ export interface GlobalOptions {
   databaseUrl?: string;
 }
 
-/** Runs the work of one command with the database in the global options, and closes the database afterwards. */
+/** Runs one command's work with the database in the global options, and closes the database afterwards. */
 export async function withSession(
   command: Command,
   terminal: Terminal,
@@ -73,10 +74,7 @@ function nameOf(command: Command): string {
   return parent?.parent ? `${nameOf(parent)} ${command.name()}` : command.name();
 }
 
-/**
- * Returns the database URL of a command.
- * @throws UsageError if neither the option nor the environment has a valid PostgreSQL URL
- */
+/** @throws UsageError if neither the option nor the environment has a valid PostgreSQL URL */
 export function readDatabaseUrl(options: GlobalOptions, terminal: Terminal): string {
   const url = options.databaseUrl || addressIn(terminal.env);
   if (!url)

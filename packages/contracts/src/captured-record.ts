@@ -12,9 +12,9 @@ export interface CapturedEvent {
   /** The project API key as sent, trimmed. */
   token: string;
   /**
-   * The environment to which the key belonged when the gateway accepted the event. The key may be replaced afterwards
-   * without any effect on the event. Absent if the gateway could not reach the database. In that case, the consumer
-   * looks up the key.
+   * The environment to which the key belonged when the gateway accepted the event. Replacing the key afterwards does
+   * not affect the event. Absent if the gateway could not reach the database, in which case the consumer looks up the
+   * key.
    */
   environment_id?: number | undefined;
   /** The distinct ID: at most 200 code points, without NUL or lone surrogates. */
@@ -29,7 +29,7 @@ export interface CapturedEvent {
   now: string;
   /** When the client sent the request, by the client's clock, in ISO 8601 in UTC. Absent if unknown. */
   sent_at?: string;
-  /** The client's IP address, or null if unknown. Present even if the project does not store addresses. */
+  /** The client's IP address, or null if unknown. Present even if the project does not store IP addresses. */
   ip: string | null;
   /**
    * True if the client uses no cookies. The consumer then derives the distinct ID from request data. Absent for all
@@ -43,13 +43,13 @@ export interface CapturedEvent {
    */
   plan_unchecked?: true;
   /**
-   * Present and true if the operator has disabled person processing for this event, whatever its properties contain. An
+   * Present and true if the operator has disabled person processing for this event, regardless of its properties. An
    * event that would merge persons is then stored as an ordinary event (docs/ingestion-rules.md#anonymous-events).
    */
   force_disable_person_processing?: true;
   /**
-   * Updates of the person that the client sent outside of `properties`. The consumer merges them into `properties`. If
-   * a key is in both, the value from here takes precedence.
+   * Person updates that the client sent outside of `properties`. The consumer merges them into `properties`. If a key
+   * is in both, this field takes precedence.
    */
   $set?: JsonObject;
   $set_once?: JsonObject;
@@ -69,7 +69,7 @@ export interface CapturedWarning {
   /** See `environment_id` of `CapturedEvent`. */
   environment_id?: number | undefined;
   type: GatewayWarningType;
-  /** The number of events to which this warning applies, at least 1. */
+  /** Number of events to which this warning applies, at least 1. */
   count: number;
   now: string;
   /**
@@ -88,9 +88,9 @@ export type CapturedRecord = CapturedEvent | CapturedWarning;
 export type WarningSeverity = 'error' | 'warning' | 'info';
 
 /**
- * The warning types of the gateway and their severity. The first three are for events dropped from an accepted request
- * and have the names that PostHog uses (docs/wire-rules.md#dropped-events, docs/ingestion-rules.md#warnings). The
- * consumer has additional types.
+ * The gateway's warning types and their severity. The first three report events dropped from an accepted request and
+ * have PostHog's names (docs/wire-rules.md#dropped-events, docs/ingestion-rules.md#warnings). The consumer has
+ * additional types.
  */
 export const gatewayWarnings = {
   missing_event_name: 'error',
@@ -100,23 +100,23 @@ export const gatewayWarnings = {
   invalid_event: 'error',
   /** An event was nested too deeply to be processed. Only this event was dropped. */
   malformed_event_properties: 'error',
-  /** Only in Capture v1, which is stricter than the other protocols. The event was dropped. */
+  /** The event was dropped. Only Capture v1, which is stricter than the other protocols, reports this. */
   event_name_too_long: 'error',
   invalid_distinct_id: 'error',
   distinct_id_too_large: 'error',
   invalid_event_timestamp: 'error',
   invalid_options: 'error',
-  /** The time of a stored event could not be parsed or was out of range, and was replaced. */
+  /** A stored event's time could not be parsed or was out of range, and was replaced. */
   ignored_invalid_timestamp: 'warning',
-  /** The time of a stored event was too far in the future, and was replaced with the arrival time. */
+  /** A stored event's time was too far in the future, and was replaced with the arrival time. */
   event_timestamp_in_future: 'warning',
   /** A stored event's distinct ID was truncated. IDs with the same beginning now belong to the same person. */
   distinct_id_truncated: 'warning',
-  /** A part of a stored event was not valid text or was too large, and was replaced with a note. */
+  /** A field of a stored event was not valid text or was too large, and was replaced with a note. */
   part_left_out: 'warning',
-  /** The plan's monthly event quota is used up. Further events are dropped until the month ends. */
+  /** The plan's monthly event quota is used up. Events are dropped until the month ends. */
   quota_limited: 'error',
-  /** Requests exceeded the plan's rate limit and were rejected. Clients can retry them later. */
+  /** Requests exceeded the plan's rate limit and were rejected. Clients can retry them. */
   rate_limited: 'warning',
   /** A project or a distinct ID suddenly sent far more events than before. Nothing was dropped. */
   traffic_spike: 'warning',

@@ -65,7 +65,6 @@ const channels = (hex: string) =>
     .map((at) => Number.parseInt(hex.slice(at, at + 2), 16) / 255)
     .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)) as [number, number, number];
 
-/** Computes the relative luminance as defined by WCAG. */
 const luminance = (hex: string) => {
   const [red, green, blue] = channels(hex);
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;

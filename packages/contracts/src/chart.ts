@@ -1,4 +1,4 @@
-// Chart scales, labels and colors, which the console and report images share.
+// Scales, labels and colors of charts, for the console and for images in reports.
 
 import type { NumberFormat } from './numbers.ts';
 
@@ -8,7 +8,7 @@ export const seriesColors = {
   dark: ['#56b9d8', '#f0a45b', '#a99cf5', '#6fd19c', '#f0608f', '#96782a', '#5f7dff', '#e0503a', '#c23fd0', '#b8e34f'],
 } as const;
 
-/** The color of all series after the tenth, and of the series that combines a breakdown's other values. */
+/** The color of all series after the tenth, and of the series that combines a breakdown's remaining values. */
 export const otherColor = { light: '#8b969e', dark: '#7d8a92' } as const;
 
 export const maxColors = seriesColors.light.length;
@@ -19,13 +19,10 @@ export type SeriesColor = number | 'bad' | 'other';
 /** Lifecycle series have fixed colors, because each status has a meaning. */
 const lifecycleColors: Record<string, SeriesColor> = { new: 0, returning: 3, resurrecting: 2, dormant: 'bad' };
 
-/** The breakdown value of the series that combines all other values. */
+/** The breakdown value of the series that combines all values without their own series. */
 const otherValue = '$$_posthog_breakdown_other_$$';
 
-/**
- * Returns the color of a series.
- * @param at the index among the series of the current period
- */
+/** Returns a series's color. @param at the index among the series of the current period */
 export function chooseSeriesColor(
   at: number,
   { status, breakdown_value: value }: { status?: string; breakdown_value?: unknown },
@@ -67,22 +64,18 @@ export function computeTicks(values: readonly number[], format: NumberFormat): n
 const intervals = ['second', 'minute', 'hour', 'day', 'week', 'month'] as const;
 export type Interval = (typeof intervals)[number];
 
-/** Returns a query's interval, which defaults to a day. */
 export const readInterval = ({ interval }: Readonly<Record<string, unknown>>): Interval =>
   intervals.find((one) => one === interval) ?? 'day';
 
 /**
- * Parses the time of a point in a series, `2026-11-23` or `2026-11-23 16:00:00` in the project time zone. Returns
+ * Parses the time of a data point in a series, `2026-11-23` or `2026-11-23 16:00:00` in the project time zone. Returns
  * milliseconds as if the time were in UTC.
  */
 export const parseSeriesTime = (day: string) =>
   // `Date.parse` would interpret `Day 1` as a day in 2001.
   /^\d{4}-/.test(day) ? Date.parse(`${day.slice(0, 10)}T${day.slice(11, 19) || '00:00:00'}Z`) : Number.NaN;
 
-/**
- * Returns the end of an interval.
- * @param begin local time in milliseconds, as if it were UTC
- */
+/** Returns the end of an interval. @param begin local time in milliseconds, as if it were UTC */
 export function endOfInterval(begin: number, interval: Interval, count = 1): number {
   const date = new Date(begin);
   if (interval === 'month') return date.setUTCMonth(date.getUTCMonth() + count);
@@ -118,7 +111,7 @@ export function findFirstOpenInterval(days: readonly string[], interval: Interva
   return at === -1 ? days.length : at;
 }
 
-/** Splits a line at gaps, which are points without a value. Each part is drawn as a separate line. */
+/** Splits a line at gaps, which are points without a value. Each segment is drawn as a separate line. */
 export function splitAtGaps(
   valueAt: (at: number) => number | null,
   { from, to }: { from: number; to: number },
@@ -140,7 +133,7 @@ const dayOfYear = { day: 'numeric', month: 'short', year: 'numeric', ...zone } a
 const dayInYear = new Intl.DateTimeFormat('en-GB', dayOfYear);
 const longDay = new Intl.DateTimeFormat('en-GB', { weekday: 'short', ...dayOfYear });
 
-/** Formats the labels of an axis: months, days, or days with times. */
+/** Formats axis labels: months, days, or days with times. */
 export function formatAxisLabels(days: readonly string[]): string[] {
   const times = days.map(parseSeriesTime);
   const isMonthly =

@@ -17,13 +17,13 @@ export const eventNames = {
   surveySent: 'survey sent',
   surveyShown: 'survey shown',
   surveyDismissed: 'survey dismissed',
-  /** An event that reports that the client dropped events. The report becomes an ingestion warning. */
+  /** Reports that the client dropped events. The report becomes an ingestion warning. */
   clientWarning: '$$client_ingestion_warning',
   featureFlagCalled: '$feature_flag_called',
 } as const;
 
 /**
- * Names of events and properties that are longer than this in UTF-8 get no definition, because they usually are data
- * that was sent as a name by mistake.
+ * Longest event or property name, in UTF-8 bytes, for which a definition is created. Longer names usually are data that
+ * was sent as a name by mistake.
  */
 export const maxDefinedNameBytes = 200;

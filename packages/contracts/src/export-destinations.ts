@@ -1,10 +1,10 @@
-/** The type of a value in a destination's configuration. */
+/** The type of a field in a destination's configuration. */
 export type DestinationValueType = 'string' | 'integer' | 'boolean' | 'strings';
 
 export interface DestinationField {
   type: DestinationValueType;
   isRequired?: true;
-  /** Whether the value must never be returned or logged. It is stored separately from the other fields. */
+  /** Whether the field must never be returned or logged. Secret fields are stored separately. */
   isSecret?: true;
   choices?: readonly string[];
 }
@@ -15,7 +15,7 @@ const eventFilters = {
 } as const satisfies Record<string, DestinationField>;
 
 /**
- * The destinations of batch exports and the configuration of each (docs/api/batch-exports.md). The delivery worker
+ * The destinations of batch exports and their configuration fields (docs/api/batch-exports.md). The delivery worker
  * supports all of them.
  */
 export const exportDestinations = {

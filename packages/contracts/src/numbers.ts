@@ -1,12 +1,12 @@
 // Formats the numbers of insights, with the same rules for headlines, tables, charts, tooltips and reports. Exported
-// files contain unformatted numbers instead.
+// files contain unformatted numbers.
 
 export interface NumberFormat {
   /** The meaning of the number. `percent` is a number from 0 to 100, and `share` is a number from 0 to 1. */
   kind: 'number' | 'short' | 'percent' | 'share' | 'seconds' | 'milliseconds' | 'currency';
   prefix?: string;
   postfix?: string;
-  /** The maximum number of decimals. If undefined, `formatValue` chooses the number of decimals. */
+  /** Maximum number of decimals. If undefined, `formatValue` chooses the number of decimals. */
   decimals?: number;
   leastDecimals?: number;
   /** Whether an increase is bad, for example for errors or churn. */
@@ -64,8 +64,8 @@ function written(value: number, most: number, least = 0, notation?: 'compact'): 
 }
 
 /**
- * Formats a value, for example `2,415`, `22.14`, `16,562`, `29.0%` or `1 d 3 h`. Decimals are omitted for values from
- * 1,000 on, unless the insight sets their number.
+ * Formats a value, for example `2,415`, `22.14`, `16,562`, `29.0%` or `1 d 3 h`. Values of 1,000 and more have no
+ * decimals, unless the insight sets their number.
  */
 export function formatValue(
   value: number,
@@ -93,7 +93,7 @@ function unitText(value: number, { kind, decimals, leastDecimals = 0 }: NumberFo
   }
 }
 
-/** Formats a value in the short form for an axis. */
+/** Formats an axis label in compact notation. */
 export function formatTick(value: number, format: NumberFormat = plainFormat): string {
   const { kind, prefix = '', postfix = '' } = format;
   if (kind === 'percent' || kind === 'share')
@@ -103,8 +103,8 @@ export function formatTick(value: number, format: NumberFormat = plainFormat): s
 }
 
 /**
- * Formats a percentage, for example `29.0%`, `25.8%`, `0%` or `100%`. Values below 100 have one decimal. @param percent
- * from 0 to 100
+ * Formats a percentage, for example `29.0%`, `25.8%`, `0%` or `100%`. Percentages below 100 have one decimal.
+ * @param percent from 0 to 100
  */
 export function formatPercent(percent: number, decimals?: number): string {
   if (decimals !== undefined) return `${written(percent, decimals, decimals)}%`;
@@ -143,8 +143,8 @@ export function formatDuration(seconds: number): string {
 const isPercent = ({ kind }: NumberFormat) => kind === 'percent' || kind === 'share';
 
 /**
- * Returns the change in percent of the previous value, or in percentage points if the values are percentages. Returns
- * null if there is no previous value.
+ * Returns the change as a percentage of the previous value, or in percentage points if the values are percentages.
+ * Returns null without a previous value.
  */
 export function computeChange(now: number, before: number | null, format: NumberFormat = plainFormat): number | null {
   if (before === null) return null;
@@ -177,15 +177,15 @@ export interface SeriesTotals {
 }
 
 /**
- * Returns the value of a series at a point in time. Returns null for an interval of a funnel trend in which no actor
- * entered the funnel, because such an interval has no conversion rate.
+ * Returns a series's value at an index. Returns null for an interval of a funnel trend that no actor entered, because
+ * the interval has no conversion rate.
  */
 export const seriesValueAt = (
   { data, entered }: { data?: readonly number[] | null; entered?: readonly number[] },
   at: number,
 ): number | null => (entered?.[at] === 0 ? null : (data?.[at] ?? 0));
 
-/** The kinds of math whose numbers can be added up over time, unlike unique users, averages and formulas. */
+/** The kinds of math whose results can be added up over time, unlike unique users, averages and formulas. */
 const sums = new Set([null, undefined, 'total', 'sum']);
 
 /**

@@ -87,23 +87,23 @@ export function hasPlanFeature(availableProductFeatures: unknown, key: PlanFeatu
 /** A plan's limits per project API key. Null means unlimited, which is the default. */
 export interface PlanLimits {
   /**
-   * The number of events stored per calendar month in UTC. Events over the limit are dropped. Historical migrations do
-   * not count.
+   * Number of events stored per calendar month in UTC. Events over the limit are dropped. Historical migrations do not
+   * count.
    */
   eventsPerMonth: number | null;
   /**
-   * The number of events accepted per second, averaged over a few seconds. Requests over the limit are rejected and can
-   * be retried.
+   * Number of events accepted per second, averaged over a few seconds. Requests over the limit are rejected and can be
+   * retried.
    */
   eventsPerSecond: number | null;
   /**
-   * The number of feature flag requests that are evaluated per calendar month in UTC. The response to further requests
-   * says that the quota is used up.
+   * Number of feature flag requests evaluated per calendar month in UTC. Over the limit, responses say that the quota
+   * is used up.
    */
   flagRequestsPerMonth: number | null;
 }
 
-/** The form in which `available_product_features` stores limits, next to the features. */
+/** How `available_product_features` stores limits, next to the features. */
 const limitFeatures: Record<keyof PlanLimits, { key: string; name: string; unit: string }> = {
   eventsPerMonth: { key: 'events_per_month', name: 'Events per month', unit: 'events per month' },
   eventsPerSecond: { key: 'events_per_second', name: 'Events per second', unit: 'events per second' },

@@ -3,9 +3,10 @@
 import type { JsonObject } from './captured-record.ts';
 
 /**
- * The value of a record in `events.processed`, as JSON: one stored event, for data warehouses and other consumers.
+ * The JSON value of a record in the topic `events.processed`: one stored event, for data warehouses and other
+ * consumers.
  *
- * Records are delivered at least once. The order of events of different persons is not defined. `uuid` is unique within
+ * Records are delivered at least once. The order of different persons' events is not defined. `uuid` is unique within
  * `project_id`, so consumers can detect duplicates. The record key is `processedEventKey`. New fields can be added
  * without a new version. A change in meaning increases the version.
  */
@@ -21,10 +22,7 @@ export interface ProcessedEvent {
   properties: JsonObject;
   /** The clicked element and its parents, as text. Empty for all events except autocapture. */
   elements_chain: string;
-  /**
-   * The person at the time of ingestion. If the person is merged later, the table `person_distinct_id` contains the
-   * current person.
-   */
+  /** The person at the time of ingestion. After a merge, the table `person_distinct_id` contains the current person. */
   person_id: string;
   /** When the person was created, or null for an anonymous event, whose person is not stored. */
   person_created_at: string | null;
@@ -39,8 +37,8 @@ export type ProcessedPersonMode = 'full' | 'propertyless' | 'force_upgrade';
 export const processedEventVersion = 1;
 
 /**
- * Returns the record key of an event, which keeps all events of a person in one partition. After a merge, the keys of
- * published events do not change.
+ * Returns an event's record key, which keeps a person's events in one partition. After a merge, the keys of published
+ * events do not change.
  */
 export function processedEventKey(event: Pick<ProcessedEvent, 'project_id' | 'person_id'>): string {
   return `${event.project_id}:${event.person_id}`;
@@ -50,8 +48,8 @@ const time = { type: 'string', format: 'date-time' } as const;
 const uuid = { type: 'string', format: 'uuid' } as const;
 
 /**
- * JSON Schema (draft 2020-12) of a processed event, for consumers in any language.
- * @internal Millrace itself does not read it. A test validates published events against it.
+ * JSON Schema (draft 2020-12) of a processed event, for consumers in any language. @internal Only a test, which
+ * validates published events, reads the schema.
  */
 export const processedEventSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',

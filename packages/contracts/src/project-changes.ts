@@ -1,7 +1,7 @@
 /**
  * The PostgreSQL channel (LISTEN and NOTIFY) on which triggers announce changes of data that gateways and consumers
- * cache: the key or settings of an environment, the plan of its organization, and the operator's lists. PostgreSQL
- * sends the notification on commit, whichever program made the change.
+ * cache: an environment's key or settings, its organization's plan, and the operator's lists. PostgreSQL sends the
+ * notification on commit, regardless of which program made the change.
  */
 export const projectChangeChannel = 'millrace_project_changes';
 
@@ -11,8 +11,8 @@ export interface ProjectChange {
   /** The affected project API keys: the old and the new key if a key was replaced. */
   tokens: string[];
   /**
-   * Whether flags, cohorts, group types or secret keys of the environment changed. Project API keys are not affected in
-   * this case.
+   * True if the environment's flags, cohorts, group types or secret keys changed, which does not affect project API
+   * keys.
    */
   isOfFlags: boolean;
 }

@@ -1,9 +1,9 @@
-/** The largest record ID, limited by a 32-bit column. */
+/** The largest record ID that fits into a 32-bit column. */
 const largestId = 2_147_483_647;
 
 /**
  * Parses a record ID from a path or a filter: a number or its decimal digits. Rejects `"07"`, `"+7"`, `"7.0"` and
- * `[7]`, because code that checks an ID and code that uses it could otherwise interpret it differently.
+ * `[7]`, which code that checks an ID and code that uses it could interpret differently.
  * @returns undefined for everything else
  */
 export function parseRecordId(value: unknown): number | undefined {

@@ -1,6 +1,6 @@
 // Converts query results to tables, for files, terminals and emails.
 
-/** The value of a table cell. Null means no value. Nested values are encoded as JSON. */
+/** Null means no value. Nested values are encoded as JSON. */
 export type Cell = string | number | boolean | null;
 
 export interface ResultTable {
@@ -11,9 +11,9 @@ export interface ResultTable {
 type Result = Record<string, unknown>;
 
 /**
- * Converts the results of any query, in the form in which the `query/` endpoint returns them. The table has one row for
- * each time of a trend, each series of totals, each funnel step, each retention cohort and each web analytics metric.
- * Results that are already rows are not changed.
+ * Converts any query's results, as the `query/` endpoint returns them. The table has one row for each time of a trend,
+ * each series of totals, each funnel step, each retention cohort and each web analytics metric. Results that are
+ * already rows are not changed.
  * @param columns the column names, if the results are already rows
  */
 export function toResultTable(results: unknown, columns?: readonly string[] | null): ResultTable {
@@ -41,7 +41,7 @@ function cellOf(value: unknown): Cell {
   return typeof value === 'object' ? JSON.stringify(value) : (value as Cell);
 }
 
-/** Combines a row's name from the label, the breakdown value if it differs, and the comparison period. */
+/** Joins the label, the breakdown value if it differs from the label, and the comparison period into a row's name. */
 function nameOf({
   label,
   custom_name: custom,

@@ -1,6 +1,6 @@
 /**
- * The objects of personal API key scopes (`<object>:read` and `<object>:write`). Each of these scopes is required by at
- * least one route.
+ * The objects of personal API key scopes (`<object>:read` and `<object>:write`). At least one route requires each of
+ * these scopes.
  */
 export const scopeObjects = [
   'access_control',
@@ -31,7 +31,7 @@ export type ScopeObject = (typeof scopeObjects)[number];
 export type Scope = `${ScopeObject}:read` | `${ScopeObject}:write`;
 
 /**
- * Objects that PostHog has and Millrace does not. Their scopes are accepted because scripts request them when they
+ * Objects that PostHog has and Millrace does not. Their scopes are accepted, because scripts request them when they
  * create keys, but they grant nothing.
  */
 const scopeObjectsWithoutRoutes = [
@@ -47,7 +47,6 @@ const scopeObjectsWithoutRoutes = [
   'webhook',
 ] as const;
 type ObjectWithoutRoutes = (typeof scopeObjectsWithoutRoutes)[number];
-/** A scope that can be assigned to a key. */
 export type ScopeName = Scope | `${ObjectWithoutRoutes}:read` | `${ObjectWithoutRoutes}:write`;
 
 /** All scopes that routes require. A key with all of these scopes has full access. */
@@ -60,7 +59,7 @@ const scopeNames: ReadonlySet<string> = new Set(
   [...scopeObjects, ...scopeObjectsWithoutRoutes].flatMap((object) => [`${object}:read`, `${object}:write`]),
 );
 
-/** `*` grants all scopes. The API returns it unchanged. */
+/** A scope or `*`, which grants all scopes. The API returns `*` unchanged. */
 export type GrantedScope = ScopeName | '*';
 
 export function isScopeName(text: string): text is ScopeName {

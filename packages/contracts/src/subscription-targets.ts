@@ -2,7 +2,10 @@
 export const subscriptionTargetTypes = ['email', 'slack', 'webhook'] as const;
 export type SubscriptionTargetType = (typeof subscriptionTargetTypes)[number];
 
-/** Returns the targets that each get a separate report: each distinct email address, or the only target. */
+/**
+ * Returns the targets that each get a separate report: each distinct email address, or the only webhook or Slack
+ * channel.
+ */
 export function listSubscriptionTargets({
   target_type,
   target_value,

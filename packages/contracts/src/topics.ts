@@ -1,6 +1,6 @@
 /**
- * The topics of the event log (docs/architecture.md#the-log). A prefix allows several installations or several test
- * files to share one broker. By default, there is no prefix.
+ * The topics of the event log (docs/architecture.md#the-log). A prefix, which is empty by default, allows several
+ * installations or several test files to share one broker.
  */
 export const eventTopics = ['live', 'historical', 'overflow'] as const;
 export type EventTopic = (typeof eventTopics)[number];
@@ -23,15 +23,12 @@ export function topicNames(prefix = ''): TopicNames {
   };
 }
 
-/**
- * Returns the consumer group of a topic. Each topic has its own group, so that it can be stopped, reset or scaled
- * separately.
- */
+/** Returns a topic's consumer group. Each topic has its own group, which can be stopped, reset or scaled separately. */
 export function consumerGroup(topic: EventTopic, prefix = ''): string {
   return `${prefix}millrace.event-consumer.${topic}`;
 }
 
-/** Returns the consumer group that publishes a topic's stored events to the topic of processed events. */
+/** Returns the consumer group that publishes a topic's stored events to `events.processed`. */
 export function publisherGroup(topic: EventTopic, prefix = ''): string {
   return `${prefix}millrace.event-output.${topic}`;
 }

@@ -23,17 +23,16 @@ export interface FlagDefinition {
 export interface CohortDefinition {
   id: number;
   isStatic: boolean;
-  /** A tree in the form `{type: 'AND' | 'OR', values: [...]}`, which is ignored for static cohorts. */
+  /** A tree of `{type: 'AND' | 'OR', values: [...]}`, which is ignored for static cohorts. */
   tree: unknown;
 }
 
 export interface ProjectDefinitions {
   flags: FlagDefinition[];
-  /** The project's cohorts that are not deleted. */
   cohorts: CohortDefinition[];
   /** Group type names by index, from 0 to 4. */
   groupTypes: Record<string, string>;
-  /** The IANA name of the project time zone, which applies to dates without an offset. */
+  /** IANA name of the project time zone, which applies to dates without an offset. */
   timeZone: string;
   matchingVersion: 1 | 2;
 }

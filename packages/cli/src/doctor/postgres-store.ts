@@ -2,8 +2,6 @@
 
 import type { Sql } from '@millrace/db';
 
-/** Returns the server's version, and whether the server is a standby or read-only. */
-
 export async function readServerState(sql: Sql) {
   const [row] = await sql.query<{ version: number; shown: string; isStandby: boolean; isReadOnly: boolean }>(
     `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS shown,
@@ -13,7 +11,7 @@ export async function readServerState(sql: Sql) {
   return row ?? { version: 0, shown: 'unknown', isStandby: false, isReadOnly: false };
 }
 
-/** Returns the names of all migrations that were applied. Rejects with `42P01` if no migration was ever applied. */
+/** Returns the names of all applied migrations. Rejects with `42P01` if no migration was ever applied. */
 export async function readAppliedMigrations(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ name: string }>(
     `SELECT migration_name AS name FROM "_prisma_migrations"
@@ -107,7 +105,7 @@ export async function readConnections(sql: Sql): Promise<{ used: number; most: n
   return row ?? { used: 0, most: 1 };
 }
 
-/** Returns the names of disabled settings whose absence lets a server crash lose acknowledged data. */
+/** Returns the disabled settings without which a server crash can lose acknowledged data. */
 export async function readUnsafeSettings(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ name: string }>(
     `SELECT name FROM pg_settings
@@ -154,7 +152,7 @@ export async function readServerSdks(sql: Sql, projectIds: readonly number[]): P
 
 interface TableSize extends Record<string, unknown> {
   name: string;
-  /** The size including indexes, TOAST data and partitions. */
+  /** Size including indexes, TOAST data and partitions. */
   bytes: number;
 }
 
@@ -170,7 +168,6 @@ export async function readSizes(sql: Sql): Promise<{ databaseBytes: number; larg
   return { databaseBytes: row?.bytes ?? 0, largest };
 }
 
-/** Statistics about write-ahead log archiving. */
 export interface Archiver extends Record<string, unknown> {
   failures: number;
   lastFailed: Date | null;
@@ -193,8 +190,7 @@ export interface Slot extends Record<string, unknown> {
   /** `reserved`, `extended` (more than `max_wal_size` is kept), `unreserved` (can be deleted at any time) or `lost`. */
   status: string | null;
   /**
-   * The number of bytes of write-ahead log that can still be written before the slot is invalidated. Null means no
-   * limit.
+   * Number of bytes of write-ahead log that can still be written before the slot is invalidated. Null means no limit.
    */
   safeBytes: number | null;
 }
@@ -209,14 +205,13 @@ export async function readReplicationSlots(sql: Sql): Promise<Slot[]> {
 
 /**
  * Returns the age of the oldest unfrozen row in the cluster, as a number of transactions. PostgreSQL rejects writes
- * when it gets close to 2 billion.
+ * when the age approaches 2 billion.
  */
 export async function readUnfrozenTransactions(sql: Sql): Promise<number> {
   const [row] = await sql.query<{ age: number }>('SELECT max(age(datfrozenxid))::float8 AS age FROM pg_database');
   return row?.age ?? 0;
 }
 
-/** Returns a setting's value as PostgreSQL displays it. */
 export async function readSetting(sql: Sql, name: string): Promise<string> {
   const [row] = await sql.query<{ value: string }>('SELECT current_setting($1) AS value', [name]);
   return row?.value ?? '';

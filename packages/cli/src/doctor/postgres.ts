@@ -38,7 +38,7 @@ import {
 import type { DoctorSettings } from './settings.ts';
 
 /**
- * Checks PostgreSQL. If the server does not respond, only checks its certificate, because an invalid certificate may be
+ * Checks PostgreSQL. If the server does not respond, checks only its certificate, because an invalid certificate may be
  * the cause.
  */
 export async function diagnosePostgres(
@@ -74,7 +74,6 @@ interface PostgresContext {
   prismaDirectory: string;
 }
 
-/** Returns all PostgreSQL checks in output order. */
 function postgresChecks(
   database: Pick<Database, 'sql' | 'listen'>,
   { settings, prismaDirectory }: PostgresContext,
@@ -99,7 +98,7 @@ function postgresChecks(
 
 const oldest = 15;
 
-/** Checks that the server accepts writes, and that its version supports the queries that the other checks run. */
+/** Checks that the server accepts writes, and that its version supports the queries of the other checks. */
 async function checkVersion(sql: Sql): Promise<Finding[]> {
   return judgeServer(await readServerState(sql));
 }
@@ -119,10 +118,7 @@ export function judgeServer({ version, shown, isStandby, isReadOnly }: Awaited<R
   return findings.length > 0 ? findings : [ok(`PostgreSQL ${shown} responds`)];
 }
 
-/**
- * Checks that the schema is that of this version.
- * @param prismaDirectory the directory that contains `migrations/`
- */
+/** Checks that the schema matches this version. @param prismaDirectory the directory that contains `migrations/` */
 async function checkMigrations(sql: Sql, prismaDirectory: string): Promise<Finding[]> {
   const entries = await readdir(join(prismaDirectory, 'migrations'), { withFileTypes: true });
   const known = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
@@ -148,7 +144,7 @@ async function checkMigrations(sql: Sql, prismaDirectory: string): Promise<Findi
   return findingsOrOk(findings, `${known.length} migrations applied, none pending`);
 }
 
-/** Checks that the role can read and write every table and can create partitions of the event table. */
+/** Checks that the role can read and write every table and create partitions of the event table. */
 async function checkPrivileges(sql: Sql): Promise<Finding[]> {
   const lacks = await readMissingPrivileges(sql);
   const hidden = await readHiddenServices(sql);
@@ -173,14 +169,14 @@ async function checkPrivileges(sql: Sql): Promise<Finding[]> {
 }
 
 const fullAt = 0.8;
-/** Checks that enough connections are free to start another service, as a rolling upgrade requires. */
+/** Checks that enough connections are free to start an additional service, as a rolling upgrade requires. */
 async function checkConnections(sql: Sql, settings: DoctorSettings): Promise<Finding[]> {
   return [judgeConnections(await readConnections(sql), settings.databasePoolSize)];
 }
 
 /**
  * Returns a finding if too few connections are free.
- * @param wanted the number of connections that another service may open, or 0 if unknown
+ * @param wanted number of connections that an additional service may open, or 0 if unknown
  */
 export function judgeConnections({ used, most }: { used: number; most: number }, wanted = 0): Finding {
   const found = `${used} of ${most} connections are in use`;
@@ -306,7 +302,7 @@ async function checkStoredSecrets(sql: Sql, settings: DoctorSettings): Promise<F
 }
 
 /**
- * Finds flags that an SDK would evaluate differently than the server
+ * Finds flags that an SDK would evaluate differently from the server
  * (docs/flags.md#definitions-that-some-sdks-evaluate-differently). Reports only flags of projects whose recent events
  * came from that SDK.
  */

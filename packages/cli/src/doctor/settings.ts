@@ -17,7 +17,7 @@ export const mailFields = secretSetting(
 );
 
 /**
- * The settings that the doctor checks, except for connections to the stores. The defaults are those in
+ * The settings that doctor checks, except for connections to the stores. The defaults are those in
  * docs/configuration.md.
  */
 export const doctorSettingsSchema = Type.Object({
@@ -48,8 +48,8 @@ export const doctorSettingsSchema = Type.Object({
     { min: 1 },
   ),
   /**
-   * The pool size of the management API and the delivery workers. The setting has no default here, because the two
-   * services have different defaults.
+   * Pool size of the management API and the delivery workers. The setting has no default here, because the two services
+   * have different defaults.
    */
   databasePoolSize: Type.Optional(Type.Integer({ minimum: 1 })),
   kafkaSessionTimeoutMs: integerSetting(
@@ -64,7 +64,7 @@ export const doctorSettingsSchema = Type.Object({
   ingestUrl: Type.Optional(Type.String()),
   apiRequestsPerMinute: integerSetting(480, 'maximum number of requests per minute with one personal API key'),
   apiRequestsPerHour: integerSetting(4800, 'maximum number of requests per hour with one personal API key'),
-  /** Gateways and the management API have different defaults, so the setting is checked only if it is set. */
+  /** Gateways and the management API have different defaults, so doctor checks the setting only if it is set. */
   trustProxy: Type.Optional(Type.Boolean()),
   proxyHops: integerSetting(1, 'with TRUST_PROXY: number of proxies that append to X-Forwarded-For', { min: 1 }),
   allowPrivateDestinations: Type.Boolean({ default: false }),
@@ -106,8 +106,8 @@ export function checkSettings(settings: DoctorSettings, env: Env): Finding[] {
 }
 
 /**
- * Returns whether this is the Kubernetes pod of a service that has one of these settings. A pod contains only the
- * settings of its own service, so other settings may be missing.
+ * Returns whether doctor runs in the Kubernetes pod of a service that has one of these settings. A pod contains only
+ * its own service's settings, so other settings may be missing.
  */
 function isPodOf(names: string[], env: Env): boolean {
   const isSet = (name: string) => Boolean(env[name]?.trim());
@@ -123,8 +123,8 @@ function fallback({ eventLog, eventLogFallback }: DoctorSettings): Finding | nul
 }
 
 /**
- * Reports an https URL without `TRUST_PROXY`. The API serves only plain HTTP, so an https URL means that it is behind a
- * proxy.
+ * Reports an https URL without `TRUST_PROXY`. The API serves only plain HTTP, so an https URL means that the API is
+ * behind a proxy.
  */
 function proxy({ publicApiUrl, trustProxy }: DoctorSettings): Finding | null {
   if (publicApiUrl?.startsWith('https:') !== true || trustProxy === true) return null;
@@ -143,10 +143,7 @@ function hops({ trustProxy, proxyHops }: DoctorSettings): Finding | null {
   );
 }
 
-/**
- * Reports that both URLs have the same address. The API could then request flag definitions from itself in an endless
- * loop.
- */
+/** Reports that both URLs are the same. The API could then request flag definitions from itself in an endless loop. */
 function definitionsLoop({ ingestUrl, publicApiUrl }: DoctorSettings): Finding | null {
   const [to, own] = [ingestUrl, publicApiUrl].map((url) => (url && URL.canParse(url) ? new URL(url).origin : null));
   if (to === null || to !== own) return null;
@@ -174,8 +171,8 @@ function saslInTheClear(env: Env): Finding | null {
 }
 
 /**
- * Checks the session timeout. The limits are the defaults of `group.min.session.timeout.ms` and
- * `group.max.session.timeout.ms`. Brokers reject values outside this range.
+ * Checks the session timeout against the defaults of `group.min.session.timeout.ms` and `group.max.session.timeout.ms`.
+ * Brokers reject values outside this range.
  */
 function session({ eventLog, kafkaSessionTimeoutMs: ms }: DoctorSettings): Finding | null {
   if (eventLog !== 'kafka' || (ms >= 6000 && ms <= 1_800_000)) return null;

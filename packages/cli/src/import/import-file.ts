@@ -30,11 +30,11 @@ export interface ImportSummary {
   reason: string | null;
   exitCode: number;
   lines: number;
-  /** The number of events that the ingest host has accepted, in this run and earlier runs. */
+  /** Number of events that the ingest host has accepted, in this run and earlier runs. */
   imported: number;
   importedBefore: number;
   rejected: number;
-  /** The number of the last processed line. All lines before it have been processed too. */
+  /** Number of the last processed line. All lines before it are processed too. */
   lastLine: number;
   seconds: number;
   /** The first 10,000 rejected lines. */
@@ -42,14 +42,15 @@ export interface ImportSummary {
 }
 
 /**
- * The maximum length of an event. The complete request must be smaller than 20 MB (docs/wire-rules.md#body-decoding).
+ * Maximum length of an event in bytes. The complete request must be smaller than 20 MB
+ * (docs/wire-rules.md#body-decoding).
  */
 const maxLineBytes = 20_000_000;
 
 /**
  * Checks the whole file, then sends its events as a historical migration. If the import stops, all lines up to
- * `lastLine` have been processed, and the next run continues after that line. The next run may send events again that
- * this run has already sent. Such events are stored once, because their UUIDs are the same.
+ * `lastLine` have been processed, and the next run continues after that line. The next run may repeat some events. They
+ * are stored once, because their UUIDs are the same.
  */
 export async function importFile(source: ImportSource, options: ImportOptions): Promise<ImportSummary> {
   const startedAt = Date.now();
@@ -136,14 +137,14 @@ function readBefore({ stateFile, isRestart, progress }: ImportOptions): ImportSt
 interface CheckedFile {
   lines: number;
   bytes: number;
-  /** The number of valid events after the point at which the import continues. */
+  /** Number of valid events after the position at which the import continues. */
   events: number;
   rejections: Rejections;
 }
 
 /**
  * Reads the whole file and checks every line that is not imported yet.
- * @throws UsageError if the part of the file that was imported has changed
+ * @throws UsageError if the lines that were already imported have changed
  */
 async function checkFile(
   source: ImportSource,

@@ -4,21 +4,19 @@ import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { isObject } from '@millrace/contracts';
 
-/** A line of a file, without its line break. */
 export interface Line {
-  /** The line number, starting at 1. */
   number: number;
   /**
-   * The bytes of the line, or null if the line is longer than `maxLineBytes`. Only the beginning of such a line is kept
-   * in memory.
+   * The bytes of the line, or null if the line is longer than `maxLineBytes`. Only the beginning of an overlong line is
+   * kept in memory.
    */
   bytes: Buffer | null;
   /**
-   * The bytes to hash for the fingerprint: the line as it is in the file, or the beginning and the length of a line
-   * that is too long.
+   * The bytes to hash for the fingerprint: the line as it is in the file, or the beginning and the length of an
+   * overlong line.
    */
   raw: readonly Buffer[];
-  /** The offset of the next line in the (decompressed) file, in bytes. */
+  /** Offset of the next line in the (decompressed) file, in bytes. */
   endOffset: number;
 }
 
@@ -26,7 +24,7 @@ const lineBreak = 0x0a;
 const carriageReturn = 0x0d;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Splits a file into lines. For each chunk, yields the lines that end in it. The last line may lack a line break. */
+/** Splits a file into lines. Yields the lines that end in each chunk. The last line need not end with a line break. */
 export async function* readLines(chunks: AsyncIterable<Buffer>, maxLineBytes: number): AsyncGenerator<Line[]> {
   let number = 0;
   let offset = 0;
@@ -72,17 +70,16 @@ function withoutEnds(line: Buffer | undefined, number: number): Buffer {
   return line.subarray(from, Math.max(from, to));
 }
 
-/** The reason why a line cannot be imported. */
 export interface Fault {
   line: number;
-  /** The path of the invalid field, or null if the line as a whole is invalid. */
+  /** The path of the invalid field, or null if the whole line is invalid. */
   field: string | null;
   reason: string;
 }
 
 type CheckedLine =
   | { kind: 'blank' }
-  | { kind: 'event'; event: JsonObject /** The unchanged text of the line. */; text: string }
+  | { kind: 'event'; event: JsonObject /* The unchanged text of the line. */; text: string }
   | { kind: 'invalid'; fault: Fault };
 
 type JsonObject = Record<string, unknown>;
@@ -133,7 +130,7 @@ function findProblem(event: JsonObject): [field: string, reason: string] | null 
   return null;
 }
 
-/** Finds the distinct ID in the same places and order as the ingest host (docs/wire-rules.md#distinct-ids). */
+/** Finds the distinct ID in the same fields and order as the ingest host (docs/wire-rules.md#distinct-ids). */
 function distinctIdOf(event: JsonObject): unknown {
   const properties = (event.properties ?? {}) as JsonObject;
   return event.distinct_id ?? event.$distinct_id ?? properties.distinct_id ?? properties.$distinct_id ?? undefined;
@@ -163,7 +160,6 @@ function parse(text: string): unknown {
  */
 export interface Rejections {
   count(): number;
-  /** The first 10,000 invalid lines. */
   faults(): readonly Fault[];
   add(fault: Fault): void;
 }
@@ -190,8 +186,8 @@ export function describeFault({ line, field, reason }: Fault): string {
 
 /**
  * Returns the JSON text of an event with its UUID. Derives a missing UUID from the text and the line number, so that
- * each event is stored once even if the file is sent twice, completely or in part. Two equal lines become two events,
- * because their line numbers differ.
+ * each event is stored once even if the file, or some of it, is sent twice. Two equal lines become two events, because
+ * their line numbers differ.
  */
 export function addUuid(event: JsonObject, text: string, lineNumber: number): string {
   if (event.uuid) return text;

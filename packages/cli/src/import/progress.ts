@@ -2,12 +2,12 @@
 
 export interface SentCounts {
   events: number;
-  /** A position in the (decompressed) file, in bytes. */
+  /** Position in the (decompressed) file, in bytes. */
   offset: number;
 }
 
 export interface ImportTotals {
-  /** The position at which sending started: the start of the file, or the point at which an earlier run stopped. */
+  /** The position at which sending started: the start of the file, or the position at which an earlier run stopped. */
   from: SentCounts;
   totalEvents: number;
   totalBytes: number;
@@ -16,12 +16,9 @@ export interface ImportTotals {
 /** Prints the progress of an import: one updating line on a terminal, otherwise an occasional new line. */
 export interface Progress {
   checking(lines: number): void;
-  /** Sets the totals for subsequent calls of `sent`. */
   setTotals(totals: ImportTotals): void;
   sent(sent: SentCounts): void;
-  /** Prints a sentence on its own line. */
   note(sentence: string): void;
-  /** Moves the cursor to the start of an empty line. */
   end(): void;
 }
 
@@ -68,7 +65,7 @@ export function createProgress(output: Output, now: () => number = Date.now): Pr
 }
 
 /**
- * Formats progress as ` 42.1%  1,234 of 2,930 events  850/s  2 min left`. The rate and the remaining time are based on
+ * Formats progress as ` 42.1% 1,234 of 2,930 events 850/s 2 min left`. Computes the rate and the remaining time from
  * this run only.
  */
 export function describeSendProgress(

@@ -8,13 +8,13 @@ import { addUuid, checkLine, describeFault, type Fault, type Line, type Rejectio
 import type { ImportSource } from './source.ts';
 
 /**
- * An event that may be larger than this is sent separately. The ingest host rejects a single event that is too large
- * for the log, so the import can report it. From a batch, the host would drop the event with only a warning.
+ * An event that may be larger than this is sent in its own request. The ingest host rejects a single event that is too
+ * large for the log, so the import can report it. From a batch, the host would drop the event with only a warning.
  */
 const largeEventBytes = 256_000;
 
 interface SendOptions {
-  /** The offset in bytes before which everything has already been imported. */
+  /** Offset in bytes. Everything before it has already been imported. */
   fromOffset: number;
   batchEvents: number;
   batchBytes: number;
@@ -23,13 +23,13 @@ interface SendOptions {
   /** Whether to skip events that the host rejects. If false, the first rejected event stops the import. */
   skipInvalid: boolean;
   rejections: Rejections;
-  /** Called after every batch and at the end. Everything before the given point has been imported. */
+  /** Called after every batch and at the end. Everything before the given position has been imported. */
   onDone(point: { offset: number; line: number; sha256: string; events: number }): void;
 }
 
 /**
- * Sends the valid events of a file, one batch at a time. Requests are not concurrent, because the events of a migration
- * are processed in the order in which they arrive.
+ * Sends a file's valid events, one batch at a time. Requests are not concurrent, because a migration's events are
+ * processed in the order in which they arrive.
  * @throws ImportStopped, and the errors of `Envelope.post`
  */
 export async function sendFile(source: ImportSource, options: SendOptions): Promise<void> {
@@ -99,8 +99,8 @@ interface Envelope {
 }
 
 /**
- * Sends events in order. If a batch is rejected, splits it in half until the rejected event is found, so that all other
- * events are accepted. This works for any size limit of the host.
+ * Sends events in order. If the host rejects a batch, splits it in half until the rejected event is found, so that all
+ * other events are accepted. This works for any size limit of the host.
  * @returns the events that the host rejected individually
  */
 async function sendBatch(items: readonly Item[], envelope: Envelope): Promise<Fault[]> {
@@ -114,7 +114,9 @@ async function sendBatch(items: readonly Item[], envelope: Envelope): Promise<Fa
   return [...faults, ...(await sendBatch(items.slice(middle), envelope))];
 }
 
-/** Joins the JSON texts of the events into a body. Parsing and serializing the events could change large numbers. */
+/**
+ * Joins the events' JSON texts into a body. Does not parse and serialize the events, which could change large numbers.
+ */
 function toBody(items: readonly Item[], projectApiKey: string): string {
   const head = `{"api_key":${JSON.stringify(projectApiKey)},"historical_migration":true,"batch":[`;
   return `${head}${items.map(({ text }) => text).join(',')}]}`;
@@ -122,12 +124,12 @@ function toBody(items: readonly Item[], projectApiKey: string): string {
 
 type Posted =
   | { kind: 'accepted' }
-  /** The host rejected the body as too large or malformed, but may accept a part of the batch. */
+  /** The host rejected the body as too large or malformed, but may accept a smaller batch. */
   | { kind: 'refused'; reason: string };
 
 interface PostOptions {
   url: string;
-  /** The total time limit for all attempts, in milliseconds. */
+  /** Total time limit for all attempts, in milliseconds. */
   patienceMs: number;
   signal: AbortSignal;
   onWait(reason: string, waitMs: number): void;
@@ -138,9 +140,10 @@ const longestWaitMs = 30_000;
 const responseTimeoutMs = 60_000;
 
 /**
- * Sends one batch, and retries while the host is unavailable. All retries of an import happen here. A batch can be
- * repeated safely, because every event has a uuid.
- * @throws ImportStopped if the host rejects the whole import (because of its key, plan or address) or stays unavailable
+ * Sends one batch, and retries while the host is unavailable. All retries of an import happen here. Repeating a batch
+ * is safe, because every event has a uuid.
+ * @throws ImportStopped if the host rejects the whole import (because of its key, plan or IP address) or stays
+ * unavailable
  */
 export async function postBatch(body: string, { url, patienceMs, signal, onWait }: PostOptions): Promise<Posted> {
   const deadline = Date.now() + patienceMs;
@@ -194,14 +197,17 @@ async function postOnce(url: string, body: string, signal: AbortSignal): Promise
   throw new ImportStopped(`${option}: ${new URL(url).origin} responded with ${reason}`);
 }
 
-/** Reads a 200 response, which may report that the quota was exceeded and events were dropped. */
+/**
+ * Reads a 200 response, which can say that the quota is used up and events were dropped.
+ * @throws ImportStopped if the quota is used up
+ */
 function readAcceptance(text: string): AttemptOutcome {
   const limited = (parseObject(text).quota_limited ?? []) as unknown;
   if (!Array.isArray(limited) || !limited.includes('events')) return { kind: 'accepted' };
   throw new ImportStopped("The project's event quota is used up, so no more events are accepted");
 }
 
-/** Converts `Retry-After`, which is a number of seconds or a date, to milliseconds (RFC 9110, section 10.2.3). */
+/** Converts `Retry-After`, which is a number of seconds or a date (RFC 9110, section 10.2.3), to milliseconds. */
 function readRetryAfter(value: string | null): number {
   if (value === null) return 0;
   const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - Date.now();

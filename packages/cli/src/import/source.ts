@@ -10,7 +10,7 @@ import { createGunzip } from 'node:zlib';
 import { UsageError } from '../failures.ts';
 import type { Terminal } from '../output.ts';
 
-/** The data to import, which is read twice because all of it is checked before any of it is sent. */
+/** The file to import, which is read twice because all of it is checked before any of it is sent. */
 export interface ImportSource {
   /** The name in messages: the path, or `standard input`. */
   name: string;
@@ -21,8 +21,9 @@ export interface ImportSource {
 const chunkBytes = 256 * 1024;
 
 /**
- * Opens a file. For `-`, copies standard input to a temporary file and opens that. Detects gzip by the first bytes.
- * @throws UsageError if it cannot be read
+ * Opens a file. For `-`, copies standard input to a temporary file and opens that file. Detects gzip by the first
+ * bytes.
+ * @throws UsageError if the input cannot be read
  */
 export async function openSource(
   path: string,

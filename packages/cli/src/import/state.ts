@@ -8,13 +8,13 @@ export interface ImportState {
   version: 1;
   /** A hash of the host and the project API key. It does not reveal the key. */
   project: string;
-  /** The offset in the (decompressed) file before which everything has been imported, in bytes. */
+  /** Offset in the (decompressed) file before which everything has been imported, in bytes. */
   offset: number;
-  /** The number of the last line before the offset. */
+  /** Number of the last line before the offset. */
   line: number;
   /**
-   * SHA-256 of everything before the offset. It shows whether the file was replaced, but stays the same if the file
-   * only grows.
+   * SHA-256 of everything before the offset. It changes if the file was replaced, and stays the same if the file only
+   * grew.
    */
   sha256: string;
   events: number;
@@ -24,7 +24,7 @@ export interface ImportState {
 export interface StateFile {
   path: string;
   /**
-   * Reads the state. Returns null if the file does not exist, and `other` if the state belongs to another host or
+   * Reads the state. Returns null if the file does not exist, and `other` if the state belongs to a different host or
    * project.
    * @throws UsageError if the file is not a state file
    */
@@ -44,7 +44,7 @@ export function createStateFile(path: string, target: { host: string; projectApi
       const state: ImportState = { version: 1, project, ...progress, updatedAt: new Date().toISOString() };
       const draft = `${path}.tmp`;
       try {
-        // Write to another file first, so that a crash does not damage the previous state.
+        // Write to a temporary file and rename it, so that a crash does not damage the previous state.
         writeFileSync(draft, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
         renameSync(draft, path);
       } catch (error) {

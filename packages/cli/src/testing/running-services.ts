@@ -3,8 +3,8 @@ import { compilePrograms, createTestDatabase, createTestTenant, eventually, star
 import { runCli } from '../program.ts';
 
 /**
- * Starts all services in one process, with their own database and an organization. Commands run in the process of the
- * test, because starting a process for each command would take most of the time. `main.test.ts` starts processes.
+ * Starts all services in one process, with their own database and an organization. Commands run in the test's process,
+ * because starting a process for each command would take most of the time. `main.test.ts` starts processes.
  */
 export async function startRunningServices() {
   const program = await compilePrograms(['services/all-in-one/src/main.ts']);
@@ -19,7 +19,7 @@ export async function startRunningServices() {
   await eventually(() => portOf('apiPort') !== undefined, { what: 'The ports in the log' });
   const [ingestUrl, apiUrl] = [portOf('ingestPort'), portOf('apiPort')].map((port) => `http://127.0.0.1:${port}`);
 
-  /** Runs a command as the owner of the organization, unless `env` contains another key. */
+  /** Runs a command as the organization's owner, unless `env` contains a different key. */
   async function run(args: string[], { env = {}, input = '' }: { env?: Record<string, string>; input?: string } = {}) {
     const output = { out: '', err: '' };
     const exitCode = await runCli(args, {
@@ -35,13 +35,11 @@ export async function startRunningServices() {
     apiUrl,
     tenant,
     run,
-    /** Returns the JSON that a successful command prints. */
     async runJson(...args: string[]) {
       const { exitCode, out, err } = await run([...args, '--json']);
       expect([exitCode, err]).toEqual([0, '']);
       return JSON.parse(out);
     },
-    /** Sends an event of the organization's project to the gateway. */
     async capture(event: string, distinctId: string, properties: object = {}): Promise<void> {
       const body = JSON.stringify({ api_key: tenant.projectApiKey, event, distinct_id: distinctId, properties });
       const headers = { 'content-type': 'application/json' };

@@ -1,4 +1,4 @@
-// Functions that measure and truncate strings in code points, like PostgreSQL, instead of UTF-16 code units. An emoji
+// Functions that measure and truncate strings in code points, like PostgreSQL, and not in UTF-16 code units. An emoji
 // counts as one.
 
 export function isLongerThan(text: string, limit: number): boolean {
@@ -12,7 +12,6 @@ export function cutToCodePoints(text: string, limit: number): string {
   return text.length <= limit ? text : text.slice(0, endOf(text, limit));
 }
 
-/** Returns the index at which the first `limit` code points end. */
 function endOf(text: string, limit: number): number {
   let end = 0;
   for (let count = 0; count < limit && end < text.length; count++) {

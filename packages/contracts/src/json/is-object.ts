@@ -1,4 +1,4 @@
-/** Returns true if a value is a JSON object. Null and arrays are not JSON objects. */
+/** Returns true for a JSON object, which excludes null and arrays. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -18,7 +18,7 @@ import { type EvaluatedPerson, readPersonPage, readStoredPerson, type StoredPers
 export interface Audience {
   /**
    * Returns one outcome per requested cohort or flag, in order. An outcome is null if it cannot be determined because a
-   * dependency is missing or circular. A person whose evaluation takes too long does not count as a member, so that the
+   * dependency is missing or circular. A person whose evaluation takes too long does not count as a member, so that all
    * other persons can still be counted.
    */
   of(person: StoredPerson, now: number): Steps<(boolean | null)[]>;
@@ -37,7 +37,6 @@ export async function createCohortAudience(
   return { of: (person, now) => evaluateMembership(flags, { cohortIds, person, now }) };
 }
 
-/** Evaluates which cohorts a person belongs to, with the outcomes of an audience. */
 export function* evaluateMembership(
   flags: CompiledFlags,
   { cohortIds, person, now }: { cohortIds: readonly number[]; person: EvaluatedPerson; now: number },
@@ -60,8 +59,8 @@ export async function findCohortsOfPerson(
 }
 
 /**
- * Creates an audience of the persons for whom a flag is on. The flag is evaluated with each person's main distinct ID
- * and without groups.
+ * Creates an audience of the persons for whom a flag is on. Evaluates the flag with each person's main distinct ID and
+ * without groups.
  */
 export async function createFlagAudience(sql: Sql, projectId: number, flagId: number): Promise<Audience> {
   return audienceOf(await loadCompiledFlags(sql, projectId), flagId);
@@ -85,13 +84,13 @@ function audienceOf(flags: CompiledFlags, flagId: number): Audience {
 export async function createFiltersAudience(sql: Sql, projectId: number, filters: unknown): Promise<Audience> {
   const definitions = await loadDefinitions(sql, projectId);
   if (definitions === null) throw new Error('The project has been deleted.');
-  // This flag cannot conflict with a stored flag, because stored keys contain no dots and stored IDs are positive.
+  // The ID and the key cannot conflict with a stored flag, because stored keys contain no dots and stored IDs are
+  // positive.
   const preview = { id: 0, key: '.', name: '', version: 0, active: true, filters };
   const flag = { ...preview, has_encrypted_payloads: null, evaluation_contexts: [] };
   return audienceOf(await compileDefinitions({ ...definitions, flags: [...definitions.flags, flag] }), flag.id);
 }
 
-/** Loads and compiles a project's flags and cohorts. */
 export async function loadCompiledFlags(sql: Sql, projectId: number): Promise<CompiledFlags> {
   const definitions = await loadDefinitions(sql, projectId);
   if (definitions === null) throw new Error('The project has been deleted.');
@@ -116,12 +115,12 @@ function contextOf(person: EvaluatedPerson, now: number): EvaluationContext {
 
 const smallestPage = 10;
 const largestPage = 500;
-/** Approximate time limit for evaluating a page, because callers wait until the page is complete. */
+/** Approximate time limit in milliseconds for evaluating a page, because callers wait until the page is complete. */
 const pageMs = 250;
 
 /**
- * Chooses the size of the next page. The next page is half as large if the requested rows did not fit into the page,
- * because PostgreSQL reads them all, or if evaluating the page took too long.
+ * Chooses the size of the next page. Halves it if the requested rows did not fit into the page, because PostgreSQL
+ * reads them all, or if evaluating the page took too long.
  */
 export function createPageSizer() {
   let limit = 50;
@@ -143,10 +142,9 @@ export function createPageSizer() {
   };
 }
 
-/** A person with the audience's outcomes. */
 interface MatchedPerson {
   uuid: string;
-  /** One of the person's distinct IDs, by which the person can be found even after a merge. */
+  /** One of the person's distinct IDs, which still finds the person after a merge. */
   distinctId: string;
   matches: (boolean | null)[];
 }
@@ -170,7 +168,7 @@ export async function* matchPersons(
     const { persons, limit } = page;
     // PostgreSQL reads the next page while this process evaluates the current page.
     const next = read(persons.at(-1)?.uuid ?? null);
-    // Prevents an unhandled rejection if the caller does not request the next page.
+    // Prevent an unhandled rejection if the caller does not request the next page.
     next.catch(() => {});
     const matched = await runInTimeSlices(matchPage(audience, persons, Date.now()));
     pageLimit.note(persons.length, limit);

@@ -1,5 +1,5 @@
-// Counts the members of cohorts without evaluating every person. Persons with the same values in all properties that a
-// cohort's filters read are either all members or all not, so each combination of values is evaluated once.
+// Counts cohort members without evaluating every person. Persons with the same values in all properties that a cohort's
+// filters read are either all members or all not, so each combination of values is evaluated once.
 
 import { ReadLimitExceeded, type ReadPool, type Sql } from '@millrace/db';
 import type { CompiledFlags } from '../compile/compiled.ts';
@@ -12,9 +12,8 @@ import { countPersonsByValues, type PersonCount, type PersonValues } from './sto
 export interface MembersToCount {
   projectId: number;
   cohortIds: readonly number[];
-  /** Stops the statement when aborted. */
   signal: AbortSignal;
-  /** The statements' time limit in milliseconds. */
+  /** Time limit of the statements, in milliseconds. */
   maxMs: number;
 }
 
@@ -22,12 +21,12 @@ export interface MembersToCount {
 const maxColumns = 31;
 /** If a sample of this many persons has more combinations of values, evaluating persons individually is faster. */
 const sample = { persons: 10_000, combinations: 1000 };
-/** Maximum memory for all combinations, in bytes. */
+/** Memory limit for all combinations, in bytes. */
 const maxBytes = 16 * 1024 * 1024;
 
 /**
- * Counts the members of cohorts with the same rules and results as `createCohortAudience`. Reads all of the project's
- * persons in one statement.
+ * Counts cohort members with the same rules and results as `createCohortAudience`. Reads all of the project's persons
+ * in one statement.
  * @returns one count per cohort, or null for a cohort whose members cannot be determined. Returns null instead of the
  * list if the persons must be evaluated one by one, because the cohorts depend on distinct IDs, on too many properties
  * or on properties with too many values, or because the statement takes too long.
@@ -59,7 +58,7 @@ export async function countCohortMembersByValues(
   }
 }
 
-/** The cohorts whose filters read the same values of persons. */
+/** The cohorts whose filters read the same properties and static cohorts. */
 interface Reading {
   values: PersonValues;
   cohortIds: number[];

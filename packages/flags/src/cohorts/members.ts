@@ -4,11 +4,11 @@ import type { Database } from '@millrace/db';
 import { findPersons, insertCohortMembers, type NamedPerson, type StaticCohort } from './store.ts';
 
 /**
- * Number of members to add per transaction. The transaction locks their persons, and the consumer waits for that lock,
- * so the transaction must take only milliseconds.
+ * Number of members to add per transaction. The transaction must take only milliseconds, because it locks the persons,
+ * and the consumer waits for these locks.
  */
 const portion = 1000;
-/** Maximum number of lookups for a person who is being merged into another person. */
+/** Maximum number of lookups for a person who is being merged into a different person. */
 const maxRounds = 3;
 
 export interface MembersToAdd {
@@ -17,8 +17,8 @@ export interface MembersToAdd {
 }
 
 /**
- * Adds persons to a static cohort, in one transaction per portion. If the call fails halfway, the caller can repeat it
- * to add the rest. Ignores values that match no person.
+ * Adds persons to a static cohort, in one transaction per 1,000 members. If the call fails halfway, the caller can
+ * repeat it. Ignores values that match no person.
  * @returns the number of persons that were found
  */
 export async function addPersonsToCohort(

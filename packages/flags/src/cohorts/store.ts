@@ -9,7 +9,7 @@ export interface StaticCohort {
 
 /**
  * Adds persons to a static cohort, and ignores existing members. Locks persons in the same order as the consumer, and
- * therefore waits for a merge in progress. A later merge moves the new rows.
+ * therefore waits for a merge in progress. A subsequent merge moves the new rows.
  * @returns the UUIDs of the persons that exist
  */
 export async function insertCohortMembers(
@@ -31,7 +31,7 @@ export async function insertCohortMembers(
   return found;
 }
 
-/** A person with one of their distinct IDs, which identifies the person even after a later merge. */
+/** A person with one of their distinct IDs, which still identifies the person after a merge. */
 export interface NamedPerson {
   uuid: string;
   distinctId: string;
@@ -50,7 +50,7 @@ export async function findPersons(
     distinct_id: `SELECT DISTINCT ON (d.person_uuid) d.person_uuid AS uuid, d.distinct_id AS "distinctId"
                     FROM person_distinct_id d
                    WHERE d.project_id = $1 AND d.distinct_id = ANY ($2::text[]) ORDER BY d.person_uuid`,
-    // This condition uses the column `email_start`, which has an index.
+    // Use the column `email_start`, which has an index.
     email: `SELECT p.uuid, p.main_distinct_id AS "distinctId"
               FROM (SELECT DISTINCT unnest($2::text[]) AS email) AS requested
               JOIN person p ON p.project_id = $1 AND p.email_start = left(lower(requested.email), 320)
@@ -59,7 +59,6 @@ export async function findPersons(
   return tx.query<NamedPerson & Record<string, unknown>>(texts[by], [projectId, values]);
 }
 
-/** Counts a static cohort's members. */
 export async function countStaticCohortMembers(
   tx: Transaction,
   { projectId, cohortId }: StaticCohort,
@@ -71,12 +70,12 @@ export async function countStaticCohortMembers(
   return rows[0]?.count ?? 0;
 }
 
-/** The parts of a person on which filters and rollouts can depend. */
+/** The person's properties and IDs on which filters and rollouts can depend. */
 export interface EvaluatedPerson {
   main_distinct_id: string;
   properties: Record<string, unknown>;
   static_cohort_ids: number[];
-  /** The ID to hash for each flag that has a stored hash key for the person. The object keys are flag keys. */
+  /** The ID to hash, by flag key, for each flag with a stored hash key for the person. */
   hash_keys: Record<string, string>;
 }
 
@@ -84,7 +83,7 @@ export interface StoredPerson extends EvaluatedPerson {
   uuid: string;
 }
 
-/** Subqueries for data about person `p` in other tables. `$1` is the project ID. */
+/** Subqueries for the cohorts and hash keys of person `p`. `$1` is the project ID. */
 const knownOfPerson = `ARRAY(SELECT m.cohort_id FROM cohort_member m
                    WHERE m.project_id = $1 AND m.person_uuid = p.uuid) AS static_cohort_ids,
             (SELECT coalesce(jsonb_object_agg(h.flag_key, h.hash_key), '{}') FROM feature_flag_hash_key h
@@ -104,7 +103,7 @@ const maxBytes = 2 * 1024 * 1024;
 
 /**
  * Reads a project's persons after the person `after`, in the order of their UUIDs. A page ends early with the person
- * that exceeds the size limit, so only an empty page means the end.
+ * that exceeds the memory limit, so only an empty page means the end.
  */
 export async function readPersonPage(
   sql: Sql,
@@ -127,26 +126,24 @@ export async function readPersonPage(
   );
 }
 
-/** The values by which persons are compared. */
+/** The properties and static cohorts by which persons are grouped. */
 export interface PersonValues {
-  /** The names of the compared properties. */
   properties: readonly string[];
-  /** Static cohorts in which membership is compared. */
   staticCohorts: readonly number[];
 }
 
 /** The number of persons that have the same values. */
 export interface PersonCount {
-  /** The index of the compared values in the request. */
+  /** Index into the requested `values`. */
   values: number;
-  /** A person that has only these values. */
+  /** A person with only the grouped properties and static cohorts. */
   person: EvaluatedPerson;
   count: number;
 }
 
 /**
- * Counts a project's persons by their values, for several selections of values in one pass over the persons. The
- * selections must differ.
+ * Counts a project's persons by their values, for several sets of properties and static cohorts in one pass over the
+ * persons. The sets must differ.
  * @param maxPersons maximum number of persons to read, in no particular order; null for all
  * @throws ReadLimitExceeded
  */
@@ -169,7 +166,7 @@ export async function countPersonsByValues(
     ...one.staticCohorts.map((id) => `c${Math.trunc(id)}`),
   ];
   const names = namesOf({ properties, staticCohorts: cohorts });
-  // The function `grouping` has a bit for each column that is not part of a row's selection.
+  // SQL's `grouping` has a bit for each column by which a row is not grouped.
   const maskOf = (selected: string[]) => names.reduce((mask, name) => mask * 2 + (selected.includes(name) ? 0 : 1), 0);
   const byMask = new Map(values.map((one, at) => [maskOf(namesOf(one)), at]));
   const shown = [...properties.map((_, at) => `v${at}::text`), ...cohorts.map((id) => `c${Math.trunc(id)}`)];

@@ -26,7 +26,7 @@ export function* compileCohorts(
 
   /**
    * Returns what is wrong with a cohort, or null for a valid cohort.
-   * @param path IDs of the cohorts that led to this one; an ID that repeats is a cycle
+   * @param path IDs of the cohorts that led to this cohort; an ID that repeats is a cycle
    */
   function problemOf(id: number, path: Set<number>): CohortProblem | null {
     const known = settled.get(id);
@@ -38,7 +38,8 @@ export function* compileCohorts(
     path.add(id);
     const problem = cohort.problem ?? firstProblem(referencesIn(cohort.node), path);
     path.delete(id);
-    // In a cycle, the first problem found depends on the start of the search, so store only the start's problem.
+    // In a cycle, the first problem found depends on where the search starts, so store only the starting cohort's
+    // problem.
     if (problem === null || path.size === 0) settled.set(id, problem);
     return problem;
   }

@@ -16,8 +16,8 @@ import {
 import { nothingNeeded } from './flag-needs.ts';
 
 /**
- * Compiles the parts of a flag that do not depend on other flags or cohorts. `brokenDependency` and `needs` are set
- * later in the same object, because copying the object would take twice the memory.
+ * Compiles everything in a flag that does not depend on other flags or cohorts. `compileFlags` sets `brokenDependency`
+ * and `needs` in the same object, because copying the object would take twice the memory.
  */
 export function compileFlag(flag: FlagDefinition, options: TestOptions): CompiledFlag {
   const filters = isObject(flag.filters) ? flag.filters : {};
@@ -73,7 +73,7 @@ function holdoutOf(holdout: unknown): CompiledFlag['holdout'] {
   return { variant: `holdout-${id}`, percentage: Math.min(Math.max(percentage, 0), 100) };
 }
 
-/** Add the shares one by one, as the SDKs do, because rounding affects the result at the boundaries. */
+/** Adds the shares one by one, as the SDKs do, because rounding affects the result at the boundaries. */
 function variantsOf(multivariate: unknown): { key: string; upTo: number }[] {
   let upTo = 0;
   const variants = isObject(multivariate) ? selectObjects(multivariate.variants) : [];
@@ -105,7 +105,7 @@ function dependenciesOf(conditions: readonly CompiledCondition[]): number[] {
 
 /**
  * Compiles one condition set of a flag.
- * @param flagAggregation group type of the flag, for conditions that do not set one; a condition that sets null applies
+ * @param flagAggregation the flag's group type, for conditions that do not set one; a condition that sets null applies
  * to the person
  */
 function compileCondition(

@@ -56,7 +56,7 @@ type Visit = { state: 'open' } | { state: 'done'; broken: CompiledFlag['brokenDe
 
 /**
  * Sorts flags so that each one follows its dependencies. Finds flags that cannot be evaluated because a dependency is
- * missing, circular, or itself cannot be evaluated.
+ * missing, circular, or cannot be evaluated.
  * @param flags active flags
  * @param inactive IDs of inactive flags, which count as `false` for the flags that depend on them
  */
@@ -67,7 +67,7 @@ function dependencyOrder(flags: CompiledFlag[], inactive: ReadonlySet<number>): 
   for (const flag of flags) visit(flag);
   return ordered;
 
-  /** Do not use recursion, which could exhaust the stack because a chain may contain all of the project's flags. */
+  /** Avoid recursion, which could exhaust the stack, because a chain may contain all of the project's flags. */
   function visit(start: CompiledFlag): void {
     const path = [{ flag: start, next: 0, broken: null as CompiledFlag['brokenDependency'] }];
     if (visits.has(start.id)) return;

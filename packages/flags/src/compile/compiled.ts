@@ -1,13 +1,12 @@
 import type { SharedPattern } from '../filters/patterns.ts';
 import type { CompiledTest } from '../filters/value-operators.ts';
 
-/** Flag and cohort definitions in the form used for evaluation. They never change, and all requests share them. */
+/** Flag and cohort definitions, prepared for evaluation. They never change, and all requests share them. */
 export interface CompiledFlags {
   /** The active flags. Each flag follows its dependencies. */
   inOrder: CompiledFlag[];
   byKey: ReadonlyMap<string, CompiledFlag>;
   cohorts: ReadonlyMap<number, CompiledCohort>;
-  /** Group type names by index. */
   groupTypes: ReadonlyMap<number, string>;
 }
 
@@ -25,7 +24,7 @@ export interface CompiledFlag {
   variants: readonly { key: string; upTo: number }[];
   /** Payloads as JSON strings, by variant key or `true`. */
   payloads: ReadonlyMap<string, string>;
-  /** Group type whose key is hashed. Null if the person's ID is hashed. */
+  /** The group type whose key is hashed, or null if the person's ID is hashed. */
   aggregation: number | null;
   bucketsBy: 'distinct_id' | 'device_id';
   /**
@@ -34,9 +33,8 @@ export interface CompiledFlag {
   keepsExperience: boolean;
   /** Whether the evaluation ends at the first condition whose filters match but whose rollout excludes the person. */
   exitsEarly: boolean;
-  /** IDs of the flags that this flag's filters reference. */
   dependencies: readonly number[];
-  /** Why one of the dependencies prevents the flag's evaluation, or null if all dependencies can be evaluated. */
+  /** Why a dependency prevents the flag's evaluation, or null if all dependencies can be evaluated. */
   brokenDependency: 'missing' | 'cycle' | null;
   needs: FlagNeeds;
 }
@@ -50,7 +48,7 @@ export type Enrollment =
   | { kind: 'super_condition'; properties: readonly string[]; condition: CompiledCondition };
 
 export interface CompiledCondition {
-  /** Group type whose key is hashed. Null if the person's ID is hashed. */
+  /** The group type whose key is hashed, or null if the person's ID is hashed. */
   aggregation: number | null;
   filters: readonly CompiledFilter[];
   /** Cohort filters, which are tested last because they are the most expensive. */
@@ -75,8 +73,8 @@ export interface FlagFilter {
   kind: 'flag';
   flagId: number;
   /**
-   * The value that the other flag must have. `true` means that the other flag is on, with any variant. A string is the
-   * key of a variant.
+   * The value that the referenced flag must have. `true` means that the flag is on, with any variant. A string is a
+   * variant's key.
    */
   expected: boolean | string;
 }
@@ -109,7 +107,6 @@ export interface FlagNeeds {
   staticCohorts: readonly number[];
   /** Whether a stored hash key can change the outcome. */
   hashKeyOverride: boolean;
-  /** Patterns to compile before the evaluation. */
   patterns: readonly SharedPattern[];
 }
 

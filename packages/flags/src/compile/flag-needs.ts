@@ -38,7 +38,6 @@ export function collectFlagNeeds(flag: CompiledFlag, cohorts: ReadonlyMap<number
   };
 }
 
-/** Collects the data on which membership in a cohort depends. */
 export function collectCohortNeeds(
   id: number,
   cohorts: ReadonlyMap<number, CompiledCohort>,

@@ -18,8 +18,8 @@ export function findBucketingId(flag: CompiledFlag, aggregation: number | null, 
 }
 
 /**
- * Returns the ID to hash for a holdout, or null as `bucketingId` does. Ignores stored hash keys, because a holdout is
- * the same for all of a project's flags.
+ * Returns the ID to hash for a holdout, or null as `findBucketingId` does. Ignores stored hash keys, because a holdout
+ * is the same for all of a project's flags.
  */
 export function findHoldoutBucketingId(flag: CompiledFlag, evaluation: Evaluation): string | null {
   if (flag.aggregation !== null || flag.bucketsBy === 'device_id') {
@@ -60,7 +60,7 @@ export function computeRolloutHash(flag: CompiledFlag, id: string): number {
 const scale = 2 ** 60;
 
 /**
- * Returns the position of an ID between 0 and 1, computed from the first 15 hexadecimal digits of a SHA-1. Every SDK
+ * Maps an ID to a position between 0 and 1, computed from the first 15 hexadecimal digits of a SHA-1. Every SDK
  * computes the same position.
  * @param prefix the flag's key and a dot, or `holdout-` for holdouts, which are the same for all flags
  * @param salt empty for rollouts and `variant` for variants, so that rollouts and variants are independent

@@ -30,8 +30,8 @@ export type ConditionsOutcome =
   | { kind: 'failed'; failure: FlagFailure };
 
 /**
- * If no condition matches, the reported reason is that of the condition which came closest to a match. If several came
- * equally close, the last one is reported.
+ * If no condition matches, the reported reason comes from the condition that came closest to a match, or from the last
+ * one of several equally close ones.
  */
 const nearness = { no_group_type: 1, no_condition_match: 2, out_of_rollout_bound: 3 };
 
@@ -69,8 +69,8 @@ export function evaluateConditions(flag: CompiledFlag, evaluation: Evaluation): 
 export type ConditionOutcome =
   | { kind: 'match'; variant: string | null }
   /**
-   * The filters matched. `isRolloutMiss` is true if the rollout excludes the ID, and false if the request has no device
-   * ID to hash.
+   * `isRolloutMiss` is true if the filters match but the rollout excludes the ID, and false if the request has no
+   * device ID to hash.
    */
   | { kind: 'out_of_rollout_bound'; isRolloutMiss: boolean }
   | { kind: 'no_condition_match' }
@@ -140,7 +140,7 @@ export function testCohort({ cohortId, isMember }: CohortFilter, evaluation: Eva
 }
 
 /**
- * Tests the value of another flag. A flag that is inactive or not part of this evaluation counts as `false`. A flag
+ * Tests the value of a different flag. A flag that is inactive or not part of this evaluation counts as `false`. A flag
  * that could not be evaluated matches neither `true` nor `false`.
  */
 function testFlag({ flagId, expected }: FlagFilter, evaluation: Evaluation): Outcome {
@@ -161,7 +161,7 @@ function testProperty({ key, groupType, compiled }: PropertyFilter, evaluation: 
   const value = groupType === null ? values.person(key) : values.group(groupType, key);
   if (value === unavailable) return 'database_error';
   if (value === missing) return spendSteps(evaluation, stepsOfTest) ? whenMissing : 'timeout';
-  // A value's converted forms are computed only once. One step per character covers all forms.
+  // A value's conversions (such as lower case) are computed only once. One step per character covers all of them.
   const steps = stepsOfTest + (value.isCounted ? 0 : value.length) + test.stepsFor(value.length);
   if (!spendSteps(evaluation, steps)) return 'timeout';
   value.isCounted = true;
@@ -187,7 +187,7 @@ export function* evaluateCohortsInSteps(
   return outcomes;
 }
 
-/** Returns whether the person belongs to a cohort. Caches the outcome during the evaluation. */
+/** Returns whether the person belongs to a cohort. Caches the outcome for the rest of the evaluation. */
 function isCohortMember(cohortId: number, evaluation: Evaluation): Outcome {
   const known = evaluation.membership.get(cohortId);
   if (known !== undefined) return known;

@@ -24,13 +24,11 @@ export interface StoredData {
   personProperties: Record<string, unknown> | 'unavailable';
   /** Stored group properties by group type index. */
   groupProperties: ReadonlyMap<number, Record<string, unknown>> | 'unavailable';
-  /** IDs of the static cohorts that the person belongs to. */
   staticCohorts: ReadonlySet<number> | 'unavailable';
   /** IDs to hash instead of the person's own ID, by flag key. */
   hashKeyOverrides: ReadonlyMap<string, string> | 'unavailable';
 }
 
-/** The stored data for an unknown person. */
 export const nothingStored: StoredData = {
   personProperties: {},
   groupProperties: new Map(),

@@ -10,19 +10,17 @@ import { createReason, type FlagFailure, type FlagReason, type FlagResult } from
 import { missing, unavailable } from './property-values.ts';
 
 export interface EvaluatedFlags {
-  /** One result per selected flag. */
   results: FlagResult[];
-  /** Whether a flag could not be evaluated, in which case clients keep the flag's previous value. */
+  /** True if a flag could not be evaluated, in which case clients keep the flag's previous value. */
   hasErrors: boolean;
 }
 
-/** An evaluation that can pause and resume. Each call sets the maximum number of steps since the evaluation began. */
+/** An evaluation that can pause and resume. Each call limits the total number of steps since the evaluation began. */
 export interface FlagEvaluation {
   /** Continues until a flag needs more steps than allowed, and pauses before that flag. */
   upTo(maxSteps: number): Steps<EvaluatedFlags & { isComplete: boolean }>;
   /** Completes the evaluation. Flags that need more steps than allowed fail. */
   atMost(maxSteps: number): Steps<EvaluatedFlags>;
-  /** Returns the number of steps taken so far. */
   steps(): number;
 }
 
@@ -66,13 +64,12 @@ export function startEvaluation(
 interface Progress {
   evaluation: Evaluation;
   selected: readonly CompiledFlag[];
-  /** Number of flags already evaluated. */
   evaluated: number;
   hasErrors: boolean;
 }
 
 /**
- * This generator function is at the top level, because creating one for each evaluation would make evaluations 50 %
+ * A generator function inside `startEvaluation` would be created for each evaluation, which would make evaluations 50 %
  * slower.
  */
 function* evaluateRest(
@@ -87,7 +84,7 @@ function* evaluateRest(
     evaluation.maxSteps = Math.max(least, Math.min(maxSteps, evaluation.steps + stepLimits.each));
     const result = evaluateFlag(flag, evaluation);
     if (result.failure === 'timeout' && !isLast) {
-      // This flag will be evaluated again from the start, so discard partly evaluated cohorts.
+      // The paused flag will be evaluated again from the start, so discard partly evaluated cohorts.
       evaluation.membership.clear();
       break;
     }

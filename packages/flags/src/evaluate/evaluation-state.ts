@@ -13,13 +13,10 @@ export interface Evaluation {
   flags: CompiledFlags;
   context: EvaluationContext;
   values: PropertyValues;
-  /** Results of the flags evaluated so far, by flag ID. */
   results: Map<number, FlagResult>;
-  /** Cohort memberships determined so far, by cohort ID. */
   membership: Map<number, Outcome>;
-  /** The number of steps taken so far (see `spendSteps`). */
+  /** Number of steps taken so far (see `spendSteps`). */
   steps: number;
-  /** The step limit of the current flag or cohort. */
   maxSteps: number;
 }
 
@@ -39,7 +36,7 @@ export function createEvaluationState(
   };
 }
 
-/** Negates an outcome, unless the outcome could not be determined. */
+/** Negates an outcome, unless it could not be determined. */
 export function negateOutcome(outcome: Outcome): Outcome {
   return typeof outcome === 'boolean' ? !outcome : outcome;
 }
@@ -50,13 +47,13 @@ export function negateOutcome(outcome: Outcome): Outcome {
  * time, so that the same request always has the same result. 80,000 steps take about a millisecond.
  */
 export const stepLimits = {
-  /** The number of steps up to which an evaluation costs little more than receiving the request. */
+  /** An evaluation with up to this many steps costs little more than receiving the request. */
   cheap: 80_000,
-  /** The number of steps that every flag may take, which is enough to evaluate a rollout. */
+  /** The steps that every flag may take, which are enough to evaluate a rollout. */
   least: 100,
-  /** The limit for a single flag or cohort. These steps take about 40 ms, after which other requests can run. */
+  /** The limit for a single flag or cohort. It takes about 40 ms to reach, after which other requests can run. */
   each: 3_200_000,
-  /** The limit for all flags in a request. These steps take about 100 ms. */
+  /** The limit for all flags in a request. It takes about 100 ms to reach. */
   whole: 8_000_000,
 };
 

@@ -12,7 +12,7 @@ import { evaluate, flag } from '../testing/ask-flag.ts';
 
 const id = fc.string({ maxLength: 30 });
 const json = fc.jsonValue({ maxDepth: 3 });
-/** Keys of filters. Some of these keys have a special meaning in JavaScript. */
+/** Filter keys, some of which have a special meaning in JavaScript. */
 const key = fc.constantFrom('type', 'key', 'operator', 'value', 'values', 'negation', '__proto__', 'constructor', 'p');
 const operator = fc.constantFrom<string>(...propertyOperators, 'in', 'flag_evaluates_to', 'unheard_of', 'min');
 const filter = fc.record(

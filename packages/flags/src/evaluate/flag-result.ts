@@ -15,9 +15,8 @@ export interface FlagResult {
 
 export interface FlagReason {
   code: ReasonCode | FlagFailure;
-  /** The index of the condition set that decided the result, starting at 0. */
+  /** Index of the condition set that decided the result, starting at 0. */
   conditionIndex: number | null;
-  /** The reason in words. */
   description: string;
 }
 
@@ -36,7 +35,6 @@ export type FlagFailure =
   | 'cohort_filters_parsing_error'
   | 'hash_key_override_error'
   | 'database_error'
-  /** The evaluation exceeded its step limit. */
   | 'timeout';
 
 /** The value that an application receives: a variant key, or whether the flag is on. */

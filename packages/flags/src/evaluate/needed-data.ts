@@ -7,11 +7,10 @@ import { findCurrentProperty, readGroupKey } from './property-values.ts';
 
 /** The data to load before an evaluation. All lists are empty if the request contains enough data. */
 export interface NeededData {
-  /** Names of the required stored properties. */
   personProperties: readonly string[];
   /** The groups whose stored properties are required, with the property names. */
   groups: { groupType: number; key: string; properties: readonly string[] }[];
-  /** The static cohorts in which the person's membership is required. */
+  /** Static cohorts for which the evaluation must know whether the person is a member. */
   staticCohorts: number[];
   hashKeyOverrides: boolean;
 }
@@ -58,7 +57,6 @@ export function findNeededData(
 
 interface NeededGroup {
   key: string;
-  /** The group's properties as the client sent them. */
   sent: Record<string, unknown>;
   properties: Set<string>;
 }

@@ -2,7 +2,7 @@ import { compileFlags, evaluateFlags, nothingStored, selectFlags } from '../inde
 import { type EvaluationInput, evaluate, flag, idOf, matches } from '../testing/ask-flag.ts';
 import { computeBucketHash } from './bucketing.ts';
 
-/** Numbered cases of flag evaluation. Other test files contain the cases about requests, stores and routes. */
+/** Numbered cases of flag evaluation. Other test files contain the numbered cases about requests, stores and routes. */
 const person = (key: string, operator: string, value?: unknown) => ({ key, type: 'person', operator, value });
 const onFlag = (key: string, value: unknown) => ({
   key: String(idOf(key)),

@@ -13,7 +13,6 @@ export const unavailable: unique symbol = Symbol('unavailable');
 
 export type Found = PropertyValue | typeof missing | typeof unavailable;
 
-/** Returns the values of person and group properties during an evaluation. */
 export interface PropertyValues {
   /**
    * Returns the value of a person property. The sources, in order of precedence: the request, the distinct ID for the
@@ -99,8 +98,8 @@ export function findCurrentProperty(initial: string): string | undefined {
 }
 
 /**
- * Returns the key of the request's group of this type as text, or null if the request has no such group. Keys may be
- * strings or numbers.
+ * Returns the key of the request's group of this type as a string, or null if the request has no such group. Clients
+ * may send keys as strings or numbers.
  */
 export function readGroupKey(groups: Record<string, unknown>, typeName: string | undefined): string | null {
   const key = typeName === undefined || !Object.hasOwn(groups, typeName) ? undefined : groups[typeName];

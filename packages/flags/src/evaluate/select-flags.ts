@@ -2,15 +2,14 @@
 
 import type { CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
 
-/** Restricts the flags that a request evaluates. Defaults to all flags. */
+/** Restricts the flags that a request evaluates. An empty selection means all flags. */
 export interface FlagSelection {
   /** The caller's runtime. `unknown` callers receive only flags for both runtimes. */
   runtime?: 'all' | 'client' | 'server' | 'unknown';
-  /** The caller's contexts. A flag with contexts is included only if it has at least one of them. */
+  /** The caller's contexts. A flag with contexts is included only if it shares one with the caller. */
   contexts?: readonly string[];
   /** Keys of the requested flags. Dependencies are included automatically. Unknown keys are ignored. */
   keys?: readonly string[];
-  /** Includes only flags whose keys start with this prefix. */
   keyPrefix?: string;
 }
 
@@ -46,7 +45,7 @@ export function countFlagsWithheldForRuntime(flags: CompiledFlags, selection: Fl
   ).length;
 }
 
-/** Iterates backwards, so that all flags that depend on a flag have been visited before that flag. */
+/** Iterate backwards, so that all flags that depend on a flag have been visited before that flag. */
 function withDependencies(offered: CompiledFlag[], keys: readonly string[]): CompiledFlag[] {
   const requestedKeys = new Set(keys);
   const selected = new Set<number>();

@@ -5,8 +5,8 @@ import { toFlagValue } from './flag-result.ts';
 import { selectFlags } from './select-flags.ts';
 
 /**
- * The results in `src/testing/flag-cases.json` are those of the SDKs and of PostHog's server. The file describes how
- * the results were obtained.
+ * `src/testing/flag-cases.json` contains results of the SDKs and of PostHog's server, and describes how they were
+ * obtained.
  */
 const named = caseFile.cases.map((row, index) => [row[1], row[2], index, row] as const);
 

@@ -10,9 +10,7 @@ import { flag, matches } from '../testing/ask-flag.ts';
 
 const person = (operator: string, value: unknown) => ({ key: 'p', type: 'person', operator, value });
 const long = 'a'.repeat(900_000);
-/**
- * For this search text, the JavaScript engine's own search would inspect each character of the text a thousand times.
- */
+/** A search text for which the JavaScript engine would inspect each character of the searched text a thousand times. */
 const slow = `${'a'.repeat(499)}b${'a'.repeat(500)}`;
 
 function started(groupsOfFlags: unknown[][], properties: Record<string, unknown>) {

@@ -17,7 +17,7 @@ import { findCurrentProperty, readGroupKey } from '../evaluate/property-values.t
 
 /** The explanation of a flag's value for a person. Contains the sources of property values, but not the values. */
 export interface FlagExplanation {
-  /** The kind of ID that is hashed for rollouts. The explanation does not contain the ID itself. */
+  /** Which ID is hashed for rollouts. The explanation does not contain the ID itself. */
   hashed: 'distinct_id' | 'device_id' | 'group';
   holdout: { percentage: number; hash: number | null; isHeldOut: boolean } | null;
   /** The properties that may contain the person's choice about an early access flag, or null for other flags. */
@@ -123,7 +123,7 @@ function explainFilter(filter: CompiledFilter, evaluation: Evaluation): FilterEx
   }
 }
 
-/** The source of a property's value. `propertyValues` returns the value itself. */
+/** The source of a property's value. `PropertyValues` returns the value itself. */
 interface PropertySource {
   source: 'request' | 'distinct_id' | 'group_key' | 'stored' | 'missing' | 'unavailable';
   /** The property that the filter names, or the current property that replaces a missing initial property. */

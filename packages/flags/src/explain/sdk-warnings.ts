@@ -11,9 +11,7 @@ interface Parts {
   conditions: Record<string, unknown>[];
 }
 
-/**
- * Kinds of definitions that SDKs with local evaluation evaluate differently from the server, with the warnings to show.
- */
+/** Definitions that SDKs with local evaluation evaluate differently from the server, with the warnings to show. */
 const differences: { isSo: (parts: Parts) => boolean; warnings: string[] }[] = [
   {
     isSo: ({ conditions }) =>
@@ -104,8 +102,8 @@ const differences: { isSo: (parts: Parts) => boolean; warnings: string[] }[] = [
 const orderings = new Set<unknown>(['gt', 'gte', 'lt', 'lte']);
 
 /**
- * Returns whether clients are likely to send the property in upper or mixed case, or as another type. Lower-case values
- * are usually sent unchanged.
+ * Returns whether clients are likely to send the property in upper or mixed case, or with a different type. Lower-case
+ * strings are usually sent unchanged.
  */
 function hasCaseOrType(value: unknown): boolean {
   if (typeof value !== 'string') return typeof value === 'number' || typeof value === 'boolean';

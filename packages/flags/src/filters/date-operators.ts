@@ -23,9 +23,7 @@ export function createDateTest(expected: unknown, zone: TimeZone, holds: Compari
   };
 }
 
-/**
- * Returns whether a filter can have this value as its date, absolute or relative. Used to validate flags and cohorts.
- */
+/** Returns whether a filter's value is an absolute or relative date. Used to validate flags and cohorts. */
 export function isFilterDate(value: unknown): boolean {
   return createDateTest(value, createTimeZone('UTC'), () => true) !== null;
 }
@@ -49,7 +47,7 @@ const epoch = /^(?:\d{10}|\d{13})$/;
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /**
- * Parses a date to milliseconds since 1970, or returns null if the text is not a date. Dates and times without an
+ * Parses a date to milliseconds since the epoch, or returns null if the text is not a date. Dates and times without an
  * offset are in the project time zone. A date without a time means midnight. A local time that a clock change skips is
  * invalid.
  */
@@ -113,7 +111,7 @@ const relative = /^-?(\d{1,4})([hdwmy])$/;
 const hourMs = 3_600_000;
 
 /**
- * Parses a relative date such as `7d` or `-3m`. The date is always in the past, with or without the sign. Hours have a
+ * Parses a relative date such as `7d` or `-3m`, which is always in the past, with or without the sign. Hours have a
  * fixed length. Other units are calendar units in the project time zone.
  */
 function parseRelativeDate(text: string, zone: TimeZone): ((now: number) => number) | null {
@@ -132,7 +130,7 @@ function stepBack(unit: string, count: number): (wall: number) => number {
 }
 
 /**
- * Subtracts months step by step. If a month does not have the day, its last day is used, and all further steps start
+ * Subtracts months step by step. If a month does not have the day, its last day is used, and all subsequent steps start
  * from that day.
  */
 function monthsBefore(wall: number, steps: number, monthsEach: number): number {

@@ -1,10 +1,9 @@
 import { parseRecordId } from '@millrace/contracts';
 
-/** The types of property filters that test cohort membership. */
 export const cohortFilterTypes: ReadonlySet<unknown> = new Set(['cohort', 'static-cohort', 'precalculated-cohort']);
 
 /**
- * Returns the cohort ID of a property filter. All code that validates, stores or evaluates cohort filters uses this
+ * Returns a property filter's cohort ID. All code that validates, stores or evaluates cohort filters uses this
  * function.
  * @returns undefined if the filter is not about a cohort, or if its value is not a valid ID
  */
