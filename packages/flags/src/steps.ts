@@ -11,10 +11,10 @@ export function runSteps<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** The maximum time that other work waits, in addition to the duration of one step. */
+/** Maximum time in milliseconds that other work waits, in addition to the duration of one step. */
 const sliceMs = 10;
 /**
- * Maximum duration of a task's first slice. It is shorter than the other slices, because several tasks may start before
+ * Maximum duration of a task's first slice. It is shorter than all other slices, because several tasks may start before
  * other work runs.
  */
 const firstSliceMs = 2;

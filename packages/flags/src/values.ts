@@ -3,7 +3,7 @@
 import { isObject } from '@millrace/contracts';
 
 /**
- * Returns the text that operators compare. Strings are unchanged. Other values become compact JSON with object keys
+ * Returns the text that operators compare. Strings are unchanged. All other values become compact JSON with object keys
  * sorted by code point. A `1.0` in a request becomes `1`, because JSON.parse does not distinguish the two numbers.
  */
 export function toComparableText(value: unknown): string {
@@ -22,8 +22,8 @@ function compactJson(value: unknown): string {
 }
 
 /**
- * Sorts texts by code point. JavaScript's default order compares UTF-16 code units, in which code points above 0xffff
- * come before some lower ones.
+ * Sorts texts by code point. JavaScript's default order compares UTF-16 code units, which would put code points above
+ * 0xffff before some lower ones.
  */
 function byCodePoint(a: string, b: string): number {
   if (a === b) return 0;
@@ -43,14 +43,14 @@ function rank(unit: number): number {
 }
 
 /**
- * The pattern is unambiguous on purpose. If two of its parts could match the same digits, matching a million digits
- * would take hours.
+ * The pattern is deliberately unambiguous. If two of its subexpressions could match the same digits, matching a million
+ * digits would take hours.
  */
 const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 const infinite = /^[+-]?inf(?:inity)?$/i;
 
 /**
- * Returns the number that numeric operators compare. Returns null for other values, including blank texts, hexadecimal
+ * Returns the number that numeric operators compare. Returns null for non-numbers, including blank texts, hexadecimal
  * texts and booleans.
  */
 export function toComparableNumber(value: unknown): number | null {
@@ -61,13 +61,13 @@ export function toComparableNumber(value: unknown): number | null {
   return null;
 }
 
-/** Returns true for `true`, the string "true" in any case, and a list that contains only such values. */
+/** Returns true for `true`, the string "true" in any case, and a list that contains only these. */
 export function isTruthy(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isTruthy);
   return value === true || (typeof value === 'string' && value.toLowerCase() === 'true');
 }
 
-/** Returns true for a boolean, a boolean's string in any case, and a list that contains only such values. */
+/** Returns true for a boolean, a boolean's string in any case, and a list that contains only these. */
 export function isBooleanLike(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isBooleanLike);
   return typeof value === 'boolean' || (typeof value === 'string' && /^(?:true|false)$/i.test(value));
@@ -82,15 +82,15 @@ export interface SemanticVersion {
   build: string[];
 }
 
-/** Maximum length of a version. Anything longer is not treated as a version. */
+/** Maximum length of a version. A longer string is not treated as a version. */
 export const longestVersion = 1000;
 const largestPart = 2n ** 64n - 1n;
 const preReleasePart = /^(?:0|[1-9]\d*|\d*[A-Za-z-][\dA-Za-z-]*)$/;
 const buildPart = /^[\dA-Za-z-]+$/;
 
 /**
- * Parses a version leniently. A leading `v`, leading zeros and missing parts are accepted. A fourth part or other text
- * is not.
+ * Parses a version leniently. Accepts a leading `v`, leading zeros and missing components. Rejects a fourth component
+ * or any other text.
  */
 export function parseVersion(value: unknown): SemanticVersion | null {
   const whole = toComparableText(value);
@@ -126,7 +126,6 @@ export function compareVersions(a: SemanticVersion, b: SemanticVersion): number 
   return compareReleases(a, b) || comparePreReleases(a.preRelease, b.preRelease) || compareParts(a.build, b.build);
 }
 
-/** Compares only major, minor and patch. */
 export function compareReleases(a: SemanticVersion, b: SemanticVersion): number {
   for (const part of ['major', 'minor', 'patch'] as const) {
     if (a[part] !== b[part]) return a[part] < b[part] ? -1 : 1;
@@ -148,7 +147,7 @@ function compareParts(a: string[], b: string[]): number {
   return a.length - b.length;
 }
 
-/** Numeric parts sort before text and are compared as numbers. */
+/** Numeric identifiers sort before text and are compared as numbers. */
 function comparePart(a: string, b: string): number {
   const [aIsNumber, bIsNumber] = [/^\d+$/.test(a), /^\d+$/.test(b)];
   if (aIsNumber && bIsNumber) {

@@ -19,13 +19,13 @@ export type Chart =
   /** A chart with one bar per row, for series totals and funnel steps. */
   | { shape: 'rows'; format: NumberFormat; rows: { label: string; value: number }[] }
   /**
-   * A retention table with shares from 0 to 1. `open` is the index of the first share whose interval is not over yet.
+   * A retention table with shares from 0 to 1. `open` is the index of the first share whose interval has not ended yet.
    */
   | { shape: 'heat'; columns: string[]; rows: { label: string; size: number; shares: number[]; open: number }[] };
 
 interface DrawnSeries {
   label: string;
-  /** The series' color. A series for the previous period has the same color as the current series. */
+  /** The series's color. A series for the previous period has the color of the current series. */
   color: SeriesColor;
   isBefore: boolean;
   /** Numbers by interval. Null for an interval without a number. */
@@ -111,7 +111,7 @@ function chartOfFunnel(results: unknown): Chart | null {
 }
 
 /**
- * Removes retention intervals in the future, for which the API returns 0. Leaves other results unchanged.
+ * Removes retention intervals in the future, for which the API returns 0. Does not change the results of other queries.
  * @param now local time in the project time zone
  */
 export function removeFuturePoints(results: unknown, source: Record<string, unknown> | null, now: number): unknown {

@@ -19,10 +19,10 @@ import { buildFigures, buildFunnelFigure, type Figure } from './figures.ts';
 import { buildSingleNumberFigures, buildSqlChart } from './sql-chart.ts';
 import { findReportSubject, type ReportSubject, type SubjectInsight } from './store.ts';
 
-/** A report's content as it is stored, from which emails, messages and pictures are created. */
+/** A report's content as it is stored. Emails, messages and pictures are created from it. */
 export interface ReportContent {
   kind: 'insight' | 'dashboard';
-  /** The ID of the insight or dashboard. */
+  /** ID of the insight or dashboard. */
   id: number;
   name: string;
   description: string;
@@ -31,7 +31,7 @@ export interface ReportContent {
   timezone: string;
   /** The insights' results in dashboard order, at most `maxInsights`. */
   insights: ReportedInsight[];
-  /** The number of insights on the dashboard, or of selected insights. */
+  /** Number of insights on the dashboard, or of selected insights. */
   total: number;
 }
 
@@ -42,17 +42,16 @@ export interface ReportedInsight {
   description: string;
   /** The kind of the insight's query, such as `TrendsQuery` or `FunnelsQuery`. Empty if the insight has no query. */
   query_kind: string;
-  /** The start of the range in ISO 8601, in the project time zone. Null if the result has no range. */
+  /** Start of the range in ISO 8601, in the project time zone. Null if the result has no range. */
   date_from: string | null;
   date_to: string | null;
   /** Key figures, one per series, at most `maxFigures`. */
   figures: Figure[];
-  /** The result's rows, at most `maxRows`. */
+  /** At most `maxRows` rows. */
   table: ResultTable;
-  /** The number of rows and figures that the report omits. */
   left_out: { rows: number; figures: number };
   chart: Chart | null;
-  /** The error message if the numbers could not be computed, and null otherwise. */
+  /** The error message if the numbers could not be computed, or null. */
   error: string | null;
 }
 
@@ -74,8 +73,8 @@ export function toWebhookReport({ chart: _, figures, ...insight }: ReportedInsig
 export interface ReportDeps {
   sql: Sql;
   /**
-   * Runs a query as of `now` (milliseconds since 1970). If the query fails, the report shows the error instead of the
-   * numbers.
+   * Runs a query as of `now` (milliseconds since the epoch). If the query fails, the report shows the error instead of
+   * the numbers.
    * @throws AppError `invalid`, `rate_limited` or `unavailable`
    */
   runQuery(query: unknown, now: number): Promise<QueryResult>;
@@ -98,8 +97,8 @@ const maxColumns = 12;
 const longestCell = 200;
 
 /**
- * Runs the queries of a report. If the query of one insight fails, the report contains the error for that insight, and
- * the numbers of the other insights.
+ * Runs a report's queries. If one query fails, the report contains that insight's error, and the numbers of all other
+ * insights.
  * @returns null if the insight or dashboard does not exist or is deleted
  */
 export async function createReport(deps: ReportDeps, about: ReportRequest): Promise<ReportContent | null> {

@@ -21,7 +21,7 @@ export interface SeriesResult {
   breakdown_value?: unknown;
   compare_label?: string;
   data?: number[] | null;
-  /** The number of actors who entered the funnel in each interval, only for a funnel trend. */
+  /** Number of actors who entered the funnel in each interval, only for a funnel trend. */
   entered?: number[];
   days?: string[];
   count?: number;
@@ -32,12 +32,13 @@ export interface SeriesResult {
 export const readSeries = (results: unknown): SeriesResult[] =>
   Array.isArray(results) ? results.filter(isRecord).map((one) => one as unknown as SeriesResult) : [];
 
-/** Returns true if results consist of series over time. */
 export const hasTimes = (results: unknown) => readSeries(results).some(({ days }) => days !== undefined);
 
 export const isPreviousPeriod = ({ compare_label: period }: SeriesResult) => period === 'previous';
 
-/** Returns a series' label, with readable text for missing values and for the group of other values. */
+/**
+ * Returns a series's label, with readable text for missing values and for the group of a breakdown's remaining values.
+ */
 export function formatLabel({ label, status, action, breakdown_value: value }: SeriesResult): string {
   if (status !== undefined) return status;
   const own = (action?.custom_name && value === undefined ? action.custom_name : label) ?? '';
@@ -47,7 +48,7 @@ export function formatLabel({ label, status, action, breakdown_value: value }: S
 const keyOf = ({ order, label, status, breakdown_value: value }: SeriesResult) =>
   JSON.stringify([order, label, status, value]);
 
-/** Returns one figure per series of a trend or lifecycle, and an empty list for other kinds of queries. */
+/** Returns one figure per series of a trend or lifecycle, or an empty list for any other query. */
 export function buildFigures(results: unknown, source: Record<string, unknown> | null): Figure[] {
   if (source?.kind !== 'TrendsQuery' && source?.kind !== 'LifecycleQuery') return [];
   const isCumulative = readDisplay(source) === 'ActionsLineGraphCumulative';

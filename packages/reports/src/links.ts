@@ -1,7 +1,7 @@
 // Builds the links in reports.
 
 export interface PublicUrls {
-  /** The base URL of the PostHog application that links open. By default, links open the console. */
+  /** Base URL of the PostHog application that links open. By default, links open the console. */
   publicAppUrl: string | undefined;
   /** The API's URL, which also serves the console. */
   publicApiUrl: string | undefined;

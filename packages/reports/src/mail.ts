@@ -13,11 +13,11 @@ export interface ReportMessage {
   /** The schedule in words, for example `sent every week`. */
   summary: string;
   nextAt: Date | null;
-  /** The link to the insight or dashboard, or null if no application URL is configured. */
+  /** Null if no application URL is configured. */
   link: string | null;
   linkOf(insight: ReportedInsight): string | null;
   /**
-   * Verified address of the user who subscribed the recipient, and that user's message. Null except in the first
+   * Verified email address of the user who subscribed the recipient, and that user's message. Null except in the first
    * report.
    */
   invite: { by: string | null; message: string | null } | null;
@@ -29,7 +29,6 @@ export interface ReportMessage {
   content: ReportContent | null;
 }
 
-/** An email in the format that the mailer expects. */
 export interface ReportMail {
   subject: string;
   html: string;
@@ -231,8 +230,8 @@ function insightHtml(message: ReportMessage, insight: ReportedInsight, pictured:
   const range = formatRange(insight);
   const hasPicture = pictured.has(cidOf(insight));
   const title = `${name}${range === '' ? '' : `, ${range}`}`;
-  // The picture contains the name and the range, so the text is not repeated. The picture's alternative text is for
-  // readers who do not see pictures.
+  // Do not repeat the name and the range, which the picture contains. Its alternative text is for readers who do not
+  // see pictures.
   const head = hasPicture
     ? linkedHtml(
         `<img src="cid:${cidOf(insight)}" width="592" alt="${escapeHtml(title)}" style="display:block;width:100%;max-width:592px;height:auto;border:1px solid ${line};border-radius:6px;${font};font-size:14px;color:${ink}">`,
@@ -275,7 +274,7 @@ function colorOfChange({ value, before, format }: Figure): string {
   return isGood === null ? ink : isGood ? good : bad;
 }
 
-/** Matches the suffix of a formatted number. */
+/** The suffix of a formatted number. */
 const unit = / (points|on average)$/;
 
 /** Formats a table as HTML. @param colorsOfLast the color of the last cell in each row */

@@ -9,7 +9,6 @@ const series = (label: string, more: object = {}) => ({
   ...{ label, days, data: [60, 7200, 3600], count: 10_860, action: { math: 'sum' } },
   ...more,
 });
-/** Draws results in their state at noon of the last day. */
 const draw = (results: object[], query: Record<string, unknown> = source) =>
   drawInsight({
     ...{ name: 'Time spent', date_from: '2026-11-23T00:00:00Z', date_to: '2026-11-25T23:59:59Z' },

@@ -21,7 +21,7 @@ import { formatFigureChange, formatRange } from './text.ts';
 
 const width = 640;
 const padding = 24;
-/** The number of pixels per SVG unit. More than one makes pictures sharp on high-density screens. */
+/** Pixels per SVG unit. Two make pictures sharp on high-density screens. */
 const scale = 2;
 /** The background is always white, because email clients in dark mode do not invert pictures. */
 const colours = {
@@ -44,13 +44,11 @@ interface Pictured {
   chart: Chart | null;
 }
 
-/** SVG elements, and their total height in units. */
 interface Drawing {
   svg: string;
   height: number;
 }
 
-/** Returns true if an insight has content to draw: a chart, or a single figure. */
 export const hasPicture = ({ figures, chart }: Pick<Pictured, 'figures' | 'chart'>) =>
   chart !== null || figures.length === 1;
 
@@ -172,7 +170,7 @@ function bars(
       else down += value;
       const [top, bottom] = [y(Math.max(from, from + value)), y(Math.min(from, from + value))];
       const box = `x="${round(x(at) - room * 0.35)}" y="${round(top)}" width="${round(room * 0.7)}" height="${round(bottom - top)}"`;
-      // The outline separates the parts of a stacked bar.
+      // The outline separates the segments of a stacked bar.
       drawn.push(
         `<rect ${box} fill="${toneOf(color)}" stroke="${colours.ground}" stroke-width="0.5"${at >= open ? ' fill-opacity="0.45"' : ''}/>`,
       );
@@ -285,7 +283,7 @@ export async function toPng(svg: string): Promise<Buffer> {
     throw error;
   });
   const fontBuffers = await drawing;
-  // Rendering blocks the process for tens of milliseconds, so process pending requests first.
+  // Let pending requests run first, because rendering blocks the process for tens of milliseconds.
   await setImmediate();
   const picture = new Resvg(svg, {
     fitTo: { mode: 'width', value: width * scale },

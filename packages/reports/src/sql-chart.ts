@@ -30,7 +30,7 @@ function columnsOf({ types = [] }: QueryResult): Column[] {
 const rowsOf = ({ results }: QueryResult): unknown[][] => (Array.isArray(results) ? results.filter(Array.isArray) : []);
 const numberOf = (value: unknown) => (typeof value === 'number' ? value : null);
 
-/** Returns the result's first number if the insight shows a single number, and an empty list otherwise. */
+/** Returns the result's first number if the insight shows a single number, or an empty list. */
 export function buildSingleNumberFigures(result: QueryResult, { display, y }: Visualization): Figure[] {
   if (display !== 'BoldNumber') return [];
   const columns = columnsOf(result);

@@ -34,8 +34,8 @@ const insightColumns = `json_build_object('id', i.id, 'short_id', i.short_id,
   'description', coalesce(i.description, ''), 'query', i.query)`;
 
 /**
- * Finds the insight or dashboard of a report. An insight counts as a dashboard with a single tile. Returns null if the
- * insight or dashboard is deleted or belongs to another project.
+ * Finds a report's insight or dashboard. An insight counts as a dashboard with a single tile. Returns null if the
+ * insight or dashboard is deleted or belongs to a different project.
  */
 export async function findReportSubject(
   sql: Sql,

@@ -24,21 +24,19 @@ const fixedMs: Partial<Record<ExportInterval, number>> = {
 };
 const daysOf: Partial<Record<ExportInterval, number>> = { day: 1, week: 7 };
 
-/** The settings that determine where an export's intervals begin and end. */
 export interface ExportRhythm {
   interval: ExportInterval;
   timezone: string;
-  /** The first day of the week, from 0 for Sunday to 6 for Saturday. Null means Monday. */
+  /** First day of the week, from 0 for Sunday to 6 for Saturday. Null means Monday. */
   offset_day: number | null;
-  /** The hour at which days and weeks begin, from 0 to 23. Null means midnight. */
+  /** Hour at which days and weeks begin, from 0 to 23. Null means midnight. */
   offset_hour: number | null;
 }
 
 /**
  * Returns the interval that contains a moment. Intervals follow each other without a gap or an overlap. Intervals of
  * hours and minutes begin at UTC boundaries. Intervals of days and weeks begin at an hour of local time, so with
- * daylight saving time, one day a year has 23 hours and another has 25. The next interval is the one that contains
- * `end`.
+ * daylight saving time, one day a year has 23 hours and one has 25. The next interval is the one that contains `end`.
  * @param rhythm `timezone` is an IANA name
  */
 export function findExportInterval(rhythm: ExportRhythm, moment: Date): TimeSpan {
@@ -54,23 +52,23 @@ export function findExportInterval(rhythm: ExportRhythm, moment: Date): TimeSpan
   const begin = (day: number) => new Date(zone.toInstant(day * dayMs + (offset_hour ?? 0) * 60 * minuteMs));
   const today = Math.floor(zone.toWallTime(moment.getTime()) / dayMs);
   let day = Math.floor((today - firstDay) / days) * days + firstDay;
-  // Compare instants instead of local times, because the local start time moves if daylight saving time skips it.
+  // Compare instants and not local times, because the local start time moves if daylight saving time skips it.
   if (begin(day) > moment) day -= days;
   return { start: begin(day), end: begin(day + days) };
 }
 
 export interface ExportSchedule extends ExportRhythm {
-  /** The time before which no run is triggered. */
+  /** No run is triggered before this time. */
   start_at: Date | null;
-  /** The time after which no run is triggered. */
+  /** No run is triggered after this time. */
   end_at: Date | null;
 }
 
 /**
  * Returns the next interval that an export covers, if everything before `from` is already exported or not needed. The
- * run for an interval is triggered at the end of the interval. Returns null if that time is after `end_at`.
- * @param exportedUntil the end of the last exported interval, which may have had a different length. An interval that
- * began earlier starts here, so that no event is exported twice.
+ * interval's run is triggered at its end. Returns null if that time is after `end_at`.
+ * @param exportedUntil the end of the last exported interval, which may have had a different length. If it is within
+ * the interval, the interval starts there, so that no event is exported twice.
  */
 export function nextExportInterval(
   schedule: ExportSchedule,

@@ -6,7 +6,7 @@ const { RRule } = rrule;
 const dayMs = 86_400_000;
 const firstMoment = Date.UTC(2019, 0, 1);
 
-/** Computes the next occurrence with the rrule library, as a reference in UTC, where its results are reliable. */
+/** Computes the next occurrence with the rrule library, in UTC, where the library is reliable. */
 function libraryNext(rule: RecurrenceRule, after: Date): Date | null {
   const byweekday = rule.byweekday?.length ? rule.byweekday.map((name) => weekdays.indexOf(name)) : null;
   const options = {

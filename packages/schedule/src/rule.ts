@@ -9,20 +9,19 @@ export type Frequency = (typeof frequencies)[number];
 export const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 export type Weekday = (typeof weekdays)[number];
 
-/** A recurrence rule, with the parts of RFC 5545 that subscriptions support. */
+/** A recurrence rule, with the properties of RFC 5545 that subscriptions support. */
 export interface RecurrenceRule {
   frequency: Frequency;
-  /** The number of days, weeks, months or years between occurrences, at least 1. */
+  /** Number of days, weeks, months or years between occurrences, at least 1. */
   interval: number;
   /** The weekdays of occurrences. If null or empty, `startDate` determines the day. */
   byweekday: readonly Weekday[] | null;
   /** Selects the n-th matching day of each period, counted from the end if negative. Ignored without `byweekday`. */
   bysetpos: number | null;
-  /** The total number of occurrences, counted from `startDate`. */
+  /** Total number of occurrences, counted from `startDate`. */
   count: number | null;
-  /** The first day of the schedule, and the time of day of all occurrences. Fractions of a second are dropped. */
+  /** First day of the schedule, and the time of day of all occurrences. Fractions of a second are dropped. */
   startDate: Date;
-  /** The latest time at which an occurrence is allowed. */
   untilDate: Date | null;
 }
 
@@ -49,14 +48,14 @@ function dayWord(byweekday: readonly Weekday[]): string {
 }
 
 /**
- * If a subscription is created less than this time before a delivery date, it starts with the following date
+ * If a subscription is created less than this time before a delivery date, it skips that date
  * (docs/api/subscriptions.md#delivery-dates).
  */
 const noticeMs = 15 * 60_000;
 
 /**
- * Returns the next delivery date of a subscription: the first occurrence of its rule that is more than 15 minutes in
- * the future and later than `previous`. Returns null if the rule has no more occurrences.
+ * Returns a subscription's next delivery date: the first occurrence of its rule that is more than 15 minutes in the
+ * future and later than `previous`. Returns null if the rule has no more occurrences.
  * @param previous the date of the last delivery, or null if the rule is new or has changed
  * @param timeZone IANA name of the project time zone, which determines days and the time of day
  */
@@ -72,9 +71,9 @@ const dayMs = 86_400_000;
 const lastDay = dayOf(9999, 11, 31);
 
 /**
- * Returns the first occurrence of a rule strictly after a moment, or null if there are no more (RFC 5545 section
- * 3.3.10, with weeks that begin on Monday). Days and the time of day are local to the time zone, so 9 o'clock stays 9
- * o'clock during daylight saving time.
+ * Returns a rule's first occurrence strictly after a moment, or null if there are no more (RFC 5545 section 3.3.10,
+ * with weeks that begin on Monday). Days and the time of day are local to the time zone, so 9 o'clock stays 9 o'clock
+ * during daylight saving time.
  *
  * The libraries we evaluated either ignore time zones or iterate over every occurrence from the start of the rule. If
  * the start is long ago, this takes seconds or never ends. This implementation goes directly to the relevant period.
@@ -108,7 +107,7 @@ function* candidateDays(rule: RecurrenceRule, startDay: Day, afterDay: Day): Gen
   const periods = periodsOf(rule, startDay);
   const first = periods.numberOf(startDay);
   const steps = Math.floor((periods.numberOf(afterDay) - first) / rule.interval) - 1;
-  // A rule with a count must be counted from its start. For other rules, skip earlier periods.
+  // A rule with a count must be counted from its start. For all other rules, skip earlier periods.
   let period = rule.count === null ? first + Math.max(0, steps) * rule.interval : first;
   let remaining = rule.count ?? Number.POSITIVE_INFINITY;
   const end = periods.numberOf(lastDay);
@@ -124,7 +123,7 @@ function* candidateDays(rule: RecurrenceRule, startDay: Day, afterDay: Day): Gen
   }
 }
 
-/** The number of periods after which the calendar repeats. A rule without a match in this time never matches. */
+/** Number of periods after which the calendar repeats. A rule without a match in this time never matches. */
 const cycle: Record<Frequency, number> = { daily: 7, weekly: 1, monthly: 4800, yearly: 400 };
 
 /**
@@ -133,7 +132,7 @@ const cycle: Record<Frequency, number> = { daily: 7, weekly: 1, monthly: 4800, y
  */
 interface Periods {
   numberOf(day: Day): number;
-  /** Returns a period's matching days in order. Some days may be before the rule's start. */
+  /** Returns a period's matching days in order, which may include days before the rule's start. */
   daysOf(period: number): readonly Day[];
 }
 
@@ -199,7 +198,7 @@ function within(day: Day, end: Day): Day[] {
   return day < end ? [day] : [];
 }
 
-/** A calendar day as the number of days since 1 January 1970, without a time zone. */
+/** Number of days since 1 January 1970, without a time zone. */
 type Day = number;
 
 function dayOf(year: number, month: number, dayOfMonth: number): Day {
@@ -208,7 +207,7 @@ function dayOf(year: number, month: number, dayOfMonth: number): Day {
   return date.getTime() / dayMs;
 }
 
-/** Converts a day number to a calendar date. In the result, January is month 0. */
+/** Converts a day number to a calendar date, in which January is month 0. */
 function calendarDate(day: Day): { year: number; month: number; dayOfMonth: number } {
   const date = new Date(day * dayMs);
   return { year: date.getUTCFullYear(), month: date.getUTCMonth(), dayOfMonth: date.getUTCDate() };

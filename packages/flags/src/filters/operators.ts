@@ -91,7 +91,7 @@ function is(prepare: Operator['prepare']): Operator {
   return { whenMissing: false, prepare };
 }
 
-/** Creates an operator that compares versions by the rules of semver.org. */
+/** Creates an operator that compares versions as defined by semver.org. */
 function ofVersion(operator: VersionOperator): Operator {
   return is((expected) => createVersionTest(operator, expected));
 }
@@ -109,7 +109,7 @@ function not(test: ValueTest | null): ValueTest | null {
 const aliases: Record<string, string> = { min: 'gte', max: 'lte' };
 
 /**
- * Prepares the part of a property filter that does not depend on the property.
+ * Prepares a property filter's operator and value.
  * @param operator null and undefined mean `exact`; an unknown operator matches nothing
  * @param expected the filter's value; without a value, only `is_set` and `is_not_set` can match
  */
@@ -136,7 +136,7 @@ function compareNumbers(expected: unknown, holds: Comparison): ValueTest | null 
 
 /**
  * Prepares the tests for a range that includes both bounds. Returns null unless the filter's value consists of two
- * numbers in order.
+ * numbers in ascending order.
  */
 function betweenTests(expected: unknown): { isBetween: ValueTest; isNotBetween: ValueTest } | null {
   if (!Array.isArray(expected) || expected.length !== 2) return null;

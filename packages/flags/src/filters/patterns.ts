@@ -3,15 +3,13 @@
 import { RE2JS } from 're2js';
 import type { Steps } from '../steps.ts';
 
-/** Maximum number of instructions in a compiled pattern. A larger pattern is too slow for texts of any length. */
+/** Maximum number of instructions in a compiled pattern. A larger pattern is slow even for short texts. */
 const largestPattern = 2000;
 const longestPattern = 1000;
-/**
- * A pattern is only compiled if its expanded size is below this limit. Compiling a pattern of this size takes 50 ms.
- */
+/** Maximum expanded size of a pattern. Compiling a pattern of this size takes 50 ms. */
 const largestExpansion = 20_000;
 
-/** The problem of each pattern, or null for a valid pattern. */
+/** Each pattern's problem, or null for a valid pattern. */
 export type ValidatedPatterns = ReadonlyMap<string, string | null>;
 
 /**
@@ -35,7 +33,7 @@ function* patternsOf(node: unknown): Generator<string> {
   for (const part of Object.values(node)) yield* patternsOf(part);
 }
 
-/** Returns why a pattern cannot be used, or null if it can. Used to validate flags and cohorts. */
+/** Returns why a pattern cannot be used, or null for a valid pattern. Used to validate flags and cohorts. */
 export function findPatternProblem(pattern: string): string | null {
   const compiled = compilePattern(pattern);
   return typeof compiled === 'string' ? compiled : null;
@@ -53,7 +51,10 @@ function compilePattern(pattern: string): RE2JS | string {
   }
 }
 
-/** Returns the maximum number of times that a part of the pattern is repeated. Only group repetitions can be nested. */
+/**
+ * Returns an upper bound of how often a subexpression is repeated. Only group repetitions can be nested, so their
+ * counts are multiplied.
+ */
 function maxRepetitions(pattern: string): number {
   let ofGroups = 1;
   let ofOthers = 1;
@@ -66,7 +67,7 @@ function maxRepetitions(pattern: string): number {
 }
 
 /**
- * A filter pattern that is compiled on first use, because its compiled form takes a hundred times the memory of its
+ * A filter's pattern, which is compiled on first use, because its compiled form takes a hundred times the memory of its
  * text.
  */
 export class SharedPattern {

@@ -14,7 +14,8 @@ import {
 export const longestNeedle = 1000;
 
 /**
- * Prepares a search. Returns null if the text is too long, in which case neither the operator nor its negation matches.
+ * Prepares a search. Returns null if the search text is too long, in which case neither the operator nor its negation
+ * matches.
  */
 export function createContainsTest(expected: unknown): ValueTest | null {
   const needle = needleOf(expected);
@@ -22,7 +23,7 @@ export function createContainsTest(expected: unknown): ValueTest | null {
 }
 
 /**
- * Prepares a search for any of several texts. A single value counts as a list of one. Returns null if any text is too
+ * Prepares a search for any of several texts. A single string counts as a list of one. Returns null if any text is too
  * long.
  */
 export function createContainsAnyTest(expected: unknown): ValueTest | null {
@@ -51,12 +52,12 @@ function needleOf(expected: unknown): string | null {
   return text.length > longestNeedle ? null : text;
 }
 
-/** The product of both lengths up to which the JavaScript engine's own search is faster for all texts. */
+/** If the product of both lengths is at most this, the JavaScript engine's own search is faster for all texts. */
 const maxCompared = 10_000;
 
 /**
  * Searches a text in time proportional to its length. The JavaScript engine's own search may take time proportional to
- * the product of both lengths, so it is only used for short texts.
+ * the product of both lengths, so it is used only for short texts.
  */
 class Search implements ValueTest {
   readonly #needle: string;
@@ -82,8 +83,8 @@ class Search implements ValueTest {
 }
 
 /**
- * Failure function of Knuth, Morris and Pratt: for each prefix of the needle, the length of its longest proper prefix
- * that is also a suffix.
+ * Computes the failure function of Knuth, Morris and Pratt: for each prefix of the needle, the length of its longest
+ * proper prefix that is also a suffix.
  */
 function bordersOf(needle: string): Uint16Array {
   const borders = new Uint16Array(needle.length);
@@ -106,7 +107,7 @@ function isFound(text: string, needle: string, borders: Uint16Array): boolean {
 }
 
 /**
- * Tests whether the text forms are equal, ignoring case, so that 5 equals "5". If the filter has a list, one equal
+ * Tests whether two values are equal as text, ignoring case, so that 5 equals "5". If the filter has a list, one equal
  * element is enough. Under matching version 1, a boolean-like filter value only tests whether the property is true, so
  * "false" matches everything that is not true.
  */
@@ -143,7 +144,7 @@ class EqualTest implements ValueTest {
   }
 }
 
-/** Maximum length of a text. A longer text matches neither the operator nor its negation. */
+/** Maximum length of the searched text. A longer text matches neither the operator nor its negation. */
 const longestText = 16 * 1024;
 /**
  * A search takes time proportional to the size of the pattern (including repetitions) times the length of the text. At

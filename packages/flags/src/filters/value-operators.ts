@@ -1,4 +1,4 @@
-// A property value in the forms that filters compare, and the interface of a test.
+// The interface of a filter's test, and a property value with its lower-case and numeric conversions.
 
 import type { TimeZone } from '@millrace/schedule';
 import { isTruthy, parseVersion, type SemanticVersion, toComparableNumber, toComparableText } from '../values.ts';
@@ -8,32 +8,29 @@ import type { SharedPattern } from './patterns.ts';
 export interface ValueTest {
   /** Returns whether the value passes the test. @param now milliseconds since the epoch, for relative dates */
   matches(value: PropertyValue, now: number): boolean;
-  /** Returns the number of steps for a text of this length, excluding the steps for computing the text's forms. */
+  /** Returns the number of steps for a text of this length, excluding the steps for converting the text. */
   stepsFor(length: number): number;
-  /** The pattern to compile before the first test, in a separate step because compilation is slow. */
+  /** Pattern to compile before the first test, in a separate step because compilation is slow. */
   pattern?: SharedPattern;
 }
 
 /** The prepared operator and value of a filter. */
 export interface CompiledTest {
   test: ValueTest;
-  /** The outcome if the property does not exist. JSON null is a value. */
+  /** The outcome if the property does not exist. A property that is JSON null does exist. */
   whenMissing: boolean;
 }
 
 export interface TestOptions {
   /** Version 1 compares strings such as "true" as booleans (see `createExactTest`). Version 2 does not. */
   matchingVersion: 1 | 2;
-  /** The project time zone. */
   zone: TimeZone;
 }
 
-/** Returns the number of steps for comparing this many characters. */
 export const countComparisonSteps = (characters: number): number => characters / 16;
 
 const noSteps = (): number => 0;
 
-/** Creates a test whose cost does not depend on the text's length. */
 export function createFixedCostTest(matches: ValueTest['matches']): ValueTest {
   return { matches, stepsFor: noSteps };
 }
@@ -41,13 +38,13 @@ export function createFixedCostTest(matches: ValueTest['matches']): ValueTest {
 /** A test that never matches, for unknown operators and invalid values. */
 export const never: CompiledTest = { test: createFixedCostTest(() => false), whenMissing: false };
 
-/** A property value in the forms that filters compare. Each form is computed once, on first use. */
+/** A property value with the conversions that filters compare. Each conversion is computed once, on first use. */
 export class PropertyValue {
   /** The value as sent or stored. */
   readonly value: unknown;
-  /** The length of a string. Zero for numbers, booleans and null, which are always short. */
+  /** Length of a string. Zero for numbers, booleans and null, which are always short. */
   readonly length: number;
-  /** Whether the steps for computing the forms have already been counted. */
+  /** Whether the steps for the conversions have already been counted. */
   isCounted = false;
   private textMade: string | undefined;
   private searchedMade: string | undefined;
@@ -67,13 +64,13 @@ export class PropertyValue {
     return this.textMade;
   }
 
-  /** The string for substring searches, in which only the characters A to Z are converted to lower case. */
+  /** The text for substring searches, in which only the characters A to Z are converted to lower case. */
   get searched(): string {
     this.searchedMade ??= toAsciiLowerCase(this.text);
     return this.searchedMade;
   }
 
-  /** The string for comparing complete strings, in lower case. */
+  /** The text for comparing complete strings, in lower case. */
   get folded(): string {
     this.foldedMade ??= this.text.toLowerCase();
     return this.foldedMade;
@@ -101,7 +98,7 @@ export class PropertyValue {
  */
 export function toAsciiLowerCase(text: string): string {
   if (/^[\0-\x7f]*$/.test(text)) return text.toLowerCase();
-  // Converts character by character. A malicious text may contain half a million capital letters, for which a
+  // Convert character by character. A malicious text may contain half a million capital letters, for which a
   // replacement function would take too long.
   const units = new Uint16Array(text.length);
   for (let index = 0; index < text.length; index++) {

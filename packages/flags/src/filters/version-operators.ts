@@ -32,8 +32,8 @@ const comparisons = {
 export type VersionOperator = keyof typeof comparisons | 'semver_tilde' | 'semver_caret' | 'semver_wildcard';
 
 /**
- * Returns the rule for an operator and value. Returns null for other operators and for a value that is not a version,
- * which match nothing.
+ * Returns the rule for an operator and a version. Returns null for operators that do not compare versions, and if
+ * `expected` is not a version, which matches nothing.
  */
 export function createVersionRule(operator: string, expected: unknown): VersionRule | null {
   if (operator === 'semver_wildcard') return wildcardRule(expected);

@@ -23,7 +23,6 @@ afterAll(async () => {
 const deaf: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'> = { subscribe: () => {}, isSubscribed: () => false };
 const keysOf = async (flags: CompiledFlags | Promise<CompiledFlags>) => [...(await flags).byKey.keys()].sort();
 
-/** Creates the cache under test, and records its database queries. */
 function remember(options: Partial<Parameters<typeof createFlagDefinitionCache>[0]> = {}) {
   const queries: string[] = [];
   const outcomes: string[] = [];

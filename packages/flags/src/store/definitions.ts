@@ -14,7 +14,6 @@ export interface DefinitionCacheOptions
   sql: Sql;
 }
 
-/** Creates a cache of compiled flags by environment. */
 export function createFlagDefinitionCache(options: DefinitionCacheOptions): VersionedCache<CompiledFlags> {
   const { sql } = options;
   return createVersionedCache({
@@ -28,13 +27,13 @@ export function createFlagDefinitionCache(options: DefinitionCacheOptions): Vers
   });
 }
 
-/** Compiles definitions for evaluation. If there are many definitions, other work can run in between. */
+/** Compiles definitions for evaluation. Lets other work run in between if there are many definitions. */
 export async function compileDefinitions(definitions: StoredDefinitions): Promise<CompiledFlags> {
   const flags = definitions.flags.map((flag) => (flag.has_encrypted_payloads ? withRedactedPayloads(flag) : flag));
   return runInTimeSlices(compileFlagsInSteps({ ...definitions, flags }));
 }
 
-/** Anyone can request an evaluation, so its result must not contain payloads that require a secret key. */
+/** Redacts payloads that require a secret key, because anyone can request an evaluation and see its result. */
 function withRedactedPayloads<Flag extends { filters: unknown }>(flag: Flag): Flag {
   const filters = isObject(flag.filters) ? flag.filters : {};
   const keys = Object.keys(isObject(filters.payloads) ? filters.payloads : {});
@@ -46,10 +45,7 @@ function noDefinitions(environmentId: number): StoredDefinitions {
   return { ...none, environmentId, version: '0', matchingVersion: 1 };
 }
 
-/**
- * Measured memory of compiled definitions on the heap, per character of stored JSON and per pattern after its first
- * use.
- */
+/** Measured heap memory of compiled definitions, per character of stored JSON and per pattern after its first use. */
 const bytesPerCharacter = 3;
 const bytesPerPattern = 20_000;
 const bytesPerProject = 4096;
@@ -66,14 +62,12 @@ export interface StoredFlag extends FlagDefinition {
   evaluation_contexts: string[];
 }
 
-/** A snapshot of an environment's definitions. */
 export interface StoredDefinitions extends ProjectDefinitions {
   environmentId: number;
   /** The version, which increases with every change. */
   version: string;
   /** All flags that are not deleted, sorted by key. */
   flags: StoredFlag[];
-  /** The length of all definitions as JSON text. */
   textLength: number;
   /** The number of regular expressions, which use far more memory than their source text. */
   patterns: number;
@@ -84,10 +78,7 @@ const matchingVersion = 1;
 
 const patternOperator = /"(?:not_)?regex"/g;
 
-/**
- * Loads an environment's definitions. Returns null if the environment does not exist.
- * @throws database errors
- */
+/** Loads an environment's definitions. Returns null if the environment does not exist. @throws database errors */
 export async function loadDefinitions(sql: Sql, environmentId: number): Promise<StoredDefinitions | null> {
   return runInTimeSlices(readRows(await findDefinitionRows(sql, environmentId), environmentId));
 }
@@ -138,8 +129,8 @@ function addRow(definitions: StoredDefinitions, { kind, json }: DefinitionRow): 
 }
 
 /**
- * Returns a cohort's filter tree. Cohorts of older versions have a list of groups instead. A person is a member if any
- * group matches, and a group matches if all its filters match.
+ * Returns a cohort's filter tree. Cohorts of older versions have a list of groups. A person is a member if any group
+ * matches, and a group matches if all its filters match.
  */
 function cohortTree({ filters, groups }: { filters: unknown; groups: unknown }): unknown {
   if (isObject(filters)) return filters.properties ?? null;

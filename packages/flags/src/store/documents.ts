@@ -13,7 +13,6 @@ import {
 } from './definitions.ts';
 import { createVersionedCache, type VersionedCache } from './versioned-memory.ts';
 
-/** The document for local evaluation, ready to send. */
 export interface FlagDocument {
   /** The ETag without quotes. Equal documents have the same ETag in all processes. */
   etag: string;
@@ -30,7 +29,7 @@ export function createFlagDocumentCache(options: DefinitionCacheOptions): Versio
     ...options,
     async load(environmentId) {
       const definitions = await loadDefinitions(sql, environmentId);
-      // SDKs drop all their flags when they receive an empty document, so throw an error instead.
+      // Throw an error, because SDKs drop all their flags when they receive an empty document.
       if (definitions === null) throw new Error('The environment does not exist.');
       const value = await makeDocument(JSON.stringify(buildLocalEvaluationDocument(definitions)));
       return { version: definitions.version, value, bytes: value.gzipped.length + bytesBeside };
@@ -93,7 +92,7 @@ function flagInDocument(flag: StoredFlag, environmentId: number, filters: object
 function cohortsInDocument(flags: readonly StoredFlag[], { cohorts }: StoredDefinitions): Record<string, unknown> {
   const byId = new Map(cohorts.map((cohort) => [cohort.id, cohort]));
   const wanted = new Set(flags.flatMap(({ filters }) => cohortIdsIn(filters)));
-  // The loop also visits elements that are added to the set during the loop.
+  // The loop also visits cohorts that it adds to the set.
   for (const id of wanted) for (const inner of cohortIdsIn(byId.get(id)?.tree)) wanted.add(inner);
   const dynamic = [...wanted]
     .sort((a, b) => a - b)
@@ -127,7 +126,7 @@ function withKeys(group: Fields, targetOf: (id: string) => DependencyTarget | un
   return { ...group, properties };
 }
 
-/** Maps the objects in a list. Returns any value that is not a list unchanged. */
+/** Maps the objects in a list. Returns anything other than a list unchanged. */
 function mapList(list: unknown, change: (member: Fields) => Fields): unknown {
   if (!Array.isArray(list)) return list;
   return list.map((member: unknown) =>
@@ -141,7 +140,6 @@ function mapList(list: unknown, change: (member: Fields) => Fields): unknown {
  */
 const longestChain = 100;
 
-/** A flag that another flag depends on. */
 interface DependencyTarget {
   key: string;
   /** Keys in evaluation order, with the target last. Empty if SDKs must query the server. */
@@ -205,7 +203,6 @@ function filtersIn(stored: unknown): Fields[] {
   return found;
 }
 
-/** Returns the IDs of the cohorts that filters reference. */
 function cohortIdsIn(stored: unknown): number[] {
   return filtersIn(stored).flatMap((filter) => readCohortFilterId(filter) ?? []);
 }

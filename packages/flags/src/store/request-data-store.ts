@@ -2,7 +2,6 @@
 
 import type { Sql } from '@millrace/db/sql';
 
-/** The person that a request is about. */
 export interface FlagUser {
   environmentId: number;
   distinctId: string;
@@ -10,7 +9,7 @@ export interface FlagUser {
 
 /**
  * Selects stored properties by name, because a person may have hundreds and flags need only a few. The concatenation
- * with an empty object makes PostgreSQL decompress the column once instead of once per name.
+ * with an empty object makes PostgreSQL decompress the column once, and not once per name.
  */
 const named = (column: string, names: string) =>
   `LATERAL (SELECT ${column} || '{}'::jsonb AS whole OFFSET 0) unpacked
@@ -27,7 +26,7 @@ const personText = `
    CROSS JOIN ${named('p.properties', '$3')}
    WHERE d.project_id = $1::int AND d.distinct_id = $2`;
 
-/** Returns the named properties of a person, or an empty object for an unknown person. */
+/** Reads some of a person's properties by name. Returns an empty object for an unknown person. */
 export async function findPersonProperties(
   sql: Sql,
   { environmentId, distinctId }: FlagUser,
@@ -53,7 +52,7 @@ const groupsText = `
    CROSS JOIN ${named('g.group_properties', '$4')}
    WHERE g.project_id = $1::int`;
 
-/** Returns the named properties of groups. Omits unknown groups. */
+/** Reads some properties of groups by name. Omits unknown groups. */
 export async function findGroupProperties(
   sql: Sql,
   environmentId: number,
@@ -67,7 +66,7 @@ export async function findGroupProperties(
   ]);
 }
 
-/** Returns those of the static cohorts that the person belongs to. */
+/** Returns which of the given static cohorts the person belongs to. */
 export async function findStaticCohorts(
   sql: Sql,
   { environmentId, distinctId }: FlagUser,
@@ -83,7 +82,7 @@ export async function findStaticCohorts(
   return rows.map(({ cohort_id }) => cohort_id);
 }
 
-/** A person with a hash key, which is null if the person has no stored key. */
+/** A person's hash key for a flag. The key is null if the person has no stored key. */
 export interface HashKeyRow {
   distinctId: string;
   personUuid: string;
@@ -110,7 +109,7 @@ export async function findHashKeys(
 /**
  * Stores a hash key for persons and flags, unless they already have one. Returns the stored keys.
  *
- * Locks the persons until the rows are written, in the order in which all code locks them. A person that is being
+ * Locks the persons until the rows are written, in the order in which all code locks persons. A person that is being
  * merged or deleted gets no row, so that no orphaned rows remain.
  */
 export async function storeHashKeys(

@@ -16,7 +16,6 @@ afterAll(() => fixture.stop());
 
 type Request = Partial<Omit<EvaluationContext, 'stored' | 'now'>>;
 
-/** Loads data for a request and evaluates its flags. Returns the results and the number of queries. */
 async function loadAndEvaluate(
   environmentId: number,
   request: Request,

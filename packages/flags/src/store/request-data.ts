@@ -17,7 +17,7 @@ export interface StoredDataRequest extends Pick<EvaluationContext, 'distinctId' 
   environmentId: number;
   flags: CompiledFlags;
   needed: NeededData;
-  /** Called for each failed query, whose data is then `unavailable`. */
+  /** Called for each failed query. The data that it should have read is then `unavailable`. */
   onFailure(error: unknown): void;
 }
 
@@ -72,7 +72,7 @@ interface HashKeyRequest {
 
 /**
  * Returns the IDs to hash instead of the person's own ID, by flag key. If the request contains the ID before login,
- * stores that ID for all such flags that have no stored ID yet. Stores nothing for unknown persons.
+ * stores that ID for all flags in `flagKeys` that have no stored ID yet. Stores nothing for unknown persons.
  */
 async function findHashKeyOverrides(sql: Sql, request: HashKeyRequest): Promise<ReadonlyMap<string, string>> {
   const { environmentId, distinctId, anonymousDistinctId, flagKeys } = request;

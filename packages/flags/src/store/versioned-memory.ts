@@ -3,9 +3,8 @@
 import { type ProjectChanges, unsubscribedMaxAgeMs } from '@millrace/db/sql';
 import { LRUCache } from 'lru-cache';
 
-/** A value that was derived from an environment's definitions. */
 export interface Versioned<Value> {
-  /** The version of the definitions. */
+  /** The version of the definitions from which the value was derived. */
   version: string;
   value: Value;
   /** Approximate memory size in bytes. */
@@ -35,7 +34,6 @@ export interface VersionedCacheOptions<Value> {
 interface Remembered<Value> extends Versioned<Value> {
   /** When the value was last known to be current. */
   checkedAtMs: number;
-  /** When the last check failed. */
   failedAtMs: number;
   /** Whether a change was announced after the value was loaded. */
   isOutdated: boolean;
@@ -101,8 +99,8 @@ export function createVersionedCache<Value>(options: VersionedCacheOptions<Value
 
   /**
    * Loads a new value if the version has changed.
-   * @param isStillCurrent returns false if a change was announced after the query started, so that its result may be
-   * outdated
+   * @param isStillCurrent returns false if a change was announced after the query started, so that the query's result
+   * may be outdated
    */
   async function lookUp(environmentId: number, isStillCurrent: () => boolean): Promise<Value> {
     const remembered = memory.peek(environmentId);
@@ -118,7 +116,7 @@ export function createVersionedCache<Value>(options: VersionedCacheOptions<Value
       const loaded = await load(environmentId);
       const isOutdated = !isStillCurrent();
       const entry = { ...loaded, checkedAtMs: startedAtMs, failedAtMs: Number.NEGATIVE_INFINITY, isOutdated };
-      // If the database fails now, a possibly outdated value is still better than no value.
+      // While the database fails, a possibly outdated value is better than no value.
       if (!isOutdated || memory.peek(environmentId) === undefined) memory.set(environmentId, entry);
       onLookup('loaded');
       return loaded.value;
@@ -144,7 +142,7 @@ function withPatience<Value>(pending: Promise<Value>, known: Value): Promise<Val
 function createMemory<Value>(maxBytes: number): LRUCache<number, Remembered<Value>> {
   return new LRUCache({
     maxSize: maxBytes,
-    // A value above the size limit is cached alone. Otherwise, every request would create the value again.
+    // Cache a value above the size limit alone. Otherwise, every request would create the value again.
     sizeCalculation: ({ bytes }) => Math.min(Math.max(1, Math.ceil(bytes)), maxBytes),
   });
 }

@@ -34,7 +34,7 @@ export interface EvaluationInput {
   selection?: FlagSelection;
 }
 
-/** Evaluates flags. Returns the value for each key, and the reason as `code:index` or `failed:code`. */
+/** Evaluates flags. Returns each flag's value by key, with the reason as `code:index` or `failed:code`. */
 export function evaluate({
   flags,
   cohorts = [],

@@ -8,7 +8,8 @@ import {
 } from '../index.ts';
 
 /**
- * One case: `[document, category, flag, distinct ID, context, value, reason, payload, SDKs that agree, other results]`.
+ * The columns are `[document, category, flag, distinct ID, context, value, reason, payload, SDKs that agree, other
+ * results]`.
  */
 export type FlagCase = [
   document: number,
@@ -50,7 +51,7 @@ interface CaseFilter {
 
 export const caseFile = JSON.parse(readFileSync(new URL('flag-cases.json', import.meta.url), 'utf8')) as CaseFile;
 
-/** The documents of the case file in the format of stored definitions. The second document has matching version 2. */
+/** The case file's documents as stored definitions. The second document has matching version 2. */
 const caseDefinitions: ProjectDefinitions[] = caseFile.docs.map((document, index) => ({
   flags: withTargetIds(document.flags),
   cohorts: [

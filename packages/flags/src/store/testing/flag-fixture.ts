@@ -5,12 +5,10 @@ import { createFlagRows, type FlagRows } from './flag-rows.ts';
 
 export interface FlagFixture extends FlagRows {
   database: Database;
-  /** Creates an environment for a single test. */
   createEnvironment(): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** Creates a database for a test file. */
 export async function createFlagFixture(): Promise<FlagFixture> {
   const own = await createTestDatabase();
   const logger = createLogger('flag-store-test', 'error');
