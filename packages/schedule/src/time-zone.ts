@@ -3,8 +3,8 @@
 const dayMs = 86_400_000;
 
 /**
- * An instant is a number of milliseconds since 1970. A wall time is a local time that is represented as if it were in
- * UTC.
+ * An instant is a number of milliseconds since the epoch. A wall time is a local time that is represented as if it were
+ * in UTC.
  */
 export interface TimeZone {
   toWallTime(instant: number): number;
@@ -20,7 +20,7 @@ const utc: TimeZone = { toWallTime: (instant) => instant, toInstant: (wallTime) 
 
 /**
  * Returns whether `name` is exactly the name of a current or historical time zone in the IANA database. Rejects an
- * offset such as `+02:00` and a name in another case. Intl accepts both, but other programs would not find them.
+ * offset such as `+02:00` and a name in a different case. Intl accepts both, but other programs would not find them.
  */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/.test(name)) return false;
@@ -55,7 +55,7 @@ export function createTimeZone(name: string): TimeZone {
 }
 
 /**
- * A time range in which the offset of a time zone from UTC does not change. All fields are in milliseconds, and `to` is
+ * A time range in which a time zone's UTC offset does not change. All fields are in milliseconds, and `to` is
  * exclusive.
  */
 export interface OffsetSpan {
@@ -64,10 +64,7 @@ export interface OffsetSpan {
   offset: number;
 }
 
-/**
- * Returns the offsets of a time zone within a time range, in chronological order.
- * @param name see `createTimeZone`
- */
+/** Returns a time zone's offsets within a time range, in chronological order. @param name see `createTimeZone` */
 export function listOffsetSpans(name: string, { from, to }: { from: number; to: number }): OffsetSpan[] {
   const { toWallTime } = createTimeZone(name);
   const offsetAt = (instant: number) => toWallTime(instant) - instant;
@@ -96,10 +93,7 @@ export function listOffsetSpans(name: string, { from, to }: { from: number; to: 
  */
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-/**
- * Returns the cached formatter of a time zone.
- * @throws RangeError if the time zone does not exist
- */
+/** @throws RangeError if the time zone does not exist */
 function formatterOf(name: string): Intl.DateTimeFormat {
   const known = formatters.get(name);
   if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-// `npm run release`: builds and publishes all parts of a release. See packages/stack/src/release.ts.
+// `npm run release`: builds and publishes a release. See packages/stack/src/release.ts.
 import { runCommand } from './prepare/run-command.mjs';
 
 await runCommand('../../src/release.ts');

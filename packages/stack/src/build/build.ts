@@ -13,7 +13,7 @@ import { allInOne, programs, services } from './programs.ts';
 /**
  * `pnpm build`: builds every service and the command-line client into `dist/`, together with the migrations. An image
  * needs only this directory and Node.js (`node dist/ingest-gateway.mjs`). Also builds each library for web pages into
- * its own `dist/`, from which `npm pack` creates the package.
+ * the library's `dist/`, from which `npm pack` creates the package.
  */
 export const main: Command = async ({ progress, root }) => {
   await progress.step(`Building ${Object.keys(programs(root)).join(', ')}`, () =>
@@ -21,7 +21,7 @@ export const main: Command = async ({ progress, root }) => {
   );
   await progress.step(`Building ${libraries.map(({ directory }) => directory).join(', ')}`, async () => {
     for (const library of libraries) await buildLibrary(root, library, join(root, library.directory, 'dist'));
-    // Otherwise, esbuild's child process would keep this process alive.
+    // Stop esbuild's child process, which would keep this process alive.
     await stop();
   });
   return 0;
@@ -30,7 +30,7 @@ export const main: Command = async ({ progress, root }) => {
 /**
  * Builds every program, the browser library that the gateway serves, the console and the migrations into one directory.
  * @param outDirectory emptied first
- * @returns the source files that are part of the programs, as paths relative to the root
+ * @returns the source files of all programs, as paths relative to the root
  */
 export async function buildPrograms(root: string, outDirectory: string): Promise<string[]> {
   const all = programs(root);
@@ -55,7 +55,7 @@ const require = createRequireForLibraries(import.meta.url);`;
  * `chunks/`, and packages that cannot be bundled in `node_modules/`. The result needs only Node.js to run.
  * @param entries path relative to the root by program name
  * @param outDirectory emptied first
- * @returns the source files that are part of the programs, as paths relative to the root
+ * @returns the source files of all programs, as paths relative to the root
  */
 export async function bundlePrograms(
   root: string,
@@ -74,7 +74,7 @@ export async function bundlePrograms(
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    // Source maps let stack traces show source files and lines. The bundle itself does not contain the sources.
+    // Source maps let stack traces show source files and lines. The bundle does not contain the sources.
     sourcemap: 'linked',
     sourcesContent: false,
     external: unbundledPatterns,
@@ -82,21 +82,20 @@ export async function bundlePrograms(
     logLevel: 'warning',
     metafile: true,
   });
-  // Otherwise, esbuild's child process would keep its memory and keep this process alive.
+  // Stop esbuild's child process, which would keep its memory and keep this process alive.
   await stop();
   await copyUnbundledPackages(root, outDirectory);
-  // Charts in report emails are rendered with these fonts.
+  // Charts in report emails use these fonts.
   await cp(join(root, 'packages/reports/fonts'), join(outDirectory, 'fonts'), { recursive: true });
   return [...new Set(Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs)))].sort();
 }
 
-/** Returns the name of a service's bundle, which the file with the service's name loads. */
 export const serviceFile = (name: string) => `${name}-service`;
 
 /**
- * Writes `<name>.mjs` of each service, which handles signals and then loads the service. In a container, process 1
+ * Writes each service's `<name>.mjs`, which handles signals and then loads the service. In a container, process 1
  * receives only signals for which it has a handler. Without this file, a pod that is deleted while its service is
- * loading would end only after its grace period. `runProcess` replaces the handlers later.
+ * loading would end only after its grace period. `runProcess` replaces the handlers when the service starts.
  */
 export async function writeEntries(outDirectory: string, names: readonly string[]): Promise<void> {
   await Promise.all(names.map((name) => writeFile(join(outDirectory, `${name}.mjs`), entryOf(name))));
@@ -111,7 +110,8 @@ await import('./${serviceFile(name)}.mjs');
 
 /**
  * Packages that cannot be bundled, and the packages that depend on them. A package cannot be bundled if it contains
- * native code or WebAssembly files, or is found by path at run time. These packages are copied to `node_modules/`.
+ * native code or WebAssembly files, or is found by path at run time. All of these packages are copied to
+ * `node_modules/`.
  */
 const carried: Record<string, string> = {
   // packages/event-log replaces kafkajs's produce request (kafka/kafkajs-internals).
@@ -136,7 +136,7 @@ export function listUnbundledPackages(root: string): Map<string, string> {
 }
 
 /**
- * Returns the names and versions of a package's platform-specific builds, of which the package loads one at run time.
+ * Returns the names and versions of a package's platform-specific builds, one of which the package loads at run time.
  */
 export async function readPlatformBuilds(source: string): Promise<Record<string, string>> {
   const { optionalDependencies = {} } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as {

@@ -12,7 +12,7 @@ export const allInOne = 'all-in-one';
 export function programs(root: string): Record<string, string> {
   const entries = {
     ...Object.fromEntries([...services, allInOne].map((name) => [name, `services/${name}/src/main.ts`])),
-    // A worker thread of the gateway, whose file must be in the same directory as the gateway's.
+    // The gateway's worker thread, whose file must be in the gateway's directory.
     'ingest-gateway-body-worker': 'services/ingest-gateway/src/capture/body-worker.ts',
     millrace: 'packages/cli/src/main.ts',
   };

@@ -55,13 +55,12 @@ const programs: { name: string; program: string; arguments: string[] }[] = [
   { name: 'spelling (cspell)', program: 'cspell', arguments: ['lint', '--config=.cspell.json', '--no-progress'] },
 ];
 
-/** A check's result. Any status except 0 means failure. */
+/** A status other than 0 means failure. */
 interface Outcome {
   status: number;
   output: string;
 }
 
-/** `pnpm check`: runs all checks and prints their output. Fails if any check fails. */
 export const main: Command = async ({ progress, root }) => {
   async function run(name: string, check: () => Promise<Outcome>): Promise<Outcome & { name: string }> {
     const startedAt = Date.now();

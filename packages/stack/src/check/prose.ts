@@ -26,7 +26,7 @@ interface Passage {
   text: string;
 }
 
-/** The texts outside documents that people read. */
+/** Files other than documents whose text people read. */
 const areas: readonly { folders: string[]; endings: string[]; read: (source: string, path: string) => Passage[] }[] = [
   { folders: ['packages', 'services'], endings: ['README.md'], read: proseOfMarkdown },
   { folders: ['packages', 'services'], endings: ['.ts', '.tsx'], read: textsOfProgram },
@@ -89,7 +89,6 @@ function textsOfProgram(source: string, path: string): Passage[] {
   return passages;
 }
 
-/** Returns the titles of tests and test groups: `it('…')`, `describe('…')`, and `….each(…)('…')`. */
 function titlesOfTests(source: string, path: string): Passage[] {
   const passages: Passage[] = [];
   let line = 1;

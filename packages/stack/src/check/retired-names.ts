@@ -1,4 +1,4 @@
-// Retired names that only a glossary explained. A check prevents their use.
+// Names that are no longer used, because only a glossary explained them. A check reports each use.
 
 import { readSourceFiles } from '../docs/documents.ts';
 

@@ -17,7 +17,7 @@ const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const directory = join(root, 'deploy/compose');
 const readYaml = async (path: string) => parse(await readFile(join(directory, path), 'utf8'));
 
-/** The default port of each service (docs/configuration.md). */
+/** Each service's default port (docs/configuration.md). */
 const listensAt = { 'ingest-gateway': 8000, 'management-api': 8010, 'event-consumer': 8001, 'delivery-worker': 8021 };
 
 /** Converts a duration in Go's format, such as `35s` or `1m5s`, to seconds. */
@@ -29,7 +29,7 @@ const secondsOf = (text = '') => {
 const unavailable = await findComposeLoaderProblem();
 if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${unavailable}\n`);
 
-// These tests are skipped if Docker Compose is unavailable. CI fails on skipped tests.
+// Skip these tests if Docker Compose is unavailable. In CI, a skipped test fails the build.
 (unavailable === '' ? describe : describe.skip)('the Compose file', () => {
   let project: ComposeProject;
   let configuration: string;

@@ -19,7 +19,7 @@ export interface ConfigSchema {
   required?: string[];
 }
 
-/** Returns the settings of each service, in the order of `services`, and those of the all-in-one program. */
+/** Returns each service's settings, in the order of `services`, and the all-in-one program's settings. */
 export async function readConfigSchemas(root: string): Promise<Record<string, ConfigSchema>> {
   const entries: [string, ConfigSchema][] = [];
   for (const service of [...services, allInOne]) {
@@ -80,7 +80,10 @@ function row(field: string, setting: Setting, { required = [] }: ConfigSchema): 
   return [name, defaultOf(setting, required.includes(field)), allowed(setting), toSentences(setting.description)];
 }
 
-/** Error messages contain descriptions in parentheses, so they start in lower case and have no final period. */
+/**
+ * Converts a setting's description to sentences. Error messages contain the description in parentheses, so it starts in
+ * lower case and has no final period.
+ */
 export function toSentences(description: string): string {
   return `${description.charAt(0).toUpperCase()}${description.slice(1)}.`;
 }

@@ -52,7 +52,6 @@ const onOneLine = (source: string) => source.replace(/\n\s*(?:\*|\/\/|--)?\s*/g,
 export interface RepositoryTexts {
   /** Documents for readers, in the repository root, `docs/`, `deploy/` and `examples/`. */
   pages: SourceFile[];
-  /** All other files, which may reference documents. */
   sources: SourceFile[];
 }
 
@@ -80,7 +79,7 @@ async function filesAtTheTop(root: string, wanted: readonly string[]): Promise<S
 }
 
 export interface SourceFile {
-  /** The path relative to the repository root, with slashes. */
+  /** Path relative to the repository root, with slashes. */
   path: string;
   text: string;
 }

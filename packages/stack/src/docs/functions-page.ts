@@ -24,7 +24,7 @@ This page lists the functions that SQL queries and expressions can call. See [SQ
 the page from the function table. The results are the same with PostgreSQL and with ClickHouse.
 `;
 
-/** Generates docs/sql-functions.md with each function's arguments and result, from the SQL function table. */
+/** Generates docs/sql-functions.md, with each function's arguments and result, from the table of SQL functions. */
 export async function generateFunctionsPage(root: string): Promise<string> {
   const table = (await importSource(root, 'packages/insights/src/sql/functions/index.ts')) as unknown as FunctionTable;
   const { kindName } = (await importSource(

@@ -57,7 +57,7 @@ interface Registration {
 }
 
 const call = /metrics\??\.(counter|gauge|histogram)\(/g;
-/** Matches a table row for gauges that differ only in name and help text. */
+/** A table row for gauges that differ only in name and help text. */
 const gaugeRow = /\[\s*('millrace_\w+'),\s*('[^']*'|"[^"]*"),/g;
 
 /**

@@ -6,7 +6,6 @@ import { readSourceFiles } from './documents.ts';
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../../..');
 const read = (path: string) => readFile(join(root, path), 'utf8');
 
-/** Returns the rows of all tables of a page, without their headers. */
 async function tableRows(path: string): Promise<string[][]> {
   const lines = (await read(path)).split('\n').filter((line) => line.startsWith('|'));
   return lines
@@ -25,7 +24,7 @@ describe('documented error codes', () => {
     'services/management-api/src',
     ...['accounts', 'http', 'insights', 'flags'].map((name) => `packages/${name}/src`),
   ];
-  /** Codes that are not in the table: those of SCIM, and those that are replaced before a client could see them. */
+  /** Codes that are not in the table: SCIM's codes, and codes that are replaced before a client could see them. */
   const isNotInErrors = new Set(['uniqueness', 'invalidValue', 'quota_limited', 'slow']);
   let source: string;
   let documented: Set<string>;
@@ -75,7 +74,6 @@ describe('documented limits', () => {
 
   const api = 'services/management-api/src';
   const gateway = 'services/ingest-gateway/src';
-  /** The constants of limits that have no setting. */
   const constants: Record<string, [path: string, name: string]> = {
     'Nesting of the JSON of an event': [`${gateway}/json/scan.ts`, 'maxNesting'],
     'JSON values in one request': [`${gateway}/body/outline.ts`, 'maxValues'],
@@ -140,7 +138,7 @@ describe('documented limits', () => {
     'Invites in one request': [`${api}/identity/invites/rules.ts`, 'maxInvites'],
     'Certificates of a SAML provider': ['packages/accounts/src/domains/saml-certificates.ts', 'maxCertificates'],
   };
-  /** Constants whose unit is that of the page. All others are in bytes. */
+  /** Constants in the same unit as the page. All other constants are in bytes. */
   const inUnits: Record<string, number> = { maxKiB: 2 ** 10, maxMebibytes: 2 ** 20 };
 
   test('a documented limit without a setting equals its constant', async () => {

@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import { createTestDatabase, createTestTenant, type TestDatabase } from '@millrace/testing';
 import pg from 'pg';
 
-/** Runs the SQL in this guide in order: views, role, queries, removal. */
 const page = new URL('../../../../docs/guides/grafana-metabase.md', import.meta.url);
 
 /** The name is unique, because other tests use the same server, and all databases of a server share its roles. */
@@ -15,7 +14,6 @@ let reader: pg.Client;
 let queries: string[];
 let removal: string;
 
-/** Expands Grafana's macros like Grafana does. */
 function expandMacros(query: string): string {
   return query
     .replace('$__timeGroupAlias(timestamp, $__interval)', `date_bin('1 hour', timestamp, 'epoch') AS "time"`)

@@ -11,7 +11,7 @@ type JsonSchema = { [keyword: string]: unknown };
 const text: JsonSchema = { type: 'string' };
 const flag: JsonSchema = { type: 'boolean' };
 const texts: JsonSchema = { type: 'array', items: text };
-/** A value that is passed unchanged to Kubernetes, which validates it. */
+/** An object that is passed unchanged to Kubernetes, which validates it. */
 const anyMap: JsonSchema = { type: 'object' };
 const anyMaps: JsonSchema = { type: 'array', items: anyMap };
 /** Labels and annotations. Kubernetes rejects unquoted numbers and booleans. */
@@ -34,9 +34,9 @@ const variables: JsonSchema = {
 };
 /** A network in CIDR notation, such as 10.0.0.0/8. */
 const network: JsonSchema = shaped('^[0-9a-fA-F:.]+/[0-9]{1,3}$');
-/** Schema for a key in a Secret or ConfigMap, which may be empty. */
+/** A key in a Secret or ConfigMap, which may be empty. */
 const keyName: JsonSchema = shaped('^[-._a-zA-Z0-9]*$');
-/** Schema for a Kubernetes object name, which may be empty. */
+/** A Kubernetes object name, which may be empty. */
 const objectName: JsonSchema = shaped('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$');
 
 function shaped(pattern: string): JsonSchema {
@@ -134,8 +134,8 @@ function componentSchemas(configs: Record<string, ConfigSchema>): Record<string,
 }
 
 /**
- * Patterns of variables that the chart sets from its own values: settings that several services share, the addresses of
- * stores, and settings that the chart itself requires.
+ * Patterns of variables that the chart sets from its own values: settings that several services share, URLs of stores,
+ * and settings that the chart itself requires.
  */
 const setByChart = [
   /^(INGEST|API|HEALTH|METRICS)_PORT$/,
@@ -191,8 +191,8 @@ async function defaults(root: string): Promise<unknown> {
 }
 
 /**
- * Makes values with a default required. Such a value can be changed but not removed (with `null`), because templates
- * rely on it. Settings of services and values that are passed to pods can be removed.
+ * Makes values with a default required. Users can change such a value but not remove it (with `null`), because
+ * templates rely on it. Settings of services and values that are passed to pods can be removed.
  */
 function requireDefaults(schema: JsonSchema, usual: unknown): JsonSchema {
   const fields = schema.properties as Record<string, JsonSchema> | undefined;
@@ -216,7 +216,7 @@ function isMap(value: unknown): value is Record<string, unknown> {
 
 function values(configs: Record<string, ConfigSchema>): Record<string, JsonSchema> {
   return {
-    // The values of a parent chart.
+    // The parent chart's values.
     global: anyMap,
     nameOverride: text,
     fullnameOverride: text,
@@ -317,7 +317,6 @@ const seen: Record<string, JsonSchema> = {
 const ca = object({ secret: objectName, configMap: objectName, key: keyName });
 const client = object({ secret: objectName, certKey: keyName, keyKey: keyName });
 
-/** The values for the addresses of PostgreSQL, the event log, Kafka and Redis. */
 const storeSchemas: Record<string, JsonSchema> = {
   postgresql: object({
     url: text,

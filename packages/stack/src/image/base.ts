@@ -75,11 +75,11 @@ export async function readLockfile(root: string): Promise<Lockfile> {
   };
 }
 
-/** Platform-dependent names, in the spelling of each ecosystem. */
+/** A platform's names in the ecosystems of Docker, npm and Debian. */
 export interface Platform {
   architecture: 'amd64' | 'arm64';
   cpu: 'x64' | 'arm64';
-  /** The name of Debian's library directory, `/usr/lib/<triplet>`. */
+  /** Name of Debian's library directory, `/usr/lib/<triplet>`. */
   triplet: string;
   /**
    * The path at which programs look for the dynamic loader. The loader itself is among the libraries, under the same
@@ -110,10 +110,7 @@ export function detectPlatform(): Platform {
   return own;
 }
 
-/**
- * Parses a list of platforms.
- * @param list in Docker's format: `linux/amd64,linux/arm64`
- */
+/** @param list in Docker's format: `linux/amd64,linux/arm64` */
 export function parsePlatforms(list: string): Platform[] {
   const parsed = list.split(',').map((name) => {
     const platform = platforms.find(({ architecture }) => name.trim() === `linux/${architecture}`);
@@ -126,7 +123,7 @@ export function parsePlatforms(list: string): Platform[] {
 export const sha256 = (content: Buffer | string): string => createHash('sha256').update(content).digest('hex');
 
 /**
- * Returns the pinned files by path. Each file is verified by its hash, so it can be read from the cache, from this
+ * Returns the pinned files by path. Because each file is verified by its hash, it can be read from the cache, from this
  * machine if the same package is installed, or otherwise from Debian's archive.
  */
 export async function readDebianFiles(
@@ -194,17 +191,14 @@ async function readIf(path: string, hash: string): Promise<Buffer | null> {
 interface DebianArchive {
   /** Returns the output of `apt-cache show` for the newest version. */
   show(name: string): Promise<string>;
-  /**
-   * Unpacks one package for `readUnpackedFile`.
-   * @returns the directory of the package, which `close` deletes
-   */
+  /** Unpacks one package for `readUnpackedFile`. @returns the package's directory, which `close` deletes */
   unpack(name: string, version: string): Promise<string>;
   close(): Promise<void>;
 }
 
 /**
- * Opens the archive with separate package lists. The lists of the machine are not changed, root is not required, and
- * packages for another processor are available.
+ * Opens the archive with separate package lists. The machine's lists are not changed, root is not required, and
+ * packages for a different processor are available.
  * @throws SetupProblem if apt is missing or cannot reach an archive
  */
 export async function openDebianArchive({ architecture }: Platform): Promise<DebianArchive> {

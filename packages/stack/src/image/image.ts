@@ -59,10 +59,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   return 0;
 };
 
-/**
- * Packs the image of each platform into one archive.
- * @returns the digest of each platform's image
- */
+/** Packs each platform's image into one archive. @returns the digest of each platform's image */
 export async function packImages(
   output: string,
   { trees, labels, repository }: { trees: readonly ImageTree[]; labels: Labels; repository: string },
@@ -88,8 +85,8 @@ async function writeFolders(folder: string, trees: readonly ImageTree[]): Promis
 }
 
 /**
- * Returns labels about the origin of the image. The date is that of the commit, so that the same commit always gives
- * the same image. Without git history, `SOURCE_DATE_EPOCH` and `REVISION` are used.
+ * Returns labels about the image's origin. The date is the commit's, so that the same commit always gives the same
+ * image. Without git history, `SOURCE_DATE_EPOCH` and `REVISION` are used.
  * @throws SetupProblem if `SOURCE_DATE_EPOCH` is not a number
  */
 export async function readImageLabels(root: string): Promise<Labels> {
@@ -121,7 +118,7 @@ export async function buildImageTrees(
   root: string,
   { platforms, labels, progress }: { platforms: readonly Platform[]; labels: Labels; progress: Progress },
 ): Promise<ImageTree[]> {
-  // Build inside the repository, so that source maps contain relative paths instead of the user's directories.
+  // Build inside the repository, so that source maps contain relative paths and not the user's directories.
   await mkdir(join(root, '.millrace'), { recursive: true });
   const dist = await mkdtemp(join(root, '.millrace', 'dist-'));
   try {

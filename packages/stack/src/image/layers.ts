@@ -76,7 +76,7 @@ export async function packagesLayer(root: string, lockfile: Lockfile, platform: 
 }
 
 export async function programsLayer(dist: string, documents: Record<string, string>): Promise<Tree> {
-  // The image has no shell, so the file's first line names the interpreter for the kernel to start.
+  // The first line names the interpreter, because the image has no shell that could start the script.
   const tree: Tree = new Map([['usr/bin/millrace', file("#!/usr/bin/node\nimport('/app/millrace.mjs');\n", 0o755)]]);
   await addFolder(tree, 'app', { folder: dist });
   for (const [path, text] of Object.entries(documents)) tree.set(path, file(text));
@@ -110,7 +110,7 @@ interface FolderOptions {
   withPackages?: boolean;
 }
 
-/** Adds the files and links of a local directory to the tree at `path`. */
+/** Adds a local directory's files and links to the tree at `path`. */
 export async function addFolder(
   tree: Tree,
   path: string,

@@ -10,14 +10,14 @@ import type { Platform } from './base.ts';
 import { type Entry, nonroot, sortEntries, type Tree } from './layers.ts';
 
 interface ImageName {
-  /** The image name including the registry: `docker.io/millrace/millrace`. */
+  /** Image name including the registry: `docker.io/millrace/millrace`. */
   repository: string;
   tag: string;
 }
 
 export interface Labels {
   version: string;
-  /** When the sources last changed, in ISO 8601 format. */
+  /** When the sources last changed, in ISO 8601. */
   created: string;
   /** The commit hash, or an empty string if unknown. */
   revision: string;
@@ -52,10 +52,7 @@ const programs = {
   WorkingDir: '/app',
 };
 
-/**
- * Creates the image of one platform.
- * @param layers layers with titles, starting with the lowest one
- */
+/** Creates one platform's image. @param layers layers with titles, lowest first */
 export function platformImage(platform: Platform, { layers, labels, runs = programs }: ImageContent): PlatformImage {
   const config = jsonBlob({
     architecture: platform.architecture,
@@ -95,7 +92,7 @@ const descriptor = (mediaType: string, { digest, content }: Blob) => ({ mediaTyp
 
 /**
  * Returns the files of an archive for `ctr image import`, `docker load` and `skopeo copy oci-archive:`, by path. The
- * archive is an OCI image layout, with a manifest for Docker that describes the image of the first platform.
+ * archive is an OCI image layout, with a manifest for Docker that describes the first platform's image.
  */
 function imageLayout({ repository, tag }: ImageName, images: readonly PlatformImage[]): Map<string, Buffer> {
   const manifests = images.map(({ platform, manifest }) => ({
@@ -133,7 +130,7 @@ export async function writeArchive(file: string, name: ImageName, images: readon
   await writeFile(file, await tarOf(entries.map((entry) => ({ ...entry, type: 'file' as const, mode: 0o644 }))));
 }
 
-/** A file of an image, named by its content hash. */
+/** An image file, named by its content hash. */
 interface Blob {
   digest: string;
   content: Buffer;
@@ -180,7 +177,7 @@ const contentOf = (entry: Entry): Buffer => (entry.kind === 'file' ? entry.conte
 
 /**
  * Compresses with a JavaScript library, because the output of zlib in Node.js depends on the processor and the version.
- * Compressing the layer of Node.js takes five seconds, so results are cached.
+ * Compressing the Node.js layer takes five seconds, so results are cached.
  */
 async function compressed(tar: Buffer, diffId: string): Promise<Buffer> {
   const cached = join(findCacheDirectory(), 'layers', diffId.replace(':', '-'));

@@ -15,8 +15,8 @@ export interface ImageContents {
 }
 
 /**
- * Creates the bill of materials in CycloneDX 1.6. It lists the packages in the programs and next to them, instead of
- * the whole lockfile, which mostly contains test tools.
+ * Creates the bill of materials in CycloneDX 1.6. Lists only the packages in the programs and next to them, because the
+ * lockfile mostly contains test tools.
  */
 export function createSbom({ platform, base, debianRelease, packages }: ImageContents, labels: Labels): string {
   const { node, debian } = base;
@@ -82,7 +82,7 @@ interface BundledPackage {
 
 /**
  * Lists the third-party packages in the programs.
- * @param bundled source files that are part of the programs, as paths relative to the root
+ * @param bundled source files of the programs, as paths relative to the root
  */
 export async function listBundledPackages(root: string, bundled: readonly string[]): Promise<BundledPackage[]> {
   const folders = new Set([

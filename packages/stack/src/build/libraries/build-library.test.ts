@@ -16,7 +16,7 @@ import { buildLibrary, libraries } from './libraries.ts';
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../../../../..');
 
-/** The directory of an application that has installed both libraries and React. */
+/** Directory of an application that has installed both libraries and React. */
 let application: string;
 const installed = (name: string) => join(application, 'node_modules', name);
 
@@ -152,7 +152,6 @@ it('the react library also works as a script, with React and the client from the
   expect(page.MillraceReact?.PostHogContext._currentValue.client).toBe(page.posthog);
 });
 
-/** Bundles a module like common bundlers do for an application. */
 async function bundle(contents: string, external: string[] = []): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: application },
@@ -189,7 +188,6 @@ it('an application that uses both import and require shares one client and one c
   expect(stdout.trim()).toBe('true,true');
 });
 
-/** Compresses code like application servers do. */
 const gzip = async (code: Promise<string>) => gzipSync(await code, { level: 9 });
 
 /**

@@ -7,16 +7,16 @@ import { type Code, minifyCode } from '@millrace/browser/minify-code';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { runProgram } from '../../run-program.ts';
 
-/** A library that applications install. The `exports` in its package.json are the entries that are built. */
+/** A library that applications install. The `exports` in its package.json determine which entries are built. */
 export interface Library {
   directory: string;
-  /** The global variable names in the UMD builds: one for each entry, and one for each import. */
+  /** Global variable names in the UMD builds: one for each entry, and one for each import. */
   globals: { entries: Record<string, string>; imports: Record<string, string> };
   options?: BuildOptions;
   directive?: string;
   /** Entries with side effects, which bundlers must keep even if the application uses none of their exports. */
   sideEffects: string[];
-  /** The path of the script for pages that do not use modules. */
+  /** Path of the script for pages that do not use modules. */
   script: string;
 }
 
@@ -34,15 +34,14 @@ export const libraries: Library[] = [
       entries: { index: 'MillraceReact', slim: 'MillraceReact', surveys: 'MillraceReactSurveys' },
       imports: { react: 'React', '@millrace/browser': '{ posthog: root.posthog }', './index.js': 'MillraceReact' },
     },
-    // This directive makes frameworks with server components also send the components to the browser.
+    // With this directive, frameworks with server components also send the components to the browser.
     directive: "'use client';",
-    // This entry sets the client that hooks use without a provider.
+    // `index` sets the client that hooks use without a provider.
     sideEffects: ['index'],
     script: './umd/index.js',
   },
 ];
 
-/** Fields of the library's package.json in the repository. */
 export interface SourceManifest {
   name: string;
   version: string;
@@ -103,7 +102,7 @@ function packedManifests(
       },
       ...(peerDependencies && { peerDependencies }),
     },
-    // This file makes Node.js treat the other files in the folder as CommonJS.
+    // This file makes Node.js treat the folder's `.js` files as CommonJS.
     'umd/package.json': { type: 'commonjs' },
     // Resolvers that do not support `exports` look for a directory with the entry's name.
     ...Object.fromEntries(
@@ -149,7 +148,7 @@ export async function buildLibrary(root: string, library: Library, outDirectory:
   }
 }
 
-/** Writes the script for pages that do not use modules, which the gateway serves too. */
+/** Writes the script for pages that do not use modules. The gateway serves the script too. */
 async function writeScript(outDirectory: string): Promise<void> {
   const { code, sourceMap } = await bundleScript('array.js');
   await writeFile(join(outDirectory, 'array.js'), `${code.trimEnd()}\n//# sourceMappingURL=array.js.map\n`);
@@ -310,7 +309,7 @@ async function bundleUmd(
 }
 
 /**
- * Makes other entries use the React context of the main entry. With a separate context, their hooks would not find the
+ * Makes all entries use the main entry's React context. With a separate context, their hooks would not find the
  * provider.
  */
 const contextOfMainEntry: Plugin = {
@@ -321,8 +320,8 @@ const contextOfMainEntry: Plugin = {
 };
 
 /**
- * Returns code that is added after the module. The code never runs. It declares the exports for tools that only parse
- * the file, such as Node.js and TypeScript.
+ * Returns code that is added after the module. It never runs, and declares the exports for tools that only parse the
+ * file, such as Node.js and TypeScript.
  */
 function umdFoot(names: string[]): string {
   const exports = names.map((name) => `exports.${name} = 0;`).join(' ');
@@ -330,8 +329,8 @@ function umdFoot(names: string[]): string {
 }
 
 /**
- * Returns code that is added before the module. It loads the module with `require`, or otherwise with global variables
- * for its imports and exports.
+ * Returns code that is added before the module. It loads the module with `require` if available, or else with global
+ * variables for its imports and exports.
  */
 function umdHead(global: string, imports: Record<string, string>): string {
   const globals = Object.entries(imports).map(
