@@ -54,7 +54,7 @@ describe('drawInsight', () => {
     expect([colorOf({}), colorOf({ isIncreaseBad: true })]).toEqual(['#1e7a4c', '#b3372f']);
   });
 
-  it("uses the console's colors, with the neutral color for a breakdown's \"other\" values", () => {
+  it('uses the console\'s colors, with the neutral color for a breakdown\'s "other" values', () => {
     const svg = draw([series('a'), series('b', { breakdown_value: '$$_posthog_breakdown_other_$$' })]);
     expect(svg).toContain(`stroke="${seriesColors.light[0]}"`);
     expect(svg).toContain(`stroke="${otherColor.light}"`);

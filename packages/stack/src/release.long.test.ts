@@ -63,7 +63,7 @@ test('Helm can show and render the chart', async () => {
   const stores = ['postgresql.url=postgresql://m:s@db:5432/m', 'kafka.brokers={kafka:9092}'];
   const rendered = async (source: string) => {
     const words = ['template', 'm', source, ...stores.flatMap((one) => ['--set', one])];
-    // Each rendering generates these values again.
+    // Each rendering generates new secrets.
     return (await run(helm, words, { maxBuffer: 1e8 })).stdout.replaceAll(/(SECRETS_KEY|TOKEN_SECRET): .+/g, '$1');
   };
   const stdout = await rendered(file);

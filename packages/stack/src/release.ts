@@ -68,7 +68,7 @@ const filesOf = ({ version, output }: Made) => ({
   packages: ['browser', 'react'].map((name) => join(output, `millrace-${name}-${version}.tgz`)),
 });
 
-/** Returns the version that all published parts share. @throws SetupProblem if the versions differ */
+/** Returns the version that all published packages share. @throws SetupProblem if the versions differ */
 async function commonVersion(root: string): Promise<string> {
   const manifests = ['package.json', ...libraries.map(({ directory }) => `${directory}/package.json`)];
   const versions: [file: string, version: string][] = [];
@@ -84,8 +84,8 @@ async function commonVersion(root: string): Promise<string> {
 }
 
 /**
- * Returns the version's section of the changelog. Links to files of the repository would not work elsewhere, so only
- * their text is kept.
+ * Returns the version's section of the changelog. Replaces links to files of the repository with their text, because
+ * they would not work elsewhere.
  */
 async function notesOf(root: string, version: string): Promise<string> {
   const sections = (await readFile(join(root, changelog), 'utf8')).split(/^(?=## )/m);
@@ -121,7 +121,7 @@ async function packLibraries(root: string, { output }: Made): Promise<void> {
   try {
     const folders = libraries.map(({ directory }) => join(built, directory));
     for (const [at, library] of libraries.entries()) await buildLibrary(root, library, String(folders[at]));
-    // Otherwise, esbuild's child process would keep this process alive.
+    // Stop esbuild's child process, which would keep this process alive.
     await stop();
     const words = ['pack', '--ignore-scripts', '--loglevel=error', '--pack-destination', output, ...folders];
     const { status, output: npmOutput } = await runProgram('npm', words, { cwd: built });
@@ -190,10 +190,7 @@ export async function publish(made: Made, env: NodeJS.ProcessEnv): Promise<void>
   await run(['gh', 'release', 'create', `v${version}`, '--notes-file', join(output, notesFile), ...files]);
 }
 
-/**
- * Runs a program.
- * @throws SetupProblem if the program fails. The program itself prints the reason.
- */
+/** Runs a program. @throws SetupProblem if the program fails. The program itself prints the reason. */
 async function runOrFail(
   [program = '', ...words]: string[],
   { env, input }: { env: NodeJS.ProcessEnv; input: string | undefined },

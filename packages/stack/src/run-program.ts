@@ -56,7 +56,7 @@ export interface SystemUser {
 /**
  * Returns the user who runs PostgreSQL, because PostgreSQL refuses to run as root. Returns undefined if this process is
  * not root.
- * @throws SetupProblem if this process is root but cannot switch to another user
+ * @throws SetupProblem if this process is root but cannot switch to a different user
  */
 export function findUnprivilegedUser(): SystemUser | undefined {
   if (process.getuid?.() !== 0) return undefined;

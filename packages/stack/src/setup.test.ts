@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url';
 const bin = fileURLToPath(new URL('../bin/', import.meta.url));
 const { NODE_OPTIONS: _jestOptions, ...env } = process.env;
 
-/** Runs a Node.js program like a user would, and returns its output. */
 const run = (...words: string[]) => runWith({}, ...words);
 
 function runWith(settings: Record<string, string>, ...words: string[]) {

@@ -16,7 +16,6 @@ import {
   uniqueTopicPrefix,
 } from '@millrace/testing';
 
-/** Runs the process as `npm start` and small installations do. */
 let programs: CompiledPrograms;
 let testDatabase: TestDatabase;
 let tenant: TestTenant;

@@ -23,8 +23,8 @@ import {
 import { isTracingEnabled } from '@millrace/runtime/tracing';
 import { readAllConfig } from './read-config.ts';
 
-// All services share one heap, of which only a small part is in use. By default, the heap grows to four times the size
-// of that part before garbage collection, which takes memory from other processes (docs/decisions/032-one-process.md).
+// All services share one heap, most of which is unused. By default, the heap grows to four times its used size before
+// garbage collection, which takes memory from other processes (docs/decisions/032-one-process.md).
 setFlagsFromString('--heap-growing-percent=100');
 
 const configs = readAllConfig(readEnvironment());

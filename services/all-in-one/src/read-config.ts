@@ -1,7 +1,4 @@
-/**
- * Reads the settings of all services and of the process from one environment, and rejects those that contradict each
- * other.
- */
+/** Reads the settings of all services and of the process from one environment, and rejects contradictory settings. */
 
 import { deliveryWorker } from '@millrace/delivery-worker/start';
 import { eventConsumer } from '@millrace/event-consumer/start';
@@ -13,7 +10,6 @@ import { allInOneConfigSchema } from './config.ts';
 type Environment = Record<string, string | undefined>;
 
 /**
- * Reads the settings of all services.
  * @throws ConfigError with the errors of all services without duplicates, and with conflicts between services in the
  * same process
  */
@@ -43,7 +39,7 @@ export function readAllConfig(env: Environment) {
 const prefixOf = (service: string) => `${service.replaceAll('-', '_').toUpperCase()}_`;
 
 /**
- * Returns the settings of one service. A setting with the name of a service as prefix applies only to that service:
+ * Returns one service's settings. A setting prefixed with a service's name applies only to that service:
  * `DELIVERY_WORKER_DATABASE_POOL_SIZE` replaces `DATABASE_POOL_SIZE`.
  */
 function settingsFor(service: string, env: Environment): Environment {

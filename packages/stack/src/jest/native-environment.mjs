@@ -1,14 +1,14 @@
-// The environment in which Jest runs test files. All files of a worker share one process and the modules that it has
-// loaded.
+// The environment in which Jest runs test files. All of a worker's test files share one process and the modules that it
+// has loaded.
 
 import { isDeepStrictEqual } from 'node:util';
 import { findHiddenVariables } from '../test/needs-by-name.ts';
 import { workerFixtures } from './worker-fixtures.cjs';
 
-/** The unavailable servers, by the variable that would contain each one's address (src/test/run-tests.ts). */
+/** The unavailable servers, each by the environment variable that would contain its address (src/test/run-tests.ts). */
 const missing = (process.env.MILLRACE_MISSING ?? '').split(',').filter(Boolean);
 
-/** jest-runner replaces `process.exit` for each file with a function that first prints a stack trace. */
+/** jest-runner replaces `process.exit` for each file with a function that prints a stack trace before it exits. */
 const exitProcess = process.exit;
 
 /** Recognizes the error that `testServers()` of test-e2e/testing throws if a test requests an unavailable server. */
@@ -19,8 +19,7 @@ const isAboutMissing = (error) => {
 
 /**
  * Runs tests in the realm of this process, which they share with the test files that run afterwards. A file fails if it
- * does not restore the state of the process. A test that fails because its server is unavailable is reported as
- * skipped.
+ * does not restore the process's state. A test that fails because its server is unavailable is reported as skipped.
  */
 export default class NativeEnvironment {
   global = globalThis;
@@ -35,8 +34,8 @@ export default class NativeEnvironment {
   }
 
   async setup() {
-    // Without this line, jest would translate each line of each stack trace with source maps. That is not necessary,
-    // because stripping types changes no lines or columns.
+    // Without this line, jest would translate stack traces with source maps, which is unnecessary because stripping
+    // types changes no lines or columns.
     Error.prepareStackTrace = undefined;
     this.#before = processState();
     for (const variable of findHiddenVariables(this.#testPath)) delete process.env[variable];
@@ -85,14 +84,14 @@ const processState = () => ({
   environment: { ...process.env },
   directory: process.cwd(),
   listeners: Object.fromEntries(process.eventNames().map((name) => [String(name), process.listenerCount(name)])),
-  // Compare the number of fixtures, because shared fixtures may listen for the exit of the process, for example to end
+  // Compare the number of fixtures, because shared fixtures may listen for the process's exit, for example to end
   // Chromium.
   fixtures: workerFixtures().size,
 });
 
 /**
- * Only additional listeners are a leak. A program of an earlier file can end while this file runs, which removes its
- * listener.
+ * Only additional listeners are a leak. If a program of an earlier file ends while this file runs, its listener
+ * disappears.
  */
 const addedListeners = (before, after) => Object.keys(after).filter((name) => after[name] > (before[name] ?? 0));
 

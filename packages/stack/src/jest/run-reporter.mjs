@@ -15,12 +15,8 @@ export default class RunReporter {
     this.#rootDirectory = rootDir;
   }
 
-  /**
-   * Writes the counts after all files have run.
-   * @param {object} results jest's counts for all files
-   */
   async onRunComplete(_contexts, results) {
-    // If only one test file runs, it runs in this process instead of a worker.
+    // A single test file runs in this process and not in a worker.
     await stopWorkerFixtures();
     const counts = {
       failedFiles: results.testResults.flatMap((file) => {

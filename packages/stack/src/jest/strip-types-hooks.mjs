@@ -16,7 +16,7 @@ export async function load(url, context, nextLoad) {
   return { format: 'module', source: await strip(source), shortCircuit: true };
 }
 
-/** Removes types. Stores the result for all workers and for later runs, in files named by a hash of the source. */
+/** Removes types. Stores the result for all workers and future runs, in files named by a hash of the source. */
 async function strip(source) {
   const file = join(cache, createHash('sha256').update(source).digest('hex'));
   try {

@@ -1,4 +1,4 @@
-// Loaded before jest's workers run anything, so that Node.js can import TypeScript. Newer Node.js releases support
+// Loaded before jest's workers run any code, so that Node.js can import TypeScript. Newer Node.js releases support
 // TypeScript natively.
 import { register } from 'node:module';
 

@@ -12,7 +12,7 @@ export async function startPostgresContainer(): Promise<RunningServer> {
     .withEnvironment({ POSTGRES_PASSWORD: 'postgres' })
     .withCommand(['-c', 'max_connections=300', '-c', 'fsync=off', '-c', 'full_page_writes=off'])
     .withExposedPorts(5432)
-    // The container starts PostgreSQL twice, and the first start only creates its files.
+    // The container starts PostgreSQL twice, and the first start only creates the database files.
     .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2))
     .start();
   return running(
@@ -66,7 +66,7 @@ function running(container: StartedTestContainer, address: string): RunningServe
   };
 }
 
-/** Returns whether a Docker daemon responds within 1.5 s. Often, only the command is installed. */
+/** Returns whether a Docker daemon responds within 1.5 s. Often, Docker is installed but the daemon is not running. */
 export function isDockerRunning(): Promise<boolean> {
   return new Promise((resolve) => {
     const target = findDaemonAddress(process.env.DOCKER_HOST);
@@ -85,7 +85,7 @@ export function isDockerRunning(): Promise<boolean> {
 }
 
 /**
- * Returns the address of the daemon, or null if only the Docker client supports it (ssh, named pipes). Exported for its
+ * Returns the daemon's address, or null if only the Docker client supports it (ssh, named pipes). Exported for its
  * test.
  */
 export function findDaemonAddress(

@@ -6,6 +6,6 @@ if (process.ppid === Number(process.env.MILLRACE_PARENT)) {
     setTimeout(() => process.exit(1), 10_000).unref();
     process.kill(process.pid, 'SIGTERM');
   });
-  // This channel must not keep the process running after its work is done.
+  // The IPC channel must not keep the process running after its work is done.
   process.channel?.unref();
 }

@@ -29,7 +29,7 @@ describe('findFreePort', () => {
   });
 
   test('returns the preferred port if it is free', async () => {
-    // Try again if another process on this machine has taken the port in between.
+    // Try again if a different process has taken the port in between.
     await eventually(async () => {
       const port = await findFreePort();
       expect(await findFreePort(port)).toBe(port);

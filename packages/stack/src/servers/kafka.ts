@@ -19,10 +19,10 @@ import {
 } from './server-process.ts';
 
 export interface KafkaOptions {
-  /** The directory for all broker files, for example `.millrace/kafka`. */
+  /** Directory for all broker files, for example `.millrace/kafka`. */
   directory: string;
   preferredPort: number;
-  /** The address on which the broker listens and which it advertises to clients. Defaults to loopback. */
+  /** Host on which the broker listens and which it advertises to clients. Defaults to loopback. */
   host?: string;
   reaper: Reaper;
   secured?: SecuredListener;
@@ -35,7 +35,7 @@ export interface KafkaOptions {
 
 export interface SecuredListener {
   port: number;
-  /** A PEM file with a private key and its certificate, which is read at every start. */
+  /** PEM file with a private key and its certificate, which the broker reads at every start. */
   keyStore: string;
 }
 
@@ -102,7 +102,7 @@ function serverProperties(host: string, port: number, controllerPort: number, se
     'offsets.topic.replication.factor': 1,
     'transaction.state.log.replication.factor': 1,
     'transaction.state.log.min.isr': 1,
-    // Consumer groups form immediately instead of waiting for further members.
+    // Let consumer groups form immediately, without waiting for additional members.
     'group.initial.rebalance.delay.ms': 0,
     'auto.create.topics.enable': false,
   };
@@ -182,8 +182,8 @@ export function hasKafkaJars(): boolean {
 }
 
 /**
- * Returns the directory of Apache Kafka's jars. If they are not in the cache, downloads them with Maven (43 MB). All
- * clones share them.
+ * Returns the directory of Apache Kafka's jars, which all clones share. If they are not in the cache, downloads them
+ * with Maven (43 MB).
  * @throws SetupProblem with Maven's output if the download fails
  */
 export async function ensureKafkaJars(): Promise<string> {
@@ -209,15 +209,15 @@ async function fetchJars(): Promise<void> {
 }
 
 /**
- * Maven stores its cache in the home directory that the password file contains. If that directory is not writable, uses
- * a temporary directory.
+ * Maven stores its cache in the home directory from the password file. If that directory is not writable, uses a
+ * temporary directory.
  */
 function localRepository(temporary: string): string[] {
   try {
     const { homedir } = userInfo();
     if (canWriteIn(join(homedir, '.m2'), undefined) || canWriteIn(homedir, undefined)) return [];
   } catch {
-    // The user does not have an entry in the password file.
+    // The user is not in the password file.
   }
   return [`-Dmaven.repo.local=${join(temporary, 'maven')}`];
 }
@@ -225,14 +225,14 @@ function localRepository(temporary: string): string[] {
 const oldest = 17;
 
 /**
- * Returns the first Java that is new enough, in this order: JAVA_HOME, the PATH, a downloaded one. Returns null if
- * Java is not installed.
+ * Returns the first Java that is new enough, in this order: JAVA_HOME, the PATH, a downloaded Java. Returns null if no
+ * Java is new enough.
  */
 export async function findJava(): Promise<string | null> {
   const { JAVA_HOME } = process.env;
   for (const java of [...(JAVA_HOME ? [join(JAVA_HOME, 'bin/java')] : []), 'java', findCachedJava() ?? []].flat()) {
     const { status, output } = await runProgram(java, ['-version'], { timeoutMs: 20_000 });
-    // Matches `openjdk version "17.0.15"`. In old versions such as 1.8, the first number is 1.
+    // Match `openjdk version "17.0.15"`. In old versions such as 1.8, the first number is 1.
     const version = /version "(\d+)/.exec(output)?.[1];
     if (status === 0 && Number(version) >= oldest) return java;
   }

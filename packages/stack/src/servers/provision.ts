@@ -20,7 +20,7 @@ import { describeRunningServer, type Reaper, type RunningServer } from './server
 
 export interface Source {
   name: string;
-  /** Returns null if the source can be used, and the reason as part of a sentence otherwise. */
+  /** Returns null if the source can be used, or the reason why not as a clause without a period. */
   unavailable(): Promise<string | null>;
   start(): Promise<RunningServer>;
 }
@@ -39,10 +39,7 @@ export class ServerUnavailable extends SetupProblem {
   }
 }
 
-/**
- * Returns the server from the first source that works.
- * @throws ServerUnavailable if no source works
- */
+/** @throws ServerUnavailable if no source works */
 export async function provideServer(server: string, sources: readonly Source[]): Promise<Provisioned> {
   const reasons: string[] = [];
   for (const source of sources) {
@@ -110,7 +107,7 @@ async function withoutStartingServices(work: () => Promise<void>): Promise<void>
  * program in the PATH or Docker, a package that does not require root, and a package that root installs on Debian.
  */
 export interface SourceOptions {
-  /** The directory for the files of servers started here. */
+  /** Directory for the files of servers started here. */
   directory: string;
   reaper: Reaper;
   /** Preferred ports. If a port is in use, the next free port is used. 0 chooses any free port. */
@@ -221,8 +218,8 @@ function redisPrograms(
 const chromiumNames = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
 
 /**
- * Sources of Chromium for tests of pages. The address is the path of the program. The package is tried first, because
- * it is headless and opens a page in a sixth of the time and with a tenth of the CPU of an installed Chromium.
+ * Sources of Chromium for tests of pages. The address is the program's path. The package is tried first, because it is
+ * headless and opens a page in a sixth of the time and with a tenth of the CPU of an installed Chromium.
  */
 export function chromiumSources(options: SourceOptions): Source[] {
   const [path, local, debian] = browserSources(options, {
@@ -240,8 +237,8 @@ export function chromiumSources(options: SourceOptions): Source[] {
 }
 
 /**
- * Sources of a Chromium with windows, for tests of the back button. Only such a Chromium keeps pages that were left in
- * its cache.
+ * Sources of a Chromium with windows, for tests of the back button, because a headless Chromium has no back/forward
+ * cache.
  */
 export function windowedChromiumSources(options: SourceOptions): Source[] {
   return browserSources(options, {

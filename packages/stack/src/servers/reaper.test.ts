@@ -31,7 +31,7 @@ test('the reaper ends only the servers it watches when its owner is killed', asy
 test('the reaper ends nothing after it is dismissed', async () => {
   const { child, pids } = await startOwner('dismisses');
   await once(child, 'exit');
-  // The first reaper would have finished by the time this second reaper has finished.
+  // When the second reaper has finished, the first one would have finished too.
   const other = await startOwner('stays');
   other.child.kill('SIGKILL');
   await eventually(() => !isUp(other.pids.watched), { what: 'the end of what the second reaper watched' });

@@ -15,7 +15,7 @@ import {
 } from './server-process.ts';
 
 export interface RedisOptions {
-  /** The log directory. Redis is used as a cache, so its data is not stored. */
+  /** Directory for the log. Redis is used as a cache, so its data is not stored. */
   directory: string;
   preferredPort: number;
   host?: string;
@@ -23,7 +23,7 @@ export interface RedisOptions {
 }
 
 /**
- * Returns the first Redis server that is new enough, in this order: REDIS_SERVER_PATH, the PATH, a downloaded one.
+ * Returns the first Redis server that is new enough, in this order: REDIS_SERVER_PATH, the PATH, a downloaded server.
  * Returns null if no server is new enough.
  * @param oldest minimum major version. Cluster tests require 7, and everything else 6.
  */
@@ -35,7 +35,7 @@ export async function findRedisServer(oldest = 6): Promise<string | null> {
     findCachedValkey() ?? [],
   ].flat()) {
     const { status, output } = await runProgram(program, ['--version'], { timeoutMs: 20_000 });
-    // Matches `Redis server v=7.0.15 sha=…`.
+    // Match `Redis server v=7.0.15 sha=…`.
     if (status === 0 && Number(/ v=(\d+)/.exec(output)?.[1]) >= oldest) return program;
   }
   return null;
@@ -65,7 +65,7 @@ export async function startRedis({
         String(port),
         '--bind',
         host,
-        // In protected mode, Redis without a password rejects clients from other addresses.
+        // In protected mode, Redis without a password rejects clients from other IP addresses.
         '--protected-mode',
         'no',
         '--save',
@@ -75,7 +75,7 @@ export async function startRedis({
         '--dir',
         directory,
       ],
-      // Redis replaces its own command line with one that contains the address.
+      // Redis replaces its own command line with one that contains the host and the port.
       marker: `-server ${host}:${port}`,
       logFile: join(directory, 'redis.log'),
       recordFile,

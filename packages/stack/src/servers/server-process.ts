@@ -11,14 +11,14 @@ export interface ServerProcessOptions {
   name: string;
   command: string;
   arguments: string[];
-  /** A unique part of the command line, such as a data directory or a config file. */
+  /** A unique substring of the command line, such as a data directory or a config file. */
   marker: string;
   env?: Record<string, string | undefined>;
   /** The user that runs the server. Defaults to this process's user. */
   user?: SystemUser | undefined;
   cwd?: string;
   logFile: string;
-  /** The file that records the process, so that a later run finds the process if this run crashes. */
+  /** File that records the process, so that a later run finds the process if this run crashes. */
   recordFile: string;
   reaper: Reaper;
   stopSignal: NodeJS.Signals;
@@ -27,7 +27,7 @@ export interface ServerProcessOptions {
 
 export interface ServerProcess {
   pid: number;
-  /** A promise that resolves when the process has ended for any reason. */
+  /** Resolves when the process has ended for any reason. */
   ended: Promise<void>;
   hasEnded(): boolean;
   lastLog(): string;
@@ -84,13 +84,13 @@ export function startServerProcess(options: ServerProcessOptions): ServerProcess
 /** A server that was started but may not be ready yet. */
 interface LaunchedServer {
   server: ServerProcess;
-  /** The server's address, which can be used once the server is ready. */
+  /** The server's address, which clients can use once the server is ready. */
   address: string;
   isReady(): Promise<boolean>;
 }
 
 /**
- * Starts a server on a free port and waits until it is ready. Tries again if another process takes the port first.
+ * Starts a server on a free port and waits until it is ready. Tries again if a different process takes the port first.
  * @param launch chooses a port and starts the server. Called again for each attempt.
  * @throws SetupProblem like `waitUntilReady`
  */
@@ -131,11 +131,11 @@ export async function waitUntilReady(
   }
 }
 
-/** A server that is ready to use, whatever its source. */
+/** A server that is ready to use, regardless of its source. */
 export interface RunningServer {
-  /** The address in the format of DATABASE_URL, KAFKA_BROKERS or REDIS_URL. */
+  /** In the format of DATABASE_URL, KAFKA_BROKERS or REDIS_URL. */
   address: string;
-  /** A promise that resolves if the server ends unexpectedly. Never resolves for a server that was not started here. */
+  /** Resolves if the server ends unexpectedly. Never resolves for a server that was not started here. */
   ended: Promise<void>;
   lastLog(): string;
   stop(): Promise<void>;
@@ -146,12 +146,10 @@ export function describeRunningServer(address: string): RunningServer {
   return { address, ended: new Promise(() => {}), lastLog: () => '', stop: async () => {} };
 }
 
-// Records of processes that a later run must find. A record includes a part of the command line, because the process ID
-// may have been reused by then.
 /** A process that a later run should find if this run crashes. */
 export interface ProcessRecord {
   pid: number;
-  /** A unique part of the command line, which identifies the process. */
+  /** A unique substring of the command line. It identifies the process, whose ID may have been reused. */
   marker: string;
 }
 
@@ -159,10 +157,7 @@ export function writeProcessRecord(file: string, record: ProcessRecord): void {
   writeFileSync(file, JSON.stringify(record), { mode: 0o600 });
 }
 
-/**
- * Reads the record of a process.
- * @returns null if the file does not exist or is invalid
- */
+/** @returns null if the file does not exist or is invalid */
 export function readProcessRecord(file: string): ProcessRecord | null {
   try {
     const { pid, marker } = JSON.parse(readFileSync(file, 'utf8')) as Partial<ProcessRecord>;
@@ -180,10 +175,7 @@ export async function stopRecordedProcess(file: string, signal: NodeJS.Signals, 
   return wasRunning;
 }
 
-/**
- * Sends `signal`, waits for up to `patienceMs`, and then sends SIGKILL.
- * @returns whether the process was running
- */
+/** Sends `signal`, waits for up to `patienceMs`, and then sends SIGKILL. @returns whether the process was running */
 export async function endProcess(record: ProcessRecord, signal: NodeJS.Signals, patienceMs: number): Promise<boolean> {
   const { pid, marker } = record;
   if (!isRunning(pid, marker)) return false;
@@ -205,8 +197,8 @@ function send(pid: number, signal: NodeJS.Signals): void {
 }
 
 /**
- * Returns the complete command line of a process, or null if the process does not run. The process ID alone is not
- * enough to identify a process, because it may have been reused.
+ * Returns a process's complete command line, or null if the process does not run. The process ID alone does not
+ * identify a process, because it may have been reused.
  */
 function commandLine(pid: number): string | null {
   if (!Number.isInteger(pid) || pid <= 0) return null;
@@ -237,7 +229,8 @@ export interface Reaper {
 
 /**
  * A shell script that reads the list of processes from a pipe, one line for each change. The pipe closes when its
- * writer exits. Then the script sends a signal to each process, and waits up to 15 s for it before the next one.
+ * writer exits. The script then sends a signal to each process, and waits up to 15 s for it before it continues with
+ * the next one.
  */
 const script = `
 trap '' INT TERM HUP
@@ -296,8 +289,8 @@ export async function findFreePort(preferred = 0, taken: ReadonlySet<number> = n
 }
 
 /**
- * Returns whether a port is free on all addresses. If the port were in use on only one address, the server could open
- * it on another address, and clients would connect to the wrong server.
+ * Returns whether a port is free on all IP addresses. If the port were in use on only one address, the server could
+ * open it on a different one, and clients would connect to the wrong server.
  */
 export async function isPortFree(port: number): Promise<boolean> {
   for (const host of ['127.0.0.1', '0.0.0.0', '::1', '::']) {
@@ -321,7 +314,7 @@ function canListen(port: number, host: string): Promise<boolean> {
 
 /**
  * The range of ports to choose from. It is below the ports that Linux (from 32768) and macOS (from 49152) use for
- * outgoing connections. Otherwise, a server that is restarted could find its port used by an outgoing connection.
+ * outgoing connections, which could otherwise take a server's port while it restarts.
  */
 const anyPortRange = { first: 15_000, last: 32_767 };
 

@@ -37,7 +37,7 @@ await build({
   logLevel: 'warning',
   plugins: [sourcesStayWhereTheyAre(), packagesStayWhereTheyAre()],
 });
-// Otherwise, esbuild's child process would keep this process alive.
+// Stop esbuild's child process, which would keep this process alive.
 await stop();
 
 /** Sets `import.meta.url` to the source file's URL, because programs look for files relative to it. */
@@ -56,7 +56,7 @@ function sourcesStayWhereTheyAre(): Plugin {
 
 /**
  * Makes the build import packages by URL, because the build is outside of the directories in which Node.js would find
- * them by name.
+ * packages by name.
  */
 function packagesStayWhereTheyAre(): Plugin {
   const resolving = Symbol('resolving');

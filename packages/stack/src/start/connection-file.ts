@@ -11,7 +11,7 @@ import type { Demo } from './demo.ts';
 export interface Connection extends Demo {
   ingestUrl: string;
   apiUrl: string;
-  /** The URL of a page that uses the browser library. */
+  /** URL of a page that uses the browser library. */
   shopUrl: string;
   /** The service settings, for commands that access the database and the event log directly. */
   settings: Record<string, string>;
@@ -36,7 +36,7 @@ export function createConnectionFile(directory: string) {
       // Rename the complete file, so that an incomplete file is never read.
       renameSync(written, file);
     },
-    /** Returns the connection, or null if no system is ready. */
+    /** Returns null if no system is ready. */
     read: (): Connection | null => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null),
     remove: () => rmSync(file, { force: true }),
   };

@@ -38,8 +38,8 @@ const demoFlags = [
 ];
 
 /**
- * Creates the flags of the demo project through the API. Does nothing if the project ever had a flag, so that flags
- * that were deleted or changed are not created again.
+ * Creates the demo project's flags through the API. Does nothing if the project ever had a flag, so that flags that
+ * were deleted or changed are not created again.
  */
 export async function ensureDemoFlags({
   apiUrl,

@@ -27,8 +27,8 @@ export interface Demo {
   environmentId: number;
   projectApiKey: string;
   /**
-   * A personal API key, which starts with `phx_`. It belongs to the owner and has all scopes. The database stores only
-   * its hash, so it is kept in a file that only this user can read.
+   * The owner's personal API key, which starts with `phx_` and has all scopes. The database stores only its hash, so
+   * the key is kept in a file that only this user can read.
    */
   personalApiKey: string;
 }
@@ -40,7 +40,7 @@ const keyLabel = 'npm start';
 const actor = { command: 'npm start' };
 
 /**
- * Returns the demo organization of this data directory. The first start creates the organization. Later starts return
+ * Returns this data directory's demo organization. The first start creates the organization. All other starts return
  * the same organization, and create only files and rows that are missing.
  * @param directory directory of `demo.json`, which only its owner can read
  */

@@ -17,7 +17,7 @@ const services: Record<string, { directory: string; address: 'ingest' | 'api' | 
 };
 
 /**
- * `npm run dev -- <service>`: runs another process of one service in addition to the system that `npm start` runs, with
+ * `npm run dev -- <service>`: runs an additional process of one service next to the system that `npm start` runs, with
  * the same database and event log. The process runs from the sources, accepts a debugger, and restarts when a file
  * changes.
  */

@@ -8,11 +8,11 @@ import { fetchJson } from './fetch-json.ts';
 
 export const exampleShopFile = 'example-shop.json';
 
-/** The records created so far, from which an interrupted start continues. */
+/** The records created so far. The next start continues from here after an interruption. */
 interface ExampleShop {
   projectId: number;
   projectApiKey: string;
-  /** The end of the 30 days, in milliseconds since the epoch. */
+  /** End of the 30 days, in milliseconds since the epoch. */
   madeAt: number;
   dashboardId?: number;
 }
@@ -54,7 +54,7 @@ function apiOf({ apiUrl, personalApiKey }: Reached) {
   };
 }
 
-/** Creates the project. Then selects the user's own project again, so that the console opens that one. */
+/** Creates the project. Then selects the user's own project again, so that the console opens the user's own project. */
 async function makeProject(api: Api, { organizationId, environmentId }: Reached): Promise<ExampleShop> {
   const path = `/api/organizations/${organizationId}/projects/`;
   const made = await api.send<{ id: number; api_token: string }>('POST', path, { name: 'Example shop' });
@@ -76,7 +76,6 @@ async function sendEvents({ ingestUrl }: Reached, { projectApiKey, madeAt }: Exa
 const event = (name: string, more: object = {}) => ({ kind: 'EventsNode', event: name, name, ...more });
 const lastMonth = { dateRange: { date_from: '-30d' } };
 
-/** The shop's insights in dashboard order. */
 const insights: readonly [name: string, description: string, source: object][] = [
   [
     'Orders',
@@ -183,14 +182,14 @@ const products = [
 ] as const;
 
 /**
- * Generates the events of the shop. The same end always results in the same events, so events that are sent twice are
+ * Generates the shop's events. The same `end` always results in the same events, so events that are sent twice are
  * stored once.
- * @param end milliseconds since 1970
+ * @param end milliseconds since the epoch
  */
 function shopEvents(end: number): ShopEvent[] {
   const random = seeded(7);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
-  // Use a separate generator for these numbers, so that they do not influence visitor behavior.
+  // A separate generator, so that these numbers do not influence visitor behavior.
   const chance = seeded(11);
   const events: ShopEvent[] = [];
   const begin = end - days * dayMs;

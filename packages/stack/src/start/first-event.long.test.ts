@@ -12,7 +12,7 @@ let command: StartCommand | undefined;
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'millrace-first-event-'));
-  // If the tests run as root, PostgreSQL runs as another user.
+  // If the tests run as root, PostgreSQL runs as a different user.
   chmodSync(directory, 0o755);
 });
 afterEach(async () => {

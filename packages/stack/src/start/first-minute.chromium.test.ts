@@ -11,13 +11,12 @@ import { runStartCommand, type StartCommand } from '../testing/start-command.ts'
 import { createConsoleLink } from './demo.ts';
 import { ensureExampleShop } from './example-shop.ts';
 
-/** Follows the first steps of a user who has just cloned the repository. */
 const directory = mkdtempSync(join(tmpdir(), 'millrace-first-minute-'));
 let command: StartCommand;
 let browser: Awaited<ReturnType<typeof launchChromium>>;
 
 beforeAll(async () => {
-  // If the tests run as root, PostgreSQL runs as another user, who must be able to enter the directory.
+  // If the tests run as root, PostgreSQL runs as a different user, who must be able to enter the directory.
   chmodSync(directory, 0o755);
   command = runStartCommand(directory);
   browser = await launchChromium();
@@ -87,11 +86,10 @@ test('npm start prints a link to an example shop of 30 days with four insights, 
   const [, projectId, dashboardId] = /projects\/(\d+)\/dashboards\?dashboard=(\d+)/.exec(link) ?? [];
   const dashboard = `${connection.apiUrl}/api/projects/${projectId}/dashboards/${dashboardId}/`;
   await fetch(dashboard, { method: 'PATCH', headers, body: '{"deleted": true}' });
-  // The next start does not create again what the owner has deleted.
+  // The next start does not recreate the deleted dashboard.
   expect(await ensureExampleShop(connection, directory)).toBeNull();
 });
 
-/** Returns the secret of a console link like the one that `npm start` prints. */
 async function consoleSecret(url: string): Promise<string> {
   const database = createSqlDatabase({ url, logger: createLogger('test', 'error'), poolSize: 1 });
   try {

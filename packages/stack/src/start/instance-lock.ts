@@ -5,14 +5,10 @@ import { join } from 'node:path';
 import { SetupProblem } from '../command.ts';
 import { isRunning, readProcessRecord, writeProcessRecord } from '../servers/server-process.ts';
 
-/** A part of the command line of `npm start` (see package.json). */
+/** A substring of the command line of `npm start` (see package.json). */
 const marker = 'bin/start.mjs';
 
-/**
- * Prevents a second system from using the data directory.
- * @returns a function that releases the lock
- * @throws SetupProblem if another system uses the directory
- */
+/** @returns a function that releases the lock @throws SetupProblem if a different system uses the directory */
 export function lockInstance(directory: string): () => void {
   const lock = join(directory, 'start.lock');
   const own = `${lock}.${process.pid}`;
@@ -20,7 +16,7 @@ export function lockInstance(directory: string): () => void {
   try {
     for (;;) {
       try {
-        // The lock is created as a link, so that it never exists without its content.
+        // Create the lock as a link, so that it never exists without its content.
         linkSync(own, lock);
         return () => rmSync(lock, { force: true });
       } catch (error) {

@@ -4,9 +4,7 @@ import { findFreePort } from '../servers/server-process.ts';
 /** Preferred ports. If a port is in use, the next free port is used. */
 export type Ports = Record<keyof ServicePorts | 'shop' | 'postgres' | 'kafka' | 'redis', number>;
 
-/**
- * The ports of the services: for events and flags, for the management API, and for health and metrics of all services.
- */
+/** The services' ports: for events and flags, for the management API, and for health and metrics of all services. */
 export interface ServicePorts {
   ingest: number;
   api: number;
@@ -14,8 +12,8 @@ export interface ServicePorts {
 }
 
 /**
- * Reads INGEST_PORT, API_PORT, HEALTH_PORT and SHOP_PORT. The servers do not use their standard ports, because the
- * user's own servers are likely to use these.
+ * Reads INGEST_PORT, API_PORT, HEALTH_PORT and SHOP_PORT. PostgreSQL, Kafka and Redis do not use their standard ports,
+ * which the user's own servers are likely to use.
  * @throws SetupProblem that names the variable with an invalid port
  */
 export function readPorts(env: Record<string, string | undefined>): Ports {

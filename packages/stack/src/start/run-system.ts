@@ -145,7 +145,7 @@ async function prepareDemo(url: string, directory: string): Promise<{ demo: Demo
 }
 
 async function startBroker({ directory, reaper, progress }: SystemOptions, own: Own) {
-  // Loaded only when needed, because this module loads libraries that are not otherwise used here.
+  // Import only when needed, because this module loads libraries that are not otherwise used here.
   const { kafkaSources, provideServer, redisSources } = await import('../servers/provision.ts');
   const options = { directory, reaper, ports: readPorts(process.env), say: progress.print };
   const start = (name: string, sources: Source[]) =>
@@ -172,8 +172,8 @@ function startServices(settings: ServiceSettings, options: SystemOptions): Promi
 }
 
 /**
- * Waits for all promises like Promise.all, but waits for the others even if one promise fails, so that everything that
- * they have started can be stopped.
+ * Waits for all promises like Promise.all, even if one of them fails, so that everything that they have started can be
+ * stopped.
  */
 async function all<T extends readonly Promise<unknown>[]>(
   promises: readonly [...T],

@@ -26,8 +26,8 @@ export function buildServiceUrl(
 }
 
 /**
- * Returns the URL of the console, on which passkeys and sign-in providers depend. The URL contains a host name, because
- * a passkey cannot belong to an IP address. Returns undefined if the API also listens on other addresses, because only
+ * Returns the console's URL, on which passkeys and sign-in providers depend. The URL contains a host name, because a
+ * passkey cannot belong to an IP address. Returns undefined if the API also listens on other IP addresses, because only
  * the operator knows its public URL.
  */
 export function buildPublicApiUrl(env: Record<string, string | undefined>, port: number): string | undefined {
@@ -59,7 +59,7 @@ export const toServiceSettings = (settings: Record<string, string>): ServiceSett
 });
 
 /**
- * Returns the environment variables of the services: those of the user, so that any setting can be tried, and the
+ * Returns the services' environment variables: the user's own variables, so that any setting can be tried, and the
  * addresses and ports of the servers. By default, services listen only on loopback, because the terminal shows the demo
  * key.
  */
@@ -71,7 +71,7 @@ export function buildServiceEnvironment(
   return {
     ...env,
     NODE_ENV: 'production',
-    // Release the memory of large request bodies to the operating system, as in the container image.
+    // Return the memory of large request bodies to the operating system, as in the container image.
     MALLOC_MMAP_THRESHOLD_: '262144',
     NODE_OPTIONS: undefined,
     KAFKA_BROKERS: undefined,

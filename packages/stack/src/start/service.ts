@@ -31,12 +31,12 @@ const readyWithinMs = 60_000;
  */
 const drainedWithinMs = 65_000;
 
-/** Thrown if another process took a port after the port was found to be free. */
+/** Thrown if a different process took a port after the port was found to be free. */
 export class PortTaken extends Error {}
 
 /**
  * Starts the services and waits until they report that they are ready.
- * @throws PortTaken, or SetupProblem with the end of the output if the process exits.
+ * @throws PortTaken, or SetupProblem with the end of the output if the process exits
  */
 export async function startService(options: ServiceOptions): Promise<ServiceRun> {
   const { file, env, logFile, healthUrl } = options;
@@ -112,9 +112,8 @@ async function untilListening(child: ChildProcess, ended: Promise<string>, outpu
 }
 
 /**
- * Waits until the services are ready. Services listen before they are ready, because a consumer must first join its
- * groups. A service that is not ready at the deadline can still become ready later. The log says what the service waits
- * for.
+ * Waits until the services are ready. Services listen before they are ready, because a consumer must join its groups
+ * before. A service that is not ready at the deadline can still become ready. The log says what the service waits for.
  */
 async function untilReady(url: string, hasEnded: () => boolean): Promise<void> {
   const deadline = Date.now() + readyWithinMs;

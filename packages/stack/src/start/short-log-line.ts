@@ -1,6 +1,6 @@
 /**
  * Shortens a line of the services' log for the terminal. Returns null for log lines that are neither warnings nor
- * errors. Returns other lines, such as a crash of Node.js, unchanged.
+ * errors. Does not change lines that are not log records, such as a crash of Node.js.
  */
 export function shortenLogLine(line: string): string | null {
   if (line.trim() === '') return null;

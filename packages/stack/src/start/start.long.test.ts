@@ -9,7 +9,6 @@ import type { Connection } from './connection-file.ts';
 
 const directory = useStartDirectory();
 
-/** Returns the `millrace` command that `npm start` printed. */
 const printedCommand = (command: StartCommand) => String(/^ {2}(.*npx millrace .*)$/m.exec(command.output())?.[1]);
 
 /** Sends the API's test event and waits until it is stored. */
@@ -23,9 +22,7 @@ async function sendTestEvent({ apiUrl, projectId, personalApiKey }: Connection):
   });
 }
 
-/**
- * Runs the commands in the README, from the first event to the first flag, with the addresses and keys of this system.
- */
+/** Runs the README's commands, from the first event to the first flag, with this system's URLs and keys. */
 async function tryReadme(connection: Connection): Promise<string[]> {
   const readme = readFileSync(new URL('../../../../README.md', import.meta.url), 'utf8');
   const [, newcomer = ''] =
@@ -42,7 +39,7 @@ async function tryReadme(connection: Connection): Promise<string[]> {
     .replaceAll('\\\n', ' ')
     .split('\n')
     .filter((line) => /^(curl|npx) /.test(line));
-  // The tests set the address of a database. `millrace` would use that database instead of the running system's.
+  // Unset the tests' variables, because `millrace` would use their database instead of the running system's.
   const npx = `env -u DATABASE_URL -u KAFKA_BROKERS -u REDIS_URL MILLRACE_DATA_DIR='${directory.path()}' npx `;
   const outputs: string[] = [];
   for (const line of lines) {

@@ -11,16 +11,16 @@ import { formatWelcome } from './welcome.ts';
 
 /**
  * `npm start [-- --kafka] [-- --fresh]`: runs the whole system on this machine until it is stopped. With `--fresh`, it
- * starts with empty data and moves the existing data to another directory.
+ * starts with empty data and moves the existing data to a different directory.
  */
 export const main: Command = async ({ progress, root, programArguments }) => {
-  // bin/prepare/run-command.mjs has already rejected other options.
+  // bin/prepare/run-command.mjs has already rejected unknown options.
   const withKafka = programArguments.includes('--kafka');
   const isFresh = programArguments.includes('--fresh');
   const directory = dataDirectory(root);
   const release = lockInstance(directory);
   const connection = createConnectionFile(directory);
-  // An existing file was left by a system that was killed.
+  // A file that exists now was left by a system that was killed.
   connection.remove();
   if (isFresh) setDataAside(directory, progress.print);
   const logDirectory = join(directory, 'logs');

@@ -1,6 +1,6 @@
 /** A request to stop the system, made by the user or after a failure. */
 export interface StopRequest {
-  /** A promise that resolves at the first request. */
+  /** Resolves at the first request. */
   made: Promise<void>;
   isMade(): boolean;
   fail(reason: string): void;
@@ -29,7 +29,7 @@ export function createStopRequest(): StopRequest {
       make();
     });
   }
-  // The program that reads the output can exit first (`npm start | head`).
+  // The program that reads the output can exit early (`npm start | head`).
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   return {
     made,

@@ -10,7 +10,7 @@ export interface SupervisedOptions extends Omit<ServiceOptions, 'env' | 'healthU
   /** Returns the service environment for the ports on which the services should listen. */
   env(ports: ServicePorts): Record<string, string | undefined>;
   healthUrl(ports: ServicePorts): string;
-  /** The preferred ports for the services. If a port is in use, the next free port is used. */
+  /** The services' preferred ports. If a port is in use, the next free port is used. */
   preferredPorts: ServicePorts;
   reaper: Reaper;
   /** Called after so many crashes that further restarts are unlikely to help. */
@@ -22,7 +22,7 @@ export interface SupervisedServices {
   stop(): Promise<void>;
 }
 
-/** The maximum number of crashes within a minute, after which the services are not restarted. */
+/** Maximum number of crashes within a minute, after which the services are not restarted. */
 const maxCrashes = 5;
 const crashMemoryMs = 60_000;
 
@@ -83,7 +83,7 @@ async function startOnFreePorts(options: SupervisedOptions): Promise<{ run: Serv
     try {
       return { run: await startService(withPorts(options, ports)), ports };
     } catch (error) {
-      // Another process has taken a port, so search for free ports again.
+      // A different process has taken a port, so search for free ports again.
       if (!(error instanceof PortTaken)) throw error;
     }
   }

@@ -23,10 +23,7 @@ const nodeOptions = [
 ];
 const runReporter = fileURLToPath(new URL('../jest/run-reporter.mjs', import.meta.url));
 
-/**
- * The set of tests to run. `npm test` runs `quick`, and `npm run test:long` runs `long`, which are the files named
- * `*.long.test.ts`.
- */
+/** `npm test` runs `quick`, and `npm run test:long` runs `long`, which are the files named `*.long.test.ts`. */
 export type Suite = 'quick' | 'long';
 
 /** One run of jest on some or all tests of a suite. */
@@ -62,7 +59,7 @@ export function startJest(
     run.node,
     [
       ...nodeOptions,
-      // The config must be the last argument: a word after `--reporters` would be treated as another reporter.
+      // The config must be the last argument, because a word after `--reporters` would be treated as a reporter.
       jestProgram(root),
       '--reporters=default',
       `--reporters=${runReporter}`,
@@ -96,7 +93,7 @@ const jestProgram = (root: string) => createRequire(join(root, 'package.json')).
 function environmentOf({ suite, isAtLength }: JestRun): Record<string, string | undefined> {
   return {
     ...process.env,
-    // Disables the AWS SDK's warning about Node.js 20, which Millrace supports.
+    // Disable the AWS SDK's warning about Node.js 20, which Millrace supports.
     AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
     MILLRACE_CACHE_DIR: findCacheDirectory(),
     // .jest.config.mjs reads this variable.
@@ -150,7 +147,7 @@ function sumOfCounts(counts: readonly Counts[]): Counts {
   };
 }
 
-/** Combines a run's counts with those of its failed files, which ran again and whose second result counts. */
+/** Combines the counts of a run with those of its failed files, which were run again. Their second result counts. */
 export function withRerun(first: TestCounts, again: TestCounts): TestCounts {
   const before = sumOfCounts(first.failedFiles);
   const stillFailed = new Set(again.failedFiles.map(({ path }) => path));
@@ -164,16 +161,16 @@ export function withRerun(first: TestCounts, again: TestCounts): TestCounts {
 }
 
 /**
- * Matches quick tests that the long suite runs again. Sampled tests (`*.sampled.test.ts`) run with all of their cases.
- * Tests of code that a new release of Node.js could break run with the Node.js of the image. This includes code that
- * uses library internals, sockets, streams, compression, TLS, HTTP, JSON or text encodings.
+ * Quick tests that the long suite runs again. Sampled tests (`*.sampled.test.ts`) run with all of their cases. Tests of
+ * code that a new release of Node.js could break run with the image's Node.js. This includes code that uses library
+ * internals, sockets, streams, compression, TLS, HTTP, JSON or text encodings.
  */
 const runsAgain =
   /\.sampled\.test\.ts$|-internals\/|^packages\/(?:contracts|http|runtime)\/|^services\/ingest-gateway\/src\/(?:body|json|large-bodies|response)\//;
 
 /**
- * Returns the requested run with the current Node.js. The complete long suite has a second run with the Node.js of the
- * image (see `runsAgain`). test-e2e/image runs the programs themselves with that Node.js.
+ * Returns the requested run with the current Node.js. The complete long suite has a second run with the image's Node.js
+ * (see `runsAgain`). test-e2e/image runs the programs themselves with that Node.js.
  */
 export async function jestRuns(root: string, suite: Suite, jestArguments: readonly string[]): Promise<JestRun[]> {
   const first: JestRun = { suite, title: '', node: process.execPath, isAtLength: suite === 'long', jestArguments };

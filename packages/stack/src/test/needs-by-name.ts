@@ -10,7 +10,7 @@ export type TestServerVariable =
   | 'FIREFOX_PATH'
   | 'WEBKIT_DRIVER_PATH';
 
-/** Every test gets PostgreSQL. The file name of a test that needs more has a suffix, such as `live.kafka.test.ts`. */
+/** Every test gets PostgreSQL. If a test needs more, its file name has a suffix, such as `live.kafka.test.ts`. */
 const bySuffix: Readonly<Record<string, readonly TestServerVariable[]>> = {
   kafka: ['KAFKA_BROKERS', 'REDIS_URL'],
   // Includes Kafka's programs, for brokers that the test itself starts and stops.

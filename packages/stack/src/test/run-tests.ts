@@ -18,9 +18,9 @@ import { findTestServerVariables } from './needs-by-name.ts';
 import { type TestServerSet, withTestServers } from './test-servers.ts';
 
 /**
- * `npm test [-- jest's arguments]` and `npm run test:long`, which passes `--long` first. Removes what killed runs left
- * behind, starts the servers that the selected tests need, runs jest, stops everything, and prints the counts in the
- * last line. With `--changed`, runs only the tests of packages that a change may break. In CI, a skipped test is a
+ * `npm test [-- jest's arguments]` and `npm run test:long`, which passes `--long` before them. Removes what killed runs
+ * left behind, starts the servers that the selected tests need, runs jest, stops everything, and prints the counts in
+ * the last line. With `--changed`, runs only the tests of packages that a change may break. In CI, a skipped test is a
  * failure.
  */
 export const main: Command = async ({ progress, root, programArguments }) => {
@@ -52,7 +52,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
 
 /**
  * Replaces `--changed` or `--changed=<commit>` with the directories of the packages that changed since the last commit
- * or the given one.
+ * or the given commit.
  * @returns null if no package has changed
  */
 function withChangedPackages(root: string, words: string[]): string[] | null {
@@ -91,14 +91,14 @@ async function runJest(root: string, { servers, interruption, ...run }: Running)
   return { counts: readCounts(run.countsFile), exitCode: code ?? 1 };
 }
 
-/** The number of files from which a run counts as a whole suite or package, which takes long to repeat. */
+/** Number of files from which a run counts as a whole suite or package, which takes long to repeat. */
 const manyFiles = 50;
-/** The maximum number of failed files to run again. More failures are assumed to have a common cause. */
+/** Maximum number of failed files to run again. More failures are assumed to have a common cause. */
 const maxReruns = 3;
 
 /**
- * Runs a few failed files again, one after another. If a test passes then, its result depends on the load of the
- * machine. It is listed at the end, but the run does not fail (docs/decisions/041-unstable-tests.md).
+ * Runs a few failed files again, one after another. If a test then passes, its result depends on the machine's load.
+ * The test is listed at the end, but the run does not fail (docs/decisions/041-unstable-tests.md).
  */
 async function rerunFailedFiles(root: string, run: Running, first: Outcome): Promise<Outcome> {
   const paths = first.counts.failedFiles.map(({ path }) => path);
@@ -111,8 +111,8 @@ async function rerunFailedFiles(root: string, run: Running, first: Outcome): Pro
 }
 
 /**
- * Prints the failed tests, and then the counts as the last line. If MILLRACE_CLOSING_LINE_FILE is set, writes them to
- * this file instead, counts first, because `.ci/run` adds the counts of two runs.
+ * Prints the failed tests, and then the counts as the last line. If MILLRACE_CLOSING_LINE_FILE is set, writes both to
+ * this file, counts first, because `.ci/run` adds the counts of two runs.
  * @returns the exit code
  */
 function report(outcomes: readonly Outcome[]): number {

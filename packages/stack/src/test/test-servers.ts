@@ -28,9 +28,9 @@ import {
 import type { TestServerVariable } from './needs-by-name.ts';
 
 export interface TestServerSet {
-  /** The addresses of the available servers, by variable. */
+  /** Addresses of the available servers, by variable. */
   addresses: Record<string, string>;
-  /** The variables of required servers that are unavailable. */
+  /** Variables of required servers that are unavailable. */
   missing: string[];
   stop(): Promise<void>;
 }
@@ -80,15 +80,15 @@ async function provideTestServers(
   return { addresses, missing, stop };
 }
 
-/** A part of the command line of all commands that start test servers (see package.json). */
+/** A substring of the command lines that start test servers (see package.json). */
 const marker = 'packages/stack/bin/';
 
 /** The name of each server's directory in the run directory, and the signal that stops the server. */
 const servers: Record<string, NodeJS.Signals> = { postgres: 'SIGINT', kafka: 'SIGTERM', redis: 'SIGTERM' };
 
 /**
- * Starts the needed servers, and stops them after the work. If this process is killed in the meantime, a reaper ends the
- * servers, and the next run deletes their files.
+ * Starts the needed servers, and stops them after the work. If this process is killed in the meantime, a reaper ends
+ * the servers, and the next run deletes their files.
  */
 export async function withTestServers<Result>(
   needed: ReadonlySet<TestServerVariable>,

@@ -26,15 +26,12 @@ export interface ComposeService {
   stop_grace_period?: string;
 }
 
-/** Returns the reason why Compose files cannot be loaded on this machine, or an empty string if they can be loaded. */
+/** Returns why Compose files cannot be loaded on this machine, or an empty string if they can be loaded. */
 export async function findComposeLoaderProblem(): Promise<string> {
   return (await hasProgram('go')) ? '' : 'go is not on the PATH';
 }
 
-/**
- * Loads a Compose file with Docker's own library.
- * @throws Error with the library's message if the file is invalid
- */
+/** Loads a Compose file with Docker's own library. @throws Error with the library's message if the file is invalid */
 export async function loadCompose(file: string): Promise<ComposeProject> {
   const source = fileURLToPath(new URL('./compose-loader/', import.meta.url));
   const program = join(findCacheDirectory(), 'compose-loader');

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 
 /**
- * Runs a curl command that was printed: with curl if it is installed, and otherwise by parsing the command.
+ * Runs a printed curl command: with curl if it is installed, or else by parsing the command.
  * @returns the response body
  */
 export async function pasteIntoTerminal(line: string): Promise<string> {

@@ -8,10 +8,9 @@ import type { Connection } from '../start/connection-file.ts';
 
 const command = fileURLToPath(new URL('../../bin/start.mjs', import.meta.url));
 
-/** `npm start` in a separate process. */
 export interface StartCommand {
   kill(signal: NodeJS.Signals): void;
-  /** This promise resolves with the exit code, or with null after a signal. */
+  /** Resolves with the exit code, or with null after a signal. */
   ended: Promise<number | null>;
   output(): string;
   /** Waits until the command has printed that everything is ready. */
@@ -24,7 +23,7 @@ export function runStartCommand(
   { options = [], node = process.execPath }: { options?: readonly string[]; node?: string } = {},
 ): StartCommand {
   const child = spawn(node, [command, ...options], {
-    // Leaves out the Node.js options and variables of the test runner.
+    // Do not pass the test runner's Node.js options and variables.
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env, MILLRACE_DATA_DIR: directory },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -9,14 +9,12 @@ import { findProcesses } from './find-processes.ts';
 import { pasteIntoTerminal } from './paste.ts';
 import { runStartCommand, type StartCommand } from './start-command.ts';
 
-/** The directory in which the tests of one file run `npm start`. */
 export interface StartDirectory {
   /** The data directory. Its name contains a space and an umlaut. */
   path(): string;
-  /** A port that another program uses, and which `start` requests for the gateway and the API. */
+  /** A port that a different program uses, and which `start` requests for the gateway and the API. */
   takenPort(): number;
   start(env?: Record<string, string>, options?: string[]): StartCommand;
-  /** Waits until no process uses the data directory. */
   nothingRuns(): Promise<void>;
 }
 
@@ -35,7 +33,7 @@ export function useStartDirectory(): StartDirectory {
 
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'millrace start ü-'));
-    // If tests run as root, PostgreSQL runs as another user, who must be able to enter the directory.
+    // If tests run as root, PostgreSQL runs as a different user, who must be able to enter the directory.
     chmodSync(directory, 0o755);
     taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
@@ -63,7 +61,6 @@ export function useStartDirectory(): StartDirectory {
   };
 }
 
-/** Finds the `curl` commands that `npm start` prints. */
 export const curlLines = (command: StartCommand) =>
   [...command.output().matchAll(/^ {2}(.*curl .*)$/gm)].map(([, line]) => String(line));
 
