@@ -3,9 +3,9 @@
 
 /** Matches the prefix of an element's `text` attribute, in any element of the chain. */
 export const anyTextPattern = '[:"]text="';
-/** Builds a pattern that matches if an element has exactly this text. */
+/** Builds a pattern that matches if an element's text equals the given text. */
 export const buildElementTextPattern = (text: string) => `${anyTextPattern}${quoted(escapedInChain(text))}"`;
-/** Builds a pattern that matches if an element's text contains this text, ignoring case. */
+/** Builds a pattern that matches if an element's text contains the given text, ignoring case. */
 export const buildElementTextPartPattern = (text: string) =>
   `(?i)${anyTextPattern}([^"\\\\]|\\\\.)*${quoted(escapedInChain(text))}`;
 export const buildTagPattern = (tag: string) => `(?:^|;)${quoted(tag)}(?:[.:;]|$)`;

@@ -107,7 +107,7 @@ function matchesSetValue(test: Test): (value: unknown) => boolean {
 const textOf = (value: unknown) =>
   typeof value === 'number' ? String(value).replace('e+', 'e') : toComparableText(value);
 
-/** Creates a test that uses a flag operator, whose running time is proportional to the length of the text. */
+/** Creates a test for a flag operator. The test takes time proportional to the length of the text. */
 function flagTest(operator: 'icontains' | 'regex', expected: string): (text: string) => boolean {
   const { test } = compileTest(operator, expected, { matchingVersion: 2, zone: createTimeZone('UTC') });
   return (text) => test.matches(new PropertyValue(text), 0);
@@ -134,7 +134,7 @@ function equalsAny(values: readonly string[]): (value: unknown) => boolean {
   };
 }
 
-/** Converts a value to milliseconds since the epoch. Numbers are seconds or milliseconds since the epoch. */
+/** Converts a time to milliseconds since the epoch. A number can be in seconds or milliseconds since the epoch. */
 function timeOf(value: unknown, zone: TimeZone): number | null {
   if (typeof value === 'number') {
     if (Math.abs(value) < 1e11) return Math.trunc(value * 1000);

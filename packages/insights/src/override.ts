@@ -31,8 +31,8 @@ export function overrideFilters(query: unknown, filters: unknown): unknown {
 }
 
 /**
- * Applies a dashboard's variables to an SQL query. The dashboard's values replace the query's values. Returns other
- * queries unchanged.
+ * Applies a dashboard's variables to an SQL query. The dashboard's values replace the query's values. Returns queries
+ * that are not SQL unchanged.
  */
 export function overrideVariables(query: unknown, variables: unknown): unknown {
   if (!isRecord(variables) || Object.keys(variables).length === 0) return query;

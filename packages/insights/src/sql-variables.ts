@@ -17,7 +17,6 @@ export interface StoredVariable {
   values: readonly unknown[] | null;
 }
 
-/** A variable in a query or a dashboard. */
 interface SentVariable {
   variableId?: string;
   code_name: string;

@@ -16,7 +16,6 @@ const filters = {
 
 interface Runs {
   store: TestStore;
-  /** The stores whose results are compared. */
   engines: readonly EventStore[];
   seed: number;
   count: number;
@@ -27,7 +26,7 @@ export async function differentSql({ store, engines, seed, count }: Runs): Promi
   const { projectId, now } = await createSqlWorld(store.database);
   const { sql } = store.database;
   const settings = await readProjectSettings(sql, projectId);
-  // The first query makes the other engine copy the events, before several queries run at the same time.
+  // A first query makes ClickHouse copy the events before several queries run at the same time.
   for (const events of engines) await events.earliest({ projectId, events: null }, ample());
   const parser = createParser();
   const different: unknown[] = [];

@@ -21,7 +21,6 @@ export function randomSql(seed: number): RandomSql {
   return statement({ ...dice, columns: columnsOf({ '': table }), name });
 }
 
-/** A table that a query reads, with its columns. */
 interface From extends Dice {
   name: string;
 }
@@ -118,7 +117,6 @@ function nested(from: From): RandomSql {
   ])();
 }
 
-/** Joins with the records of other tables. */
 const joins = [
   ['events', 'persons', 'a.person_id = b.id'],
   ['events', 'groups', 'a.$group_0 = b.key'],

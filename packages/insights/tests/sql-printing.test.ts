@@ -93,7 +93,7 @@ describe.each(['postgres', 'clickhouse'] as const)('SQL printed for %s', (engine
       const found = await printedCase(one, engine);
       if (found === null) continue;
       printed += 1;
-      // Templates contain words such as `day`, so only other constants show whether a text was bound.
+      // Skip words that templates contain, such as `day`, because they do not show whether a text was bound.
       const own = found.constants.filter((text) => text.length > 2 && !templateWords.has(text));
       for (const text of own) if (isWord(text, found.text)) leaks.push(`${one.no}: ${text}`);
     }

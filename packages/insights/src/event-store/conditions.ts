@@ -5,7 +5,6 @@ import type { FirstTime, FunnelStep } from './queries.ts';
 import type { ActorType, Breakdown, Condition, EventNames, Property, Selection, Test } from './selection.ts';
 import { type Fragment, sql } from './sql.ts';
 
-/** Data that a query reads in addition to events. */
 export interface JoinedData {
   projectId: number;
   actorTypes?: readonly ActorType[];
@@ -67,7 +66,7 @@ function looksForPerson(condition: Condition): boolean {
   return 'inStaticCohort' in condition || 'anyDistinctId' in condition;
 }
 
-/** Builds the WHERE condition for a selection, for the FROM clause of `buildFromClause`. */
+/** Builds the WHERE condition of a selection. The condition requires the FROM clause of `buildFromClause`. */
 export function buildSelectionCondition(dialect: Dialect, { from, to, where, ...names }: Selection): Fragment {
   return sql`${buildEventNamesCondition(names)} AND e.timestamp >= ${sql.time(from)} AND e.timestamp < ${sql.time(to)}
              AND ${buildCondition(dialect, where, names.projectId)}`;

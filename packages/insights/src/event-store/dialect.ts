@@ -6,10 +6,7 @@ import type { ActorType, Breakdown, EngineName, Property } from './selection.ts'
 import { type Fragment, sql } from './sql.ts';
 import type { FunnelPage, WalkedFunnel } from './walked-funnel.ts';
 
-/**
- * SQL fragments that differ between the engines. All other SQL is the same for both engines. The alias of the events
- * table is always `e`.
- */
+/** The alias of the events table is always `e`. */
 export interface Dialect {
   name: EngineName;
   /** FROM clause for stored events as `e`, without duplicates. */
@@ -93,7 +90,7 @@ export interface Dialect {
    * the engine reads individual events faster than aggregated events.
    */
   path: null | ((values: readonly Fragment[], hasTimes: Fragment) => Fragment);
-  /** SQL that computes a funnel, or null if the engine cannot compute this funnel, so that the API must do so. */
+  /** SQL that computes a funnel, or null for a funnel that the engine cannot compute. */
   funnel(plan: WalkedFunnel): FunnelSql | null;
   /** An engine-specific statement that counts a lifecycle's actors, or null if the usual statement is faster. */
   lifecycle(query: LifecycleStoreQuery): Fragment | null;
@@ -112,7 +109,6 @@ export interface Dialect {
    * Makes a value nullable, so that `lag` returns null before the first row and `lead` returns null after the last row.
    */
   nullable(value: Fragment): Fragment;
-  /** WHERE clause that selects the events with these keys. */
   whereKeys(projectId: number, keys: readonly EventKey[]): Fragment;
   document(json: Fragment): Fragment;
   bytes(document: Fragment): Fragment;
@@ -142,7 +138,6 @@ export const positionKeyOffset = 10_000_000_000_000;
 /** Maximum length of breakdown values. Longer values are truncated. */
 export const maxLabelLength = 400;
 
-/** Matches text that is a number. */
 export const numberPattern = '^\\s*[-+]?\\d{1,30}(\\.\\d{1,30})?([eE][-+]?\\d{1,2})?\\s*$';
 
 const date = '\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])';
@@ -213,7 +208,7 @@ export function buildBooleanText(value: Fragment): Fragment {
  */
 const canonicalNumber = /^-?(0|[1-9]\d{0,29})(\.\d{1,30})?(e[-+]\d{1,2})?$/;
 
-/** Splits the values into numbers, and JSON lists or objects. Omits all other values. */
+/** Splits values into numbers and into JSON lists or objects. Omits all other values. */
 export function splitNumbersAndLists(values: readonly string[]): { numbers: string[]; lists: string[] } {
   return {
     numbers: values.filter((value) => canonicalNumber.test(value)),

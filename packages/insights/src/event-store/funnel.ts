@@ -78,7 +78,7 @@ export function buildFunnelPathsSql(dialect: Dialect, query: FunnelStoreQuery): 
    GROUP BY path`;
 }
 
-/** Builds a column that is 1 if the event matches one of these steps. */
+/** Builds a column that is 1 if the event matches a step in `taken`. */
 function marked(taken: readonly Fragment[], name: Fragment): Fragment {
   return taken.length === 0
     ? sql`0 AS ${name}`

@@ -187,7 +187,7 @@ function keysText(dialect: Dialect, query: EventListQuery): Fragment {
               CROSS JOIN LATERAL (SELECT e.uuid, ${time}, e.event, e.distinct_id ${events} LIMIT ${sql.int(limit + offset)}) AS e ${order} ${page}`;
 }
 
-/** Builds the conditions that restrict a list to its time range and to events behind its position. */
+/** Builds the conditions that restrict a list to its time range and to events after its position. */
 function inTime(dialect: Dialect, { behind, from, to, isOldestFirst, by }: EventListQuery): Fragment[] {
   const time = timeOf({ by });
   const range = [

@@ -62,7 +62,6 @@ export const connectClickHouse = (url: string): ClickHouseClient =>
   });
 
 /**
- * Opens the event store.
  * @param reader read-only connections to PostgreSQL
  * @throws ConfigError if ClickHouse is selected and its URL is missing
  */

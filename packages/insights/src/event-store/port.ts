@@ -88,7 +88,7 @@ export interface LatestEvent {
   time: number;
 }
 
-/** A statement that other code builds and the event store runs. */
+/** An SQL statement that is built outside of the event store. */
 export interface Statement {
   projectId: number;
   print(engine: EngineName): Fragment;

@@ -28,7 +28,8 @@ export interface SeriesQuery {
   /** Starts of the intervals, or an empty list to compute a single number for the entire range. */
   edges: readonly number[];
   /**
-   * Each point covers the intervals from `first` up to but not including `end`. Null if each point covers one interval.
+   * The intervals that each number in the result covers, from `first` up to but not including `end`. Null if each
+   * number covers one interval.
    */
   windows: readonly { first: number; end: number }[] | null;
   measure: Measure;

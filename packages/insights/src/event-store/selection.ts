@@ -10,7 +10,6 @@ export interface EventNames {
   events: readonly string[] | null;
 }
 
-/** Selects a project's events by name, time and condition. */
 export interface Selection extends EventNames {
   from: number;
   /** The end of the time range, exclusive. */
@@ -95,7 +94,6 @@ export type Condition =
   /** True if any of the current person's distinct IDs passes the test. */
   | { anyDistinctId: Test };
 
-/** A value by which results are broken down. */
 export interface Breakdown {
   property: Property;
   /** Whether to remove a trailing `/`, `?` or `#`. */

@@ -206,7 +206,7 @@ function aggregate(dialect: Dialect, how: Aggregation, x: Fragment): Fragment {
   }
 }
 
-/** Selects a series's actors, with each actor's number of events. */
+/** Selects the actors that a series counts, with each actor's number of events. */
 export function buildSeriesActorsSql(dialect: Dialect, query: SeriesQuery, actorType: ActorType): Fragment {
   return sql`SELECT ${dialect.actorId(actorType)} AS actor, count(*) AS events ${whereMatching(dialect, query, actorType, [])}
               GROUP BY 1`;

@@ -2,7 +2,6 @@
 
 import type { ActorsOrder, FunnelStoreQuery } from './queries.ts';
 
-/** A funnel, and the rules for walking through its events. */
 export interface WalkedFunnel {
   shows: 'steps' | 'time_to_convert' | 'trends';
   order: 'ordered' | 'strict' | 'unordered';

@@ -63,8 +63,8 @@ export const isView = sql`e.event IN (${sql.join(
 )})`;
 
 /**
- * Selects all events of the sessions that may match. The columns contain whether an event is a page view or a click,
- * and whether the query selects it.
+ * Selects all events of the sessions that may match, and whether each event is a page view, is a click, and is selected
+ * by the query.
  */
 function webEvents(dialect: Dialect, query: WebStoreQuery): Fragment {
   const { select, breakdown } = query;

@@ -25,7 +25,6 @@ import {
 const maxFilters = 200;
 const longestKey = 400;
 
-/** A cohort that filters can reference. */
 export interface Cohort {
   /** The name by which SQL references the cohort. */
   name?: string | null;
@@ -156,7 +155,10 @@ function ofAnyDistinctId(condition: Condition, reading: Reading): Condition {
   return reading.isOfPersons ? ofPerson : { any: [ofPerson, condition] };
 }
 
-/** Translates a property. @throws AppError that names the field. */
+/**
+ * Translates a client's property type and key to the property that queries read.
+ * @throws AppError that names the field.
+ */
 export function readProperty(
   { type, key, index }: { type: string; key: string; index?: unknown },
   { path, reading }: { path: string; reading: Pick<FilterContext, 'personsAsStored' | 'showsPersons'> },

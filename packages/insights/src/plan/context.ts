@@ -25,7 +25,7 @@ export interface ProjectSettings {
 
 export interface PlanContext extends FilterContext {
   settings: ProjectSettings;
-  /** The boolean properties among the query's breakdowns, as keys from `propertyKey`. */
+  /** The boolean properties among the query's breakdowns, as keys from `buildPropertyKey`. */
   booleans: ReadonlySet<string>;
   /** Time of the first selected event if the range starts with that event, or null for other ranges. */
   earliest: number | null;
@@ -131,7 +131,6 @@ type BreakdownProperty = NonNullable<BreakdownFilter['breakdowns']>[number];
 /** Returns a unique key for a property. @param index index of the group type, or -1 if it is not a group property */
 export const buildPropertyKey = (type: string, index: number, name: string) => `${type} ${index} ${name}`;
 
-/** A query's breakdowns, and how to show their values. */
 export interface BreakdownPlan {
   breakdowns: Breakdown[];
   /** The number of numeric bins for each breakdown, or null for a breakdown without bins. */

@@ -215,7 +215,7 @@ export function splitIntoBuckets(range: { from: number; to: number }, interval: 
   const { from, to } = range;
   const edges: number[] = [];
   const wall = findIntervalStart(interval, clock.zone.toWallTime(from), clock);
-  // If a local hour occurs twice, use the occurrence that contains this time.
+  // If a local hour occurs twice, use the occurrence that contains the instant.
   const isReal = interval === 'hour' || interval === 'minute';
   let edge = isReal ? from - (clock.zone.toWallTime(from) - wall) : clock.zone.toInstant(wall);
   while (edge < to) {
@@ -286,7 +286,10 @@ function readRequestedStart(text: string | undefined, clock: Clock, earliest: nu
     : require(text, 'dateRange.date_from', clock);
 }
 
-/** Returns the time from which events count. */
+/**
+ * Moves the requested start to the start of its hour, day or month, depending on the interval and on the unit of the
+ * requested time.
+ */
 function beginning({ instant, unit }: Moment, interval: Interval, { zone }: Clock): number {
   const wall = zone.toWallTime(instant);
   if (interval === 'minute') return instant;
@@ -323,7 +326,7 @@ export function resolvePreviousRange(
     interval: Interval;
     clock: Clock;
     compareTo: string | undefined;
-    /** Whether the range has no end or an absolute end. */
+    /** True if `date_to` is absent or is an absolute date. */
     endsNow: boolean;
     /** Whether a month counts as four weeks and a year as 52 weeks. */
     inWeeks: boolean;

@@ -34,7 +34,6 @@ export interface TrendsPlan {
 export interface TrendsPeriod {
   label: 'current' | 'previous' | null;
   period: Period;
-  /** One query per series. */
   storeQueries: SeriesQuery[];
 }
 

@@ -104,7 +104,6 @@ function createFunnelTotals(plan: FunnelPlan): {
   }
 }
 
-/** Formats a funnel's numbers as a response. */
 export function formatFunnel(plan: FunnelPlan, totals: FunnelTotals, context: PlanContext): unknown {
   switch (totals.shows) {
     case 'steps': {

@@ -34,7 +34,6 @@ export interface ExportQuery {
 export interface ExportColumn {
   name: string;
   kind: Kind;
-  /** Whether the column identifies the event. */
   isKey: boolean;
 }
 

@@ -18,8 +18,8 @@ export function readsAllEvents(query: Query): boolean {
 }
 
 /**
- * Returns whether WHERE limits a table's time. A comparison with `timestamp` on one side is a limit if it is the entire
- * WHERE condition or is joined to the rest of it by AND.
+ * Returns whether WHERE has a lower bound on a table's time. A comparison with `timestamp` on one side is a bound if it
+ * is the entire WHERE condition or is joined to the rest of it by AND.
  */
 function isBounded({ where }: SelectQuery, relation: TableRelation): boolean {
   const numbers = [...relation.columns].flatMap(([number, column]) =>

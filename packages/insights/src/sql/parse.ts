@@ -45,7 +45,6 @@ export async function parseAhead(parser: SqlParser, text: unknown): Promise<void
   if (typeof text === 'string' && text !== '') await parser.parse(text).catch(() => {});
 }
 
-/** A text for the parser, with the function that parses it. */
 interface Text {
   text: string;
   rule: Rule;

@@ -5,10 +5,7 @@ import type { SqlMetadataQuery, SqlQuery } from '../sql-query.ts';
 import { readVariableValues } from '../sql-variables.ts';
 import type { SqlRequest } from './run.ts';
 
-/**
- * Builds the request from a client's query.
- * @throws AppError `invalid` with the name of a variable whose value does not fit the variable's type
- */
+/** @throws AppError `invalid` with the name of a variable whose value does not fit the variable's type */
 export function sqlRequest(
   query: SqlQuery | SqlMetadataQuery,
   { projectId, settings, now, rows }: { projectId: number; settings: ProjectSettings; now: number; rows?: number },

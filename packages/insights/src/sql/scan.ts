@@ -71,7 +71,7 @@ export function placeOf(word: string, text: string): Place | null {
   return null;
 }
 
-/** Checks a text. @throws SqlProblem when it is too long, is nested too deeply or contains a clause that would be ignored. */
+/** @throws SqlProblem when a text is too long, is nested too deeply or contains a clause that would be ignored. */
 export function checkNesting(text: string): void {
   if (text.length > maxCharacters)
     throw new SqlProblem(`A query can have at most ${maxCharacters} characters.`, { start: 0, end: maxCharacters });

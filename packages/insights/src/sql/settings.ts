@@ -1,4 +1,4 @@
-// Builds the settings and definitions that SQL needs from those that other queries use.
+// Builds the settings of SQL queries from the settings and definitions that all queries use.
 
 import { type Cohort, type FilterContext, readFilters } from '../plan/conditions.ts';
 import type { PlanContext, ProjectSettings } from '../plan/context.ts';

@@ -32,7 +32,7 @@ export interface CallExpression extends Typed {
   args: readonly Expression[];
   /** Parameters of the function, such as the levels of quantiles. */
   levels?: readonly number[];
-  /** An aggregate includes equal values only once. */
+  /** Whether an aggregate includes equal values only once. */
   isDistinct?: boolean;
   /** An aggregate includes only rows for which this condition is true. */
   filter?: Expression;

@@ -8,7 +8,6 @@ export interface ExpressionCase {
   query: Record<string, unknown>;
   /** The expected part of the response or of the error. */
   expect: Record<string, unknown>;
-  /** Replaces the project's test account filters. */
   testAccountFilters?: unknown[];
 }
 

@@ -229,7 +229,6 @@ export const breakdowns: InsightCase[] = [
   row('insight-102', 'filters by true and false', 'visits', trends(seen, by('paid')), series({ label: 'true', count: 7 }, { label: 'false', count: 3 })),
 ];
 
-/** Counts the events that match a filter. */
 const passing = (...properties: object[]) => trends(sale, { ...onFourth, properties });
 const pass = (count: number) => series({ count });
 const sums = history({ a: ['sale 4 09:00 sum=2', 'sale 4 09:01 sum=5', 'sale 4 09:02 sum=10', 'sale 4 09:03 sum=11', 'sale 4 09:04 sum="12"', 'sale 4 09:05 sum="9"', 'sale 4 09:06 sum=many', 'sale 4 09:07'] });

@@ -3,7 +3,6 @@
 import type { InsightCase } from '../case-world.ts';
 import { filter, history, march, refused, row } from './rows.ts';
 
-/** A page view with its session, its path and further properties. */
 const view = (day: string, session: string, path: string, ...more: string[]) => [`$pageview ${day}`, `$session_id=${session}`, `$pathname=${path}`, ...more].join(' ');
 const happened = (event: string, day: string, session: string, ...more: string[]) => [`${event} ${day}`, `$session_id=${session}`, ...more].join(' ');
 
@@ -41,7 +40,6 @@ const trend = (more: object = {}) => ({ kind: 'WebTrendsQuery', ...march(7, 11),
 const compare = { compareFilter: { compare: true } };
 const rates = { includeBounceRate: true };
 
-/** Expects the five numbers of an overview, in order. */
 const numbers = (visitors: number, views: number, sessions: number, seconds: number | null, bounces: number | null) => ({ results: [visitors, views, sessions, seconds, bounces].map((value) => ({ value })) });
 type Row = [string | null, [number, number | null], [number, number | null], ...[number | null, number | null][]];
 /** Expects the rows of a table. The last column is the share of all visitors. */

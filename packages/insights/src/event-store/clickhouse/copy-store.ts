@@ -66,7 +66,7 @@ export async function saveCopiedUntil(sql: Sql, { expiresAt }: CopyClaim, until:
 /**
  * Records that PostgreSQL was restored from a backup. ClickHouse may contain events that were stored after the backup,
  * and the consumers store those events again. Does nothing if the backup was made before any events were copied,
- * because it then does not show which events these are.
+ * because such a backup does not show which events were stored after it.
  */
 export async function requestCopyAfterRestore(sql: Sql): Promise<void> {
   await sql.query(

@@ -298,7 +298,7 @@ function scanForValue({ of, key }: DocumentProperty, otherwise: Fragment): Fragm
 
 /**
  * The SQL for each property that has its own column. The SQL accesses the column by name, because with `FINAL`, which
- * events from Kafka need, the function `tupleElement` would read all these columns.
+ * events from Kafka need, the function `tupleElement` would read the columns of all properties.
  */
 const usual: ReadonlyMap<string, Fragment> = new Map(
   [...propertyColumns.few, ...propertyColumns.many].map((name) => [name, Fragment.of([`e.usual.\`${name}\``], [])]),
@@ -361,7 +361,7 @@ function partsOfEqual(values: readonly string[]): string[] | null {
   if (values.length === 0 || values.length > 20) return null;
   const numbers = new Set(splitNumbersAndLists(values).numbers);
   const parts = values.map((value) => {
-    // Other characters may be escaped in stored JSON, and lists may contain spaces.
+    // Characters outside of this set may be escaped in stored JSON, and lists may contain spaces.
     if (!numbers.has(value)) return /^[\w .:@+-]+$/.test(value) ? value : null;
     // A stored number has no exponent and may end in zeros. JavaScript may round a number with more than 15 characters.
     const shortest = String(Number(value));

@@ -3,7 +3,7 @@
 //
 // Array columns with one element per event, where k is the number of a step, from 1:
 //   times, marks, places   the event's time (from 1), the steps and exclusions that it matches, its position from 1
-//   s<k>, p<k>             start time of the latest attempt that had reached step k after or before the event, or 0
+//   s<k>, p<k>             after (s) or before (p) the event: start time of the latest attempt at step k, or 0
 //   r<k>                   position of the event with which that attempt reached step k
 //   g<k>                   position of the latest event that excludes an attempt at step k
 // Number columns: c<k> is the position at which the best attempt reached step k if no attempt got further, and t<k> is

@@ -25,7 +25,7 @@ interface PersonCopyDeps {
   postgres: ReadablePostgres;
 }
 
-/** The lease lasts longer than copying a portion. */
+/** The lease lasts longer than it takes to copy a portion. */
 const leaseSeconds = 600;
 const portionSize = 20_000;
 const pauseMs = 500;

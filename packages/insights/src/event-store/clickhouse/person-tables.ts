@@ -1,5 +1,5 @@
-// Persons and moved distinct IDs in ClickHouse. Queries read `person` and `moved_id`, which read PostgreSQL until all
-// persons have been copied, and the copies (`person_copy` and `moved_id_copy`) afterwards.
+// Persons and moved distinct IDs in ClickHouse. Queries use the tables `person` and `moved_id`. These read from
+// PostgreSQL until all persons have been copied, and from the copies (`person_copy` and `moved_id_copy`) afterwards.
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { PersonKey } from './person-copy-store.ts';

@@ -46,7 +46,7 @@ export class RebuildLosesEvents extends Error {
   }
 }
 
-/** The lease lasts longer than swapping two table names. */
+/** The lease lasts longer than it takes to swap two tables. */
 const exchange = { leaseSeconds: 60, settleSeconds: 0 };
 const pauseMs = 500;
 

@@ -162,7 +162,10 @@ export async function createTables(client: ClickHouseClient, postgres: ReadableP
 const createOfPostgres = (postgres: ReadablePostgres, name: string, fields: string) =>
   `CREATE OR REPLACE TABLE "${name}" (${fields}) ENGINE = PostgreSQL(${postgresSource(postgres, quoted(name))}, 'clickhouse')`;
 
-/** The persons in PostgreSQL, which queries read until all persons have been copied (see person-tables.ts). */
+/**
+ * Returns the statement that makes `person` read from PostgreSQL, which queries need until all persons have been copied
+ * (see person-tables.ts).
+ */
 export const createPersonOfPostgres = (postgres: ReadablePostgres) =>
   createOfPostgres(
     postgres,
@@ -170,7 +173,10 @@ export const createPersonOfPostgres = (postgres: ReadablePostgres) =>
     `project_id Int32, uuid UUID, properties String, readable String ALIAS ${repairJsonSql('properties')}, is_identified Bool, created_ms Int64`,
   );
 
-/** The moved distinct IDs in PostgreSQL, which queries read until all persons have been copied. */
+/**
+ * Returns the statement that makes `moved_id` read from PostgreSQL, which queries need until all persons have been
+ * copied.
+ */
 export const createMovedIdOfPostgres = (postgres: ReadablePostgres) =>
   createOfPostgres(
     postgres,

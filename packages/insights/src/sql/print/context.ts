@@ -11,7 +11,7 @@ export interface Printing {
   isPostgres: boolean;
   /** The project to which every base table is limited. */
   projectId: number;
-  /** Returns a number for the name of a column or relation. Each number occurs once per query. */
+  /** Returns a number for the name of a column or relation. Each number is unique within the query. */
   nextNumber(): number;
   bind(type: Value['type'], value: string | number | readonly (number | null)[]): Fragment;
   expression(expression: Expression): Fragment;
@@ -21,7 +21,10 @@ export interface Printing {
    * BY.
    */
   once(subject: object, print: () => Fragment): Fragment;
-  /** The sorted subquery whose row order an aggregate keeps, and these subqueries themselves. Only for PostgreSQL. */
+  /**
+   * Maps each aggregate that depends on row order to the sorted subquery that determines the order, and each such
+   * subquery to itself. Used only for PostgreSQL.
+   */
   rowOrders: Map<CallExpression | QueryRelation, QueryRelation>;
   /** Prints a column that is read without a subquery. Returns null for other columns. */
   column?(column: Extract<Expression, { is: 'column' }>): Fragment | null;

@@ -189,8 +189,8 @@ export function orderText({ by, isDescending }: OrderBy, printing: Printing): Fr
 }
 
 /**
- * Returns whether a value is a stored column that is never null. PostgreSQL would not use its index for `DESC NULLS
- * LAST`.
+ * Returns whether a value is a stored column that is never null. PostgreSQL would not use an index on the column for
+ * `DESC NULLS LAST`.
  */
 const isIndexed = (by: Expression) => by.is === 'column' && by.isStored === true && !by.type.isNullable;
 

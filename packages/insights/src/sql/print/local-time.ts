@@ -53,7 +53,7 @@ interface Bins {
   unit: Unit;
   /** Length of a bin. Null if the bins have different lengths. */
   stride: Fragment | null;
-  /** Prints the start of the bin with PostgreSQL's own functions, for times outside of the known offsets. */
+  /** Prints the start of the bin with PostgreSQL's own functions, which are slower. */
   otherwise(x: Fragment, zone: Fragment): Fragment;
 }
 

@@ -176,9 +176,9 @@ function subqueryText(relation: QueryRelation, printing: Printing): Fragment {
 }
 
 /**
- * Numbers the rows of a sorted subquery whose values `groupArray` collects, and sorts each list by this number.
- * PostgreSQL would otherwise sort all rows as another aggregate of the query needs them, such as `count(DISTINCT x)`.
- * ClickHouse keeps the order of the rows.
+ * Numbers the rows of a sorted subquery whose values `groupArray` collects, and sorts each list by this number. Without
+ * the numbers, PostgreSQL would sort all rows for another aggregate of the query, such as `count(DISTINCT x)`.
+ * ClickHouse keeps the row order.
  */
 function keepRowOrder(query: SelectQuery, { rowOrders }: Printing): void {
   const relation = query.from[0]?.relation;

@@ -24,7 +24,6 @@ export function sessionsText(names: readonly string[], bounds: readonly TimeBoun
     WHERE e.project_id = ${sql.int(projectId)} AND ${sql.join(tests, ' AND ')} GROUP BY 1) AS ss`;
 }
 
-/** Prints the join of events with their sessions. */
 export const sessionJoin = (names: readonly string[], bounds: readonly TimeBound[], printing: Printing): Fragment =>
   sql`LEFT JOIN ${sessionsText(names, bounds, printing)} ON ss.session = ${sessionOfEvent(printing)}`;
 

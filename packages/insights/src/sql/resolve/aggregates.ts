@@ -115,7 +115,7 @@ function aggregateType(of: SqlFunction, args: readonly Expression[], scope: Scop
   return nullable(type, true);
 }
 
-/** How many elements the lists of these functions contain. */
+/** Default and maximum number of elements in the lists that these functions return. */
 const listLimits: ReadonlyMap<string, { default: number; max: number }> = new Map([
   ['topK', { default: 10, max: 100 }],
   ['groupArray', { default: 10_000, max: 10_000 }],

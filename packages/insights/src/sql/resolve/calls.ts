@@ -199,7 +199,6 @@ function fitOne(
   }
 }
 
-/** Returns the type that the signature names for the result. */
 export function resultType({ result, nulls }: SqlFunction, args: readonly Expression[], scope: Scope): SqlType {
   const [first] = args;
   const isNullable = nulls === 'always' || (nulls === 'pass' && args.some(({ type }) => type.isNullable));
@@ -286,7 +285,6 @@ function withLambda(of: SqlFunction, [first, ...rest]: readonly Node[], { scope,
   return { is: 'call', name: of.name, of, args, type: resultType(of, args, scope) };
 }
 
-/** Applies a lambda to the elements of a list. */
 export function mapList(list: Expression, lambda: Expression, { scope, place }: At): Expression {
   const [of] = scalars.get('arrayMap') ?? [];
   if (of === undefined) throw new Error('The function arrayMap is missing.');

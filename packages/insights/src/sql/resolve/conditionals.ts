@@ -70,7 +70,7 @@ const nullIf: Handler = (node, scope) => {
   return { is: 'choice', cases: [{ when, result: none }], otherwise: value, type: nullable(value.type, true) };
 };
 
-/** Returns the least or greatest argument, or null if one of them is null. */
+/** Returns the least or greatest argument, or null if any argument is null. */
 const extreme =
   (comparator: '<=' | '>='): Handler =>
   (node, scope) => {

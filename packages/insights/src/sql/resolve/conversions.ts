@@ -106,8 +106,8 @@ export function resolveCast(node: Extract<Node, { node: 'TypeCast' }>, scope: Sc
 }
 
 /**
- * Converts a value to a time. A text becomes null if it is not a time. Its type is not nullable only if it is a
- * constant time without an offset or a fraction.
+ * Converts a value to a time. A text that is not a time becomes null. The result is nullable for all texts except
+ * constant times without an offset or a fraction.
  */
 export function toDateTime(value: Expression, zone: string, at: At): Expression {
   const written = textOf(value);

@@ -7,14 +7,14 @@ import { isAggregate, someOf } from '../tree.ts';
 const mirrored: Record<Comparator, Comparator> = { '=': '=', '<>': '<>', '<': '>', '<=': '>=', '>': '<', '>=': '<=' };
 const withoutValue = new Set(['column', 'parameter', 'query', 'in query', 'cohort', 'window']);
 
-/** Stores the bounds with each table that needs sessions. */
+/** Stores with each table the bounds that WHERE sets on its time. */
 export function storeSessionBounds(from: readonly JoinedRelation[], where: Expression): void {
   for (const { relation } of from) if (relation.is === 'table') relation.bounds = boundsOf(relation, where);
 }
 
 /**
- * Returns the bounds on a time of the table: comparisons with a value that are the condition itself or a part of it
- * joined by AND.
+ * Returns the bounds on the table's time. A bound is a comparison that is the entire condition or is joined to the rest
+ * of it by AND.
  */
 function boundsOf(relation: TableRelation, one: Expression): TimeBound[] {
   if (one.is === 'all') return one.parts.flatMap((part) => boundsOf(relation, part));

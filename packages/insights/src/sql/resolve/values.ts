@@ -183,7 +183,6 @@ const implicit = new Set([
   'uuid text',
 ]);
 
-/** Converts expressions to their common type. */
 export function convertToCommonType(
   expressions: readonly Expression[],
   place: Place,
