@@ -17,6 +17,7 @@ import { text } from './words.ts';
 import './results.css';
 import './chart.css';
 
+/** A line or bar chart over time, with axes, a tooltip and a legend. */
 export function SeriesChart({
   series,
   insightQuery,

@@ -8,6 +8,7 @@ import { isTooSlow, TooSlow } from './slow.tsx';
 import { type EventsView, futureSpan } from './view.ts';
 import { text } from './words.ts';
 
+/** Shows the event chart, the list or the reason why it is empty, and links to other pages of the list. */
 export function ListPane({
   shown,
   onPrevious,

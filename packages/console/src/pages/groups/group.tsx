@@ -21,6 +21,7 @@ import { type GroupsUrlState, spans } from './address.ts';
 import { type Group, type GroupType, getGroupName } from './shapes.ts';
 import { text } from './words.ts';
 
+/** A group's details: its properties, persons and events. */
 export function GroupDetail({ type, address }: { type: GroupType; address: GroupsUrlState }) {
   const { id } = useProject();
   const { view, change } = address;

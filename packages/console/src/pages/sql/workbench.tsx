@@ -23,6 +23,7 @@ import { ResultPane } from './result-pane.tsx';
 import { createRunCall, useQueryRun } from './run.ts';
 import { text } from './words.ts';
 
+/** Shows an SQL query in the editor, with its result below. */
 export function Workbench({
   stored,
   address,

@@ -26,6 +26,7 @@ import { ExportRuns } from './runs.tsx';
 import { hasDays } from './schedule.ts';
 import { text } from './words.ts';
 
+/** A batch export's settings, status, runs and backfills. */
 export function OneExport({ id, address: { view, change } }: { id: string; address: ExportsUrlState }) {
   const { id: projectId } = useProject();
   const path = `${useExportsPath()}/${encodeURIComponent(id)}`;

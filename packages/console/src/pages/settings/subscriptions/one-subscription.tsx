@@ -27,6 +27,7 @@ import {
 import { SubscriptionForm } from './subscription-form.tsx';
 import { text } from './words.ts';
 
+/** A subscription's schedule, recipients and deliveries. */
 export function OneSubscription({ id, address: { view, change } }: { id: string; address: SubscriptionsUrlState }) {
   const { id: projectId } = useProject();
   const path = `${useSubscriptionsPath()}/${encodeURIComponent(id)}`;
