@@ -174,7 +174,6 @@ describe('the legend of a chart', () => {
     await entry(page, 'viewed').click();
     await eventually(async () => expect(await lines(page).count()).toBe(1));
     expect(await entry(page, 'viewed').getAttribute('aria-pressed')).toBe('false');
-    // The axis is scaled to the visible series.
     await page.locator('.insight-axis').getByText('3', { exact: true }).waitFor({ state: 'detached' });
     await entry(page, 'viewed').press('Space');
     await eventually(async () => expect(await lines(page).count()).toBe(2));

@@ -136,7 +136,6 @@ it('saves filters, time zone and offsets, and shows API errors next to their fie
   await filters.getByLabel('Property', { exact: true }).fill('plan');
   await filters.getByLabel('Operator').selectOption('matches regex');
   await filters.getByLabel('Value', { exact: true }).fill('(');
-  // Pressing Enter adds the filter, but does not submit the form.
   await page.keyboard.press('Enter');
   await filters.getByRole('button', { name: 'plan matches regex (', exact: true }).waitFor();
 

@@ -85,7 +85,6 @@ it('shows the navigation and a link back on an unknown page', async () => {
   }
   expect(await runAxe(page)).toEqual([]);
   const [first] = pages;
-  // In a project without events, the page shows how to send the first event.
   const title = page.getByRole('heading', { name: 'Live', exact: true, level: 1 });
   await page.getByRole('link', { name: `Back to ${first?.title}` }).click();
   await title.waitFor();

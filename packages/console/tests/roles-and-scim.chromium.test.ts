@@ -161,7 +161,6 @@ it('console-035: sets access to a dashboard, insight, flag, cohort or early acce
     expect(await stored()).toContainEqual({ resource: 'cohort', level: 'viewer', isForAll: true }),
   );
 
-  // The console has no page for early access features.
   await console.api('POST', 'early_access_feature', { name: 'New <b>menu', stage: 'beta' });
   await page.goto(console.address('settings/access'));
   await page.getByLabel('A single early access feature').selectOption('New <b>menu');

@@ -16,7 +16,6 @@ export interface RunningConsole {
   newPage(): Promise<Page>;
   /** Opens a page as a new visitor with a session of the project owner. */
   openSignedIn(page: string, options?: Visit): Promise<Page>;
-  /** Creates a visitor without an API key or a session. */
   newVisitor(size?: Pick<Visit, 'width' | 'height'>): Promise<BrowserContext>;
   /** Creates a session of the project owner, as if the owner had signed in. @returns the session secret */
   beginSession(browser?: string): Promise<string>;

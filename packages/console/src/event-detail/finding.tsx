@@ -10,7 +10,6 @@ import './event-detail.css';
 
 export type Facts = Record<string, unknown>;
 
-/** Shows a warning's details: the value or size that caused the warning, and links to the event or the client. */
 export function WarningDetails({ details, isStored }: { details: Facts; isStored: boolean }) {
   const { samples, ...own } = details;
   const listed = Array.isArray(samples)

@@ -35,7 +35,7 @@ export function FilterList({
    */
   onEditing?: (isEditing: boolean) => void;
 }) {
-  /** Index of the filter in the form. An index after the last filter stands for a new filter. */
+  /** Index of the filter that the user is editing. An index after the last filter stands for a new filter. */
   const [edited, showEdited] = useState<number | null>(null);
   const setEdited = (at: number | null) => {
     showEdited(at);

@@ -11,7 +11,6 @@ import type { IconName } from '../parts/icon.tsx';
 import { getInsightName } from '../results/insight-query.ts';
 import { words } from '../words.ts';
 
-/** A page, project or record that the command palette can open. */
 export interface Found {
   /** A key such as `page live` or `flag 12`, which is unique within a project. */
   key: string;

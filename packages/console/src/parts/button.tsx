@@ -11,7 +11,6 @@ export interface ButtonProps extends Omit<AriaButtonProps, 'className' | 'childr
    * have a border.
    */
   look?: 'main' | 'danger' | 'plain' | undefined;
-  /** Keyboard shortcut that is shown next to the label. */
   shortcut?: string | undefined;
   children: ReactNode;
 }

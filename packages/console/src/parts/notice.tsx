@@ -1,7 +1,7 @@
 import { words } from '../words.ts';
 import { Button } from './button.tsx';
 
-/** A message above a list that confirms or reports a failed action, with a button for undoing the action. */
+/** A message above a list, which confirms an action or reports its failure, with a button for undoing the action. */
 export interface Notice {
   text: string;
   isBad?: boolean;

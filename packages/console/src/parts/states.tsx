@@ -58,8 +58,8 @@ export function Empty({ title, icon = 'events', children }: { title: string; ico
 }
 
 /**
- * Explains why a request failed: access was refused, the object was not found, or another error occurred, which has a
- * request ID for the server log.
+ * Explains why a request failed: access was refused, the object was not found, or another error occurred. Another error
+ * is shown with its request ID, which also appears in the server log.
  */
 export function Failed({ what, error, onAgain }: { what: string; error: unknown; onAgain?: (() => void) | undefined }) {
   const status = error instanceof ApiProblem ? error.status : -1;

@@ -34,7 +34,6 @@ export function useSelection<Row extends ListedRecord>(rows: readonly Row[]) {
 interface BulkAction<Row> {
   name: string;
   body: object;
-  /** Returns the message that confirms the action. */
   done: (count: number) => string;
   undo: (row: Row) => object;
 }
@@ -147,7 +146,7 @@ function TagDialog({ count, onTag, onClose }: { count: number; onTag: (tag: stri
   );
 }
 
-/** A button that marks a record as a favorite for all users of the project. */
+/** Marks a record as a favorite for all users of the project. */
 export function FavoriteStar({ name, isOn, onToggle }: { name: string; isOn: boolean; onToggle: () => void }) {
   return (
     <button

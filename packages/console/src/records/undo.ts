@@ -1,4 +1,4 @@
-// Confirms changes to records above a list, and can undo them.
+// Shows a message after records have been changed, with a button for undoing the change.
 
 import { useState } from 'react';
 import type { ApiCall } from '../api/request.ts';
@@ -6,7 +6,7 @@ import type { Notice } from '../parts/notice.tsx';
 import { explainError } from '../parts/states.tsx';
 import { useRecordChanges } from './change.ts';
 
-/** Confirms a change with a message and a button for undoing it. @param requests the requests that undo the change */
+/** @param text the message that confirms the change @param requests the requests that undo the change */
 export type OfferUndo = (text: string, requests: readonly ApiCall[]) => void;
 
 /**

@@ -13,8 +13,8 @@ import { type Annotation, ChartPlace, formatContent } from './annotation.ts';
 import { text } from './words.ts';
 
 /**
- * A dialog that lists an interval's annotations, and creates annotations. By default, a new annotation has the time of
- * the interval.
+ * A dialog that lists and creates annotations. A new annotation has the time of the first listed annotation or, by
+ * default, the current time.
  */
 export function AnnotationsDialog({
   title,

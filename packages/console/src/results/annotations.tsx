@@ -20,14 +20,13 @@ const AnnotationsDialog = lazy(
   loadPageCode(() => import('./annotations-dialog.tsx').then((part) => ({ default: part.AnnotationsDialog }))),
 );
 
-/** A marker for all annotations in one interval of a chart. */
 interface Marker {
   at: number;
   annotations: Annotation[];
 }
 
 const filters = ['trendsFilter', 'funnelsFilter', 'lifecycleFilter'];
-/** Returns whether the query's setting, which is the same as in PostHog, hides annotations. */
+/** Returns whether the query hides annotations. PostHog's queries have the same setting. */
 const hidesAnnotations = (insightQuery: InsightQuery) =>
   filters.some((name) => toFields(insightQuery[name]).showAnnotations === false);
 

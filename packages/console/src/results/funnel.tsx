@@ -25,7 +25,7 @@ interface Step {
 
 /** The steps of one breakdown value, or of all persons. */
 interface Group {
-  /** Name of the breakdown value. Empty without a breakdown. */
+  /** Empty without a breakdown. */
   name: string;
   value: unknown;
   tone: string;
@@ -71,7 +71,6 @@ interface FunnelProps {
   onPersons?: ((point: Point) => void) | undefined;
 }
 
-/** Shows a bar for each step and breakdown value, and a table of the same numbers. */
 export function FunnelResult({ results, insightQuery, isTile = false, onPersons }: FunnelProps) {
   const groups = (results.some(Array.isArray) ? results.map(toFieldsList) : [toFieldsList(results)]).map(groupOf);
   const [first] = groups;

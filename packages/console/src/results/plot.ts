@@ -54,7 +54,7 @@ export function toDrawnSeries(series: readonly Series[]): Drawn[] {
   }));
 }
 
-/** Computes the geometry of a chart. @param drawn the visible series @param now local time in the project time zone */
+/** @param drawn the visible series @param now local time in the project time zone */
 export function createPlot(
   drawn: readonly Drawn[],
   { insightQuery, now }: { insightQuery: InsightQuery; now: number },

@@ -52,10 +52,9 @@ export function RetentionResult(props: {
 }
 
 interface Table {
-  /** Name of the breakdown value. Empty without a breakdown. */
+  /** Empty without a breakdown. */
   name: string;
   rows: readonly RetentionRow[];
-  /** Labels of the later intervals. */
   labels: readonly string[];
 }
 

@@ -23,7 +23,6 @@ export interface Series extends SeriesTotals {
   entered?: number[];
   days: string[];
   count: number;
-  /** Index of the event in the query. */
   order?: number;
 }
 

@@ -7,7 +7,6 @@ import { text } from './words.ts';
 
 const maxRows = 12;
 
-/** Returns the series sorted by their value in an interval, in descending order. */
 const inOrder = (drawn: readonly Drawn[], at: number) =>
   [...drawn].sort((a, b) => (seriesValueAt(b.series, at) ?? -1) - (seriesValueAt(a.series, at) ?? -1));
 

@@ -7,7 +7,6 @@ import { findIntervalAt, findNearest, type Plot } from './plot.ts';
 import type { Series } from './series.ts';
 
 export interface ChartActions {
-  /** Opens a list of the persons in a series and interval. */
   onPoint?: ((series: Series, at: number) => void) | undefined;
   /** Narrows the date range to the intervals from index `from` to index `to`. */
   onZoom?: ((days: readonly string[], from: number, to: number) => void) | undefined;
@@ -30,8 +29,8 @@ interface Press {
 }
 
 /**
- * Determines which interval of a chart the user selects with mouse, touch or keyboard.
- * @returns the interval, the vertical position `y` as a fraction of the height, and the selected range during a drag
+ * @returns the selected interval, the vertical position `y` as a fraction of the height, and the selected range during
+ * a drag
  */
 export function useChartSelection(plot: Plot, { onPoint, onZoom, onReset }: ChartActions) {
   const [place, setPlace] = useState<{ at: number; y: number } | null>(null);

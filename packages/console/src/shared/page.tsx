@@ -10,7 +10,7 @@ import { type LoadedTile, useSharedPage } from './load.ts';
 import { text } from './words.ts';
 
 /**
- * Shows an insight or a dashboard through a public link. The page shows only results, without access to the underlying
+ * Shows an insight or a dashboard through a public link. Visitors see only results and have no access to the underlying
  * data.
  */
 export function SharedPage({ token }: { token: string }) {

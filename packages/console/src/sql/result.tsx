@@ -53,7 +53,6 @@ export function SqlChart({ node, rows, columns, shown }: Shown & { node: SqlNode
   );
 }
 
-/** Shows the first number in the result's first row. */
 export function SqlNumber({ rows, columns }: Shown) {
   const at = columns.findIndex(({ kind }) => kind === 'number');
   const value = cellAt(rows[0], at);

@@ -9,10 +9,7 @@ import { getVariableValue, setVariableValue, type Variable, type VariableValues 
 import { text } from './words.ts';
 import './sql.css';
 
-/**
- * Shows a field for each variable of a query or dashboard.
- * @param more additional controls next to a variable's name
- */
+/** @param more additional controls next to a variable's name */
 export function VariableFields({
   variables,
   set,

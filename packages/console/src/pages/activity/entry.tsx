@@ -72,7 +72,6 @@ const pagesOfRecords: Record<string, (id: string) => [path: string, search?: Rec
   Role: () => ['settings/members'],
 };
 
-/** The record's name, which links to the record's page if there is one. */
 function RecordLink({ entry: { scope, item_id: id, activity, detail, team_id: team } }: { entry: Activity }) {
   const project = useProject();
   const name = detail.name || id;

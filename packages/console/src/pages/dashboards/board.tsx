@@ -59,7 +59,7 @@ interface BoardProps {
   now?: ReactNode;
 }
 
-/** A dashboard. Users can move, resize and remove tiles only in edit mode. */
+/** A dashboard, whose tiles users can move, resize and remove only in edit mode. */
 export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, onRemoved, unknown, now }: BoardProps) {
   const board = useDashboard(id, view);
   const { path, query, refresh, states } = board;

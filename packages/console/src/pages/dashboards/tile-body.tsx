@@ -29,7 +29,6 @@ export const TextBody = ({ body }: { body: string }) => (
   </Suspense>
 );
 
-/** Shows a tile's result, or the reason why the result is not available. */
 export function TileResult({ insight, isLoading, error }: { insight: TileData; isLoading: boolean; error: unknown }) {
   const { result, columns } = insight;
   const place = useContext(ChartPlace);

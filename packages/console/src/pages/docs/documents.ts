@@ -10,7 +10,7 @@ const loaders = import.meta.glob<string>('../../../../../docs/**/*.md', {
   import: 'default',
 });
 
-/** Functions that load a document, by path in `docs` without the extension, such as `operations/install`. */
+/** The functions that load each document, by path in `docs` without the extension, such as `operations/install`. */
 const documents = new Map(
   Object.entries(loaders).map(([path, load]) => [
     path.replace(/^(?:\.\.\/)+docs\//, '').replace(/\.md$/, ''),
@@ -49,7 +49,6 @@ export interface Section {
   text: string;
 }
 
-/** Loads all documents, split into sections at their headings. */
 export async function loadSections(): Promise<Section[]> {
   const sections: Section[] = [];
   for (const [name, tokens] of await Promise.all(

@@ -14,10 +14,7 @@ interface Counts {
   total: number;
   results: { start: string; count: number }[];
 }
-/**
- * A chart of the number of events over time. Clicking a bar restricts the list to the bar's time range. Keyboard users
- * can do the same in the table.
- */
+/** Clicking a bar restricts the list to the bar's time range. Keyboard users can do the same in the table. */
 export function CountsBar({
   counts,
   span,

@@ -202,7 +202,6 @@ function FlagBulkBar({
   );
 }
 
-/** Moves the focus back to a flag's row when the flag's details close. */
 function useReturn(isOpen: boolean, toCurrent: () => void, makeCurrent: (() => void) | undefined) {
   const wasOpen = useRef(false);
   const isKnown = makeCurrent !== undefined;

@@ -295,7 +295,7 @@ function OneReason({ number, condition, explained, isDeciding, isReached, person
   );
 }
 
-/** Sorts filters in the order of their evaluation: cohort filters come last, because they are the most expensive. */
+/** Sorts filters for the explanation. Cohort filters come last, because their evaluation is the most expensive. */
 function inOrder(filters: readonly Filter[]): Filter[] {
   return [...filters.filter(({ type }) => type !== 'cohort'), ...filters.filter(({ type }) => type === 'cohort')];
 }

@@ -186,7 +186,6 @@ const NoType = () => (
   </div>
 );
 
-/** Shows two ways to send a group, in sample code with the project's API key. */
 function HowToSend({ type }: { type: string }) {
   const { api_token: key } = useProject();
   const program = `posthog.group(${JSON.stringify(type)}, "acme", { name: "Acme Ltd" });`;

@@ -38,10 +38,7 @@ export interface BuilderProps {
   offerUndo: OfferUndo;
 }
 
-/**
- * Shows the query form and the query's result. Edits are stored in the URL and as a draft until the user saves or
- * discards them.
- */
+/** Edits to the query are stored in the URL and as a draft until the user saves or discards them. */
 export function InsightBuilder({ stored, address, notice, offerUndo }: BuilderProps) {
   const { view, change, unknown } = address;
   const { id } = useProject();

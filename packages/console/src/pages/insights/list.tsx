@@ -120,7 +120,6 @@ function Rows({
   offerUndo,
 }: Pick<ListProps, 'address' | 'offerUndo'> & {
   insights: readonly Insight[];
-  /** Cached results by insight ID. */
   results: ReadonlyMap<number, unknown>;
 }) {
   const { id } = useProject();

@@ -18,7 +18,6 @@ interface FormProps extends Pick<PartProps, 'insightQuery' | 'problem'> {
   onQuery: (insightQuery: InsightQuery) => void;
 }
 
-/** A form for a query. Each section of the form edits separate query fields. */
 export function QueryForm({ insightQuery, problem, onQuery }: FormProps) {
   const { kind } = insightQuery;
   const change = (fields: Fields) => onQuery({ ...insightQuery, ...fields });

@@ -35,10 +35,7 @@ interface PaneProps {
   onPersons: (point: Point) => void;
 }
 
-/**
- * Shows the query's result as a chart or a table. The previous result remains visible, but grayed out, until a new
- * result arrives.
- */
+/** The previous result remains visible, but grayed out, until a new result arrives. */
 export function ResultPane({ insightQuery, result, onQuery, onAgain, onPersons }: PaneProps) {
   const zoom = useZoom(insightQuery, onQuery);
   const isOld = result.isPlaceholderData || result.isFetching;

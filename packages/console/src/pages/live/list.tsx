@@ -13,8 +13,8 @@ import { text } from './words.ts';
 
 const rowHeight = 34;
 /**
- * Delay of the timer that opens a selected event, slightly longer than an animation frame. Animation frames do not fire
- * while the window is hidden.
+ * Slightly longer than an animation frame. Rows open after a timer, because animation frames do not fire while the
+ * window is hidden.
  */
 const frameMs = 20;
 

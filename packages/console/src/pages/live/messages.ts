@@ -22,7 +22,7 @@ export type LiveNotice =
   | { kind: 'gap'; missed: number }
   | { kind: 'share'; share: number }
   | { kind: 'trouble'; detail: string }
-  /** Ends an earlier `trouble`, because a lag is sent only while the stream works. */
+  /** The stream reports its lag only while it works, so a lag ends an earlier `trouble`. */
   | { kind: 'lag' }
   | { kind: 'bye'; reason: string };
 

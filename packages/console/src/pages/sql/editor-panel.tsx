@@ -95,7 +95,6 @@ export function EditorPanel({
   );
 }
 
-/** Lists as text the problems that the editor underlines. */
 function Problems({ problems }: { problems: readonly Problem[] }) {
   return (
     <div className="sql-problems" role="status">

@@ -88,7 +88,6 @@ export function ResultPane({
   );
 }
 
-/** Fields for choosing the columns that the chart uses for its axes and breakdown. */
 function ChartFields({
   columns,
   chosen,

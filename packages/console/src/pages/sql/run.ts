@@ -19,7 +19,6 @@ interface SqlResponse {
 export interface Ran {
   node: SqlNode;
   response: SqlResponse;
-  /** Time until the complete response arrived. */
   milliseconds: number;
 }
 

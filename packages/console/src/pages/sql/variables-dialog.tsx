@@ -41,7 +41,7 @@ export function VariablesDialog({
   onInsert,
 }: {
   open: OpenVariables;
-  /** Changes the content of the dialog. Null closes the dialog. */
+  /** @param open null to close the dialog */
   onOpen: (open: OpenVariables | null) => void;
   onInsert: (text: string) => void;
 }) {
@@ -262,7 +262,6 @@ function useInsightsWith({ code_name: name }: Variable) {
   });
 }
 
-/** Lists the insights that would fail without the variable. */
 function InsightsWith({ variable }: { variable: Variable }) {
   const { id } = useProject();
   const query = useInsightsWith(variable);

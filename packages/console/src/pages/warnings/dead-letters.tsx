@@ -140,7 +140,6 @@ function Filters({ address: { view, change, span } }: { address: WarningsUrlStat
   );
 }
 
-/** Shows the number of selected dead letters, with buttons for replaying or discarding them. */
 function Selection({
   deadLetters,
   selected,
@@ -196,7 +195,6 @@ function Selection({
   );
 }
 
-/** Returns the IDs of the dead letters that have not been replayed or discarded yet. */
 const idsWaiting = (deadLetters: readonly DeadLetter[]) =>
   deadLetters.filter(({ state }) => state === 'waiting').map(({ id }) => id);
 

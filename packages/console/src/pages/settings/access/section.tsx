@@ -83,7 +83,6 @@ export function AccessSection() {
   );
 }
 
-/** Sets an access rule for a member, a role or everyone, and reloads the rules. */
 function useRuleChange() {
   const { id } = useProject();
   return useMutation({

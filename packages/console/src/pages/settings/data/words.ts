@@ -1,6 +1,6 @@
 import { formatCount } from '../../../words.ts';
 
-/** Formats weekday names. Weekday 0 is a Sunday, such as 1 January 2023. */
+/** Formats weekday names. Weekday 0 is Sunday, because 1 January 2023 was a Sunday. */
 const weekdays = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' });
 
 export const text = {

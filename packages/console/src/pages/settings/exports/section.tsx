@@ -90,7 +90,6 @@ function List({ last, onOpen }: { last: string; onOpen: (id: string, type?: Dest
   );
 }
 
-/** Shown instead of an empty list. Lets the user choose a destination type for the first export. */
 function NoExport({ mayChange, onChoose }: { mayChange: boolean; onChoose: (type: DestinationType) => void }) {
   const kinds = destinationTypes.map((type) => ({ kind: type, name: text.types[type], needs: text.needs[type] }));
   return (

@@ -18,7 +18,7 @@ const unit: Record<Interval, string> = {
   week: 'week',
 };
 const weekdayNames = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' });
-/** Formats a weekday name. Weekday 0 is a Sunday, such as 1 January 2023. */
+/** Formats a weekday name. Weekday 0 is Sunday, because 1 January 2023 was a Sunday. */
 const weekday = (day: number) => weekdayNames.format(Date.UTC(2023, 0, 1 + day));
 const hour = (hour: number) => `${String(hour).padStart(2, '0')}:00`;
 const models = { events: 'Events', persons: 'Persons' };

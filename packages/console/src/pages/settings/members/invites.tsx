@@ -17,11 +17,10 @@ import { type CreatedInvite, type Invite, InviteForm } from './invite-form.tsx';
 import { text } from './words.ts';
 import './members.css';
 
-/** Shows the invite form, the pending invites, and the links of new invites. */
+/** The invite form, the pending invites, and the links of new invites. */
 export function Invites({ isInviting, onInviting }: { isInviting: boolean; onInviting: (isOpen: boolean) => void }) {
   const organization = useOrganization();
   const [newInvites, setNewInvites] = useState<CreatedInvite[]>([]);
-  /** Incremented after each submission, to reset the form. */
   const [round, setRound] = useState(0);
   const request = { path: `${organization.path}/invites` };
   const query = useOffsetPages<Invite>(['organization', organization.id, 'invites'], request);

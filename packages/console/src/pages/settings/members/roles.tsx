@@ -82,7 +82,6 @@ export function RoleList() {
   );
 }
 
-/** Changes a role, and reloads the list of roles. */
 function useRoleChange<Given>(act: (given: Given) => Promise<unknown>, onDone?: () => void) {
   const { id } = useOrganization();
   return useMutation({

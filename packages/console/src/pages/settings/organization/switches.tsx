@@ -20,7 +20,7 @@ export interface Organization extends Record<SwitchName, boolean> {
 
 export const refreshOrganization = () => queryClient.invalidateQueries({ queryKey: ['settings', 'organization'] });
 
-/** A form for an organization's on/off settings. Sends only the changed settings. */
+/** A form that sends only the changed settings. */
 export function OrganizationSwitches({
   title,
   names,

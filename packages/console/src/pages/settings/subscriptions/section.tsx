@@ -99,7 +99,6 @@ function List({ last, address: { view, change } }: { last: string; address: Subs
   );
 }
 
-/** Shown instead of an empty list. Lets the user choose how the first report is delivered. */
 function None({ mayChange, onChoose }: { mayChange: boolean; onChoose: (type: TargetType) => void }) {
   const kinds = targetTypes.map((type) => ({ kind: type, name: text.types[type], needs: text.needs[type] }));
   return (

@@ -104,7 +104,6 @@ function AboutField({
   );
 }
 
-/** A field for choosing the dashboard's insights that the report includes. */
 function InsightsField({
   dashboard,
   chosen,
