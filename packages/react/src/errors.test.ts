@@ -2,7 +2,7 @@ import { addReactComponentStack } from './errors.ts';
 
 const stack = '\n    in CrashingComponent';
 
-it("adds the component stack as the last cause, with the error's message and name", () => {
+it("adds the component stack as the last cause, with the error's message and a React name", () => {
   const nested = new TypeError('nested');
   const error = new RangeError('outer', { cause: new Error('inner', { cause: nested }) });
   expect(addReactComponentStack(error, stack)).toBe(error);
@@ -12,12 +12,12 @@ it("adds the component stack as the last cause, with the error's message and nam
 it.each([
   ['an empty stack', '', new Error('boom')],
   ['a missing stack', undefined, new Error('boom')],
-])('adds no cause for %s', (_, componentStack, error) => {
+])('adds no component stack to the causes for %s', (_, componentStack, error) => {
   expect(addReactComponentStack(error, componentStack)).toBe(error);
   expect(error.cause).toBeUndefined();
 });
 
-it('stops at circular causes, and does not change an error that is not extensible', () => {
+it('adds a component stack to circular causes without looping, and leaves a frozen error unchanged', () => {
   const one = new Error('one');
   const other = new Error('other', { cause: one });
   one.cause = other;
@@ -31,7 +31,7 @@ it('stops at circular causes, and does not change an error that is not extensibl
 it.each([
   ['an error', new Error('boom'), (captured: Error) => captured.cause as Error],
   ['a string', 'boom', (captured: Error) => captured],
-])('names the added error even if the page has made error names read-only: %s', (_, thrown, added) => {
+])("sets the added error's name even if the page has made error names read-only: %s", (_, thrown, added) => {
   const descriptor = Object.getOwnPropertyDescriptor(Error.prototype, 'name') as PropertyDescriptor;
   Object.defineProperty(Error.prototype, 'name', { value: 'Error', writable: false });
   try {

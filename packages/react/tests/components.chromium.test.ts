@@ -79,7 +79,7 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
     ['match of the variant', { flag: 'price-test', match: 'blue' }, true],
     ['match of another variant', { flag: 'price-test', match: 'green' }, false],
     ['match and an unknown flag', { flag: 'missing', match: 'blue' }, false],
-  ])('renders the children or nothing: %s', async (_, props, isShown) => {
+  ])('renders its children or nothing: %s', async (_, props, isShown) => {
     const page = await show({ ...props, trackView: false });
     expect(await page.locator('button').allTextContents()).toEqual(isShown ? ['One', 'Two'] : []);
     expect(await page.locator('main > div').count()).toBe(isShown ? 3 : 1);
@@ -95,14 +95,14 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
     expect(html).toEqual([wrapped('one', 'One'), wrapped('two', 'Two')]);
   });
 
-  it('shows the fallback for another value, without tracking it', async () => {
+  it('shows the fallback for another flag value, and does not track the fallback', async () => {
     const page = await show({ flag: 'off', match: true, fallback: 'The old way' });
     expect(await page.locator('main').textContent()).toBe('The old way');
     await page.locator('main').click();
     expect(await captured(page)).toEqual([]);
   });
 
-  it('passes the payload to a function as children', async () => {
+  it("passes the flag's payload to a function child", async () => {
     const page = pages.page(react);
     const text = await page.evaluate((flags) => {
       const { createElement: h } = kit.react;
@@ -123,7 +123,7 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
   it.each([
     ['beta-nav', {}, true],
     ['price-test', { feature_flag_variant: 'blue' }, 'blue'],
-  ])('captures the first click on any child of %s, and the first view, once each', async (flag, properties, value) => {
+  ])('captures the first click on any child of %s once, and the first view once', async (flag, properties, value) => {
     const page = await show({ flag });
     for (const id of ['#one', '#one', '#two']) await page.locator(id).click();
     await page.waitForFunction(() => window.client.callsOf('capture').length > 1);
@@ -147,7 +147,7 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
     expect(await captured(page)).toEqual([interaction('beta-nav')]);
   });
 
-  it("calls the application's onClick handler instead of capturing the click", async () => {
+  it("calls the application's own onClick handler without capturing the click", async () => {
     const page = pages.page(react);
     await page.evaluate((flags) => {
       const { createElement: h } = kit.react;
@@ -160,7 +160,7 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
     expect(await captured(page)).toEqual([['own click']]);
   });
 
-  it('captures a view only when the feature is scrolled into view', async () => {
+  it('captures a view only after the feature is scrolled into view', async () => {
     const page = await show({ flag: 'beta-nav' }, { isBelow: true });
     expect(await captured(page)).toEqual([]);
     await page.locator('#two').scrollIntoViewIfNeeded();
@@ -176,46 +176,49 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
       { visibilityObserverOptions: { threshold: [0, 1], rootMargin: '10px' } },
       { threshold: [0, 1], rootMargin: '10px' },
     ],
-  ])('observes each child once with %s, and stops when the component is unmounted', async (_, props, options) => {
-    const page = pages.page(react);
-    const observed = await page.evaluate(
-      ({ props, flags }) => {
-        const { createElement: h } = kit.react;
-        const real = window.IntersectionObserver;
-        const made: unknown[] = [];
-        let open = 0;
-        window.IntersectionObserver = class extends real {
-          constructor(callback: IntersectionObserverCallback, options?: IntersectionObserverInit) {
-            super(callback, options);
-            made.push(options);
-            open += 1;
-          }
-          override disconnect() {
-            super.disconnect();
-            open -= 1;
-          }
-        };
-        window.client = kit.createRecordingClient({ flags });
-        const tree = () =>
-          h(
-            kit.PostHogProvider,
-            { client: window.client },
-            h(kit.PostHogFeature, { flag: 'beta-nav', ...structuredClone(props) }, h('i'), false, h('b')),
-          );
-        const { render, unmount } = kit.mount(tree());
-        // The options are written inline, so each render creates a new object.
-        render(tree());
-        const whileShown = open;
-        unmount();
-        window.IntersectionObserver = real;
-        return { made, whileShown, remaining: open };
-      },
-      { props, flags },
-    );
-    expect(observed).toEqual({ made: [options, options], whileShown: 2, remaining: 0 });
-  });
+  ])(
+    'observes each child once with %s, and stops observing when the component is unmounted',
+    async (_, props, options) => {
+      const page = pages.page(react);
+      const observed = await page.evaluate(
+        ({ props, flags }) => {
+          const { createElement: h } = kit.react;
+          const real = window.IntersectionObserver;
+          const made: unknown[] = [];
+          let open = 0;
+          window.IntersectionObserver = class extends real {
+            constructor(callback: IntersectionObserverCallback, options?: IntersectionObserverInit) {
+              super(callback, options);
+              made.push(options);
+              open += 1;
+            }
+            override disconnect() {
+              super.disconnect();
+              open -= 1;
+            }
+          };
+          window.client = kit.createRecordingClient({ flags });
+          const tree = () =>
+            h(
+              kit.PostHogProvider,
+              { client: window.client },
+              h(kit.PostHogFeature, { flag: 'beta-nav', ...structuredClone(props) }, h('i'), false, h('b')),
+            );
+          const { render, unmount } = kit.mount(tree());
+          // The options are written inline, so each render creates a new object.
+          render(tree());
+          const whileShown = open;
+          unmount();
+          window.IntersectionObserver = real;
+          return { made, whileShown, remaining: open };
+        },
+        { props, flags },
+      );
+      expect(observed).toEqual({ made: [options, options], whileShown: 2, remaining: 0 });
+    },
+  );
 
-  it('does not observe views if trackView is false, or without IntersectionObserver', async () => {
+  it('does not observe its children if trackView is false, or without IntersectionObserver', async () => {
     const page = await show({ flag: 'beta-nav', trackView: false });
     expect(await captured(page)).toEqual([]);
     const text = await page.evaluate((flags) => {
@@ -266,7 +269,7 @@ describe.each(reactVersions)('PostHogCaptureOnViewed on React %s', (react) => {
     expect(await captured(page)).toEqual([['$element_viewed', { element_name: 'hero', place: 'top' }]]);
   });
 
-  it('captures each child separately with trackAllChildren', async () => {
+  it('captures a view of each child separately if trackAllChildren is true', async () => {
     const page = await show({ name: 'list', trackAllChildren: true, className: 'list' });
     expect(await page.locator('main > .list > div').count()).toBe(2);
     for (const [at, id] of ['#one', '#two'].entries()) {
@@ -280,7 +283,7 @@ describe.each(reactVersions)('PostHogCaptureOnViewed on React %s', (react) => {
     ]);
   });
 
-  it('observes with the given options instead of the default threshold', async () => {
+  it('observes its children with the given options', async () => {
     // The element is twice as high as the viewport, so at most half of it can be visible. The threshold of 0.9 is never
     // reached.
     const page = await show({ name: 'tall', observerOptions: { threshold: 0.9 } });

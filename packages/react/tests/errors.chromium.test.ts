@@ -119,7 +119,7 @@ describe.each(reactVersions)('PostHogErrorBoundary on React %s', (react) => {
     });
   });
 
-  it("passes the captured event to the fallback's first render, and can render the children again", async () => {
+  it('passes the captured event to the first render of the fallback, and can render the children again', async () => {
     const seen = await pages.page(react).evaluate(() => {
       const { act, createElement: h, createRef } = kit.react;
       const client = kit.createRecordingClient();
@@ -184,7 +184,7 @@ describe.each(reactVersions)('PostHogErrorBoundary on React %s', (react) => {
     });
   });
 
-  it('renders children and functions that do not throw, and works without a client', async () => {
+  it('renders children that do not throw, also as a function, and works without a client', async () => {
     const seen = await pages.page(react).evaluate(() => {
       const { createElement: h } = kit.react;
       function Broken(): never {
@@ -235,6 +235,6 @@ it('setupReactErrorHandler captures errors from React 19 roots, and calls the ca
   });
 });
 
-it('exports the warning with the name that application tests use', () => {
+it('exports the warning under the name that application tests use', () => {
   expect(__POSTHOG_ERROR_MESSAGES).toEqual({ INVALID_FALLBACK: invalidFallback });
 });

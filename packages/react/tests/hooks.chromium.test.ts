@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => pages.close());
 afterEach(() => expect(pages.complaints()).toEqual([]));
 
-describe.each(reactVersions)('hooks on React %s', (react) => {
+describe.each(reactVersions)('feature flag hooks on React %s', (react) => {
   async function read(hook: FlagHook, given: unknown[], client: GivenFlags, loads: GivenFlags[] = []) {
     const reading = JSON.stringify({ hook, given, client, loads });
     return pages.page(react).evaluate((text) => kit.readHook(JSON.parse(text)), reading);
@@ -31,7 +31,7 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
   describe.each([
     ['loaded', loaded],
     ['bootstrapped and not yet loaded', bootstrapped],
-  ])('flags that are %s', (_, client) => {
+  ])('hooks when flags are %s', (_, client) => {
     it.each<[FlagHook, unknown[], unknown]>([
       ['useFeatureFlagEnabled', ['on'], true],
       ['useFeatureFlagEnabled', ['off'], false],
@@ -59,7 +59,7 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
     });
   });
 
-  it('ignore inherited object properties in the bootstrap', async () => {
+  it('hooks ignore inherited object properties in the bootstrap', async () => {
     const { shown } = await read('useFeatureFlagEnabled', ['constructor'], bootstrapped);
     expect(shown).toEqual([nothing]);
   });
@@ -82,7 +82,7 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
     ['useFeatureFlagPayload', ['test'], ['a text', { from: 'service' }, nothing]],
     ['useActiveFeatureFlags', [], [['on', 'test'], ['test'], ['late']]],
   ])(
-    '%s(%j) replaces bootstrapped values with fetched ones, and those with later ones: %j',
+    '%s(%j) replaces bootstrapped values with fetched ones, and follows further loads: %j',
     async (hook, given, expected) => {
       const { shown } = await read(hook, given, bootstrapped, [
         { flags: { test: 'green' }, payloads: { test: { from: 'service' } } },
@@ -106,7 +106,7 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
     expect(shown).toEqual([only]);
   });
 
-  it('do not render again in useActiveFeatureFlags if the same flags are active', async () => {
+  it('useActiveFeatureFlags does not render again if the same flags are active', async () => {
     const { shown } = await read('useActiveFeatureFlags', [], loaded, [loaded, { flags: { on: true, test: 'green' } }]);
     expect(shown).toEqual([['on', 'test']]);
   });
@@ -123,7 +123,7 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
     );
   });
 
-  it('capture nothing for a render that is not committed', async () => {
+  it('hooks capture nothing for a render that React does not commit', async () => {
     const captured = await pages.page(react).evaluate(async () => {
       const { createElement: h, Suspense } = kit.react;
       const client = kit.createRecordingClient({ flags: { on: true } });
@@ -141,7 +141,7 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
     expect(captured).toEqual({ text: 'waiting', captured: [] });
   });
 
-  it('unsubscribe exactly once on unmount, also in StrictMode', async () => {
+  it('hooks unsubscribe exactly once on unmount, also in StrictMode', async () => {
     const counts = await pages.page(react).evaluate(() => {
       const { createElement: h } = kit.react;
       const client = kit.createRecordingClient({ flags: { on: true } });
@@ -161,7 +161,7 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
     expect(counts).toEqual({ mounted: 5, remaining: 0 });
   });
 
-  it('follow changes of the flag and the client', async () => {
+  it('hooks follow changes of the flag key and of the client', async () => {
     const shown = await pages.page(react).evaluate(() => {
       const { createElement: h } = kit.react;
       const first = kit.createRecordingClient({ flags: { a: 'a1', b: 'b1' } });
@@ -182,7 +182,7 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
     expect(shown).toEqual(['a1', 'b1', 'b2', 0]);
   });
 
-  it('return the same flag value throughout a render, even if the flag changes meanwhile', async () => {
+  it('hooks return the same flag value throughout a render, even if the flag changes during the render', async () => {
     const torn = await pages.page(react).evaluate(async () => {
       const { createElement: h, startTransition, useState } = kit.react;
       const client = kit.createRecordingClient({ flags: { test: 'blue' } });
@@ -217,7 +217,7 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
     expect(torn).toEqual([]);
   });
 
-  it("return a client in usePostHog: the provider's, or else the default client, or else undefined", async () => {
+  it("usePostHog returns the provider's client, or else the default client, or else undefined", async () => {
     const given = await pages.page(react).evaluate(() => {
       const { createElement: h } = kit.react;
       const own = kit.createRecordingClient();

@@ -32,7 +32,7 @@ const a = { api_host: 'https://a.example' };
 const b = { api_host: 'https://b.example' };
 
 describe.each(reactVersions)('PostHogProvider on React %s', (react) => {
-  describe.each([false, true])('with StrictMode %s', (isStrict) => {
+  describe.each([false, true])('provider props with StrictMode %s', (isStrict) => {
     it.each<[string, ProviderCase]>([
       ['uses a given client as it is', { renders: [{ client: true }], calls: [], warnings: [], clientIs: 'own' }],
       [
@@ -155,7 +155,7 @@ describe.each(reactVersions)('PostHogProvider on React %s', (react) => {
     ['the options', { apiKey: 'phc_1', options: { bootstrap: { featureFlags: { of: 'options' } } } }, 'options'],
     ['the client, if the options have none', { apiKey: 'phc_1', options: {} }, 'config'],
     ['a given client', { client: true }, 'config'],
-  ])("reads the context's bootstrap from %s", async (_, props, expected) => {
+  ])('provides the bootstrap from %s', async (_, props, expected) => {
     const of = await pages.page(react).evaluate(
       (given) => {
         const { createElement: h, useContext } = kit.react;
@@ -176,7 +176,7 @@ describe.each(reactVersions)('PostHogProvider on React %s', (react) => {
     expect(of).toBe(expected);
   });
 
-  it('does not render its children again, even with inline options', async () => {
+  it('does not render its children again, even if options are written inline', async () => {
     const renders = await pages.page(react).evaluate(() => {
       const { createElement: h } = kit.react;
       kit.setDefaultPostHogInstance(kit.createRecordingClient({ hasLoaded: false }));
@@ -203,7 +203,7 @@ describe.each(reactVersions)('PostHogProvider on React %s', (react) => {
     expect(renders).toBe(1);
   });
 
-  it('accepts options that are circular or contain elements and functions', async () => {
+  it('accepts options that are circular, or that contain elements and functions', async () => {
     const calls = await pages.page(react).evaluate(() => {
       const { createElement: h } = kit.react;
       const client = kit.createRecordingClient();
@@ -230,7 +230,7 @@ describe.each(reactVersions)('PostHogProvider on React %s', (react) => {
     expect(calls).toEqual([1, 0, 1]);
   });
 
-  it('provides the client and its bootstrap in the slim build, and starts nothing', async () => {
+  it("the slim entry's provider passes on the client and its bootstrap, and does not start a client", async () => {
     const seen = await pages.page(react).evaluate(() => {
       const { createElement: h, useContext } = kit.react;
       const client = kit.createRecordingClient({ bootstrap: { featureFlags: { on: true } } });

@@ -23,7 +23,7 @@ const nothingKnown = '<i>[false,null,null,null,[]]</i><p>Old</p>';
 const bootstrapped = '<i>[true,&quot;blue&quot;,5,true,[&quot;test&quot;]]</i><div flag="test"><p>New</p></div>';
 
 describe.each(reactVersions)('server rendering with React %s', (react) => {
-  it('shows flags from the bootstrap or the server-side client, and captures nothing', async () => {
+  it('the server renders flags from the bootstrap or from its own client, and captures nothing', async () => {
     const flags = { test: 'blue' };
     const results = await renderOnServer(react, [
       { client: { hasLoaded: false } },
@@ -44,7 +44,7 @@ describe.each(reactVersions)('server rendering with React %s', (react) => {
       { bootstrap, hasLoaded: true, server: bootstrapped, later: 'green' },
     ],
     ['bootstrapped flags', { bootstrap, hasLoaded: false, server: bootstrapped, later: 'blue' }],
-  ])('hydrates the page of the server without an error: %s', async (_, { bootstrap, hasLoaded, server, later }) => {
+  ])('hydrates the server-rendered page without an error: %s', async (_, { bootstrap, hasLoaded, server, later }) => {
     const [result] = await renderOnServer(react, [{ client: { hasLoaded: false }, ...(bootstrap && { bootstrap }) }]);
     expect(result?.html).toBe(server);
     const seen = await pages.page(react).evaluate(

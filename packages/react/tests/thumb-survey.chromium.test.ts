@@ -17,7 +17,7 @@ describe.each(reactVersions)('useThumbSurvey on React %s', (react) => {
   it.each([
     ['up', 1],
     ['down', 2],
-  ] as const)('captures a view once, and records only the first response: %s', async (response, number) => {
+  ] as const)('captures a survey view once, and records only the first response: %s', async (response, number) => {
     const seen = await pages.page(react).evaluate((response) => {
       const { act, createElement: h } = kit.react;
       const client = kit.createRecordingClient();
@@ -71,7 +71,7 @@ describe.each(reactVersions)('useThumbSurvey on React %s', (react) => {
     });
   });
 
-  it('captures a view only when the application calls trackShown', async () => {
+  it('captures a survey view only when the application calls trackShown', async () => {
     const captured = await pages.page(react).evaluate(() => {
       const { createElement: h } = kit.react;
       const client = kit.createRecordingClient();

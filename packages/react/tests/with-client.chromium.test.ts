@@ -77,7 +77,7 @@ describe.each(reactVersions)('PostHogProvider with the real client on React %s',
     await page.context().close();
   });
 
-  it('captures a feature view', async () => {
+  it('captures a view of a feature', async () => {
     const { page } = await open();
     await eventually(() => expect(ingest.events('$feature_view')).toHaveLength(1));
     expect(ingest.events('$feature_view')[0]).toMatchObject({

@@ -276,9 +276,9 @@ describe.each(rejections)('rejects $rule', ({ isChecked, credentials, places: pl
   });
 });
 
-describe('sessions', () => {
+describe('requests with a session', () => {
   const changing = guarded.filter(({ method }) => method !== 'GET');
-  test.each(named(changing))('signin-012: rejects a request from a page of another site: %s', async (_name, route) => {
+  test.each(named(changing))("signin-012: rejects a request from another site's page: %s", async (_name, route) => {
     const response = await api.send(route.method, `${addressOf(route, own)}/`, {
       headers: { cookie: keyOf('owner session') ?? '', origin: 'https://evil.example' },
     });
@@ -290,7 +290,7 @@ describe('sessions', () => {
   });
 
   test.each(named(guarded))(
-    'signin-024: requires the second factor that the organization requires: %s',
+    'signin-024: rejects a session without the second factor that the organization requires: %s',
     async (_name, route) => {
       const address = addressOf(route, placeOf('strict'));
       const { status, body } = await send(route, address, keyOf('session without second factor'));
@@ -314,7 +314,7 @@ describe.each(named(lists))('%s', (_name, route) => {
   const statusesOf = (place: Place, names: string[]) =>
     Promise.all(names.map(async (name) => [name, (await send(route, addressOf(route, place), keyOf(name))).status]));
 
-  test('key-012, key-014, key-016, key-020: accepts a key with only the required scope, a key limited to the project, and `@current`', async () => {
+  test('key-012, key-014, key-016, key-020: accepts a key with only the required scope or project, and `@current`', async () => {
     const object = objectOf(route);
     const names = [`${object}:read`, `${object}:write`];
     if (isBelowProject(route)) names.push('own project');
@@ -361,7 +361,7 @@ describe('keys that are limited to projects or organizations', () => {
     }
   });
 
-  test('key-019, key-024: lists contain only what the key can access', async () => {
+  test('key-019, key-024: lists contain only records that the key can access', async () => {
     const key = keyOf('second organization');
     const organizations = (await api.get('/api/organizations/', key)).body;
     const projects = (await api.get('/api/projects/', key)).body;
@@ -388,7 +388,7 @@ const collections = guarded.filter(
 );
 // Role memberships cannot be created without a role, so `roles.test.ts` covers them.
 const creatable = collections.filter(({ path }) => path !== '/api/environments' && !path.includes('/:role_id/'));
-describe.each(named(creatable))('records of %s', (_name, creation) => {
+describe.each(named(creatable))('API access to records of %s', (_name, creation) => {
   let foreignId: string;
   beforeAll(async () => {
     // An organization's exports are created in its projects.
@@ -405,14 +405,14 @@ describe.each(named(creatable))('records of %s', (_name, creation) => {
   const records = guarded.filter(
     ({ path }) => path === `${creation.path}/:id` || path.startsWith(`${creation.path}/:id/`),
   );
-  test.each(named(records))('cannot be read by another organization: %s', async (_record, route) => {
+  test.each(named(records))('another organization cannot read the record: %s', async (_record, route) => {
     const response = await send(route, addressOf(route, own, { id: foreignId }), own.personalApiKey);
     if (route.successStatus === 405) expect([response.status, response.body]).toEqual([405, undefined]);
     else
       expect(response).toMatchObject(NF(creation.path.endsWith('keys') ? 'Personal API key not found.' : 'Not found.'));
   });
 
-  test('stay unchanged for their own organization', async () => {
+  test('requests from another organization leave the records unchanged', async () => {
     const read = declared.find(({ method, path }) => method === 'GET' && path === `${creation.path}/:id`);
     if (!read) return;
     const response = await send(read, addressOf(read, foreign, { id: foreignId }), foreign.personalApiKey);

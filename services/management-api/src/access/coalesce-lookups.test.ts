@@ -15,7 +15,7 @@ function fixture() {
 }
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a call during a lookup gets the result of the next lookup', async () => {
+test('a call during a lookup receives the result of the next lookup', async () => {
   const { ask, asked } = fixture();
   const first = ask('a');
   const others = [ask('a'), ask('a'), ask('a')];
@@ -52,7 +52,7 @@ test('a lookup does not wait for lookups of other subjects', async () => {
   expect(await other).toBe('of b');
 });
 
-test('a failed lookup only fails its own calls', async () => {
+test('a failed lookup causes an error only for its own calls', async () => {
   const { ask, asked } = fixture();
   const first = ask('a');
   const second = ask('a');
@@ -63,7 +63,7 @@ test('a failed lookup only fails its own calls', async () => {
   expect(await second).toBe('found');
 });
 
-test('a lookup does not wait for another one that hangs', async () => {
+test('a lookup does not wait for a previous lookup that hangs', async () => {
   const { ask, asked } = fixture();
   void ask('a');
   await new Promise((resolve) => setTimeout(resolve, 300));

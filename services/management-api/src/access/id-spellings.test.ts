@@ -80,7 +80,7 @@ const isNumbered = ({ path }: Route<Caller>, parameter: string) =>
   parameter === 'id' && /\/(projects|environments)\/:id/.test(path);
 
 test.each(addressed.map((route) => [`${route.method} ${route.path}`, route] as const))(
-  'accepts all spellings of an ID: %s',
+  'finds no record by a variant of its ID: %s',
   async (_name, route) => {
     const asked = idsOf(route).flatMap(({ collection, parameter }) =>
       spellings.map(([spelling, spell]) => {

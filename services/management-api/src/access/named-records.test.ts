@@ -76,7 +76,7 @@ afterAll(() => api.stop());
 const inCohort = (value: unknown, type = 'cohort') => ({ key: 'id', type, value });
 const refused = (level = 'viewer') => PD(`You do not have ${level} access to this resource.`);
 
-describe('restricted records, requested by their own paths', () => {
+describe('requests for restricted records by their own paths', () => {
   const kindOf = ({ path }: Route<Caller>) =>
     governedKindNames.find((kind) => path.startsWith(`/api/projects/:project_id/${governedKinds[kind].path}/:id`));
   const routes = declaredRoutes().filter((route) => kindOf(route) !== undefined && route.successStatus !== 405);
@@ -163,19 +163,22 @@ const evaluating: [string, (filter: object) => [Method, string, object?]][] = [
   ['the groups of a cohort', (filter) => ['POST', 'cohorts', { name: 'New', groups: [{ properties: [filter] }] }]],
 ];
 
-test.each(evaluating)('returns 403 for a restricted cohort in %s, in every spelling', async (_place, request) => {
-  const responses: unknown[] = [];
-  for (const type of types) {
-    for (const [spelling, spell] of spellings) {
-      const [method, rest, body] = request(inCohort(spell(Number(closed.cohort)), type));
-      const { status } = await send(method, rest, body);
-      responses.push([type, spelling, status === 403 || status === 400]);
+test.each(evaluating)(
+  'returns 403 for a restricted cohort in %s, however its ID is written',
+  async (_place, request) => {
+    const responses: unknown[] = [];
+    for (const type of types) {
+      for (const [spelling, spell] of spellings) {
+        const [method, rest, body] = request(inCohort(spell(Number(closed.cohort)), type));
+        const { status } = await send(method, rest, body);
+        responses.push([type, spelling, status === 403 || status === 400]);
+      }
     }
-  }
-  expect(responses).toEqual(types.flatMap((type) => spellings.map(([spelling]) => [type, spelling, true])));
-  const [method, rest, body] = request(inCohort(Number(closed.cohort)));
-  expect(await send(method, rest, body)).toMatchObject(refused());
-});
+    expect(responses).toEqual(types.flatMap((type) => spellings.map(([spelling]) => [type, spelling, true])));
+    const [method, rest, body] = request(inCohort(Number(closed.cohort)));
+    expect(await send(method, rest, body)).toMatchObject(refused());
+  },
+);
 
 /** Requests that store filters with the cohort for a later evaluation. */
 const storing: [string, (filter: object) => [Method, string, object?]][] = [
@@ -206,7 +209,7 @@ test.each(storing)('returns 403 for a restricted cohort in %s', async (_place, r
   }
 });
 
-test('returns 400 for a cohort whose ID is written in an unusual form', async () => {
+test('returns 400 for a cohort ID with leading zeros', async () => {
   const query = { ...trend, properties: [inCohort(`0${closed.cohort}`)] };
   const none = { status: 400, body: { detail: expect.stringMatching(/Cohort 0\d+ does not exist/) } };
   expect(await send('POST', 'insights', { query })).toMatchObject(none);
@@ -252,7 +255,7 @@ test.each<[string, (text: string) => object]>([
   expect((await ask("event = 'x'")).status).toBe(200);
 });
 
-test("does not reveal the numbers of a restricted cohort through another user's insight or filters", async () => {
+test("does not reveal a restricted cohort's results through another user's insight or filters", async () => {
   expect(await send('GET', `insights/${openInsight}?refresh=blocking`)).toMatchObject(refused());
   const one = encodeURIComponent(JSON.stringify({ properties: [{ key: 'email', type: 'person', value: 'a@b.c' }] }));
   expect(await send('GET', `insights/${openInsight}?refresh=blocking&filters_override=${one}`)).toMatchObject(
@@ -280,7 +283,7 @@ test("does not reveal the numbers of a restricted cohort through another user's 
   expect(await send('POST', 'query', { query: { ...trend, filterTestAccounts: true } })).toMatchObject(refused());
 });
 
-test('returns a result that is computed in the background to the user who requested it', async () => {
+test('a user receives the result of a query that they started in the background', async () => {
   const id = randomUUID();
   const query = { ...trend, properties: [inCohort(Number(closed.cohort))] };
   const asked = { query, refresh: 'async', client_query_id: id };
@@ -316,7 +319,7 @@ describe('restricted insights and dashboards', () => {
     );
   });
 
-  test('cause 403 wherever a request refers to them', async () => {
+  test('requests that refer to a restricted insight or dashboard return 403', async () => {
     const [insight, dashboard] = [Number(closed.insight), Number(closed.dashboard)];
     const requests: [Method, string, object?][] = [
       ['POST', 'subscriptions', { ...begins, insight }],
@@ -335,7 +338,7 @@ describe('restricted insights and dashboards', () => {
     expect(statuses).toEqual(requests.map((request) => [...request.slice(0, 2), 403]));
   });
 
-  test('do not record a view', async () => {
+  test('does not record a view of a restricted insight', async () => {
     await send('POST', 'insights/viewed', { insight_ids: [Number(closed.insight), own.insight] });
     const rows = await api.database.sql.query('SELECT insight_id FROM insight_view WHERE user_id = $1', [
       acme.M.userId,
@@ -343,7 +346,7 @@ describe('restricted insights and dashboards', () => {
     expect(rows).toEqual([{ insight_id: own.insight }]);
   });
 
-  test('keep their sent reports restricted when a subscription changes to another insight or dashboard', async () => {
+  test('sent reports of a restricted insight stay restricted when the subscription changes to another insight', async () => {
     const delivery = `subscriptions/${openSubscription}/deliveries/${sent}`;
     expect(await send('GET', delivery)).toMatchObject(refused());
     // After another user has changed the subscription, the member cannot change it, and its report still contains the
@@ -361,7 +364,7 @@ describe('restricted flags', () => {
     groups: [{ properties: [{ key, type: 'flag', operator: 'flag_evaluates_to', value: true }] }],
   });
 
-  test('cannot be used in other flags, in any spelling', async () => {
+  test('returns an error for a flag that depends on a restricted flag, however its ID is written', async () => {
     const id = closed.feature_flag;
     expect(await send('POST', 'feature_flags', { key: 'on', filters: onFlag(id) })).toMatchObject(refused());
     expect(await send('PATCH', `feature_flags/${own.feature_flag}`, { filters: onFlag(id) })).toMatchObject(refused());
@@ -371,7 +374,7 @@ describe('restricted flags', () => {
     }
   });
 
-  test('can only be copied if their cohorts and flags are accessible in both projects', async () => {
+  test('copies a flag only if its cohorts and flags are accessible in both projects', async () => {
     const named = conditions(inCohort(Number(closed.cohort)));
     await make('feature_flags', { key: 'with-cohort', filters: named });
     await make('feature_flags', { key: 'with-flag', filters: onFlag(closed.feature_flag) });
@@ -388,7 +391,7 @@ describe('restricted flags', () => {
     }
   });
 
-  test("with a restricted cohort cannot create a cohort of their users, and do not contain the cohort's name", async () => {
+  test("does not create a cohort from a flag with a restricted cohort, and omits that cohort's name", async () => {
     const { id } = await make('feature_flags', { key: 'open', filters: conditions(inCohort(Number(closed.cohort))) });
     const named = (body: { filters: { groups: { properties: { cohort_name?: string }[] }[] } }) =>
       body.filters.groups[0]?.properties[0]?.cohort_name;
@@ -398,7 +401,7 @@ describe('restricted flags', () => {
   });
 });
 
-test('only administrators of a project can set the targets of its reports', async () => {
+test('only project administrators can set the targets of reports', async () => {
   const path = `/api/projects/${acme.projectId}/`;
   const webhook = 'https://hooks.slack.com/services/T0/B0/x';
   const set = (key: string, value: string | null) =>

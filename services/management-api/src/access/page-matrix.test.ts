@@ -150,7 +150,7 @@ test.each(
   expect(headers.get('content-security-policy')).toContain("default-src 'none'");
 });
 
-test('a response of the gateway has no additional headers from the API', async () => {
+test('a gateway response has no additional headers from the API', async () => {
   const { headers } = await call('GET', '/flags/definitions', {});
   expect(headers.get('x-from')).toBe('gateway');
   expect(headers.get('content-security-policy')).toBeNull();

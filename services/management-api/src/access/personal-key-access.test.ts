@@ -20,21 +20,21 @@ const send = (headers: Record<string, string>, path = probe) => fetch(api.url + 
 const detailOf = async (response: Response) => ((await response.json()) as { detail: string }).detail;
 
 describe('a personal API key in a request', () => {
-  test('key-002: can be surrounded by extra spaces', async () => {
+  test('key-002: accepts a key that is surrounded by extra spaces', async () => {
     expect((await send({ authorization: `Bearer   ${tenant.personalApiKey}  ` })).status).toBe(200);
   });
 
-  test.each(['bearer', 'BEARER'])('can have a scheme in any case: %s', async (scheme) => {
+  test.each(['bearer', 'BEARER'])('accepts the authorization scheme in any case: %s', async (scheme) => {
     expect((await send({ authorization: `${scheme} ${tenant.personalApiKey}` })).status).toBe(200);
   });
 
-  test('key-003: can be in a query parameter', async () => {
+  test('key-003: accepts a key in a query parameter', async () => {
     expect((await send({}, `${probe}?personal_api_key=${tenant.personalApiKey}`)).status).toBe(200);
   });
 
   // This test uses POST, because `fetch` rejects a GET request with a body. The route rejects POST with 405 only after
   // it has accepted the key.
-  test('key-004: can be in a field of the body', async () => {
+  test('key-004: accepts a key in a body field', async () => {
     const post = (key: string) =>
       fetch(api.url + probe, {
         method: 'POST',
@@ -54,16 +54,16 @@ describe('a personal API key in a request', () => {
     };
     const inChunks = (padding: number) => new Blob([text(padding)]).stream();
 
-    test('is found whether or not the length of the body is declared', async () => {
+    test('finds the key whether or not the request declares its body length', async () => {
       expect([await post(text(1000)), await post(text(20_000))]).toEqual([405, 401]);
       expect([await post(inChunks(1000)), await post(inChunks(20_000))]).toEqual([405, 401]);
     });
 
-    test('is not found if the body is compressed', async () => {
+    test('does not find a key in a compressed body', async () => {
       expect(await post(gzipSync(text(0)), { 'content-encoding': 'gzip' })).toBe(401);
     });
 
-    test('is not needed if the body is large and the key is in the query string', async () => {
+    test('does not read a large body if the key is in the query string', async () => {
       const path = `/api/organizations/${tenant.organizationId}/projects/`;
       const body = { name: 'Large', survey_config: { text: 'x'.repeat(20_000) } };
       const request = { method: 'POST', headers: { 'content-type': 'application/json' }, duplex: 'half' };
@@ -75,7 +75,7 @@ describe('a personal API key in a request', () => {
       expect((await create(new Blob([JSON.stringify(body)]).stream())).status).toBe(201);
     });
 
-    test('is not waited for if the body is incomplete', async () => {
+    test('does not wait for the rest of an incomplete body', async () => {
       const { hostname, port } = new URL(api.url);
       const socket = connect(Number(port), hostname);
       socket.write(`POST ${probe} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n{`);
@@ -85,7 +85,7 @@ describe('a personal API key in a request', () => {
     });
   });
 
-  test('is taken from the first place that contains one', async () => {
+  test('uses the first key if a request contains several', async () => {
     const query = `${probe}?personal_api_key=${tenant.personalApiKey}`;
     const response = await send({ authorization: 'Bearer phx_wrong' }, query);
     expect(await detailOf(response)).toBe('Personal API key found in request Authorization header is invalid.');
@@ -94,7 +94,7 @@ describe('a personal API key in a request', () => {
   });
 
   test.each(['Token KEY', 'Basic a2V5', 'Bearer', 'KEY', 'BearerKEY'])(
-    '%s is not accepted as a credential',
+    'rejects the authorization header %s',
     async (header) => {
       const response = await send({ authorization: header.replace('KEY', tenant.personalApiKey) });
       expect(await response.json()).toEqual({
@@ -173,13 +173,13 @@ describe('differences from PostHog', () => {
   });
 });
 
-describe('the last use of a key', () => {
+describe("the time of a key's last use", () => {
   const lastUse = async () => {
     const [key] = await api.database.prisma.personal_api_key.findMany({ where: { user_id: tenant.userId } });
     return key?.last_used_at?.getTime() ?? null;
   };
 
-  test('is recorded at the first use, and then once an hour', async () => {
+  test('records the first use of a key, and then at most one use per hour', async () => {
     await api.get(probe, tenant.personalApiKey);
     const first = await eventually(async () => (await lastUse()) ?? false, { what: 'noting the first use' });
     await api.get(probe, tenant.personalApiKey);
@@ -193,7 +193,7 @@ describe('the last use of a key', () => {
     await eventually(async () => ((await lastUse()) ?? 0) >= first, { what: 'noting a use an hour later' });
   });
 
-  test('is not recorded for a rejected key', async () => {
+  test('does not record the use of a rejected key', async () => {
     await api.database.sql.query("UPDATE personal_api_key SET expires_at = '2000-01-01' WHERE user_id = $1", [
       tenant.userId,
     ]);

@@ -44,7 +44,7 @@ const asHost = (path: string) =>
     }).on('error', reject);
   });
 
-test('sso-393: SAML ignores the Host header when it determines its own URL', async () => {
+test('sso-393: SAML determines its own URL without the Host header', async () => {
   expect((await asHost('/api/saml/metadata/')).text).toContain(`entityID="${api.url}"`);
   const { location } = await asHost('/login/saml/?email=x@corp.example');
   const request = new URL(location).searchParams.get('SAMLRequest') ?? '';
@@ -53,7 +53,7 @@ test('sso-393: SAML ignores the Host header when it determines its own URL', asy
   expect(xml).not.toContain('evil.example');
 });
 
-describe('without PUBLIC_API_URL', () => {
+describe('sign-in without the setting PUBLIC_API_URL', () => {
   const errorOf = (response: Response) =>
     new URL(response.headers.get('location') ?? '').searchParams.get('error_code');
 
@@ -68,7 +68,7 @@ describe('without PUBLIC_API_URL', () => {
     expect(errorOf(response)).toBe('public_url_required');
   });
 
-  test('sso-394: publishes no SAML metadata, and offers no provider', async () => {
+  test('sso-394: publishes no SAML metadata, and offers no sign-in provider', async () => {
     const metadata = await fetch(`${without.url}/api/saml/metadata/`);
     expect([metadata.status, await metadata.text()]).toEqual([
       503,
@@ -79,7 +79,7 @@ describe('without PUBLIC_API_URL', () => {
     expect((await asked(without)).body).toMatchObject({ saml_available: false, social_providers: { gitlab: false } });
   });
 
-  test('sso-394: passkeys cannot be registered or used', async () => {
+  test('sso-394: rejects the registration and the use of passkeys', async () => {
     const refused = { status: 400, body: { code: 'public_url_required' } };
     const key = await signInAs(without, tenant.userId);
     expect(await without.send('POST', '/api/webauthn/register/begin/', { key })).toMatchObject(refused);

@@ -37,7 +37,7 @@ describe.each([
   const limiter = (windows: { seconds: number; limit: number }[], clock: { at: number }) =>
     createRateLimit({ keyValue, name: randomUUID(), windows, now: () => clock.at * 1000 });
 
-  test('key-039: allow five requests per minute, and reject the sixth until the first ones have left the window', async () => {
+  test('key-039: allows five requests per minute, and the next one when the first ones have left the window', async () => {
     const clock = { at: 600_000 };
     const limit = limiter([{ seconds: 60, limit: 5 }], clock);
     for (let count = 0; count < 5; count += 1) expect(await limit.take('a')).toBeNull();
@@ -50,14 +50,14 @@ describe.each([
     expect(await limit.take('a')).toBeNull();
   });
 
-  test('key-040: count each key separately', async () => {
+  test('key-040: counts each key separately', async () => {
     const limit = limiter([{ seconds: 60, limit: 1 }], { at: 600_000 });
     expect(await limit.take('a')).toBeNull();
     expect(await limit.take('a')).not.toBeNull();
     expect(await limit.take('b')).toBeNull();
   });
 
-  test('slide, so the end of one minute and the start of the next count together', async () => {
+  test('counts the end of one minute and the start of the next together', async () => {
     const clock = { at: 600_059 };
     const limit = limiter([{ seconds: 60, limit: 10 }], clock);
     for (let count = 0; count < 10; count += 1) expect(await limit.take('a')).toBeNull();
@@ -67,7 +67,7 @@ describe.each([
     expect(await limit.take('a')).toBeNull();
   });
 
-  test('include the longer window, and return the longest wait', async () => {
+  test('applies the longer window too, and returns the longest wait', async () => {
     const clock = { at: 3_600_000 };
     const limit = limiter(
       [
@@ -83,12 +83,12 @@ describe.each([
     expect(await limit.take('a')).toBeGreaterThan(120);
   });
 
-  test('do not limit anything with a limit of 0', async () => {
+  test('a limit of 0 does not limit anything', async () => {
     const limit = limiter([{ seconds: 60, limit: 0 }], { at: 600_000 });
     for (let count = 0; count < 50; count += 1) expect(await limit.take('a')).toBeNull();
   });
 
-  test('cannot be exceeded by concurrent requests', async () => {
+  test('concurrent requests cannot exceed the limit', async () => {
     const limit = limiter([{ seconds: 60, limit: 7 }], { at: 600_000 });
     const waits = await Promise.all(Array.from({ length: 7 }, () => limit.take('a')));
     expect(waits.filter((wait) => wait === null)).toHaveLength(7);
@@ -112,7 +112,7 @@ test.each([
   ['2001:db8::1', '2001:db8:0:0'],
   ['::1', '0:0:0:0'],
   ['fe80::1%eth0', 'fe80:0:0:0'],
-])('rate limits count the address %s as %s', (address, network) => {
+])('rate limits count the IP address %s as %s', (address, network) => {
   expect(toNetwork(address)).toBe(network);
 });
 
@@ -127,7 +127,7 @@ describe('rate limits over HTTP', () => {
   });
   afterEach(() => api.stop());
 
-  test('key-039 to key-041: return 429 with Retry-After on every route, only for the key that exceeds them', async () => {
+  test('key-039 to key-041: every route returns 429 with Retry-After, only for the key that exceeds its limit', async () => {
     for (let count = 0; count < 5; count += 1) {
       expect((await api.get('/api/projects/', tenant.personalApiKey)).status).toBe(200);
     }
@@ -151,7 +151,7 @@ describe('rate limits over HTTP', () => {
     expect((await api.get('/api/projects/', other.value)).status).toBe(200);
   });
 
-  test('do not count requests without the required scope, which get 403 even beyond the limit', async () => {
+  test('requests without the required scope do not count, and get 403 even beyond the limit', async () => {
     const { value } = await createPersonalApiKey(api.database.sql, {
       actor: null,
       userId: tenant.userId,
@@ -162,7 +162,7 @@ describe('rate limits over HTTP', () => {
     expect((await api.get('/api/users/@me/', value)).status).toBe(200);
   });
 
-  test('count requests with a wrong key like those without a key', async () => {
+  test('requests with a wrong key count like requests without a key', async () => {
     const statuses: number[] = [];
     for (const key of [undefined, 'phx_wrong', undefined, undefined, undefined, 'phx_wrong']) {
       statuses.push((await api.get('/api/projects/', key)).status);
@@ -170,7 +170,7 @@ describe('rate limits over HTTP', () => {
     expect(statuses).toEqual([401, 401, 401, 401, 429, 429]);
   });
 
-  test('block an address that guesses sessions, after ten times as many requests as for keys', async () => {
+  test('blocks an IP address that guesses sessions, after ten times as many requests as for keys', async () => {
     await waitOutStepEnd(60_000);
     const statuses: number[] = [];
     for (let count = 0; count < 33; count += 1) {
@@ -180,7 +180,7 @@ describe('rate limits over HTTP', () => {
     expect([statuses.indexOf(429), new Set(statuses)]).toEqual([31, new Set([401, 429])]);
   });
 
-  test('block an address that guesses keys, except for keys that were valid there recently', async () => {
+  test('blocks an IP address that guesses keys, except for keys that were valid there recently', async () => {
     expect((await api.get('/api/users/@me/', tenant.personalApiKey)).status).toBe(200);
     const statuses: number[] = [];
     for (let count = 0; count < 6; count += 1) {

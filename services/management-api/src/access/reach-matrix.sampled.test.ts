@@ -223,7 +223,7 @@ describe.each(actorNames)('%s cannot change data that it cannot access', (name) 
     expect(leaking).toEqual([]);
   });
 
-  test('leaves all other data unchanged', async () => {
+  test('requests leave all other data unchanged', async () => {
     expect(await beyond(actorOf(name))).toEqual(before);
   });
 });

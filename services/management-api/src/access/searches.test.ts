@@ -50,7 +50,7 @@ describe('searches in the running service', () => {
   };
   const filter = encodeURIComponent(JSON.stringify([{ key: 'text', operator: 'icontains', value: 'needle' }]));
 
-  test('thirty searches with one key do not block other requests, or the searches of other keys', async () => {
+  test('thirty searches with one key do not block other requests, or searches with other keys', async () => {
     const refused: Awaited<ReturnType<typeof ask>>[] = [];
     const searches = await database.transaction(async (tx) => {
       await tx.query('LOCK TABLE person IN ACCESS EXCLUSIVE MODE');
@@ -87,7 +87,7 @@ describe('searches in the running service', () => {
     expect(statuses.filter((status) => status === 200)).toHaveLength(2);
   });
 
-  test('the blast radius of a condition counts as a search', async () => {
+  test('computing the blast radius of a condition counts as a search', async () => {
     const properties = [{ key: 'text', type: 'person', operator: 'icontains', value: 'needle' }];
     const refused: number[] = [];
     const asked = await database.transaction(async (tx) => {
@@ -128,7 +128,7 @@ describe('the order in which searches start', () => {
   }
   const afterAllTurns = () => new Promise((resolve) => setImmediate(resolve));
 
-  test('reserves a connection for other organizations, and starts searches of the least busy organization first', async () => {
+  test('reserves a connection for other organizations, and prefers searches of the least busy organization', async () => {
     const searches = createSearches({ sql: noSql, connections: 3 });
     const busy = [1, 2, 3].map(() => startSearch(searches, searcher('busy')));
     await afterAllTurns();

@@ -147,7 +147,7 @@ const cases: [Scope[], Method, string, object?][] = [
   [['batch_export:write'], 'POST', 'batch_exports/{export}/pause', {}],
 ];
 
-test.each(cases)('requires the scopes %j for: %s %s %j', async (...[scopes, method, path, body]) => {
+test.each(cases)('requires all of the scopes %j for: %s %s %j', async (...[scopes, method, path, body]) => {
   for (const missing of scopes.slice(1)) {
     const others = scopes.filter((scope) => scope !== missing);
     const response = await sendWith(others, method, path, body);

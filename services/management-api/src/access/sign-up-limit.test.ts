@@ -25,7 +25,7 @@ const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
 const look = (path: string, token: string, address: string) =>
   api.send('POST', `${path}look/`, { body: { token }, ...from(address) });
 
-test('limits invite requests per address, whether the secret is right or wrong, and returns 429 with Retry-After', async () => {
+test('limits invite requests per IP address, even with the right secret, and returns 429 with Retry-After', async () => {
   const { path, token } = await invite();
   const statuses = [
     await look(path, token, '192.0.2.1'),
@@ -42,7 +42,7 @@ test('limits invite requests per address, whether the secret is right or wrong, 
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
 });
 
-test('limits wrong secrets per invite across all addresses, but not the right secret', async () => {
+test('limits requests with a wrong secret per invite across all IP addresses, but not those with the right secret', async () => {
   const { path, token } = await invite();
   const statuses: number[] = [];
   for (let count = 0; count < 6; count += 1) statuses.push((await look(path, 'x', `192.0.2.${count}`)).status);
@@ -51,7 +51,7 @@ test('limits wrong secrets per invite across all addresses, but not the right se
   expect((await api.send('POST', path, { body: { token }, ...from('192.0.2.9') })).status).toBe(201);
 });
 
-test('key-042: limits changes of an account with any key, including failed ones, but not reads', async () => {
+test('key-042: limits account changes with any key, including failed ones, but does not limit reads', async () => {
   const patch = (body: object) => api.send('PATCH', '/api/users/@me/', { key: tenant.personalApiKey, body });
   const statuses: number[] = [];
   for (let count = 0; count < 7; count += 1) statuses.push((await patch({ first_name: { count } })).status);

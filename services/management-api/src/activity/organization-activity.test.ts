@@ -33,7 +33,7 @@ const found = async (query: string) =>
   (await api.get(`${path}?${query}`, tenant.personalApiKey)).body.results.map((row: Shown) => row.scope + row.item_id);
 const ours = ['OrganizationInvitei', 'FeatureFlag2', 'FeatureFlag1', 'Organization'];
 
-test("lists the activity of the organization and its projects, latest first, in PostHog's format", async () => {
+test("lists the activity of an organization and its projects, latest first, in PostHog's format", async () => {
   const { body } = await api.get(`${path}/`, tenant.personalApiKey);
   expect(body.results.map((row: Shown) => row.scope)).toEqual([
     'OrganizationInvite',
@@ -59,7 +59,7 @@ test("lists the activity of the organization and its projects, latest first, in 
   expect(body.results[1].team_id).toBe(tenant.projectId);
 });
 
-test("combines filters of the organization's activity with AND", async () => {
+test("combines the filters of an organization's activity with AND", async () => {
   expect(await found('scope=FeatureFlag')).toEqual([ours[1], ours[2]]);
   expect(await found('scope=FeatureFlag&item_id=1')).toEqual([ours[2]]);
   expect(await found(`user=${colleague.uuid}`)).toEqual([ours[2]]);
@@ -82,7 +82,7 @@ test('returns complete pages of activity even if many records have the same time
   );
 });
 
-test('returns 403 to members, who could otherwise learn about private environments', async () => {
+test('returns 403 to members, because the activity could reveal private environments', async () => {
   const { sql } = api.database;
   await addMember(sql, { organizationId: tenant.organizationId, userId: colleague.id, level: 1 });
   const { value } = await createPersonalApiKey(sql, { actor: null, userId: colleague.id, label: 'k', scopes: ['*'] });
@@ -90,7 +90,7 @@ test('returns 403 to members, who could otherwise learn about private environmen
 });
 
 test.each(['user=me', 'after=soon', 'cursor=x', 'cursor=eyJhdCI6LTF9'])(
-  'returns 400 for the activity filter %s, naming the field',
+  'returns 400 naming the field for the activity filter %s',
   async (query) => {
     const { status, body } = await api.get(`${path}?${query}`, tenant.personalApiKey);
     expect([status, body.attr]).toEqual([400, query.split('=')[0]]);

@@ -29,7 +29,7 @@ const found = async (query = '', key = acme.M.key) =>
   (await list(query, key)).body.results.map((row: { scope: string; item_id: string }) => row.scope + row.item_id);
 const rule = (rest: string, body: object) => api.send('PUT', path + rest, { key: acme.A.key, body });
 
-test('lists the activity of the project, latest first', async () => {
+test("lists a project's activity, latest first", async () => {
   await record('FeatureFlag', 1);
   await record('Team', acme.projectId, { actor: { command: 'project rename' } });
   await record('Team', 1, { environmentId: acme.off.environmentId });
@@ -54,7 +54,7 @@ test('lists the activity of the project, latest first', async () => {
   ]);
 });
 
-test("combines filters of the project's activity with AND", async () => {
+test("combines the filters of a project's activity with AND", async () => {
   await record('FeatureFlag', 1);
   await record('FeatureFlag', 2, { actor: { userId: acme.M.userId } });
   await record('Cohort', 1);
@@ -84,7 +84,7 @@ test('activity pages have numbers, and their links keep the filters', async () =
 });
 
 test.each(['page=0', 'page=x', 'page_size=1001', 'user=me'])(
-  'returns 400 for the activity filter %s, naming the field',
+  'returns 400 naming the field for the activity filter %s',
   async (query) => {
     const { status, body } = await list(query);
     expect([status, body.attr]).toEqual([400, query.split('=')[0]]);
@@ -101,7 +101,7 @@ describe('activity that members cannot see', () => {
       ...(['insights', 'insight', 'Insight'] as const),
       { name: 'closed', saved: true, query: { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'a' }] } },
     ],
-  ])('includes the activity of %s that rules restrict', async (collection, resource, scope, body) => {
+  ])('hides activity about restricted %s from members', async (collection, resource, scope, body) => {
     const { id } = (await api.send('POST', `${path}${collection}/`, { key: acme.A.key, body })).body;
     await record(scope as Change['scope'], 'open');
     const [open, closed] = [`${scope}open`, `${scope}${id}`];
@@ -123,7 +123,7 @@ describe('activity that members cannot see', () => {
     expect(await found('scopes=Annotation,BatchExport,Subscription', acme.A.key)).toEqual(all);
   });
 
-  test('hides decisions on dead letters from members who are not administrators', async () => {
+  test('shows decisions on dead letters only to administrators', async () => {
     await record('DeadLetter', 1);
     expect([await found(), await found('', acme.A.key)]).toEqual([[], ['DeadLetter1']]);
   });

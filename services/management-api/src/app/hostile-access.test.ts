@@ -24,8 +24,8 @@ const keyOf = async (userId: number, options: { scopedTeams?: number[]; scopedOr
 const environmentsOf = (projectId: number) =>
   api.database.sql.query('SELECT id FROM environment WHERE project_id = $1 ORDER BY id', [projectId]);
 
-describe('deleting a project without access to all its environments', () => {
-  test('returns 403 to a key for its first environment', async () => {
+describe('deleting a project without access to all of its environments', () => {
+  test("returns 403 to a key that is limited to the project's first environment", async () => {
     const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
     const key = await keyOf(acme.W.userId, { scopedTeams: [acme.projectId] });
     const refusal = 'API key does not have access to all environments of the project.';
@@ -38,7 +38,7 @@ describe('deleting a project without access to all its environments', () => {
     expect((await api.send('DELETE', `/api/projects/${acme.projectId}/`, { key: whole })).status).toBe(204);
   });
 
-  test('returns 403 to the administrator of one private environment', async () => {
+  test('returns 403 to an administrator who has access to only one private environment', async () => {
     const { sql } = api.database;
     await createTestEnvironment(api.database, { projectId: acme.projectId });
     await sql.query('UPDATE environment SET access_control = true WHERE project_id = $1', [acme.projectId]);
@@ -84,7 +84,7 @@ describe('records created by a limited key', () => {
     return [body.organization.id, body.team.id];
   };
 
-  test('do not become the current project or organization of its user', async () => {
+  test("a new project or organization does not become its user's current one", async () => {
     const before = await current(acme.W.key);
     const ofOne = await keyOf(acme.W.userId, { scopedOrganizations: [acme.organizationId] });
     const ofTeam = await keyOf(acme.W.userId, { scopedTeams: [acme.projectId] });
@@ -101,7 +101,7 @@ describe('records created by a limited key', () => {
     expect(await current(acme.W.key)).toEqual([acme.organizationId, made.body.id]);
   });
 
-  test('cannot be in a project if the key can access only a later environment of that project', async () => {
+  test('a key limited to a later environment of a project cannot create an environment in this project', async () => {
     const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
     const path = `/api/projects/${acme.projectId}/environments/`;
     const key = await keyOf(acme.W.userId, { scopedTeams: [id] });
@@ -112,8 +112,8 @@ describe('records created by a limited key', () => {
   });
 });
 
-describe('a limited key that reads or creates keys of its user', () => {
-  test('can see only keys with at most the same access, and gets 404 for others', async () => {
+describe("a limited key that reads or creates its user's keys", () => {
+  test('a limited key reads only keys with at most the same access, and gets 404 for all others', async () => {
     await addMember(api.database.sql, { organizationId: acme.off.organizationId, userId: acme.M.userId, level: 1 });
     const ofOne = await keyOf(acme.M.userId, { scopedOrganizations: [acme.organizationId] });
     const ofOther = await keyOf(acme.M.userId, { scopedOrganizations: [acme.off.organizationId] });
@@ -131,7 +131,7 @@ describe('a limited key that reads or creates keys of its user', () => {
     ['of the person', (fixture: OrganizationActors) => fixture.projectId],
     ['of others', (fixture: OrganizationActors) => fixture.off.projectId],
     ['that does not exist', () => 2_000_000_000],
-  ])('does not learn about an environment %s by creating a key for it', async (_name, choose) => {
+  ])('a limited key gets the same error for a new key with an environment %s', async (_name, choose) => {
     const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
     const key = await keyOf(acme.M.userId, { scopedTeams: [id] });
     const body = { label: 'k', scopes: ['*'], scoped_teams: [choose(acme)] };
@@ -139,7 +139,7 @@ describe('a limited key that reads or creates keys of its user', () => {
     expect((await api.send('PATCH', '/api/personal_api_keys/@current/', { key, body })).status).toBe(403);
   });
 
-  test('does not learn about an environment outside its organization by naming it in the limits of a key', async () => {
+  test('a limited key gets the same error for a new key, whether or not an environment elsewhere exists', async () => {
     await addMember(api.database.sql, { organizationId: acme.off.organizationId, userId: acme.M.userId, level: 1 });
     const key = await keyOf(acme.M.userId, { scopedOrganizations: [acme.organizationId] });
     const responses = [acme.off.projectId, 2_000_000_000].map((id) =>
@@ -153,7 +153,7 @@ describe('a limited key that reads or creates keys of its user', () => {
   });
 });
 
-test('an environment that has become private is no longer the current project of users without access', async () => {
+test('a private environment is no longer the current environment of users without access', async () => {
   await api.database.sql.query(
     'UPDATE "user" SET current_organization_id = $2, current_environment_id = $3 WHERE id = $1',
     [acme.M.userId, acme.organizationId, acme.projectId],
@@ -163,14 +163,14 @@ test('an environment that has become private is no longer the current project of
   expect((await api.get('/api/users/@me/', acme.M.key)).body.team).toBeNull();
 });
 
-describe('a removed user', () => {
-  test('loses access with all keys at the next request', async () => {
+describe('a user who was removed from the organization', () => {
+  test('a removed user loses access with all keys at the next request', async () => {
     const small = await keyOf(acme.M.userId, { scopedTeams: [acme.projectId] });
     await api.database.sql.query('UPDATE "user" SET is_active = false WHERE id = $1', [acme.M.userId]);
     for (const key of [acme.M.key, small]) expect((await api.get('/api/users/@me/', key)).status).toBe(401);
   });
 
-  test('cannot use an invite for another address, or a withdrawn invite', async () => {
+  test('a removed user cannot use an invite for another email address, or a withdrawn invite', async () => {
     const invites = `/api/organizations/${acme.organizationId}/invites/`;
     const made = await api.send('POST', invites, { key: acme.A.key, body: { target_email: 'new@example.com' } });
     const accept = () => api.send('POST', `/api/invites/${made.body.id}/accept/`, { key: acme.off.personalApiKey });
@@ -180,17 +180,17 @@ describe('a removed user', () => {
   });
 });
 
-describe('concurrent requests', () => {
+describe('concurrent requests for the same change', () => {
   const statuses = (responses: TestResponse[]) => responses.map(({ status }) => status).sort();
   const times = <T>(count: number, work: (index: number) => Promise<T>) =>
     Promise.all(Array.from({ length: count }, (_, index) => work(index)));
 
-  test('delete a project once', async () => {
+  test('concurrent requests delete a project only once', async () => {
     const responses = await times(5, () => api.send('DELETE', `/api/projects/${acme.projectId}/`, { key: acme.W.key }));
     expect(statuses(responses)).toEqual([204, 404, 404, 404, 404]);
   });
 
-  test('delete an organization once, while other requests change it', async () => {
+  test('concurrent requests delete an organization only once, even while other requests change it', async () => {
     const path = `/api/organizations/${acme.organizationId}/`;
     const work = times(10, (index) =>
       index % 2
@@ -206,7 +206,7 @@ describe('concurrent requests', () => {
     expect(left).toEqual([]);
   });
 
-  test('accept an invite only once', async () => {
+  test('concurrent requests accept an invite only once', async () => {
     const email = `${randomUUID()}@example.com`;
     const invites = `/api/organizations/${acme.organizationId}/invites/`;
     const { body } = await api.send('POST', invites, { key: acme.A.key, body: { target_email: email } });
@@ -218,7 +218,7 @@ describe('concurrent requests', () => {
     expect(rows).toHaveLength(1);
   });
 
-  test('roll a key several times, and only the last value is valid', async () => {
+  test('concurrent requests roll a key several times, after which only the last key is valid', async () => {
     const made = await api.send('POST', '/api/personal_api_keys/', {
       key: acme.M.key,
       body: { label: 'rolled', scopes: ['*'] },
@@ -230,7 +230,7 @@ describe('concurrent requests', () => {
     expect((await api.get('/api/users/@me/', made.body.value)).status).toBe(401);
   });
 
-  test('demote all owners but one', async () => {
+  test('concurrent requests demote all owners except one', async () => {
     const second = await createUser(api.database.sql, { email: `${randomUUID()}@example.com` });
     await addMember(api.database.sql, { organizationId: acme.organizationId, userId: second.id, level: 15 });
     const key = await keyOf(second.id, {});
@@ -245,7 +245,7 @@ describe('concurrent requests', () => {
     expect(owners).toHaveLength(1);
   });
 
-  test('change different settings without losing a change, and create at most ten keys', async () => {
+  test('concurrent requests keep all changes of different settings, and create at most ten keys', async () => {
     const path = `/api/projects/${acme.projectId}/`;
     const changes = [{ name: 'N' }, { timezone: 'Europe/Berlin' }, { anonymize_ips: true }, { week_start_day: 1 }];
     const responses = await Promise.all(changes.map((body) => api.send('PATCH', path, { key: acme.A.key, body })));
@@ -258,7 +258,7 @@ describe('concurrent requests', () => {
   });
 });
 
-describe('guessing keys with forged addresses', () => {
+describe('guessing keys with forged IP addresses', () => {
   const guess = (server: TestApi, forwarded: string) =>
     server.send('GET', '/api/users/@me/', {
       key: `phx_${randomUUID()}`,
@@ -280,7 +280,7 @@ describe('guessing keys with forged addresses', () => {
     ['without a proxy, whatever the header contains', 0, (n: number) => `10.0.0.${n}`],
     ['behind one proxy, whatever the client adds', 1, (n: number) => `10.0.0.${n}, 203.0.113.9`],
     ['behind two proxies, whatever the client adds', 2, (n: number) => `10.0.0.${n}, 203.0.113.9, 10.1.1.1`],
-  ])('is limited %s', async (_name, hops, forwarded) => {
+  ])('limits the guesses of a client %s', async (_name, hops, forwarded) => {
     const server = await start(hops);
     try {
       expect(await statusesOf(server, [1, 2, 3, 4, 5, 6].map(forwarded))).toEqual([401, 401, 401, 401, 429, 429]);
@@ -289,7 +289,7 @@ describe('guessing keys with forged addresses', () => {
     }
   });
 
-  test('is limited for one address behind a shared proxy, but not for the others', async () => {
+  test('limits one client behind a shared proxy without limiting the other clients', async () => {
     const server = await start(2);
     try {
       const bad = '203.0.113.9, 10.1.1.1';

@@ -224,7 +224,7 @@ async function idOfOne(path: string): Promise<Record<string, string>> {
   return made.status === 201 ? { id: String(made.body.id) } : {};
 }
 
-describe('for any ID in a path', () => {
+describe('unusual IDs in a path', () => {
   const nastyIds = [
     '0',
     '-1',

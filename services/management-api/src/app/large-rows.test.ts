@@ -74,7 +74,7 @@ test.each(Object.entries(lists))(
   },
 );
 
-test('returns all requested log entries, and omits the values of changes if the page would become too large', async () => {
+test('returns all requested log records, without the changed values if the page would become too large', async () => {
   await query(
     `INSERT INTO activity_log (id, organization_id, environment_id, scope, item_id, activity, detail, created_at)
      SELECT gen_random_uuid(), $1, $2::int, 'Team', $2::text, 'updated',
@@ -96,7 +96,7 @@ test('returns all requested log entries, and omits the values of changes if the 
 test.each([
   ['/api/users/@me/', { hedgehog_config: { large } }, 'hedgehog_config'],
   ['/api/projects/@current/', { has_completed_onboarding_for: [large] }, 'has_completed_onboarding_for'],
-])('%s: rejects large values that would be repeated in lists', async (path, body, attr) => {
+])('%s: rejects large values that lists would repeat', async (path, body, attr) => {
   const response = await api.send('PATCH', path, { key: tenant.personalApiKey, body });
   expect([response.status, response.body.code, response.body.attr]).toEqual([400, 'max_length', attr]);
 });

@@ -51,7 +51,7 @@ test.each(contractRows)('serves row %i of the API: %s with %s', (_row, endpoint,
   expect(found.map((route) => route.scope)).toEqual([scope]);
 });
 
-test('no routes or pages except for the listed ones work without credentials', () => {
+test('only the listed routes and pages work without credentials', () => {
   const open = declared.filter((route) => route.scope === 'public');
   expect(open.map((route) => `${route.method} ${route.path}`)).toEqual([
     'POST /api/signup/:id/look',
@@ -154,7 +154,7 @@ const writesByReading = /\/(duplicate_as_static_cohort|two_factor_start_setup)$/
 const readsByPost =
   /\/(query(\/(check_auth_for_async|upgrade|:query_id))?|feature_flags\/(bulk_keys|user_blast_radius)|insights\/((:id\/)?viewed|cancel))$/;
 
-test('routes that write need a write scope, and routes that read need a read scope', () => {
+test('routes that write require a write scope, and routes that read require a read scope', () => {
   for (const { method, path, scope } of declared) {
     if (scope === 'public') continue;
     const reads = method === 'GET' ? !writesByReading.test(path) : readsByPost.test(path);

@@ -33,7 +33,7 @@ const itemPaths = () => [
   `/api/environments/${actors.projectId}/access_controls/`,
 ];
 
-test('shows the Slack webhook only to administrators whose key can change it, and ignores a mask that is sent back', async () => {
+test('shows the Slack webhook only to administrators whose key can change it, and ignores a mask in a request', async () => {
   const [path = ''] = itemPaths();
   const changed = await api.send('PATCH', path, { key: actors.A.key, body: { slack_incoming_webhook: webhook } });
   expect(changed.body.slack_incoming_webhook).toBe(webhook);
@@ -58,7 +58,7 @@ test('shows the Slack webhook only to administrators whose key can change it, an
   expect(JSON.stringify(activity)).not.toContain('slack');
 });
 
-test('returns 400 naming the field if the mask of another URL is sent, also for a new environment', async () => {
+test('returns 400 naming the field for the mask of a different URL, also for a new environment', async () => {
   const [path = ''] = itemPaths();
   const body = { slack_incoming_webhook: 'https://elsewhere.example/********' };
   const refused = { status: 400, body: { attr: 'slack_incoming_webhook' } };
@@ -69,7 +69,7 @@ test('returns 400 naming the field if the mask of another URL is sent, also for 
 test.each([
   ['webhook', 'https://example.com/in/secret'],
   ['slack', 'https://hooks.slack.com/services/secret'],
-])('shows the target of a report by %s only to administrators', async (type, address) => {
+])("shows a report's %s target only to administrators", async (type, address) => {
   const path = `/api/environments/${actors.projectId}/subscriptions/`;
   const subscription = { target_type: type, target_value: address, frequency: 'daily', start_date: '2026-11-01' };
   const { body: made } = await api.send('POST', path, { key: actors.A.key, body: subscription });
@@ -135,7 +135,7 @@ test('live-046: no response contains a live events token for a key without `even
   );
 });
 
-test('live-047: a token names its key and user, and expires no later than the key', async () => {
+test('live-047: a token identifies its key and user, and expires no later than the key', async () => {
   const [path = ''] = itemPaths();
   const endsAt = new Date(Date.now() + 3_600_500);
   const short = await keyOfOwner(['project:read', 'event:read'], endsAt);
@@ -148,7 +148,7 @@ test('live-047: a token names its key and user, and expires no later than the ke
   expect(days).toBeLessThanOrEqual(7);
 });
 
-test('links to other pages do not contain a key from the query string', async () => {
+test('links to other pages omit the key in the query string', async () => {
   const { value } = await keyOfOwner(['*']);
   const pages = [
     '/api/projects/?limit=1',

@@ -20,7 +20,7 @@ describe.each(['projects', 'environments'])('/api/%s/', (family) => {
   const get = (path: string, of = tenant) =>
     api.get(`/api/${family}/${of.environmentId}/${path}`, tenant.personalApiKey);
 
-  test('returns an event in the same form as a list of events', async () => {
+  test('returns an event in the same format as in a list of events', async () => {
     await storePerson(api.database.sql, tenant.projectId, { distinctIds: ['ada'], properties: { plan: 'pro' } });
     const uuid = await storeEvent(api.database.sql, tenant.projectId, { distinctId: 'ada', properties: { a: 1 } });
     await storeEvent(api.database.sql, tenant.projectId, { distinctId: 'bob' });
@@ -33,7 +33,7 @@ describe.each(['projects', 'environments'])('/api/%s/', (family) => {
     }
   });
 
-  test('finds a person by UUID, number and any distinct ID, and returns it in the same form as a list of persons', async () => {
+  test('finds a person by UUID, numeric ID and any distinct ID, in the same format as in a list of persons', async () => {
     const uuid = await storePerson(api.database.sql, tenant.projectId, { distinctIds: ['a/b c', 'ü@x.com'] });
     const [listed] = (await get('persons/')).body.results;
     for (const id of [uuid, uuid.toUpperCase(), listed.id, 'a%2Fb%20c', encodeURIComponent('ü@x.com')]) {
@@ -44,7 +44,7 @@ describe.each(['projects', 'environments'])('/api/%s/', (family) => {
     }
   });
 
-  test("prefers a person's UUID or number over a distinct ID", async () => {
+  test("prefers a person's UUID or numeric ID to a distinct ID", async () => {
     const first = await storePerson(api.database.sql, tenant.projectId, { distinctIds: ['first'] });
     const number = (await get(`persons/${first}/`)).body.id;
     const anonymous = randomUUID();
@@ -75,7 +75,7 @@ describe.each(['projects', 'environments'])('/api/%s/', (family) => {
     });
   });
 
-  test('lists event definitions by name, with search and pages', async () => {
+  test('lists event definitions by name, and supports search and pages', async () => {
     const other = await createTestTenant(api.database);
     for (const [project, name] of [
       [tenant, 'user signed up'],

@@ -70,7 +70,7 @@ async function walkList(at: string, table: ContractTable): Promise<void> {
   expect(body.results.map((record: Record<string, unknown>) => deviations(table, record))).toEqual([[]]);
 }
 
-test('rows 3 to 8: domains have the fields of the API', async () => {
+test("rows 3 to 8: domains have the fields of PostHog's API", async () => {
   const full = { domain: 'contract.example.com', saml_entity_id: 'a', saml_acs_url: 'b', saml_x509_cert: 'c' };
   const created = await send('POST', '/domains/', full);
   expect([created.status, deviations(domainTable, created.body)]).toEqual([201, []]);
@@ -94,7 +94,7 @@ test('rows 3 to 8: domains have the fields of the API', async () => {
   expect(await send('DELETE', at)).toMatchObject({ status: 204, body: undefined });
 });
 
-test('rows 9 to 12: invites have the fields of the API', async () => {
+test("rows 9 to 12: invites have the fields of PostHog's API", async () => {
   const full = {
     target_email: 'full@example.com',
     first_name: 'Grace',
@@ -119,7 +119,7 @@ test('rows 9 to 12: invites have the fields of the API', async () => {
   await walkList('/invites/', inviteTable);
 });
 
-test('rows 13 to 15: members have the fields of the API, also after a sign-in', async () => {
+test("rows 13 to 15: members have the fields of PostHog's API, also after a sign-in", async () => {
   await walkList('/members/', memberTable);
   await api.database.prisma.user.update({ where: { id: acme.A.userId }, data: { last_login: new Date() } });
   await walkList('/members/', memberTable);
@@ -128,7 +128,7 @@ test('rows 13 to 15: members have the fields of the API, also after a sign-in', 
   expect(await send('DELETE', `/members/${acme.M.uuid}/`)).toMatchObject({ status: 204, body: undefined });
 });
 
-test('the contract check reports fields that are missing, of another type, or not in the API', () => {
+test("the contract check reports fields that are missing, have the wrong type, or are not in PostHog's API", () => {
   const { id, ...rest } = { id: 1, uuid: 'x', extra: true };
   expect(deviations({ id: 'integer', uuid: 'uuid' }, rest)).toEqual([
     'id is missing',

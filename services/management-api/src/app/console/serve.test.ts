@@ -37,7 +37,7 @@ afterAll(async () => {
 const get = (path: string, headers: Record<string, string> = browser, on = api) =>
   fetch(on.url + path, { headers, redirect: 'manual' });
 
-test('returns the page to browsers at every URL below the prefix, uncached and with a policy against inline scripts', async () => {
+test('every URL below the prefix returns the page to browsers, uncached and with a policy against inline scripts', async () => {
   for (const path of ['/console/', '/console/projects/1/live?event=a', '/console/no/such/page']) {
     const response = await get(path);
     expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store']);
@@ -49,7 +49,7 @@ test('returns the page to browsers at every URL below the prefix, uncached and w
   }
 });
 
-test('console files can be cached for a year, and are compressed if the client supports it', async () => {
+test('browsers can cache console files for a year, and files are compressed if the client supports it', async () => {
   const response = await get('/console/assets/a-1.js', { 'accept-encoding': 'gzip' });
   expect(Object.fromEntries(response.headers)).toMatchObject({
     'cache-control': 'public, max-age=31536000, immutable',
@@ -64,7 +64,7 @@ test('console files can be cached for a year, and are compressed if the client s
   }
 });
 
-test('returns 404 as JSON to a client that is not a browser, and for a missing file', async () => {
+test('returns 404 as JSON to a client other than a browser, and for a missing file', async () => {
   const asked: [string, Record<string, string>][] = [
     ['/console/', { accept: 'application/json' }],
     ['/console/assets/b-2.js', browser],
@@ -91,7 +91,7 @@ test('console-046: behind a proxy with a path, file URLs include the path, and t
   expect(root.headers.get('location')).toBe('https://example.com/analytics/console/');
 });
 
-test('console-046: returns 404 for the page and redirects the root URL to the documentation without a built console', async () => {
+test('console-046: without a built console, the page returns 404 and the root URL redirects to the documentation', async () => {
   expect(await serveConsole({ directory: join(directory, 'nowhere') })).toBeNull();
   const without = await startTestApi({ publicUrl: undefined, console: null });
   expect((await get('/console/', browser, without)).status).toBe(404);

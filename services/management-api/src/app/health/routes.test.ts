@@ -148,7 +148,7 @@ test('reports the age of the copies in ClickHouse', async () => {
   await copied.stop();
 });
 
-test('reports the events accepted per minute from the second measurement on', async () => {
+test('reports the rate of accepted events, beginning with the second measurement', async () => {
   const acceptedOf = async () =>
     (await healthOf(tenant)).topics.find(({ topic }: { topic: string }) => topic === 'overflow').accepted_per_minute;
   await acceptedOf();
@@ -156,7 +156,7 @@ test('reports the events accepted per minute from the second measurement on', as
   await eventually(async () => expect(await acceptedOf()).toBeGreaterThan(0));
 });
 
-test('counts only the dead letters of the project that were neither replayed nor discarded', async () => {
+test("counts only the project's dead letters that were neither replayed nor discarded", async () => {
   const owner = await createTestTenant(api.database);
   const deadLetterOf = (of: TestTenant, offset: string) => ({
     topic: topicNames().deadLetter,

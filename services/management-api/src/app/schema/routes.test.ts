@@ -22,7 +22,7 @@ test('every reference in the OpenAPI document resolves', async () => {
   for (const [, kind = '', name = ''] of references) expect(Object.keys(body.components[kind])).toContain(name);
 });
 
-test('the OpenAPI document declares item types, a success response for each operation, and offsets of 64 bits', async () => {
+test('the OpenAPI document declares item types, a success response for each operation, and 64-bit offsets', async () => {
   const { paths, components } = (await api.get('/api/schema')).body;
   const listsOfNothing: string[] = [];
   const look = (value: unknown, at: string): void => {
@@ -52,7 +52,7 @@ test('the OpenAPI document declares item types, a success response for each oper
   }
 });
 
-test('the OpenAPI document only uses features that client generators support', async () => {
+test('the OpenAPI document uses only features that client generators support', async () => {
   const { paths, components } = (await api.get('/api/schema')).body;
   const problems: string[] = [];
   const isOfAnyFields = (schema: { type?: string; properties?: object }) =>
@@ -84,7 +84,7 @@ test('the OpenAPI document only uses features that client generators support', a
   expect(cohort['application/json'].schema).toEqual({ $ref: expect.any(String) });
 });
 
-test('the root URL redirects browsers to the documentation, and other clients get 404', async () => {
+test('the root URL redirects browsers to the documentation, and returns 404 to other clients', async () => {
   const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
   const root = await fetch(`${api.url}/`, { headers: { accept } });
   expect([root.url, root.status]).toEqual([`${api.url}/api/docs`, 200]);

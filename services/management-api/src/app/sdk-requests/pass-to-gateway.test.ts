@@ -37,7 +37,7 @@ test.each([
   ['proxy-connection', { 'proxy-connection': 'keep-alive' }],
   ['x-hop', { connection: 'close, X-Hop', 'x-hop': 'one' }],
   ['expect', { expect: '100-continue' }],
-])('passes requests on without hop-by-hop headers: %s', async (name, headers) => {
+])('forwards requests to the gateway without hop-by-hop headers: %s', async (name, headers) => {
   const response = await ask({ ...headers, authorization: 'Bearer phs_key' });
   expect(response).toMatchObject({ status: 200, body: 'document', headers: { 'x-own': 'gateway' } });
   expect(response.headers).not.toHaveProperty('trailer');

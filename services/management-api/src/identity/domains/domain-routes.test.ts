@@ -52,7 +52,7 @@ async function addVerified(actors = acme): Promise<TestResponse['body']> {
   return domain;
 }
 
-test('domain-001, domain-002: a member lists the domains, and reads each domain as the list shows it', async () => {
+test('domain-001, domain-002: a member lists the domains, and reads each domain with the same fields as in the list', async () => {
   const actors = await createActors(api.database);
   const created = await addDomain({ domain: 'listed.example.org' }, actors);
   await addDomain({ domain: 'also.example.org' }, actors);
@@ -76,7 +76,7 @@ test('domain-001, domain-002: a member lists the domains, and reads each domain 
   expect(await read(created.id, actors)).toEqual(body.results[1]);
 });
 
-test('domain-003, domain-004: returns 404 or 403 for domains of other organizations', async () => {
+test("domain-003, domain-004: returns 404 or 403 for another organization's domains", async () => {
   const other = await createActors(api.database);
   const foreign = await addDomain({}, other);
   expect(await api.get(`/api/organizations/@current/domains/${foreign.id}/`, acme.A.key)).toMatchObject(NF());
@@ -86,7 +86,7 @@ test('domain-003, domain-004: returns 404 or 403 for domains of other organizati
   expect(await api.get(`${path}${randomUUID()}/`, acme.A.key)).toMatchObject(NF());
 });
 
-test('domain-005: ignores read-only fields when a domain is added', async () => {
+test('domain-005: ignores read-only fields in a new domain', async () => {
   const body = {
     domain: 'the.example.com',
     verified_at: '2020-01-01T00:00:00Z',
@@ -120,7 +120,7 @@ describe('a domain name that no organization has verified', () => {
   const asFree = (method: 'GET' | 'POST' | 'PATCH', rest: string, body?: object) =>
     api.send(method, `${pathOf(free)}${rest}`, { key: free.A.key, ...(body && { body }) });
 
-  test('can be added and read by several organizations, and belongs to the first one that verifies it', async () => {
+  test('several organizations can add the name, and the first one that verifies it gets the domain', async () => {
     const first = await addDomain({}, free);
     const { domain } = first;
     const second = await addDomain({ domain });
@@ -142,7 +142,7 @@ describe('a domain name that no organization has verified', () => {
     expect(await read(first.id, free)).toMatchObject({ domain, is_verified: true });
   });
 
-  test('can be added once per organization, and by several organizations at the same time', async () => {
+  test('an organization can add the name only once, even if other organizations add it at the same time', async () => {
     const domain = freshName();
     const others = await Promise.all([1, 2, 3].map(() => createActors(api.database)));
     const responses = await Promise.all(
@@ -157,7 +157,7 @@ describe('a domain name that no organization has verified', () => {
     }
   });
 
-  test('does not block invites to its addresses from other organizations', async () => {
+  test('other organizations can invite email addresses with the unverified domain name', async () => {
     const { domain } = await addVerified(free);
     const unproved = freshName();
     await addDomain({ domain: unproved }, free);
@@ -188,7 +188,7 @@ test.each([
 });
 
 test.each(['bücher.example', 'xn--bcher-kva.example', 'a-b.c-d.example', 'example.xn--p1ai'])(
-  'stores internationalized domain names in their ASCII form, unlike PostHog: %s',
+  'accepts internationalized domain names only in ASCII form, unlike PostHog: %s',
   async (domain) => {
     const { status } = await api.send('POST', path, { key: acme.A.key, body: { domain } });
     expect(status).toBe(domain.startsWith('b') ? 400 : 201);
@@ -209,7 +209,7 @@ test.each([
     { domain: 'ok.example.com', saml_acs_url: 'x'.repeat(513) },
     VE('max_length', 'saml_acs_url', 'Ensure this field has no more than 512 characters.'),
   ],
-])('domain-013: returns 400 when a domain is added with %j', async (body, expected) => {
+])('domain-013: returns 400 for a new domain with %j', async (body, expected) => {
   expect(await api.send('POST', path, { key: acme.A.key, body })).toMatchObject(expected);
 });
 
@@ -256,7 +256,7 @@ const unproved: [string, (domain: { domain: string; verification_challenge: stri
   ['no response', () => dns.fail('silence'), { outcome: 'no answer', found: [], error: 'ETIMEOUT' }],
 ];
 test.each(unproved)(
-  '%s leaves the domain unverified without an error, and the response contains the result of the query',
+  '%s leaves the domain unverified without an error, and the response contains the DNS result',
   async (_, arrange, check) => {
     const domain = await addDomain();
     arrange(domain);
@@ -268,7 +268,7 @@ test.each(unproved)(
   },
 );
 
-test('verifying a domain returns no body without a `Prefer` header', async () => {
+test('verification returns no body without a `Prefer` header', async () => {
   const domain = await addDomain();
   prove(domain);
   const response = await api.send('POST', `${path}${domain.id}/verify/`, { key: acme.A.key, body: { domain: 'x' } });
@@ -276,12 +276,12 @@ test('verifying a domain returns no body without a `Prefer` header', async () =>
   expect(await read(domain.id)).toMatchObject({ is_verified: true });
 });
 
-test('domain-018: returns 400 when the domain is already verified', async () => {
+test('domain-018: returns 400 for the verification of a verified domain', async () => {
   const { id } = await addVerified();
   expect(await verify(id)).toMatchObject(VE('already_verified', null, 'This domain has already been verified.'));
 });
 
-it('shows a domain as not verified once its record has been missing for seven days', async () => {
+it('shows a domain as not verified once its DNS record has been missing for seven days', async () => {
   const domain = await addVerified();
   const { id } = domain;
   const missingFor = (days: number) =>
@@ -324,7 +324,7 @@ test.each([
   expect(await api.send('PATCH', `${path}${id}/`, { key: acme.A.key, body })).toMatchObject(expected);
 });
 
-test('domain-024: ignores read-only fields when a domain is changed', async () => {
+test('domain-024: ignores read-only fields in a changed domain', async () => {
   const domain = await addDomain();
   const body = { verified_at: '2020-01-01T00:00:00Z', verification_challenge: '123', is_verified: true };
   expect(await api.send('PATCH', `${path}${domain.id}/`, { key: acme.A.key, body })).toMatchObject({
@@ -366,7 +366,7 @@ test('domain-030: requires a plan with automatic provisioning for `jit_provision
   expect(await api.send('PATCH', address, { key: free.A.key, body })).toMatchObject(expected);
 });
 
-test('domain-031: accepts SAML settings before the verification, and has SAML once all three fields are set', async () => {
+test('domain-031: accepts SAML settings before verification, and has SAML once all three fields are set', async () => {
   const { id } = await addDomain();
   const body = { saml_entity_id: 'urn:idp', saml_acs_url: 'https://idp.example/acs', saml_x509_cert: 'MIIC' };
   const patch = (changes: object) => api.send('PATCH', `${path}${id}/`, { key: acme.A.key, body: changes });
@@ -375,7 +375,7 @@ test('domain-031: accepts SAML settings before the verification, and has SAML on
   expect(await patch({ saml_entity_id: null })).toMatchObject({ status: 200, body: { saml_entity_id: null } });
 });
 
-test('PUT requires the name and leaves absent fields unchanged', async () => {
+test('PUT requires the domain name, and leaves absent fields unchanged', async () => {
   const domain = await addDomain({ saml_entity_id: 'a' });
   const put = (body: unknown) => api.send('PUT', `${path}${domain.id}/`, { key: acme.A.key, body });
   expect(await put({})).toMatchObject(VE('required', 'domain', 'This field is required.'));
@@ -383,7 +383,7 @@ test('PUT requires the name and leaves absent fields unchanged', async () => {
   expect(response).toMatchObject({ status: 200, body: { ...domain, saml_entity_id: 'a', saml_acs_url: 'b' } });
 });
 
-test('requires a new verification after a rename, since otherwise an organization could claim any domain', async () => {
+test('requires a new verification after a rename, because otherwise an organization could claim any domain', async () => {
   const domain = await addVerified();
   const body = { domain: freshName() };
   const response = await api.send('PATCH', `${path}${domain.id}/`, { key: acme.A.key, body });
@@ -391,14 +391,14 @@ test('requires a new verification after a rename, since otherwise an organizatio
   expect(response.body.verification_challenge).not.toBe(domain.verification_challenge);
 });
 
-test('keeps concurrent changes of different fields of a domain', async () => {
+test('keeps concurrent changes of different domain fields', async () => {
   const { id } = await addDomain();
   const bodies = [{ saml_entity_id: 'a' }, { saml_acs_url: 'b' }, { saml_x509_cert: 'c' }];
   await Promise.all(bodies.map((body) => api.send('PATCH', `${path}${id}/`, { key: acme.A.key, body })));
   expect(await read(id)).toMatchObject({ saml_entity_id: 'a', saml_acs_url: 'b', saml_x509_cert: 'c' });
 });
 
-test('lets only one of several concurrent requests of an organization add the same name', async () => {
+test("lets only one of an organization's concurrent requests add the same domain name", async () => {
   const domain = freshName();
   const responses = await Promise.all(
     [acme, free, acme].map((actors) =>

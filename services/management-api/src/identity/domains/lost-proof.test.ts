@@ -94,7 +94,7 @@ const lapsed = {
   state: { sso_enforcement_state: 'no effect', sso_enforcement_reason: 'proof_missing' },
 };
 
-test('signs users in for seven days after the DNS record went missing, and again once it is found', async () => {
+test('users can sign in for seven days after the DNS record went missing, and again once it is found', async () => {
   await missFor(6);
   expect(await signIn()).toMatchObject(inForce);
   await missFor(8);
@@ -117,7 +117,7 @@ test('returns 400 to another organization that verifies the domain within seven 
   expect(await send(next, 'POST', `${body.id}/verify/`)).toMatchObject(taken);
 });
 
-test('passes the domain to an organization that verifies it after seven days, without its sign-in settings', async () => {
+test('an organization that verifies the domain after seven days gets it without its sign-in settings', async () => {
   await send(acme, 'POST', `${id}/scim/`);
   await missFor(8);
   const added = await send(next, 'POST', '', { domain: name });

@@ -65,7 +65,7 @@ const changes: [Method, string, object?][] = [
 ];
 
 test.each(changes)(
-  'returns 403 when an administrator calls %s %s with %j and an owner has an address in the domain',
+  "returns 403 when an administrator calls %s %s with %j and an owner's email address is in the domain",
   async (...change) => {
     const [method, rest, body] = change;
     const id = await setUpDomain();
@@ -77,7 +77,7 @@ test.each(changes)(
   },
 );
 
-test('lets an administrator change settings unrelated to sign-in, and turn SCIM off', async () => {
+test('lets an administrator turn SCIM off, and change settings unrelated to sign-in', async () => {
   const id = await setUpDomain();
   await moveOwner(`owner@${name}`);
   const same = { ...saml, jit_provisioning_enabled: true };
@@ -86,7 +86,7 @@ test('lets an administrator change settings unrelated to sign-in, and turn SCIM 
   expect(await as('A', 'POST', `${id}/scim/`)).toMatchObject(refused);
 });
 
-test("returns 403 when an administrator adds an owner's domain with a provider, or verifies one that has a provider", async () => {
+test("returns 403 when an administrator adds or verifies an owner's domain that has a provider", async () => {
   const prove = ({ verification_challenge: challenge }: { verification_challenge: string }) =>
     dns.setTxt(`_millrace-challenge.${name}`, [[challenge]]);
   const early = await as('A', 'POST', '', { domain: name, ...saml });
@@ -102,7 +102,7 @@ test("returns 403 when an administrator adds an owner's domain with a provider, 
   expect(await as('A', 'PATCH', `${late.body.id}/`, { saml_entity_id: 'urn:idp' })).toMatchObject(refused);
 });
 
-test('compares addresses with the normalized domain name, and includes pending invites with the owner role', async () => {
+test('compares email addresses with the normalized domain name, and includes pending invites with the owner role', async () => {
   name = `xn--bcher-kva.${name}`;
   const id = await setUpDomain();
   const change = { saml_entity_id: 'urn:other' };

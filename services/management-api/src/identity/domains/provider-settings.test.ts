@@ -25,13 +25,13 @@ async function addDomain(body: object = {}): Promise<TestResponse['body']> {
 }
 const read = async (id: string) => (await api.get(`${path}${id}/`, acme.A.key)).body;
 
-describe('certificates of a SAML provider', () => {
+describe('the certificates of a SAML provider', () => {
   const certificates = Array.from({ length: 6 }, () => createTestKey({ type: 'ec' }).certificate);
 
   test.each([
     ['six certificates', certificates, 'At most 5 certificates are allowed.'],
     ['the same certificate twice', certificates.slice(0, 2).concat(certificates.slice(0, 1)), 'same certificate'],
-  ])('returns 400 for %s, when a domain is added and when it is changed', async (_, pasted, detail) => {
+  ])('returns 400 for %s in a new or changed domain', async (_, pasted, detail) => {
     const domain = await addDomain();
     const saml_x509_cert = pasted.join('\n');
     const expected = VE('invalid_certificate', 'saml_x509_cert', expect.stringContaining(detail));
@@ -72,7 +72,7 @@ describe('the client secret of an OpenID provider', () => {
     return { id, signOn };
   }
 
-  test('returns 400 when the issuer changes without a new secret, even if the issuer was cleared in between', async () => {
+  test('returns 400 when the issuer changes without a new secret, even if it was cleared before', async () => {
     const { id, signOn } = await addProvider();
     const before = await stored(id);
     const elsewhere = { oidc_issuer: 'https://attacker.example' };
@@ -85,7 +85,7 @@ describe('the client secret of an OpenID provider', () => {
     expect(await send('PATCH', signOn, elsewhere)).toMatchObject(required);
   });
 
-  test('is kept when the issuer stays the same, and can be replaced or cleared together with the issuer', async () => {
+  test('keeps the client secret with an unchanged issuer, and replaces or clears both together', async () => {
     const { id, signOn } = await addProvider();
     const before = await stored(id);
     const { oidc_issuer } = provider;

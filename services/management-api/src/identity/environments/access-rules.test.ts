@@ -71,7 +71,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     expect(await rules()).toEqual([]);
   });
 
-  test('applies the highest of all rules, and `none` denies a member access whatever the default rule is', async () => {
+  test('applies the highest rule, but `none` denies a member access regardless of the default rule', async () => {
     const levels: unknown[] = [];
     for (const [forAll, own] of [
       ['none', 'member'],
@@ -98,7 +98,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     expect([await levelOfMember(), await listed()]).toEqual([member, [fixture.tenant.projectId]]);
   });
 
-  test('denies no access to administrators, or to anyone if the plan has no project permissions', async () => {
+  test('`none` does not apply to administrators, or to any user if the plan has no project permissions', async () => {
     const [membership] = await api.database.sql.query<{ id: string }>(
       'SELECT m.id FROM membership m WHERE m.organization_id = $1 AND m.level = 8',
       [fixture.tenant.organizationId],
@@ -113,7 +113,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     expect(await levelOfMember()).toEqual(member);
   });
 
-  test('changes the default rule when the setting makes the environment private or open', async () => {
+  test('changes the default rule when the environment becomes private or open', async () => {
     await put('admin');
     const patch = (access_control: boolean) =>
       api.send('PATCH', path(), { key: fixture.keys.A, body: { access_control } });
@@ -125,7 +125,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     expect([await rules(), await levelOfMember()]).toEqual([[], member]);
   });
 
-  test('gives a role the same access as a member, and applies the highest rule', async () => {
+  test('a rule for a role gives the same access as a rule for a member, and the highest rule applies', async () => {
     const { organizationId } = fixture.tenant;
     const roles = `/api/organizations/${organizationId}/roles/`;
     const role = (await api.send('POST', roles, { key: fixture.keys.A, body: { name: 'Support' } })).body.id;

@@ -91,32 +91,29 @@ afterAll(() => api.stop());
 const send = (method: 'GET' | 'POST' | 'PATCH', path: string, body?: unknown) =>
   api.send(method, path, { key: tenant.personalApiKey, ...(body !== undefined && { body }) });
 
-describe('projects', () => {
+describe('fields of project responses', () => {
   const list = () => `/api/organizations/${tenant.organizationId}/projects/`;
 
   test.each([
     ['with nothing', {}],
     ['with everything', withoutDashboard(filledProject)],
-  ])(
-    'row 17 and row 18: returns all fields of a project when it is created %s and when it is read',
-    async (_what, sent) => {
-      const created = await send('POST', list(), sent);
-      expect(created.status).toBe(201);
-      expect(problems(projectFull, created.body)).toEqual([]);
-      if (Object.keys(sent).length > 0) expect(created.body).toMatchObject(stored(sent));
-      const read = await send('GET', `${list()}${created.body.id}/`);
-      expect(problems(projectFull, read.body)).toEqual([]);
-      expect({ ...read.body, live_events_token: '' }).toEqual({ ...created.body, live_events_token: '' });
-    },
-  );
+  ])('row 17 and row 18: a project created %s, and a project that is read, have all fields', async (_what, sent) => {
+    const created = await send('POST', list(), sent);
+    expect(created.status).toBe(201);
+    expect(problems(projectFull, created.body)).toEqual([]);
+    if (Object.keys(sent).length > 0) expect(created.body).toMatchObject(stored(sent));
+    const read = await send('GET', `${list()}${created.body.id}/`);
+    expect(problems(projectFull, read.body)).toEqual([]);
+    expect({ ...read.body, live_events_token: '' }).toEqual({ ...created.body, live_events_token: '' });
+  });
 
-  test('row 16: lists projects with all fields of a summary', async () => {
+  test('row 16: lists projects with all summary fields', async () => {
     const { body } = await send('GET', list());
     expect(Object.keys(body)).toEqual(['count', 'next', 'previous', 'results']);
     for (const project of body.results) expect(problems(projectSummary, project)).toEqual([]);
   });
 
-  test('returns object-valued fields of projects as JSON text', async () => {
+  test("returns projects' object-valued fields as JSON strings", async () => {
     await send('PATCH', `/api/projects/${tenant.projectId}/add_product_intent/`, { product_type: 'surveys' });
     const { body } = await send('GET', `/api/projects/${tenant.projectId}/`);
     expect(JSON.parse(body.person_on_events_querying_enabled)).toBe(true);
@@ -126,7 +123,7 @@ describe('projects', () => {
     ]);
   });
 
-  test('changes each writable field separately', async () => {
+  test('changes each writable project field separately', async () => {
     const { body: created } = await send('POST', list(), {});
     const { body: dashboard } = await send('POST', `/api/projects/${created.id}/dashboards/`, { name: 'Home' });
     for (const [field, value] of Object.entries({ ...filledProject, primary_dashboard: dashboard.id })) {
@@ -139,7 +136,7 @@ describe('projects', () => {
   });
 });
 
-describe('environments', () => {
+describe('fields of environment responses', () => {
   const list = () => `/api/projects/${tenant.projectId}/environments/`;
 
   test.each([
@@ -164,13 +161,13 @@ describe('environments', () => {
     },
   );
 
-  test('row 23: lists environments with all fields of a summary', async () => {
+  test('row 23: lists environments with all summary fields', async () => {
     const { body } = await send('GET', list());
     expect(body.count).toBeGreaterThan(1);
     for (const environment of body.results) expect(problems(environmentSummary, environment)).toEqual([]);
   });
 
-  test('row 27, row 29, row 30: returns the documented fields for deletions, activity and product intents', async () => {
+  test('row 27, row 29, row 30: deletions, activity and product intents have the documented fields', async () => {
     const { body: created } = await send('POST', list(), {});
     const path = `${list()}${created.id}/`;
     const activity = await send('GET', `${path}activity/`);

@@ -19,13 +19,13 @@ const send = async (method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: ob
 const environmentsOf = (projectId: number) => `/api/projects/${projectId}/environments/`;
 const countProjects = async () => (await api.get('/api/projects/', tenant.personalApiKey)).body.count as number;
 
-test('returns 403 when an environment is added to a demo project', async () => {
+test('returns 403 for a new environment in a demo project', async () => {
   const demo = await send('POST', '/api/projects/', { is_demo: true });
   expect(await send('POST', environmentsOf(demo.id), { name: 'Real' })).toMatchObject({ status: 403 });
   expect(await send('POST', environmentsOf(demo.id), { is_demo: true })).toMatchObject({ status: 403 });
 });
 
-test('projects that become demo data one after the other still count towards the plan', async () => {
+test("projects that become demo data in turn still count toward the plan's limit", async () => {
   let real = tenant.projectId;
   const statuses: number[] = [];
   for (let round = 0; round < 3; round += 1) {
@@ -38,7 +38,7 @@ test('projects that become demo data one after the other still count towards the
   expect([statuses, await countProjects()]).toEqual([[201, 403, 403], 2]);
 });
 
-test('allows only as many concurrent changes from demo to real projects as the plan has room for', async () => {
+test("allows no more concurrent changes from demo to real projects than the plan's limit", async () => {
   const { sql } = api.database;
   const features = ['organizations_projects', 'environments'].map((key) => ({ key, name: key, limit: 3 }));
   await sql.query('UPDATE organization SET available_product_features = $2 WHERE id = $1', [

@@ -46,7 +46,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     family === 'project' ? '/api/projects/' : `/api/projects/${fixture.tenant.projectId}/environments/`;
   const create = (body: object, key = fixture.keys.A) => api.send('POST', list(), { key, body });
 
-  test('project-001: lists summaries of environments', async () => {
+  test('project-001: lists environment summaries', async () => {
     const { body } = await api.get(list(), fixture.keys.M);
     expect(body).toMatchObject({ count: 1, next: null, previous: null });
     expect(Object.keys(body.results[0])).toHaveLength(family === 'project' ? 11 : 12);
@@ -92,7 +92,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect(current.id).toBeGreaterThan(body.id);
   });
 
-  test('project-005, project-011, project-012: returns 403 to members, except for demo data, of which there can be one', async () => {
+  test('project-005, project-011, project-012: members can create only demo data, and only once', async () => {
     expect(await create({}, fixture.keys.M)).toMatchObject(insufficient);
     expect(await create({ is_demo: true }, fixture.keys.M)).toMatchObject({ status: 201, body: { is_demo: true } });
     expect(await create({ is_demo: true })).toMatchObject(upgrade);
@@ -106,7 +106,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect((await api.send('PATCH', path(), { key: fixture.keys.A, body: { name: 'x' } })).status).toBe(200);
   });
 
-  test('does not allow demo data to bypass the limit of the plan', async () => {
+  test("demo data cannot bypass the plan's limit", async () => {
     const patch = (id: number, body: object, key = fixture.keys.A) =>
       api.send('PATCH', pathOf(fixture.tenant, id), { key, body });
     await setFeatures([]);
@@ -133,18 +133,18 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect((await create({ is_demo: true })).status).toBe(201);
   });
 
-  test('project-007, project-072: enforces the limit of the plan, also for concurrent requests', async () => {
+  test("project-007, project-072: enforces the plan's limit, also for concurrent requests", async () => {
     const key = family === 'project' ? 'organizations_projects' : 'environments';
     await setFeatures([{ key, name: key, limit: 3 }]);
     const responses = await Promise.all([create({}), create({}), create({}), create({})]);
     expect(responses.map(({ status }) => status).sort()).toEqual([201, 201, 403, 403]);
   });
 
-  test('project-008, project-072: allows any number of environments without a limit', async () => {
+  test('project-008, project-072: allows any number of environments if the plan has no limit', async () => {
     for (let count = 0; count < 5; count += 1) expect((await create({})).status).toBe(201);
   });
 
-  test('project-013: creates no dashboard with an environment', async () => {
+  test('project-013: creates no dashboard for a new environment', async () => {
     expect(await create({ primary_dashboard: 2 })).toMatchObject(
       VE('invalid_input', 'primary_dashboard', 'Primary dashboard cannot be set on project creation.'),
     );
@@ -188,7 +188,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect(body.name).toBe('Renamed');
   });
 
-  test('project-049, project-050: lets an administrator roll the API key, notifies gateways, and records the change without keys', async () => {
+  test('project-049, project-050: an administrator rolls the API key, which notifies gateways and is recorded', async () => {
     expect(await api.send('PATCH', path('reset_token/'), { key: fixture.keys.M })).toMatchObject(insufficient);
     const { status, body } = await api.send('PATCH', path('reset_token'), { key: fixture.keys.A });
     expect(status).toBe(200);
@@ -205,7 +205,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     ]);
   });
 
-  test('lets an administrator create and roll a secret key, which is shown once and not recorded', async () => {
+  test('an administrator creates and rolls a secret key, which is shown once and not recorded', async () => {
     const [rotate, deleteBackup] = [path('rotate_secret_token/'), path('delete_secret_token_backup/')];
     for (const route of [rotate, deleteBackup]) {
       expect(await api.send('PATCH', route, { key: fixture.keys.M })).toMatchObject(insufficient);
@@ -241,7 +241,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     ]);
   });
 
-  test('project-051, project-052, project-054: lets an administrator delete an environment immediately and permanently', async () => {
+  test('project-051, project-052, project-054: an administrator deletes an environment immediately and permanently', async () => {
     expect(await api.send('DELETE', path(), { key: fixture.keys.M })).toMatchObject(insufficient);
     const removed = await api.send('DELETE', path(), { key: fixture.keys.A });
     expect([removed.status, removed.body]).toEqual([204, undefined]);
@@ -262,7 +262,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect(activity).toEqual([{ scope: 'Project' }, { scope: 'Team' }]);
   });
 
-  test('project-051: lets a member with level 8 in the environment delete a private environment but not an open one', async () => {
+  test('project-051: a member with level 8 in the environment can delete it if it is private, but not if it is open', async () => {
     await admit('admin');
     expect(await api.send('DELETE', path(), { key: fixture.keys.M })).toMatchObject(insufficient);
     await makePrivate();
@@ -283,7 +283,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect([status, body]).toEqual([200, { is_generating_demo_data: false }]);
   });
 
-  test('project-066, project-067: creates a product intent once and counts repetitions', async () => {
+  test('project-066, project-067: creates a product intent once, and counts repetitions', async () => {
     const add = (body: object) => api.send('PATCH', path('add_product_intent/'), { key: fixture.keys.M, body });
     const first = await add({ product_type: 'surveys', intent_context: 'onboarding', metadata: { a: 1 } });
     expect(first.status).toBe(201);
@@ -308,7 +308,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect((await api.get(path(''), fixture.keys.M)).body.name).toBe(name);
   });
 
-  test('project-071: records its creation in the activity log without changed fields', async () => {
+  test('project-071: the activity log records a new environment without changed fields', async () => {
     const { body } = await create({ name: 'New' });
     const rows = await api.database.sql.query(
       'SELECT scope, activity, detail FROM activity_log WHERE environment_id = $1 ORDER BY scope',
@@ -358,7 +358,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     );
   });
 
-  test('signs the token for live events for this environment, valid for seven days', async () => {
+  test('signs a live events token for this environment, valid for seven days', async () => {
     const { body } = await api.get(path(), fixture.keys.M);
     const [header, claims, signature] = body.live_events_token.split('.');
     expect(signature).toBe(createHmac('sha256', 'secret of a test').update(`${header}.${claims}`).digest('base64url'));
@@ -374,7 +374,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect(Math.abs(exp - Date.now() / 1000 - 7 * 24 * 3600)).toBeLessThan(600);
   });
 
-  test('pages of activity have page numbers', async () => {
+  test('activity pages have page numbers', async () => {
     for (const name of ['a', 'b', 'c'])
       await api.send('PATCH', path(), { key: fixture.keys.A, body: { app_urls: [name] } });
     const read = (query: string) =>
@@ -458,7 +458,7 @@ test('project-021: returns 404 to a user without an organization', async () => {
   );
 });
 
-test('returns 404 for a project of another organization of the caller', async () => {
+test('returns 404 for a project in another organization of the caller', async () => {
   const other = await createTestTenant(api.database);
   await api.database.sql.query(
     'INSERT INTO membership (id, organization_id, user_id, level) VALUES (gen_random_uuid(), $1, $2, 15)',
@@ -476,7 +476,7 @@ test('returns 404 for a project of another organization of the caller', async ()
   ).toMatchObject(NF());
 });
 
-test('records in the activity log that an operator used the command line', async () => {
+test('the activity log shows that an operator used the command line', async () => {
   const { sql } = api.database;
   const tenant = await createTestTenant(api.database);
   await recordActivity(sql, {

@@ -274,7 +274,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     expect({ ...after.body, live_events_token: '' }).toEqual({ ...before.body, live_events_token: '' });
   });
 
-  test.each(taken)('%s is accepted by PATCH and PUT', async (_case, body, expected) => {
+  test.each(taken)('PATCH and PUT accept %s', async (_case, body, expected) => {
     for (const method of ['PATCH', 'PUT'] as const) {
       const response = await api.send(method, pathOf(fixture.tenant), { key: fixture.keys.A, body });
       expect(response).toMatchObject({ status: 200, body: { ...expected, id: fixture.tenant.projectId } });
@@ -283,7 +283,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     expect((await api.get(pathOf(fixture.tenant), fixture.keys.M)).body).toMatchObject(expected);
   });
 
-  test('project-027: requires an existing dashboard of the environment as primary dashboard', async () => {
+  test('project-027: requires that the primary dashboard exists in the environment', async () => {
     const dashboards = `/api/projects/${fixture.tenant.projectId}/dashboards/`;
     const { body } = await api.send('POST', dashboards, { key: fixture.keys.A, body: { name: 'Home' } });
     expect((await patch({ primary_dashboard: body.id })).body.primary_dashboard).toBe(body.id);
@@ -407,7 +407,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
   });
 });
 
-test('accepts `off`, stateless and undecided as cookieless mode, and rejects an unknown mode', async () => {
+test('accepts off, stateless and null as cookieless mode, and rejects an unsupported mode', async () => {
   const { tenant, keys } = await createTenantWithKeys(api);
   const path = `/api/environments/${tenant.environmentId}/`;
   const patch = (mode: unknown) =>

@@ -73,7 +73,7 @@ const expire = (id: string) =>
     data: { created_at: new Date(Date.now() - 3 * 86_400_000 - 1000) },
   });
 
-test('shows the invite for the secret from the email, without accepting it', async () => {
+test('shows an invite to a client with the emailed secret, without accepting it', async () => {
   const { id, email, token } = await invite({ first_name: 'Grace', level: 8 });
   const { status, body } = await look(id, token);
   expect([status, body]).toEqual([
@@ -92,7 +92,7 @@ test('shows the invite for the secret from the email, without accepting it', asy
   expect((await look(id, token)).status).toBe(200);
 });
 
-it('does not put the secret into a query string, where access logs would store it', async () => {
+it('keeps the secret out of query strings, which access logs would store', async () => {
   const { id, token } = await invite();
   expect(sent.at(-1)?.text).not.toContain('?token=');
   expect((await api.get(`/api/signup/${id}/?token=${token}`)).status).toBe(405);
@@ -139,20 +139,20 @@ describe('the first API key of a user who was invited with a limited key', () =>
     return signUp(id, { token });
   };
 
-  test('has the scopes of the key that created the invite', async () => {
+  test('the new key has the scopes of the key that created the invite', async () => {
     const { body } = await joinedBy({ scopes: ['organization_member:write', 'user:read'] });
     expect(await powersOf(body.personal_api_key)).toEqual([['organization_member:write', 'user:read'], [], [], null]);
     expect((await api.get('/api/projects/', body.personal_api_key)).status).toBe(403);
   });
 
-  test('is limited to the same organizations, and cannot create another one', async () => {
+  test('the new key is limited to the same organizations, and cannot create another one', async () => {
     const { body } = await joinedBy({ scopedOrganizations: [acme.organizationId] }, 8);
     expect(await powersOf(body.personal_api_key)).toEqual([['*'], [acme.organizationId], [], null]);
     const own = await api.send('POST', '/api/organizations/', { key: body.personal_api_key, body: { name: 'Own' } });
     expect(own.status).toBe(403);
   });
 
-  test('expires at the same time as that key, and so does the invite', async () => {
+  test("the new key and the invite expire at the same time as the inviter's key", async () => {
     const expiresAt = new Date(Date.now() + 3_600_000);
     const { body } = await joinedBy({ expiresAt });
     const [, , , end] = await powersOf(body.personal_api_key);
@@ -197,7 +197,7 @@ test('lets one of several concurrent sign-ups with the same invite succeed', asy
   expect(responses.map(({ status }) => status).sort()).toEqual([201, 404, 404]);
 });
 
-test('lets a user with an account accept the invite with a key, regardless of the case of the address', async () => {
+test('a user with an account accepts the invite with a key, even if the email address is in a different case', async () => {
   const { id, email, token } = await invite({ target_email: newEmail().toUpperCase() });
   const { key } = await account(email);
   expect((await look(id, token)).body.has_account).toBe(true);
@@ -210,7 +210,7 @@ test('lets a user with an account accept the invite with a key, regardless of th
   expect(await accept(id, key)).toMatchObject(NF());
 });
 
-test('returns 404 when the invite is for another user', async () => {
+test('returns 404 for an invite for another user', async () => {
   const { id } = await invite();
   const { key } = await account(newEmail());
   expect(await accept(id, key)).toMatchObject(NF());
@@ -218,7 +218,7 @@ test('returns 404 when the invite is for another user', async () => {
   expect((await api.send('POST', `/api/invites/${id}/accept/`, {})).status).toBe(401);
 });
 
-test('returns 403 to a key that is limited to other organizations than that of the invite', async () => {
+test('returns 403 to a key that is limited to other organizations', async () => {
   const { id, email } = await invite();
   const { user } = await account(email);
   const second = await createPersonalApiKey(api.database.sql, {
@@ -246,7 +246,7 @@ test('shows that an invite has expired, and does not accept it', async () => {
   expect(await accept(id, key)).toMatchObject(expected);
 });
 
-test('returns 400 to a user who has already become a member in another way', async () => {
+test('returns 400 to a user who has become a member in another way', async () => {
   const { id, email } = await invite();
   const { key, user } = await account(email);
   await api.database.prisma.membership.create({
@@ -257,7 +257,7 @@ test('returns 400 to a user who has already become a member in another way', asy
   );
 });
 
-describe('console-033: the secret of an invite that is shown to the inviter', () => {
+describe('console-033: an invite secret that is shown to the inviter', () => {
   /** Invites a user with a session. @returns the emailed secret and the secret in the response */
   async function inviteShown(body: Record<string, unknown> = {}) {
     const key = await signInAs(api, acme.W.userId);
@@ -269,7 +269,7 @@ describe('console-033: the secret of an invite that is shown to the inviter', ()
     return { id, email, shown: token, mailed, path, key };
   }
 
-  test('is returned only when the invite is created, and only to sessions', async () => {
+  test('returns the secret only when the invite is created, and only to sessions', async () => {
     const { shown, mailed, email, path, key } = await inviteShown();
     expect(shown).toMatch(/^[\w-]{43}$/);
     expect(shown).not.toBe(mailed);
@@ -294,7 +294,7 @@ describe('console-033: the secret of an invite that is shown to the inviter', ()
     for (const secret of [shown, mailed, ...tokens]) expect(JSON.stringify([rows, records])).not.toContain(secret);
   });
 
-  test('creates an account with an unverified address, unlike the secret sent by email', async () => {
+  test('the shown secret creates an account with an unverified email address, unlike the emailed secret', async () => {
     const first = await inviteShown();
     expect((await look(first.id, first.shown)).body.target_email).toBe(first.email);
     const joined = await signUp(first.id, { token: first.shown });
@@ -306,7 +306,7 @@ describe('console-033: the secret of an invite that is shown to the inviter', ()
     });
   });
 
-  it('does not reveal whether the address has an account, unlike the secret sent by email', async () => {
+  it('the shown secret does not reveal whether the email address has an account, unlike the emailed secret', async () => {
     const email = newEmail();
     await account(email);
     const { id, shown, mailed } = await inviteShown({ target_email: email });
@@ -314,7 +314,7 @@ describe('console-033: the secret of an invite that is shown to the inviter', ()
     expect((await look(id, mailed)).body.has_account).toBe(true);
   });
 
-  test('becomes invalid when the invite is sent again', async () => {
+  test('the shown secret becomes invalid when the invite is sent again', async () => {
     const before = await inviteShown();
     const after = await inviteShown({ target_email: before.email });
     for (const token of [before.shown, before.mailed]) {
@@ -324,7 +324,7 @@ describe('console-033: the secret of an invite that is shown to the inviter', ()
     expect((await signUp(after.id, { token: after.shown })).status).toBe(201);
   });
 
-  test('does not let an account with an unverified address join another organization without the emailed secret', async () => {
+  test('the shown secret cannot add an account with an unverified email address to another organization', async () => {
     const own = await inviteShown();
     const { body: made } = await signUp(own.id, { token: own.shown });
     const before = made.personal_api_key as string;
@@ -380,7 +380,7 @@ test("accepting an invite keeps the user's invites to other organizations, unlik
   });
 });
 
-test('emails administrators and owners when a user joins, unless the organization has turned that off', async () => {
+test('emails administrators and owners when a user joins, unless the organization has turned these emails off', async () => {
   const sentMails = async () => {
     const { id, email, token } = await invite({ first_name: 'Grace' });
     sent.length = 0;
@@ -398,7 +398,7 @@ test('emails administrators and owners when a user joins, unless the organizatio
   expect(await sentMails()).toEqual([]);
 });
 
-test('grants the access to private projects that the invite contains', async () => {
+test('grants the private project access that the invite contains', async () => {
   const { prisma } = api.database;
   const hidden = await createTestEnvironment(api.database, { projectId: acme.projectId, name: 'Hidden' });
   await prisma.environment.update({ where: { id: hidden.id }, data: { access_control: true } });

@@ -77,7 +77,7 @@ async function addEnvironment({ isPrivate }: { isPrivate: boolean }): Promise<nu
   return id;
 }
 
-test('invite-001, invite-002, invite-013, invite-017: returns 403 or 404 for invites of another organization', async () => {
+test("invite-001, invite-002, invite-013, invite-017: returns 403 or 404 for another organization's invites", async () => {
   const foreign = `/api/organizations/${acme.off.organizationId}/invites/`;
   expect(await api.get(foreign, acme.A.key)).toMatchObject(PD());
   expect(await invite({ target_email: newEmail() }, acme.A, foreign)).toMatchObject(PD());
@@ -134,7 +134,7 @@ test('requires a key with all scopes to invite administrators', async () => {
   expect((await invite({ target_email: newEmail(), level: 1 }, small)).status).toBe(201);
 });
 
-test('hides the private projects of an invite from members without access to them', async () => {
+test("hides an invite's private projects from members without access to them", async () => {
   const [open, shut] = [await addEnvironment({ isPrivate: false }), await addEnvironment({ isPrivate: true })];
   const [both, one] = [[open, shut], [shut]].map((ids) => ids.map((id) => ({ id, level: 1 })));
   const made = await invite({ target_email: newEmail(), private_project_access: one });
@@ -145,14 +145,14 @@ test('hides the private projects of an invite from members without access to the
   expect((await api.get(path, acme.A.key)).body.results[0].private_project_access).toEqual(both);
 });
 
-test('invite-005: sends no email if the request turns it off', async () => {
+test('invite-005: sends no email if the request turns emails off', async () => {
   const email = newEmail();
   const response = await invite({ target_email: email, send_email: false });
   expect(response).toMatchObject({ status: 201, body: { send_email: false, emailing_attempt_made: false } });
   expect(mailsTo(email)).toEqual([]);
 });
 
-test("quotes the inviter's message in the email, and no line of it becomes a header", async () => {
+test("quotes the inviter's message in the email, and turns no line of it into a header", async () => {
   const email = newEmail();
   await invite({
     target_email: email,
@@ -165,7 +165,7 @@ test("quotes the inviter's message in the email, and no line of it becomes a hea
   expect([mail?.to, mail?.headers.bcc]).toEqual([[email], undefined]);
 });
 
-test('invite-006: a new invite replaces the earlier ones for the address', async () => {
+test('invite-006: a new invite replaces earlier invites for the email address', async () => {
   const email = newEmail();
   for (let time = 0; time < 3; time += 1) expect((await invite({ target_email: email })).status).toBe(201);
   expect(await pendingOf(email)).toHaveLength(1);
@@ -203,7 +203,7 @@ describe('access to private projects through an invite', () => {
     );
   });
 
-  test('invite-011, invite-012: lets administrators grant access to any project, and members to open projects', async () => {
+  test('invite-011, invite-012: administrators can grant access to any project, and members only to open projects', async () => {
     const hidden = [{ id: await addEnvironment({ isPrivate: true }), level: 8 }];
     const open = [{ id: await addEnvironment({ isPrivate: false }), level: 1 }];
     expect(await invite({ target_email: newEmail(), private_project_access: hidden })).toMatchObject({
@@ -224,7 +224,7 @@ describe('access to private projects through an invite', () => {
     [[{}], 'Each dictionary must contain "id" and "level" keys.'],
     [[{ id: 'x', level: 1 }], 'The "id" field must be an integer.'],
     [[{ id: 1, level: 15 }], 'The "level" field must be either "member" or "admin".'],
-  ])('invite-038: returns 400 for %j', async (value, detail) => {
+  ])('invite-038: returns 400 for an invite with %j', async (value, detail) => {
     expect(await invite({ target_email: newEmail(), private_project_access: value })).toMatchObject(
       VE('invalid_input', 'private_project_access', detail),
     );
@@ -260,7 +260,7 @@ test.each([
 });
 
 describe('several invites in one request', () => {
-  test('invite-014: creates seven invites in order and emails each', async () => {
+  test('invite-014: creates seven invites in order, and emails each of them', async () => {
     const emails = Array.from({ length: 7 }, newEmail);
     const { status, body } = await bulk(emails.map((target_email) => ({ target_email })));
     // Unlike PostHog, Millrace returns 200, and sends a body only if the request asks for it.
@@ -269,7 +269,7 @@ describe('several invites in one request', () => {
     for (const email of emails) expect(mailsTo(email)).toHaveLength(1);
   });
 
-  test('sends no emails beyond the hourly limit of the organization, and sends them in the next hour', async () => {
+  test("sends no more emails per hour than the organization's limit, and sends the remaining ones in the next hour", async () => {
     const before = mailing;
     const logger = createLogger('test', 'error');
     const publicUrl = 'https://millrace.test';
@@ -360,7 +360,7 @@ describe('several invites in one request', () => {
     },
   );
 
-  test('creates no invites if one is for a member, and names the element in the error', async () => {
+  test('creates no invites if one of them is for a member, and names the element in the error', async () => {
     const before = await countInvites();
     const response = await bulk([{ target_email: newEmail() }, { target_email: acme.M.email }]);
     expect(response).toMatchObject(
@@ -382,7 +382,7 @@ describe('several invites in one request', () => {
     expect(await bulk([])).toMatchObject({ status: 200, body: [] });
   });
 
-  test('keeps the last of two invites for one address, and sends one email', async () => {
+  test('keeps the last of two invites for one email address, and sends one email', async () => {
     const email = newEmail();
     const { body } = await bulk([
       { target_email: email, level: 8 },
@@ -394,7 +394,7 @@ describe('several invites in one request', () => {
   });
 });
 
-test('invite-020: lets any member withdraw an invite, once', async () => {
+test('invite-020: any member can withdraw an invite, but only once', async () => {
   const { body } = await invite({ target_email: newEmail() });
   const foreign = await createActors(api.database);
   const elsewhere = `/api/organizations/${foreign.organizationId}/invites/${body.id}/`;
@@ -404,14 +404,14 @@ test('invite-020: lets any member withdraw an invite, once', async () => {
   expect(await api.send('DELETE', `${path}${body.id}/`, { key: acme.M.key })).toMatchObject(NF());
 });
 
-describe('earlier invites for the address', () => {
+describe('earlier invites for the same email address', () => {
   const expire = (id: string) =>
     api.database.prisma.organization_invite.update({
       where: { id },
       data: { created_at: new Date(Date.now() - 3 * 86_400_000 - 1000) },
     });
 
-  test('invite-021: are combined to the highest levels', async () => {
+  test('invite-021: combines earlier invites to the highest levels', async () => {
     const [p1, p2] = [await addEnvironment({ isPrivate: true }), await addEnvironment({ isPrivate: true })];
     const target_email = newEmail();
     await invite({
@@ -442,7 +442,7 @@ describe('earlier invites for the address', () => {
     expect(await pendingOf(target_email)).toHaveLength(1);
   });
 
-  test('of another inviter are combined only if the new inviter could grant their levels too', async () => {
+  test("combines another inviter's invite only if the new inviter could grant its levels too", async () => {
     const [open, shut] = [await addEnvironment({ isPrivate: false }), await addEnvironment({ isPrivate: true })];
     const target_email = newEmail();
     await invite({ target_email, level: 8 });
@@ -465,12 +465,12 @@ describe('earlier invites for the address', () => {
     expect((await invite({ target_email }, small)).status).toBe(201);
   });
 
-  test('invite-022: are not required when a request combines them', async () => {
+  test('invite-022: accepts a request to combine invites even if there are no earlier invites', async () => {
     const response = await invite({ target_email: newEmail(), combine_pending_invites: true });
     expect(response).toMatchObject({ status: 201, body: { level: 1, private_project_access: null } });
   });
 
-  test('invite-023: are ignored if they have expired', async () => {
+  test('invite-023: ignores earlier invites that have expired', async () => {
     const target_email = newEmail();
     const { body } = await invite({ target_email, level: 8 });
     await expire(body.id);
@@ -481,7 +481,7 @@ describe('earlier invites for the address', () => {
     expect(await pendingOf(target_email)).toHaveLength(1);
   });
 
-  test('invite-024: are ignored unless the request combines them', async () => {
+  test('invite-024: ignores earlier invites unless the request combines them', async () => {
     const target_email = newEmail();
     await invite({ target_email, level: 8 });
     expect(await invite({ target_email })).toMatchObject({ status: 201, body: { level: 1 } });
@@ -503,14 +503,14 @@ describe('earlier invites for the address', () => {
 describe('the level of an invite', () => {
   const tooHigh = PD('You cannot invite a user with a higher permission level than your own.');
 
-  test("invite-025, invite-026: returns 403 if it is higher than the inviter's own", async () => {
+  test("invite-025, invite-026: returns 403 for a level higher than the inviter's own", async () => {
     const before = await countInvites();
     expect(await invite({ target_email: newEmail(), level: 8 }, acme.M)).toMatchObject(tooHigh);
     expect(await invite({ target_email: newEmail(), level: 15 }, acme.A)).toMatchObject(tooHigh);
     expect(await countInvites()).toBe(before);
   });
 
-  test("invite-027: is accepted up to the inviter's own", async () => {
+  test("invite-027: accepts a level up to the inviter's own", async () => {
     for (const [actor, level] of [
       [acme.M, 1],
       [acme.A, 8],
@@ -520,7 +520,7 @@ describe('the level of an invite', () => {
     }
   });
 
-  test('invite-028, invite-029: creates no invites in bulk if one level is too high', async () => {
+  test('invite-028, invite-029: creates no invites in bulk if one of them has too high a level', async () => {
     const before = await countInvites();
     const some = (...levels: number[]) => levels.map((level) => ({ target_email: newEmail(), level }));
     expect(await bulk(some(1, 8, 1), acme.M)).toMatchObject(tooHigh);
@@ -534,11 +534,11 @@ describe('the level of an invite', () => {
     [null, 'null', 'This field may not be null.'],
     // Unlike PostHog's error, this one does not contain Python's `True`.
     [true, 'invalid_choice', '"true" is not a valid choice. Choose one of: 1, 8, 15.'],
-  ])('invite-035: returns 400 if it is %j', async (level, code, detail) => {
+  ])('invite-035: returns 400 for the level %j', async (level, code, detail) => {
     expect(await invite({ target_email: newEmail(), level })).toMatchObject(VE(code, 'level', detail));
   });
 
-  test('invite-036: can be written as a string', async () => {
+  test('invite-036: accepts a level written as a string', async () => {
     expect(await invite({ target_email: newEmail(), level: '8' })).toMatchObject({ status: 201, body: { level: 8 } });
   });
 });
@@ -547,14 +547,14 @@ test('invite-030 to invite-032: ignores `members_can_invite` in an invite, which
   expect((await invite({ target_email: newEmail(), members_can_invite: false }, acme.M)).status).toBe(201);
 });
 
-test('invite-033: returns 400 for the address of a member, in any case', async () => {
+test("invite-033: returns 400 for a member's email address, in any case", async () => {
   const expected = VE('invalid_input', null, 'A user with this email address already belongs to the organization.');
   for (const target_email of [acme.M.email, acme.M.email.toUpperCase()]) {
     expect(await invite({ target_email })).toMatchObject(expected);
   }
 });
 
-test('invite-034: converts the domain of the address to lower case', async () => {
+test("invite-034: converts the email address's domain to lower case", async () => {
   const local = randomUUID().toUpperCase();
   expect(await invite({ target_email: ` ${local}@Guest.Example ` })).toMatchObject({
     status: 201,
@@ -586,7 +586,7 @@ test.each([
   expect(await invite(body)).toMatchObject(expected);
 });
 
-describe('when sending email fails', () => {
+describe('invites whose email cannot be sent', () => {
   afterEach(() => proxy.pass());
 
   test('records the attempt and the error when the mail server rejects the mailbox', async () => {
@@ -622,19 +622,22 @@ describe('when sending email fails', () => {
   test.each([
     ['a mail server', {}],
     ['a base URL for the links', { mailer: true }],
-  ])('makes no attempt without %s, and reports this in the response', async (_, has: { mailer?: boolean }) => {
-    const before = mailing;
-    mailing = createInviteMailing({
-      sql: api.database.sql,
-      logger: createLogger('test', 'error'),
-      mailer: has.mailer ? mailer : undefined,
-      patienceMs: 100,
-      mailsPerHour: 0,
-    });
-    const email = newEmail();
-    const response = await invite({ target_email: email });
-    mailing = before;
-    expect(response).toMatchObject({ status: 201, body: { emailing_attempt_made: false, send_email: true } });
-    expect(mailsTo(email)).toEqual([]);
-  });
+  ])(
+    'does not try to send an email without %s, and reports this in the response',
+    async (_, has: { mailer?: boolean }) => {
+      const before = mailing;
+      mailing = createInviteMailing({
+        sql: api.database.sql,
+        logger: createLogger('test', 'error'),
+        mailer: has.mailer ? mailer : undefined,
+        patienceMs: 100,
+        mailsPerHour: 0,
+      });
+      const email = newEmail();
+      const response = await invite({ target_email: email });
+      mailing = before;
+      expect(response).toMatchObject({ status: 201, body: { emailing_attempt_made: false, send_email: true } });
+      expect(mailsTo(email)).toEqual([]);
+    },
+  );
 });

@@ -29,7 +29,7 @@ const levelOf = async ({ userId }: Actor) =>
     })
   )?.level;
 
-test('member-001, member-002: lists the active members of the organization, latest first', async () => {
+test("member-001, member-002: lists an organization's active members, latest first", async () => {
   const actors = await createActors(api.database);
   const inactive = await createActor(api.database, actors.organizationId, member);
   await api.database.prisma.user.update({ where: { id: inactive.userId }, data: { is_active: false } });
@@ -53,7 +53,7 @@ describe('the list of members', () => {
     return body.results.map((one: { user: { email: string } }) => one.user.email);
   };
 
-  test('is sorted by the requested field', async () => {
+  test('sorts the members by the requested field', async () => {
     const latestFirst = await emails('');
     expect(await emails('order=joined_at')).toEqual([...latestFirst].reverse());
     const levels = (await api.get(`${path}?order=-level`, acme.M.key)).body.results.map(
@@ -66,7 +66,7 @@ describe('the list of members', () => {
     });
   });
 
-  test('can be filtered by address and by time of change', async () => {
+  test('filters the members by email address and by time of change', async () => {
     expect(await emails(`email=${acme.A.email.toUpperCase()}`)).toEqual([acme.A.email]);
     expect(await emails('email=nobody@example.com')).toEqual([]);
     expect(await emails(`search=${acme.A.email.slice(2, 20).toUpperCase()}`)).toEqual([acme.A.email]);
@@ -79,7 +79,7 @@ describe('the list of members', () => {
     expect(await emails(`updated_after=${new Date(Date.parse(updated_at) + 1).toISOString()}`)).toEqual([]);
   });
 
-  test('is divided into pages that do not overlap', async () => {
+  test('divides the members into pages that do not overlap', async () => {
     const first = await api.get(`${path}?limit=2`, acme.M.key);
     const second = await api.get(first.body.next, acme.M.key);
     expect([...first.body.results, ...second.body.results].map(({ id }: { id: string }) => id)).toEqual(
@@ -122,7 +122,7 @@ describe('invites by a member who can no longer send them', () => {
       })
     ).map(({ user_id }) => user_id);
 
-  test("are withdrawn and recorded when the member is removed or leaves, while other members' invites stay", async () => {
+  test("withdraws and records the invites when the member leaves or is removed, and keeps other members' invites", async () => {
     const [removed, leaving] = [await join(administrator), await join(member)];
     const withdrawnIds = [await invite(removed, { level: 8 }), await invite(removed), await invite(leaving)];
     const kept = await invite(acme.A);
@@ -137,7 +137,7 @@ describe('invites by a member who can no longer send them', () => {
     ]);
   });
 
-  test('stay after a demotion if they grant no more than the remaining level', async () => {
+  test("keeps invites after a demotion if they grant no more than the member's new level", async () => {
     const demoted = await join(owner);
     const project = [{ id: acme.projectId, level: 8 }];
     const [asOwner, asAdministrator] = [await invite(demoted, { level: 15 }), await invite(demoted, { level: 8 })];
@@ -156,7 +156,7 @@ describe('invites by a member who can no longer send them', () => {
   });
 });
 
-test("member-006: lets an owner change a member's level, and returns the member", async () => {
+test("member-006: an owner changes a member's level, and the response contains the member", async () => {
   const target = await join(member);
   const { status, body } = await patch(acme.W, target, { level: 8, joined_at: '2000-01-01T00:00:00Z' });
   expect([status, Object.keys(body)]).toEqual([
@@ -219,7 +219,7 @@ test.each(changes)(
   },
 );
 
-test('PUT changes the level of a member like PATCH', async () => {
+test("PUT changes a member's level like PATCH", async () => {
   const target = await join(member);
   const response = await api.send('PUT', `${path}${target.uuid}/`, { key: acme.W.key, body: { level: 8 } });
   expect(response).toMatchObject({ status: 200, body: { level: 8 } });
@@ -258,7 +258,7 @@ test.each([randomUUID(), 'not-a-uuid', '1', '%F0%9F%A6%94'])('returns 404 for th
   expect(await remove(acme.W, { uuid })).toMatchObject(NF());
 });
 
-test('returns 404 for a member of another organization', async () => {
+test("returns 404 for another organization's member", async () => {
   const stranger = await api.database.prisma.user.findUniqueOrThrow({ where: { id: acme.off.userId } });
   expect(await patch(acme.W, stranger, { level: 8 })).toMatchObject(NF());
   expect(await remove(acme.W, stranger)).toMatchObject(NF());
@@ -288,7 +288,7 @@ test('a user who joins an organization again is a new member', async () => {
   expect((await patch(acme.W, actor)).body.id).not.toBe(before);
 });
 
-test('records changes and removals of members in the activity log', async () => {
+test('the activity log records changes and removals of members', async () => {
   const actor = await join(member);
   const { id } = (await patch(acme.W, actor, { level: 8 })).body;
   await patch(acme.W, actor, { level: 8 });

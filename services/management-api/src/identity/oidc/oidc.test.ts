@@ -92,7 +92,7 @@ async function signIn(
   return oidc.finish(provider(), { callbackUrl: `${redirectUri}?${callback(state)}`, redirectUri, state, secrets });
 }
 
-test('a valid response of an OpenID provider identifies the user', async () => {
+test("identifies the user from an OpenID provider's valid response", async () => {
   expect(await signIn()).toEqual({
     ok: true,
     identity: {
@@ -102,7 +102,7 @@ test('a valid response of an OpenID provider identifies the user', async () => {
   });
 });
 
-test("accepts an address as verified if Microsoft's claim says that the owner of its domain is verified", async () => {
+test("accepts an email address as verified if Microsoft's claim says that its domain's owner is verified", async () => {
   token = (nonce) => jwt(claims(nonce, { email_verified: undefined, xms_edov: true }));
   expect(await signIn()).toMatchObject({ ok: true, identity: { isEmailVerified: true } });
 });
@@ -153,7 +153,7 @@ test('sso-152: rejects a provider that has two signing keys with the same ID', a
   expect(await signIn()).toMatchObject({ ok: false, reason: 'bad_signature' });
 });
 
-test('rejects a response of an OpenID provider that did not authenticate the user again when this was required', async () => {
+test('rejects an OpenID response without the required reauthentication', async () => {
   expect(await signIn(undefined, true)).toMatchObject({ ok: false, reason: 'not_recent' });
   token = (nonce) => jwt(claims(nonce, { auth_time: now() - 4000 }));
   expect(await signIn(undefined, true)).toMatchObject({ ok: false, reason: 'not_recent' });
@@ -172,14 +172,11 @@ const badCallbacks: [string, string, (state: string) => string][] = [
   ['sso-151: without a state', 'wrong_state', () => 'code=c'],
   ['sso-155: from another issuer', 'wrong_issuer', (state) => `code=c&state=${state}&iss=https%3A%2F%2Fother.example`],
 ];
-test.each(badCallbacks)(
-  '%s: rejects the response of an OpenID provider with the reason %s',
-  async (_, reason, callback) => {
-    const outcome = await signIn(callback);
-    expect(outcome).toMatchObject({ ok: false, reason });
-    expect(JSON.stringify(outcome)).not.toContain('<');
-  },
-);
+test.each(badCallbacks)('%s: rejects an OpenID response with the reason %s', async (_, reason, callback) => {
+  const outcome = await signIn(callback);
+  expect(outcome).toMatchObject({ ok: false, reason });
+  expect(JSON.stringify(outcome)).not.toContain('<');
+});
 
 test('sso-151: reports that an OpenID provider rejected the code', async () => {
   answers['/token'] = json({ error: 'invalid_grant' }, 400);
@@ -245,7 +242,7 @@ describe('sign-in with GitHub', () => {
   }
   const primary = { email: 'ada@corp.example', primary: true, verified: true };
 
-  test('sso-153: identifies the account by its number, and uses the primary address', async () => {
+  test('sso-153: identifies the account by its numeric ID, and uses the primary email address', async () => {
     const identity = {
       subject: '583231',
       email: 'ada@corp.example',
@@ -262,11 +259,11 @@ describe('sign-in with GitHub', () => {
   test.each([
     ['the primary address is not verified', [{ ...primary, verified: false }], { isEmailVerified: false }],
     ['no address is primary', [{ ...primary, primary: false }], { email: null, isEmailVerified: false }],
-  ])('sso-153: returns no verified address when %s', async (_, emails, identity) => {
+  ])('sso-153: returns no verified email address when %s', async (_, emails, identity) => {
     expect(await byGitHub(emails)).toMatchObject({ ok: true, identity });
   });
 
-  test('reports a wrong state, a refusal and a rejected code', async () => {
+  test('reports a wrong state, a refusal by the user, and a rejected code', async () => {
     expect(await byGitHub([primary], () => 'code=c&state=other')).toMatchObject({ ok: false, reason: 'wrong_state' });
     expect(await byGitHub([primary], (state) => `error=access_denied&state=${state}`)).toMatchObject({
       ok: false,

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-test("shows the caller's level, the projects and the active members of an organization", async () => {
+test("shows an organization with the caller's level, the projects and the active members", async () => {
   const { prisma } = api.database;
   for (const isActive of [true, false]) {
     const user = await createUser(api.database.sql, { email: `${isActive}-${tenant.userId}@example.com` });

@@ -41,7 +41,7 @@ async function expectTrueCounts() {
   return there;
 }
 
-test('counts of members and projects change when these are added or deleted, and when users are deactivated', async () => {
+test('counts of members and projects follow additions, deletions and deactivated users', async () => {
   const before = await expectTrueCounts();
   const users = await Promise.all(Array.from({ length: 6 }, () => newMember()));
   expect((await expectTrueCounts())?.members).toBe(Number(before?.members) + 6);
@@ -61,7 +61,7 @@ test('counts of members and projects change when these are added or deleted, and
   });
 });
 
-test('a rollback also reverts the counts of an organization', async () => {
+test("a rollback also reverts an organization's counts", async () => {
   await expect(
     api.database.transaction(async (tx) => {
       await tx.query('DELETE FROM membership WHERE organization_id = $1', [acme.organizationId]);
@@ -79,7 +79,7 @@ test('deleting an organization deletes its counts', async () => {
   await expectTrueCounts();
 });
 
-test('pages after the last page of organizations are empty and return the count', async () => {
+test('a page after the last organization is empty, and includes the total count', async () => {
   for (const list of ['members', 'projects']) {
     const { status, body } = await api.get(
       `/api/organizations/${acme.organizationId}/${list}/?limit=2147483647&offset=2147483647`,

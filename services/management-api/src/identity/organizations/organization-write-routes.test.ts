@@ -65,14 +65,14 @@ test("organization-001: returns all fields of the caller's organization for `@cu
   });
 });
 
-test('organization-002: requires a plan that allows several organizations to create a second one', async () => {
+test('organization-002: a second organization requires a plan that allows several organizations', async () => {
   const free = await createActors(api.database, { plan: 'free' });
   expect(await create(free.W.key)).toMatchObject(
     PD('You must upgrade your Millrace plan to be able to create and manage multiple organizations.'),
   );
 });
 
-test('organization-003, organization-004: creates an organization owned by its creator, with a project, and makes it the current one', async () => {
+test('organization-003, organization-004: creates an owned organization with a project, and makes it current', async () => {
   const { A } = await createActors(api.database);
   const { status, body } = await create(A.key, { name: ' Second ', plugins_access_level: 6, id: randomUUID() });
   expect(status).toBe(201);
@@ -90,7 +90,7 @@ test('organization-003, organization-004: creates an organization owned by its c
   await eventually(() => announced.keys.includes(body.teams[0].api_token), { what: 'the announcement of the key' });
 });
 
-test('creates the project of a new organization with the same filters and activity as any other project', async () => {
+test("a new organization's project has the same filters and activity as any other project", async () => {
   const { W } = await createActors(api.database);
   const { body } = await create(W.key, { name: 'Alike' });
   const [{ id }] = body.teams;
@@ -114,7 +114,7 @@ test('creates the project of a new organization with the same filters and activi
   expect(await records(further.body.id)).toEqual(await records(id));
 });
 
-test('allows a user without an organization to create the first one', async () => {
+test('a user without an organization can create one', async () => {
   const user = await createUser(api.database.sql, { email: `${randomUUID()}@example.com` });
   const { value } = await createPersonalApiKey(api.database.sql, {
     actor: null,
@@ -144,11 +144,11 @@ test.each([
   [{ name: 'x'.repeat(65) }, VE('max_length', 'name', 'Ensure this field has no more than 64 characters.')],
   [{ name: 'x', logo_media_id: 'y' }, VE('does_not_exist', 'logo_media_id', 'Invalid pk "y" - object does not exist.')],
   [{ name: 'x', enforce_2fa: 'maybe' }, VE('invalid_input', 'enforce_2fa', 'Must be a valid boolean.')],
-])('returns 400 when an organization is created with %j', async (body, expected) => {
+])('returns 400 for a new organization with %j', async (body, expected) => {
   expect(await create(acme.W.key, body)).toMatchObject(expected);
 });
 
-test('returns 403 to a key that is limited to some organizations, because it could not access the new organization', async () => {
+test('returns 403 to a key limited to some organizations, because it could not access the new organization', async () => {
   const { value } = await createPersonalApiKey(api.database.sql, {
     actor: null,
     userId: acme.W.userId,
@@ -159,7 +159,7 @@ test('returns 403 to a key that is limited to some organizations, because it cou
   expect((await create(value)).status).toBe(403);
 });
 
-test('organization-006, organization-007: lets administrators and owners change an organization, but not members', async () => {
+test('organization-006, organization-007: administrators and owners can change an organization, but members cannot', async () => {
   for (const { key } of [acme.A, acme.W]) {
     const body = { name: `Acme ${randomUUID().slice(0, 4)}`, is_member_join_email_enabled: false };
     expect(await patch(key, body)).toMatchObject({ status: 200, body });
@@ -182,19 +182,19 @@ test('organization-008, organization-009: ignores read-only fields, and lets onl
   expect(await patch(acme.A.key, { enforce_2fa: null })).toMatchObject({ status: 200, body: { enforce_2fa: null } });
 });
 
-test('PUT requires the name of an organization', async () => {
+test("PUT requires the organization's name", async () => {
   const put = (body: unknown) => api.send('PUT', path, { key: acme.A.key, body });
   expect(await put({})).toMatchObject(VE('required', 'name', 'This field is required.'));
   expect(await put({ name: 'Acme' })).toMatchObject({ status: 200, body: { name: 'Acme' } });
 });
 
-test('keeps concurrent changes of different fields of an organization', async () => {
+test('keeps concurrent changes of different organization fields', async () => {
   const name = `Acme ${randomUUID().slice(0, 4)}`;
   await Promise.all([patch(acme.A.key, { name }), patch(acme.W.key, { is_member_join_email_enabled: true })]);
   expect((await api.get(path, acme.A.key)).body).toMatchObject({ name, is_member_join_email_enabled: true });
 });
 
-test('organization-010, organization-011: lets only an owner delete an organization, once and with everything in it', async () => {
+test('organization-010, organization-011: only an owner can delete an organization, once, with everything in it', async () => {
   const actors = await createActors(api.database);
   const at = `/api/organizations/${actors.organizationId}/`;
   await api.send('POST', `${at}domains/`, { key: actors.A.key, body: { domain: `${randomUUID()}.example.com` } });
@@ -219,7 +219,7 @@ test('organization-010, organization-011: lets only an owner delete an organizat
   );
 });
 
-test('organization-012: returns 403 for other organizations, as for all paths below them, unlike PostHog', async () => {
+test('organization-012: returns 403 for other organizations and all paths below them, unlike PostHog', async () => {
   const foreign = `/api/organizations/${acme.off.organizationId}/`;
   expect(await patch(acme.W.key, { name: 'x' }, foreign)).toMatchObject(PD());
   expect(await api.send('DELETE', foreign, { key: acme.W.key })).toMatchObject(PD());
@@ -254,7 +254,7 @@ test('organization-013: shows members only the projects that they can access', a
 });
 
 describe('organization settings that limit members', () => {
-  test('are stored, returned and recorded', async () => {
+  test('stores, returns and records the settings', async () => {
     const others = await createActors(api.database);
     const at = `/api/organizations/${others.organizationId}/`;
     const settings = {
@@ -271,7 +271,7 @@ describe('organization settings that limit members', () => {
     }
   });
 
-  test('let only administrators and owners invite users if members_can_invite is false', async () => {
+  test('only administrators and owners can invite users if members_can_invite is false', async () => {
     const others = await createActors(api.database);
     const at = `/api/organizations/${others.organizationId}/`;
     await patch(others.A.key, { members_can_invite: false }, at);
@@ -283,7 +283,7 @@ describe('organization settings that limit members', () => {
     expect((await invite(others.M.key)).status).toBe(201);
   });
 
-  test('reject the keys of members if members_can_use_personal_api_keys is false', async () => {
+  test("rejects members' keys if members_can_use_personal_api_keys is false", async () => {
     const others = await createActors(api.database);
     const at = `/api/organizations/${others.organizationId}/`;
     await patch(others.A.key, { members_can_use_personal_api_keys: false }, at);
@@ -299,7 +299,7 @@ describe('organization settings that limit members', () => {
     expect((await api.get(`/api/projects/${others.projectId}/`, others.M.key)).status).toBe(200);
   });
 
-  test('use default_anonymize_ips as the default of new projects and environments', async () => {
+  test('new projects and environments use default_anonymize_ips as their default', async () => {
     const others = await createActors(api.database);
     const at = `/api/organizations/${others.organizationId}/`;
     await patch(others.A.key, { default_anonymize_ips: true }, at);

@@ -125,7 +125,7 @@ test('accepts a scope that no route requires and that grants no access', async (
   expect(await works(body.value)).toBe(403);
 });
 
-test('key-032, key-033: changing or revoking a key takes effect with the next request', async () => {
+test('key-032, key-033: a changed or revoked key takes effect with the next request', async () => {
   const { body } = await create({ label: 'CI', scopes: ['user:read'] });
   const at = `${path}${body.id}/`;
   const changed = { label: 'CD', scopes: ['project:read'], expires_at: '2999-01-01T00:00:00Z' };
@@ -147,7 +147,7 @@ test('rejects an expired API key', async () => {
   expect(await works(body.value)).toBe(401);
 });
 
-test('rolling a key replaces its value, and the old value stops working immediately', async () => {
+test('rolling a key replaces it, and the old key stops working immediately', async () => {
   const { body } = await create({ label: 'CI', scopes: ['user:read'] });
   const rolled = await api.send('POST', `${path}${body.id}/roll/`, { key: me.key });
   expect(rolled).toMatchObject({ status: 200, body: { id: body.id, label: 'CI', scopes: ['user:read'] } });
@@ -157,7 +157,7 @@ test('rolling a key replaces its value, and the old value stops working immediat
   expect([own.status, await works(me.key), await works(own.body.value)]).toEqual([200, 401, 200]);
 });
 
-test("key-034, key-035: returns the caller's own keys as a plain array, without their values", async () => {
+test("key-034, key-035: returns the caller's own keys as a plain array, without the secret values", async () => {
   await create({ label: 'CI', scopes: ['user:read'] });
   const { status, body } = await api.get(path, me.key);
   expect([status, body.map((key: { label: string }) => key.label)]).toEqual([200, ['CI', 'Test key']]);
@@ -172,12 +172,12 @@ test("key-034, key-035: returns the caller's own keys as a plain array, without 
   );
 });
 
-test('returns the API key of the request for `@current`', async () => {
+test("returns the request's API key for `@current`", async () => {
   const { id, value } = await ownKey({ scopes: ['user:read'] });
   expect((await api.get(`${path}@current/`, value)).body).toMatchObject({ id, scopes: ['user:read'], value: null });
 });
 
-test('key-036, key-037: limits a key only to organizations and projects of its user', async () => {
+test("key-036, key-037: accepts only the user's own organizations and projects as limits of a key", async () => {
   const limited = { label: 'x', scopes: ['*'] };
   expect(await create({ ...limited, scoped_organizations: [acme.off.organizationId] })).toMatchObject(
     VE(
@@ -225,7 +225,7 @@ describe('key-038: a key that creates or changes other keys', () => {
     expect((await api.get(path, me.key)).body).toHaveLength(isAllowed ? 3 : 2);
   });
 
-  test('can create only keys with the same limit if it is limited to organizations or projects', async () => {
+  test('a key that is limited to organizations or projects can create only keys with the same limit', async () => {
     const { value: ofOrganization } = await ownKey({ scopedOrganizations: [acme.organizationId] });
     const { value: ofProject } = await ownKey({ scopedTeams: [acme.projectId] });
     const wanted = { label: 'new', scopes: ['*'] };
@@ -236,7 +236,7 @@ describe('key-038: a key that creates or changes other keys', () => {
     expect((await create({ ...wanted, ...both }, ofProject)).status).toBe(201);
   });
 
-  test('cannot change, roll or revoke a key with more permissions', async () => {
+  test('a key cannot change, roll or revoke a key with more permissions', async () => {
     const great = await ownKey({});
     const { value: small } = await ownKey({ scopes: ['user:write'] });
     const at = `${path}${great.id}/`;
@@ -248,7 +248,7 @@ describe('key-038: a key that creates or changes other keys', () => {
   });
 });
 
-test('records changes of API keys in the activity log, without their values', async () => {
+test('the activity log records API key changes without the keys', async () => {
   const { body } = await create({ label: 'CI', scopes: ['user:read'] });
   const rolled = await api.send('POST', `${path}${body.id}/roll/`, { key: me.key });
   await api.send('DELETE', `${path}${body.id}/`, { key: me.key });

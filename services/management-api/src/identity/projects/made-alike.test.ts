@@ -32,7 +32,7 @@ async function made(organizationId: string, projectId: number) {
   return { environment, history };
 }
 
-test('a project in an existing organization is the same when created through the API and through the command line', async () => {
+test('the API and the command line create identical projects in an existing organization', async () => {
   const { organizationId } = tenant;
   const path = `/api/organizations/${organizationId}/projects/`;
   const response = await api.send('POST', path, { key: tenant.personalApiKey, body: { name: 'Shop' } });
@@ -47,7 +47,7 @@ test('a project in an existing organization is the same when created through the
   expect(await made(organizationId, project.id)).toEqual(byApi);
 });
 
-test('a project in a new organization is the same when created through the API and through the command line', async () => {
+test('the API and the command line create identical projects in a new organization', async () => {
   const { status, body } = await api.send('POST', '/api/organizations/', {
     key: tenant.personalApiKey,
     body: { name: 'New' },

@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterAll(() => api.stop());
 
-test("the summary of a project has the API's fields in order, with the settings of the first environment", async () => {
+test("a project summary has the API's fields in order, with the first environment's settings", async () => {
   const { sql } = api.database;
   await sql.query("UPDATE environment SET timezone = 'Europe/Berlin', ingested_event = true WHERE id = $1", [
     tenant.projectId,
@@ -47,7 +47,7 @@ test("the summary of a project has the API's fields in order, with the settings 
   ]);
 });
 
-test("lists all projects of all the caller's organizations, and no others, sorted by ID", async () => {
+test("lists exactly the projects of the caller's organizations, sorted by ID", async () => {
   const second = await createTestOrganization(api.database, { name: 'Second' });
   await addMember(api.database.sql, { organizationId: second.id, userId: tenant.userId, level: 1 });
   const other = await createTestProject(api.database, { organizationId: second.id, name: 'Other' });
@@ -78,7 +78,7 @@ test.each<MembershipLevel>([1, 8, 15])(
   },
 );
 
-test('project-001: lists summaries of projects', async () => {
+test('project-001: lists project summaries', async () => {
   const { body } = await api.get(`/api/organizations/${tenant.organizationId}/projects/`, tenant.personalApiKey);
   expect(Object.keys(body.results[0])).toHaveLength(11);
 });
@@ -126,7 +126,7 @@ describe('pages of projects', () => {
     }
   });
 
-  test('run the same number of SQL statements at any length', async () => {
+  test('runs the same number of SQL statements at any length', async () => {
     const cost = (query: string) => api.statementsOf(() => api.get(`/api/projects/${query}`, paged.personalApiKey));
     expect(await cost('?limit=1')).toBe(await cost('?limit=5'));
     expect(await cost('')).toBeLessThanOrEqual(3);
@@ -153,7 +153,7 @@ test('uses the forwarded host in links only if the proxy is trusted', async () =
   await trusting.stop();
 });
 
-test('returns a deleted project as inaccessible to the user who deleted it, as the Terraform provider expects', async () => {
+test('a deleted project is inaccessible but found for the user who deleted it, as the Terraform provider expects', async () => {
   const owner = await createTestTenant(api.database);
   const stranger = await createTestTenant(api.database);
   const colleague = await createActor(api.database, owner.organizationId, 8);

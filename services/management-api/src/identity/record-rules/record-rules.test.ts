@@ -70,7 +70,7 @@ describe.each(kinds)('%s', (kind) => {
   const change = (id: number, key?: string) =>
     send('PATCH', `${path}/${id}/`, { ...(key && { key }), body: { name: 'other' } });
 
-  test('a rule for all records of the kind can forbid access, allow viewing, or allow changes only to a role', async () => {
+  test('a rule for all records of a kind can forbid access, allow viewing, or allow changes only to a role', async () => {
     const id = await make(kind);
     const seen: unknown[] = [];
     for (const level of ['none', 'viewer', 'editor', 'manager', null] as const) {
@@ -111,7 +111,7 @@ describe.each(kinds)('%s', (kind) => {
     expect(await send('GET', `${path}/${open}/`)).toMatchObject(refused('viewer'));
   });
 
-  test('returns the rules as they were set, and removes them', async () => {
+  test('returns the access rules as they were set, and removes them', async () => {
     const id = await make(kind);
     const own = await rule(kind, 'own', 'viewer', id);
     const ofRole = await rule(kind, 'role', 'manager', id);
@@ -138,7 +138,7 @@ describe.each(kinds)('%s', (kind) => {
     });
   });
 
-  test('only managers of a record and administrators of the project can set rules for the record', async () => {
+  test("only a record's managers and project administrators can set rules for the record", async () => {
     const id = await make(kind);
     const body = { access_level: 'manager', organization_member: member };
     const put = () => send('PUT', `${path}/${id}/access_controls/`, { body });
@@ -170,7 +170,7 @@ test.each<[Whom, Level, Whom, Level, Level]>([
   }
 });
 
-test('applies the access rules of all roles of a member', async () => {
+test("applies the access rules of all of a member's roles", async () => {
   const id = await make('dashboard');
   const roles = `/api/organizations/${acme.organizationId}/roles/`;
   const second = (await api.send('POST', roles, { key: acme.A.key, body: { name: 'Sales' } })).body.id;
@@ -185,7 +185,7 @@ test('applies the access rules of all roles of a member', async () => {
   expect((await send('GET', `dashboards/${id}/`)).status).toBe(403);
 });
 
-test('the creator of a record keeps access to it, and can set its access rules', async () => {
+test("a record's creator keeps access to it, and can set its access rules", async () => {
   for (const kind of ['cohort', 'dashboard', 'feature_flag', 'insight'] as const) {
     const own = await make(kind, 'own', acme.M.key);
     const other = await make(kind, 'other');
@@ -200,7 +200,7 @@ test('the creator of a record keeps access to it, and can set its access rules',
   }
 });
 
-test('the creator of a restricted flag finds it in all responses that list flags', async () => {
+test('all responses that list flags include a restricted flag for its creator', async () => {
   const base = await make('feature_flag', 'base');
   const groups = [{ properties: [{ key: String(base), type: 'flag', operator: 'flag_evaluates_to', value: true }] }];
   const made: number[] = [];
@@ -223,7 +223,7 @@ test('the creator of a restricted flag finds it in all responses that list flags
   expect([named.includes(own), named.includes(theirs)]).toEqual([true, false]);
 });
 
-test('only administrators can set access rules for kinds of records, and all members can see them', async () => {
+test('only administrators can set access rules for record kinds, and all members can see them', async () => {
   const body = { resource: 'dashboard', access_level: 'manager' };
   const denied = PD('Must be admin to modify project permissions.');
   expect(await send('PUT', 'resource_access_controls/', { body })).toMatchObject(denied);
@@ -249,7 +249,7 @@ test.each([
   expect([response.status, response.body.attr, response.body.code]).toEqual([400, attr, code]);
 });
 
-test('returns 400 naming the field for an access rule with a role or member of another organization, or with both', async () => {
+test("returns 400 naming the field for an access rule with another organization's role or member, or with both", async () => {
   const other = await createActors(api.database);
   const roles = `/api/organizations/${other.organizationId}/roles/`;
   const theirs = (await api.send('POST', roles, { key: other.A.key, body: { name: 'Theirs' } })).body.id;
@@ -279,7 +279,7 @@ test('access rules apply only if the plan includes project permissions', async (
   expect(await listed('dashboard')).toHaveLength(2);
 });
 
-test('a rule that makes a member an administrator of the project grants access to all records', async () => {
+test('a rule that makes a member a project administrator grants access to all records', async () => {
   await make('dashboard');
   await rule('dashboard', 'own', 'none');
   const project = `/api/projects/${acme.projectId}/access_controls/`;
@@ -381,7 +381,7 @@ test('a member who cannot change a flag cannot turn it on through its early acce
   expect(await change({ stage: 'beta' })).toEqual([200, true]);
 });
 
-test('returns 403 for queries that would reveal the members of a restricted cohort, now or later', async () => {
+test("returns 403 for queries that would reveal a restricted cohort's members, now or later", async () => {
   const cohort = await make('cohort');
   const [insight, flag, dashboard] = [
     await make('insight', 'own', acme.M.key),
@@ -420,7 +420,7 @@ test('returns 403 for queries that would reveal the members of a restricted coho
   expect(await sendAll()).toEqual(asks.map(([method, rest]) => `${method} ${rest.split('?')[0]} good`));
 });
 
-test('returns 403 when an insight is added to an unchangeable dashboard or copied from an invisible one', async () => {
+test('returns 403 for adding an insight to an unchangeable dashboard, or copying one from an invisible dashboard', async () => {
   const [insight, dashboard, open] = [await make('insight'), await make('dashboard'), await make('dashboard', 'two')];
   await rule('dashboard', 'role', 'viewer', dashboard);
   expect(await send('PATCH', `insights/${insight}/`, { body: { dashboards: [dashboard] } })).toMatchObject(
@@ -437,7 +437,7 @@ test('returns 403 when an insight is added to an unchangeable dashboard or copie
   expect(await send('GET', `insights/${insight}/?from_dashboard=${dashboard}`)).toMatchObject(refused('viewer'));
 });
 
-test('records each change of an access rule in the activity log', async () => {
+test('the activity log records each change of an access rule', async () => {
   await rule('dashboard', 'role', 'viewer');
   await rule('dashboard', 'role', 'viewer');
   await rule('dashboard', 'role', 'none');

@@ -26,7 +26,7 @@ const invalid = (code: string, attr: string, detail: string) => ({
   body: { type: 'validation_error', code, attr, detail },
 });
 
-test('a role can be created, seen by every member, renamed and deleted, and each change is recorded', async () => {
+test('administrators create, rename and delete roles, members see them, and the activity log records the changes', async () => {
   const made = await send('POST', '', { name: '  Support ' });
   expect(made).toMatchObject({
     status: 201,
@@ -58,7 +58,7 @@ test('a role can be created, seen by every member, renamed and deleted, and each
   ]);
 });
 
-test('a member can have a role only once, and loses it with the membership or when the role is deleted', async () => {
+test('a member can have a role only once, and loses it with the membership or the role', async () => {
   const { id } = await make('Support');
   const given = await give(id, acme.M.uuid);
   expect(given).toMatchObject({
@@ -97,7 +97,7 @@ test.each([
   expect(await send('PATCH', `${id}/`, body)).toMatchObject(invalid(code, 'name', detail));
 });
 
-test('returns 400 when a user outside the organization is given a role', async () => {
+test('returns 400 for a role membership of a user outside the organization', async () => {
   const { id } = await make('Support');
   const stranger = await createActors(api.database);
   for (const uuid of [stranger.M.uuid, randomUUID(), 'nobody']) {
@@ -105,7 +105,7 @@ test('returns 400 when a user outside the organization is given a role', async (
   }
 });
 
-test('returns 403 to members who change roles, and 404 for roles of other organizations', async () => {
+test("returns 403 to members who change roles, and 404 for another organization's roles", async () => {
   const { id } = await make('Support');
   const low = PD('Your organization access level is insufficient.');
   expect(await send('POST', '', { name: 'Mine' }, acme.M.key)).toMatchObject(low);

@@ -28,7 +28,7 @@ function idOf({ resource, resource_id: id, role, organization_member: member }: 
   return [acme.projectId, resource, ...(id ? [id] : []), whom].join('/');
 }
 
-test('Terraform applies roles and their members, reads them without a change, imports and destroys them', async () => {
+test('Terraform creates roles with members, reads them without a diff, imports them, and destroys them', async () => {
   const roles = `/api/organizations/${acme.organizationId}/roles/`;
   const role = await send('POST', roles, { name: 'engineering' });
   const read = await send('GET', `${roles}${role.id}/`);
@@ -57,7 +57,7 @@ test('Terraform applies roles and their members, reads them without a change, im
   expect((await api.get(`${roles}${role.id}/`, acme.A.key)).status).toBe(404);
 });
 
-test('Terraform applies access rules, finds them again by their target, changes and destroys them', async () => {
+test('Terraform creates access rules, finds them again by their target, changes them, and destroys them', async () => {
   const base = `/api/projects/${acme.projectId}/`;
   const role = (await send('POST', `/api/organizations/${acme.organizationId}/roles/`, { name: 'support' })).id;
   const dashboard = String((await send('POST', `${base}dashboards/`, { name: 'one' })).id);
@@ -89,7 +89,7 @@ test('Terraform applies access rules, finds them again by their target, changes 
   }
 });
 
-test('Terraform gives roles access to a project and removes it again', async () => {
+test('Terraform grants roles access to a project, and removes the access again', async () => {
   const path = `/api/projects/${acme.projectId}/access_controls/`;
   const role = (await send('POST', `/api/organizations/${acme.organizationId}/roles/`, { name: 'sales' })).id;
   const made = await send('PUT', path, { access_level: 'admin', role });

@@ -124,7 +124,7 @@ describe('a valid SAML response', () => {
     expect(check(response(), other)).toMatchObject({ ok: true, assertionId: '_assertion-1' });
   });
 
-  test("identifies the user, and the time until which the assertion's ID must be stored to detect replays", () => {
+  test('identifies the user, and returns how long to store the assertion ID to detect replays', () => {
     expect(check(encode(signed()))).toEqual({
       ok: true,
       assertionId: '_assertion-1',
@@ -246,7 +246,7 @@ test.each(
   Object.keys(wrappings).flatMap((number) =>
     Object.keys(originals).map((what) => [number, what as keyof typeof originals] as const),
   ),
-)('sso-121: rejects wrapping %s with a signature of %s', (number, what) => {
+)('sso-121: rejects signature wrapping %s with a signature of %s', (number, what) => {
   const message = wrappings[number]?.(originals[what]) ?? '';
   expect(message).toContain('admin');
   expect(check(encode(message))).toMatchObject({ ok: false, reason: 'two_assertions' });
@@ -572,7 +572,7 @@ test.each(refused)('%s: rejects the SAML response as %s', (_, reason, response, 
   expect((outcome as { detail: string }).detail).toMatch(/^[A-Z].{5,199}\.?\)?$/);
 });
 
-test('sso-126: rejects a message that is too large before parsing it', () => {
+test('sso-126: rejects a response that is too large before parsing it', () => {
   // A parser that takes quadratic time would not finish reading these messages.
   const deep = encode(`<a>${'<b c="d">'.repeat(25_000)}`);
   const wide = encode(`<a${Array.from({ length: 20_000 }, (_, at) => ` a${at}="b"`).join('')}/>`);
@@ -581,15 +581,15 @@ test('sso-126: rejects a message that is too large before parsing it', () => {
   }
 });
 
-describe('certificates of a SAML provider', () => {
-  test('sso-113: can be pasted with or without line breaks, and several together', () => {
+describe('the certificates of a SAML provider', () => {
+  test('sso-113: accepts pasted certificates with or without line breaks, and several together', () => {
     const bare = key.certificate.replaceAll(/-----.*-----|\n/g, '');
     expect(readSamlCertificates(bare)[0]?.pem.replaceAll('\n', '')).toBe(key.certificate.replaceAll('\n', ''));
     expect(readSamlCertificates(wrapped(bare))).toHaveLength(1);
     expect(readSamlCertificates(key.certificate + otherKey.certificate)).toHaveLength(2);
   });
 
-  test('sso-113: can be read after their expiry, and show their expiry date', () => {
+  test('sso-113: accepts expired certificates, and returns their expiry date', () => {
     const { certificate } = createTestKey({ expiresAt: new Date('2026-11-01T00:00:00Z') });
     expect(readSamlCertificates(certificate)).toMatchObject([{ expiresAt: new Date('2026-11-01T00:00:00Z') }]);
   });
@@ -601,13 +601,13 @@ describe('certificates of a SAML provider', () => {
     ['a short RSA key', createTestKey({ bits: 1024 }).certificate],
     ['six certificates', sixKeys.map(({ certificate }) => certificate).join('')],
     ['the same certificate twice', key.certificate + otherKey.certificate + key.certificate.replaceAll('\n', '\r\n')],
-  ])('sso-113: are rejected if the field contains %s', (_, text) => {
+  ])('sso-113: rejects a certificate field that contains %s', (_, text) => {
     expect(() => readSamlCertificates(text)).toThrow(
       expect.objectContaining({ kind: 'invalid', attr: 'saml_x509_cert' }),
     );
   });
 
-  test('are limited to five', () => {
+  test('accepts at most five certificates', () => {
     const five = sixKeys.slice(1).map(({ certificate }) => certificate);
     expect(readSamlCertificates(five.join(''))).toHaveLength(5);
     const [last] = sixKeys.slice(-1);
@@ -618,7 +618,7 @@ describe('certificates of a SAML provider', () => {
 });
 
 describe('SAML messages that Millrace sends', () => {
-  test('sso-111: include metadata with the URLs of Millrace and no secrets', () => {
+  test("sso-111: the metadata contains Millrace's URLs and no secrets", () => {
     const metadata = samlMetadata({ entityId: 'https://a.example/?a&b', acsUrl: 'https://a.example/complete/saml/' });
     for (const part of [
       'entityID="https://a.example/?a&#38;b"',
@@ -631,7 +631,7 @@ describe('SAML messages that Millrace sends', () => {
     }
   });
 
-  test('reach the provider with the ID of the request, and keep the query string of its URL', () => {
+  test("a sign-in request contains its ID, and keeps the query string of the provider's URL", () => {
     const url = new URL(
       samlRequestUrl({
         signOnUrl: 'https://idp.example/sso?tenant=1',

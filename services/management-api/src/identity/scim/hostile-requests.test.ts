@@ -83,9 +83,9 @@ describe('a SCIM search whose fields are not strings', () => {
   });
 });
 
-describe('email addresses with look-alike characters', () => {
+describe('SCIM email addresses with look-alike characters', () => {
   const kelvin = '\u212A';
-  test('are rejected in userName, and do not match the user with the plain letter', async () => {
+  test('rejects them in userName, and does not match the user with the ordinary characters', async () => {
     const id = await createUser('kim');
     const replace = (userName: string) => send('PUT', `/Users/${id}`, { userName });
     for (const name of [`${kelvin}im`, '\uFF4Bim', 'im\u212B', '\uFB01m']) {
@@ -100,7 +100,7 @@ describe('email addresses with look-alike characters', () => {
     expect((await send('GET', '/Users')).body.totalResults).toBe(1);
   });
 
-  test('are rejected in an invite, and match no member', async () => {
+  test('rejects them in an invite, and does not match a member', async () => {
     const path = `/api/organizations/${acme.organizationId}`;
     const body = { target_email: `${kelvin}im@corp.example` };
     expect(await api.send('POST', `${path}/invites/`, { key: acme.A.key, body })).toMatchObject({
@@ -119,7 +119,7 @@ describe('large SCIM changes', () => {
   const values = (of: string[]) => of.map((value) => ({ value }));
   const change = (group: string, ...operations: object[]) => send('PATCH', `/Groups/${group}`, patchOp(...operations));
 
-  test('return 400 for more than 1,000 members across all operations', async () => {
+  test('returns 400 for more than 1,000 members across all operations', async () => {
     const group = await createGroup();
     const tooMany = scimError(400, 'invalidValue');
     const halves = [ids(600), ids(600)].map((half) => ({ op: 'remove', path: 'members', value: values(half) }));
@@ -131,7 +131,7 @@ describe('large SCIM changes', () => {
     expect((await change(group, ...Array(25).fill(halves[0]))).status).toBe(200);
   });
 
-  test('apply the operations one after the other', async () => {
+  test('applies the operations in order', async () => {
     const [ada, grace] = [await createUser('ada'), await createUser('grace')];
     const group = await createGroup([ada]);
     const operations = [
@@ -150,7 +150,7 @@ describe('large SCIM changes', () => {
     expect(await members()).toEqual([grace]);
   });
 
-  test('return 400 when a search requests more than 100 attributes', async () => {
+  test('returns 400 for a search that requests more than 100 attributes', async () => {
     const attributes = ids(101);
     for (const name of ['attributes', 'excludedAttributes']) {
       expect(await send('POST', '/Users/.search', { [name]: attributes })).toMatchObject(

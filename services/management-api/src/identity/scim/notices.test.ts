@@ -36,7 +36,7 @@ const me = async (session: string) => (await api.get('/api/users/@me/', session)
 const change = (uuid: string, path: string, value: unknown) =>
   sendScim(api, domain, { method: 'PATCH', path: `/Users/${uuid}`, body: patchOp({ op: 'replace', path, value }) });
 
-test('SCIM emails both addresses about a change of address and ends all sessions, unlike for other changes', async () => {
+test('a SCIM change of email address notifies both addresses and ends all sessions, unlike other changes', async () => {
   const ada = await createActor(api.database, acme.organizationId, 1, address('ada'));
   const session = await signInAs(api, ada.userId);
   expect((await change(ada.uuid, 'name.givenName', 'Augusta')).status).toBe(200);
@@ -49,7 +49,7 @@ test('SCIM emails both addresses about a change of address and ends all sessions
   expect([subjectsTo(ada.email).length, subjectsTo(address('augusta')).length]).toEqual([1, 1]);
 });
 
-test('SCIM emails a user when it takes over an account with an unverified address, but not with a verified one', async () => {
+test('SCIM emails a user whose account it takes over, but only if the email address is unverified', async () => {
   const { sql } = api.database;
   const prepared = await createActor(api.database, acme.off.organizationId, 1, address('grace'));
   const verified = await createActor(api.database, acme.off.organizationId, 1, address('mary'));

@@ -62,22 +62,19 @@ const attacks: [string, (domain: ScimTestDomain, uuid: string) => Parameters<typ
   ],
 ];
 
-test.each(attacks)(
-  'SCIM returns 403 for %s of an owner with a token created by an administrator',
-  async (_, request) => {
-    const domain = await setUpScim(api, acme, 'A');
-    const owner = await createActor(api.database, acme.organizationId, 15, `owner@${domain.name}`);
-    expect(await sendScim(api, domain, request(domain, owner.uuid))).toMatchObject(scimError(403));
-    expect([await levelOf(owner.userId), await addressOf(owner.userId)]).toEqual([15, owner.email]);
-    const names = replace('name.givenName', 'Grace');
-    expect(await sendScim(api, domain, { method: 'PATCH', path: `/Users/${owner.uuid}`, body: names })).toMatchObject({
-      status: 200,
-    });
-  },
-);
+test.each(attacks)('SCIM returns 403 for %s of an owner if an administrator created the token', async (_, request) => {
+  const domain = await setUpScim(api, acme, 'A');
+  const owner = await createActor(api.database, acme.organizationId, 15, `owner@${domain.name}`);
+  expect(await sendScim(api, domain, request(domain, owner.uuid))).toMatchObject(scimError(403));
+  expect([await levelOf(owner.userId), await addressOf(owner.userId)]).toEqual([15, owner.email]);
+  const names = replace('name.givenName', 'Grace');
+  expect(await sendScim(api, domain, { method: 'PATCH', path: `/Users/${owner.uuid}`, body: names })).toMatchObject({
+    status: 200,
+  });
+});
 
 test.each(attacks)(
-  'SCIM allows %s of an owner with a token created by an owner, as long as that user is still an owner',
+  'SCIM allows %s of an owner if an owner created the token and still is an owner',
   async (_, request) => {
     const domain = await setUpScim(api, acme, 'W');
     const owner = await createActor(api.database, acme.organizationId, 15, `owner@${domain.name}`);

@@ -52,7 +52,7 @@ const members = async (of = acme) => {
   return body.results.map(({ user, level }: { user: { email: string }; level: number }) => `${user.email} ${level}`);
 };
 
-describe('users', () => {
+describe('SCIM users', () => {
   test('creates, reads, finds, changes, deactivates, reactivates and deletes a user', async () => {
     const made = await scim('POST', '/Users', newUser('ada'));
     const { id } = made.body;
@@ -131,12 +131,12 @@ describe('users', () => {
       ],
       { active: true },
     ],
-  ])('applies a change of %s', async (_what, operations, expected) => {
+  ])('applies a SCIM change of %s', async (_what, operations, expected) => {
     const { id } = await make('ada');
     expect(await patch(id, ...operations)).toMatchObject({ status: 200, body: expected });
   });
 
-  test('changes the address only to another one in the domain', async () => {
+  test('changes an email address only to another one in the domain', async () => {
     const { id } = await make('ada');
     await make('taken');
     expect((await patch(id, { op: 'replace', path: 'userName', value: address('new') })).body.userName).toBe(
@@ -159,7 +159,7 @@ describe('users', () => {
     expect(await members()).toContain(`${address('grace')} 1`);
   });
 
-  test('takes over an account that was created before its address was verified', async () => {
+  test('takes over an account that was created before its email address was verified', async () => {
     const user = await createActor(api.database, acme.off.organizationId, 1, address('ada'));
     const session = await signInAs(api, user.userId);
     await make('ada');
@@ -208,7 +208,7 @@ describe('users', () => {
     expect(await members()).toContain(`${address('owner')} 15`);
   });
 
-  test('sso-171: returns 404 for members with other addresses and for users of the domain in other organizations', async () => {
+  test('sso-171: returns 404 for members with other email addresses, and for domain users in other organizations', async () => {
     const other = await createActors(api.database);
     await createActor(api.database, other.organizationId, 1, address('elsewhere'));
     const elsewhere = await createUser(api.database.sql, { email: address('alone') });
@@ -255,7 +255,7 @@ describe('users', () => {
       expect([one.name, one.emails]).toEqual([{ familyName: 'Lovelace' }, [{ value: address('ada') }]]);
   });
 
-  test('returns a list for a search by POST', async () => {
+  test('returns a list for a POST search', async () => {
     const { id } = await make('ada');
     await make('grace');
     const search = { filter: `userName eq "${address('ada')}"`, attributes: ['userName'], count: 1, startIndex: 1 };
@@ -267,7 +267,7 @@ describe('users', () => {
     expect(await scim('GET', '/Users/.search')).toMatchObject(error(405));
   });
 
-  test('removes a name when a change deletes it', async () => {
+  test("clears a user's name when a change removes it", async () => {
     const { id } = await make('ada');
     const { body } = await patch(id, { op: 'remove', path: 'name.familyName' });
     expect(body.name).toEqual({ givenName: 'Ada', familyName: '' });
@@ -324,7 +324,7 @@ describe('users', () => {
   });
 });
 
-describe('groups', () => {
+describe('SCIM groups', () => {
   const newGroup = (displayName: string, ids: string[] = []) => ({
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'],
     displayName,
@@ -401,7 +401,7 @@ describe('groups', () => {
     expect((await api.get(dashboards, session)).status).toBe(200);
   });
 
-  test('does not remove a role from members of the organization with other addresses', async () => {
+  test('does not remove a role from members with email addresses outside the domain', async () => {
     const { id } = (await scim('POST', '/Groups', newGroup('Support'))).body;
     const path = `/api/organizations/${acme.organizationId}/roles/${id}/role_memberships/`;
     await api.send('POST', path, { key: acme.A.key, body: { user_uuid: acme.M.uuid } });
@@ -432,7 +432,7 @@ describe('groups', () => {
     expect(body).toMatchObject({ totalResults: 1, Resources: [{ displayName: 'Support', members: [] }] });
   });
 
-  test('returns 404 for roles of another organization', async () => {
+  test("returns 404 for another organization's roles", async () => {
     const other = await createActors(api.database);
     const roles = `/api/organizations/${other.organizationId}/roles/`;
     const theirs = (await api.send('POST', roles, { key: other.A.key, body: { name: 'Theirs' } })).body.id;
@@ -442,11 +442,11 @@ describe('groups', () => {
   });
 });
 
-describe('the token of a SCIM client', () => {
+describe('the SCIM token of a domain', () => {
   const manage = (method: 'GET' | 'POST', rest = '', key = acme.A.key) =>
     api.send(method, `/api/organizations/${acme.organizationId}/domains/${domain.id}/scim/${rest}`, { key });
 
-  test('sso-171: must belong to the domain in the path, and all paths return 401 for other tokens', async () => {
+  test('sso-171: the SCIM token must belong to the domain in the path, and all paths return 401 for other tokens', async () => {
     const other = await createActors(api.database);
     const theirs = await setUpScim(api, other);
     for (const path of ['/Users', `/Users/${randomUUID()}`, '/Groups', '/ServiceProviderConfig', '/nothing']) {
@@ -460,7 +460,7 @@ describe('the token of a SCIM client', () => {
     expect(await scim('GET', '/Users', undefined, { id: 'nothing' })).toMatchObject(error(401));
   });
 
-  test('is shown once, and can be renewed and revoked', async () => {
+  test('shows the SCIM token once, and can renew and revoke it', async () => {
     expect(domain.token).toMatch(/^scim_[\w-]{40,}$/);
     expect((await manage('POST')).body).toEqual(expect.not.objectContaining({ scim_bearer_token: expect.anything() }));
     const renewed = (await manage('POST', 'regenerate/')).body.scim_bearer_token;
@@ -487,7 +487,7 @@ describe('the token of a SCIM client', () => {
     expect(JSON.stringify(history.body)).not.toContain('scim_u');
   });
 
-  test('cannot be seen or created by members', async () => {
+  test('members cannot see or create the SCIM token', async () => {
     for (const [method, rest] of [
       ['GET'],
       ['POST'],
@@ -499,7 +499,7 @@ describe('the token of a SCIM client', () => {
     }
   });
 
-  test('is required to turn SCIM on or off: changing `scim_enabled` of the domain returns 400', async () => {
+  test("SCIM is turned on or off only with its token: changing the domain's `scim_enabled` returns 400", async () => {
     const change = (scim_enabled: unknown) =>
       api.send('PATCH', `/api/organizations/${acme.organizationId}/domains/${domain.id}/`, {
         key: acme.W.key,
@@ -513,7 +513,7 @@ describe('the token of a SCIM client', () => {
     expect((await change(false)).status).toBe(200);
   });
 
-  test('stops working if the domain is no longer verified, is renamed, or loses the plan feature', async () => {
+  test('the SCIM token stops working if the domain is not verified anymore, is renamed, or loses the plan feature', async () => {
     const { sql } = api.database;
     const works = async () => (await scim('GET', '/Users')).status;
     const states: unknown[] = [];
@@ -546,7 +546,7 @@ describe('the token of a SCIM client', () => {
     expect([await works(), (await manage('GET')).body.scim_enabled]).toEqual([401, false]);
   });
 
-  test('cannot be created for a domain that is not verified, or without the plan feature', async () => {
+  test('rejects a SCIM token for an unverified domain, or without the plan feature', async () => {
     await api.database.sql.query('UPDATE organization_domain SET verified_at = NULL WHERE id = $1', [domain.id]);
     const unproved = await manage('POST', 'regenerate/');
     expect([unproved.status, unproved.body.code]).toEqual([400, 'verification_required']);
@@ -556,7 +556,7 @@ describe('the token of a SCIM client', () => {
     expect((await manage('POST', 'regenerate/')).status).toBe(402);
   });
 
-  test("the SCIM log contains the provider's requests with the reason of each rejection, but not successful reads", async () => {
+  test("the SCIM log contains the provider's requests and the reason for each rejection, but no successful reads", async () => {
     const { id } = await make('ada');
     await scim('GET', '/Users');
     await scim('GET', '/Users?filter=x');
@@ -593,7 +593,7 @@ test.each([
   expect(await scim('POST', path, {})).toMatchObject(error(405));
 });
 
-test('SCIM returns 429 with Retry-After for too many requests, and for too many wrong tokens from one address', async () => {
+test('SCIM returns 429 with Retry-After for too many requests, and for too many wrong tokens from one IP address', async () => {
   const limited = await startTestApi({ limits: { ...noLimits, requestsPerMinute: 3, wrongKeysPerMinute: 2 } });
   try {
     const of = await createActors(limited.database);
@@ -624,7 +624,7 @@ test('SCIM returns 429 with Retry-After for too many requests, and for too many 
   }
 });
 
-test('creates one user for two concurrent SCIM requests', async () => {
+test('two concurrent SCIM requests create only one user', async () => {
   const responses = await Promise.all([scim('POST', '/Users', newUser('ada')), scim('POST', '/Users', newUser('ada'))]);
   expect(responses.map(({ status }) => status).sort()).toEqual([201, 409]);
   expect((await scim('GET', '/Users')).body.totalResults).toBe(1);

@@ -101,7 +101,7 @@ describe('an unfinished sign-in', () => {
       },
     ],
   ];
-  it.each(changes)('cannot be completed after %s', async (_name, change) => {
+  it.each(changes)('an unfinished sign-in ends after %s', async (_name, change) => {
     const codes = await connectApp();
     const step = await half();
     expect(await change()).toMatchObject({ status: 200 });
@@ -109,7 +109,7 @@ describe('an unfinished sign-in', () => {
     expect(late).toMatchObject({ status: 400, body: { code: '2fa_expired' } });
   });
 
-  it('cannot use a pending address or an emailed link after the password was changed', async () => {
+  it('a password change invalidates a pending email address and an emailed link', async () => {
     const link = { kind: 'reset_password', userId: user.id } as const;
     const { secret: token } = await api.database.transaction((tx) => createOneTimeLink(tx, link));
     await api.database.sql.query(
@@ -136,7 +136,7 @@ describe('a trusted browser', () => {
     ],
     ['backup codes were renewed', () => own('POST', '/api/users/@me/two_factor_backup_codes/')],
   ];
-  it.each(changes)('requires the second factor again after %s', async (_name, change) => {
+  it.each(changes)('a trusted browser requires the second factor again after %s', async (_name, change) => {
     const [one] = [await addPasskey(), await addPasskey()];
     expect((await askForPasskeys(true)).status).toBe(200);
     const step = await half();
@@ -150,7 +150,7 @@ describe('a trusted browser', () => {
 });
 
 describe('a passkey without user verification', () => {
-  it('does not count as both factors, and another passkey does only with user verification', async () => {
+  it('a passkey without user verification does not count as both factors, unlike one with user verification', async () => {
     const [one, two] = [await addPasskey(), await addPasskey()];
     await askForPasskeys(true);
     for (const { passkey } of [one, two]) {
@@ -164,14 +164,14 @@ describe('a passkey without user verification', () => {
     }
   });
 
-  it('counts as the second factor after a password', async () => {
+  it('a passkey without user verification counts as the second factor after a password', async () => {
     const { passkey } = await addPasskey();
     await askForPasskeys(true);
     const { options, response } = await showPasskey(passkey, await half(), { isVerified: false });
     expect([options.userVerification, response.status]).toEqual(['preferred', 200]);
   });
 
-  it('does not become the second factor of the session that it started', async () => {
+  it('a passkey does not become the second factor of the session that it started', async () => {
     const added = await addPasskey();
     session = cookieOf(await enterBy(added, { isVerified: false }), 'session');
     await api.database.sql.query('UPDATE organization SET enforce_2fa = true WHERE id = $1', [tenant.organizationId]);
@@ -183,12 +183,12 @@ describe('a passkey without user verification', () => {
   });
 });
 
-describe('a passkey used in a frame of another site', () => {
+describe("a passkey used in another site's frame", () => {
   it.each([
     ['crossOrigin is true', { crossOrigin: true }],
     ['topOrigin is another site', { topOrigin: 'https://evil.example' }],
     ['both are set', { crossOrigin: true, topOrigin: 'https://evil.example' }],
-  ])('cannot be registered or used when %s', async (_name, odd) => {
+  ])('rejects registration and sign-in when %s', async (_name, odd) => {
     expect(await addPasskey(odd)).toMatchObject({ status: 400, body: { code: '2fa_invalid_passkey' } });
     const added = await addPasskey();
     expect(await enterBy(added, odd)).toMatchObject({ status: 400, body: { code: '2fa_invalid_passkey' } });

@@ -146,14 +146,14 @@ it('converts names from identity providers to one line without links', async () 
   }
 });
 
-it('rejects a link in the message of an invite, and quotes the message', async () => {
+it("rejects a link in an invite's message, and quotes the message in the email", async () => {
   const refused = await invite({ message: 'Hello\nhttps://evil.example' });
   expect(refused).toMatchObject({ status: 400, body: { attr: 'message', code: 'invalid_input' } });
   const { target_email } = await invite({ message: 'Hello\r\nYour account is locked.' });
   expect(mailsTo(target_email)[0]?.replaceAll('\r', '')).toContain('> Hello\n> Your account is locked.');
 });
 
-it("sends no user's name to an address that anyone could have entered", async () => {
+it("omits users' names from emails to an address that anyone could have entered", async () => {
   await send('PATCH', '/api/users/@me/', { first_name: 'Mallory', last_name: 'Mallory' });
   const wanted = `victim-${tenant.userId}@example.com`;
   expect((await send('PATCH', '/api/users/@me/', { email: wanted })).status).toBe(200);
@@ -165,7 +165,7 @@ it("sends no user's name to an address that anyone could have entered", async ()
   expect(mails.join()).not.toContain('Mallory');
 });
 
-it('names the inviter by a verified address, or not at all', async () => {
+it('names the inviter only by a verified email address', async () => {
   const { target_email } = await invite();
   await api.database.sql.query('UPDATE "user" SET is_email_verified = true WHERE id = $1', [tenant.userId]);
   await invite();
@@ -177,7 +177,7 @@ it('names the inviter by a verified address, or not at all', async () => {
   expect(after).toContain(`${email} invited you to join `);
 });
 
-it('describes an unknown browser in an email by its kind, not by the user agent that it sent', async () => {
+it('describes an unknown browser by its type, because a client can send any user agent', async () => {
   const user = await createUser(api.database.sql, { email: `browses-${tenant.userId}@example.com` });
   await signInAs(api, user.id);
   const link = { kind: 'sign_in', userId: user.id } as const;

@@ -75,7 +75,7 @@ describe('resetting a forgotten password', () => {
     expect([user.email, unknown, shutOut.email].map((email) => mailsTo(email).length)).toEqual([1, 0, 0]);
   });
 
-  test('signin-032: works once with the link, only for its user, and viewing the link does not invalidate it', async () => {
+  test('signin-032: a reset link works only once and only for its user, and viewing it does not invalidate it', async () => {
     const { token } = await askForLink();
     expect(await look(token)).toMatchObject({ status: 200, body: {} });
     expect((await look(token)).headers.get('referrer-policy')).toBe('no-referrer');
@@ -89,7 +89,7 @@ describe('resetting a forgotten password', () => {
     expect((await post('/api/login/', { email: user.email, password })).status).toBe(200);
   });
 
-  test('signin-032: rejects a link that is older than a day or than another link, and a sign-in link', async () => {
+  test('signin-032: rejects a sign-in link, a link older than a day, and a link that a newer one has replaced', async () => {
     const [old, newer] = [await askForLink(), await askForLink()];
     expect(await look(old.token)).toMatchObject(invalid);
     await api.database.sql.query("UPDATE one_time_link SET expires_at = expires_at - interval '1 day'");
@@ -108,7 +108,7 @@ describe('resetting a forgotten password', () => {
     expect((await reset(token)).status).toBe(200);
   });
 
-  test('signin-033: ends all sessions, and does not sign the user in', async () => {
+  test('signin-033: a reset ends all sessions, and does not sign the user in', async () => {
     const key = await signInAs(api, tenant.userId);
     const response = await reset((await askForLink()).token);
     expect([response.status, response.headers.get('set-cookie')]).toEqual([200, null]);
@@ -124,7 +124,7 @@ describe('resetting a forgotten password', () => {
     expect(body).not.toContain('evil');
   });
 
-  test('signin-048: sends at most six emails a day to one address, whether it is known or not', async () => {
+  test('signin-048: sends at most six emails a day to one email address, whether or not it has an account', async () => {
     for (const email of [user.email, `${randomUUID()}@example.com`]) {
       const statuses: number[] = [];
       for (let count = 0; count < 7; count += 1) {
@@ -136,7 +136,7 @@ describe('resetting a forgotten password', () => {
     await api.mailsSent();
   });
 
-  test('signin-048: allows twenty requests per hour from one address', async () => {
+  test('signin-048: allows twenty requests per hour from one IP address', async () => {
     const from = { 'x-forwarded-for': '203.0.113.1' };
     const ask = async () => (await post('/api/reset/', { email: `${randomUUID()}@example.com` }, from)).status;
     for (let count = 0; count < 20; count += 1) expect(await ask()).toBe(204);
@@ -168,7 +168,7 @@ describe('accepting an invite', () => {
     expect((await post('/api/login/', { email, password })).status).toBe(200);
   });
 
-  test('signin-035: with a passkey to be registered, signs the new user in without a password and without a key', async () => {
+  test('signin-035: with a passkey, signs the new user in with neither a password nor a key', async () => {
     const { path, token, email } = await invite();
     expect((await post(path, { token, with_passkey: true }, { origin: 'https://evil.example' })).status).toBe(403);
     const response = await post(path, { token, with_passkey: true });
@@ -179,7 +179,7 @@ describe('accepting an invite', () => {
     expect((await post(path, { token, with_passkey: true })).status).toBe(404);
   });
 
-  test('signin-035: with a weak password or from another site, fails without invalidating the invite', async () => {
+  test('signin-035: a weak password, or a request from another site, does not invalidate the invite', async () => {
     const { path, token } = await invite();
     expect(await post(path, { token, password: 'password1' })).toMatchObject({
       status: 400,
@@ -190,7 +190,7 @@ describe('accepting an invite', () => {
     expect((await post(path, { token, password })).status).toBe(201);
   });
 
-  test('signin-035: requires users with an account to sign in first', async () => {
+  test('signin-035: users with an account must sign in first', async () => {
     const email = `${randomUUID()}@example.com`;
     const person = await createUser(api.database.sql, { email, isEmailVerified: true });
     const { path, id, token } = await invite(person.email);
@@ -201,7 +201,7 @@ describe('accepting an invite', () => {
     expect((await accept(await signInAs(api, person.id))).status).toBe(201);
   });
 
-  test('fails with a password if CONSOLE=off, and keeps the invite', async () => {
+  test('rejects a password and keeps the invite if CONSOLE=off', async () => {
     const off = await startTestApi({ withSignIn: false });
     try {
       const owner = await createTestTenant(off.database);

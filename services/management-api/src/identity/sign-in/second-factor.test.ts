@@ -125,7 +125,7 @@ test('emails the user about a sign-in from an unknown browser, except for the fi
 });
 
 describe('an authenticator app', () => {
-  test('signin-016, signin-023: lets a password only start a sign-in, which gives no access', async () => {
+  test('signin-016, signin-023: a password only starts a sign-in, which does not give access', async () => {
     const other = cookieOf(await login(), 'session');
     const { secret } = await connectApp();
     expect((await own('GET', '/api/users/@me/', undefined, other)).status).toBe(401);
@@ -156,7 +156,7 @@ describe('an authenticator app', () => {
     });
   });
 
-  test('signin-016: must complete a sign-in within ten minutes', async () => {
+  test('signin-016: a sign-in must be completed within ten minutes', async () => {
     const { secret } = await connectApp();
     const step = await half();
     await api.database.sql.query("UPDATE sign_in_step SET expires_at = now() - interval '1 second'");
@@ -178,7 +178,7 @@ describe('an authenticator app', () => {
     expect(response.status).toBe(expected);
   });
 
-  test('signin-018: can use a code once, even in two concurrent requests', async () => {
+  test('signin-018: accepts a code only once, even in two concurrent requests', async () => {
     const { secret } = await connectApp();
     const steps = [await half(), await half()];
     const code = totp(secret);
@@ -194,7 +194,7 @@ describe('an authenticator app', () => {
     expect(response).toMatchObject({ status: 400, body: { code: '2fa_invalid', attr: 'token' } });
   });
 
-  test('signin-019: cannot sign in after six wrong codes, even with the right code in a new sign-in', async () => {
+  test('signin-019: after six wrong codes, rejects even the right code in a new sign-in', async () => {
     const { secret } = await connectApp();
     const step = await half();
     for (let count = 0; count < 6; count += 1) {
@@ -208,7 +208,7 @@ describe('an authenticator app', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  test('signin-022: is stored, encrypted, only after a correct code, and its secret is never shown again', async () => {
+  test("signin-022: stores the app's secret encrypted after a correct code, and never shows it again", async () => {
     const start = await own('GET', '/api/users/@me/two_factor_start_setup/');
     expect(start.body.uri).toContain(`secret=${start.body.secret}`);
     const steps = await api.database.sql.query('SELECT data FROM sign_in_step WHERE user_id = $1', [user.id]);
@@ -235,7 +235,7 @@ describe('an authenticator app', () => {
     for (const hidden of [secret, ...codes]) expect(text).not.toContain(hidden);
   });
 
-  test('signin-022: can be connected only after confirming a session older than two hours, and not with a key', async () => {
+  test('signin-022: a session older than two hours must be confirmed to connect an app, and a key cannot connect one', async () => {
     await api.database.sql.query("UPDATE session SET signed_in_at = now() - interval '3 hours' WHERE user_id = $1", [
       user.id,
     ]);
@@ -247,7 +247,7 @@ describe('an authenticator app', () => {
     expect(key.status).toBe(403);
   });
 
-  test('can be disconnected, which notifies the user by email and keeps other sessions', async () => {
+  test('disconnecting the app notifies the user by email, and keeps other sessions', async () => {
     const { secret } = await connectApp();
     const other = cookieOf(await post('/api/login/token/', { token: totp(secret) }, await half()), 'session');
     expect((await own('POST', '/api/users/@me/two_factor_disable/')).status).toBe(200);
@@ -260,7 +260,7 @@ describe('an authenticator app', () => {
     });
   });
 
-  test("is not required for a sign-in with an operator's link", async () => {
+  test("a sign-in with an operator's link does not require a code", async () => {
     await connectApp();
     const link = { kind: 'sign_in', userId: user.id } as const;
     const { secret } = await api.database.transaction((tx) => createOneTimeLink(tx, link));
@@ -285,7 +285,7 @@ test('counts sign-in attempts by method and outcome', async () => {
 });
 
 describe('backup codes', () => {
-  test('signin-020: each code signs in once, in any spelling, and the user is notified', async () => {
+  test('signin-020: each backup code signs in once, even in upper case with spaces, and the user is notified', async () => {
     const { codes } = await connectApp();
     expect(codes).toHaveLength(10);
     const [code = ''] = codes;
@@ -301,7 +301,7 @@ describe('backup codes', () => {
     await waitForMail('A backup code was used');
   });
 
-  test('signin-020: can be replaced by users with a second factor, and the old codes become invalid', async () => {
+  test('signin-020: users with a second factor can replace their backup codes, which invalidates the old ones', async () => {
     const none = await own('POST', '/api/users/@me/two_factor_backup_codes/');
     expect(none).toMatchObject({ status: 400, body: { code: '2fa_not_enabled' } });
     const { codes } = await connectApp();
@@ -320,7 +320,7 @@ describe('a remembered browser', () => {
     return cookieOf(await post('/api/login/token/', { token: codes[0], remember: true }, await half()), 'device');
   }
 
-  test('signin-021: skips the second factor, unlike other browsers and other users', async () => {
+  test('signin-021: a remembered browser skips the second factor, unlike other browsers and other users', async () => {
     const device = await remember();
     expect((await login(device)).status).toBe(200);
     expect((await login()).status).toBe(401);
@@ -328,7 +328,7 @@ describe('a remembered browser', () => {
     expect((await login(device)).status).toBe(401);
   });
 
-  it('signin-021: stays known for 30 days after a sign-in, and skips the second factor for 30 days after its use', async () => {
+  it('signin-021: remembers a browser for 30 days after a sign-in, and skips its second factor for 30 days after use', async () => {
     const device = await remember();
     const { sql } = api.database;
     await sql.query(
@@ -343,7 +343,7 @@ describe('a remembered browser', () => {
     expect((await login(device)).status).toBe(401);
   });
 
-  test('signin-021: is no longer recognized after the password changes, or after the factor is turned off and on', async () => {
+  test('signin-021: a remembered browser requires the second factor again after it was turned off and on', async () => {
     const device = await remember();
     const key = cookieOf(await login(device), 'session');
     expect((await own('POST', '/api/users/@me/two_factor_disable/', undefined, key)).status).toBe(200);
@@ -357,7 +357,7 @@ describe('an organization that requires a second factor', () => {
   const demand = (enforce: boolean) =>
     api.database.sql.query('UPDATE organization SET enforce_2fa = $2 WHERE id = $1', [tenant.organizationId, enforce]);
 
-  test('signin-024: lets a session without a second factor only set one up, and does not restrict keys', async () => {
+  test('signin-024: a session without a second factor can only set one up, and keys are not restricted', async () => {
     await demand(true);
     const path = `/api/projects/${tenant.projectId}/`;
     expect(await own('GET', path)).toMatchObject({ status: 403, body: { code: 'two_factor_setup_required' } });
@@ -376,7 +376,7 @@ describe('an organization that requires a second factor', () => {
     expect((await own('GET', path, undefined, unshown)).status).toBe(200);
   });
 
-  test('signin-025: does not let a member remove the last factor', async () => {
+  test('signin-025: a member cannot remove the last factor', async () => {
     await connectApp();
     await demand(true);
     expect(await own('POST', '/api/users/@me/two_factor_disable/')).toMatchObject({
@@ -387,7 +387,7 @@ describe('an organization that requires a second factor', () => {
   });
 });
 
-describe('confirming a session', () => {
+describe('confirming a session of a user with a second factor', () => {
   test('signin-041: requires the second factor in addition to the password', async () => {
     const { secret } = await connectApp();
     const confirm = (body: object) => own('POST', '/api/reauthenticate/', body);
@@ -418,7 +418,7 @@ describe('passkeys', () => {
     return post('/api/webauthn/login/complete/', { credential: passkey.respond(options, odd) }, step);
   }
 
-  test('signin-026: can be registered in a session, listed and renamed, and signs in without a password', async () => {
+  test('signin-026: a session can register, list and rename passkeys, and a passkey signs in without a password', async () => {
     const { passkey, handle, response } = await register();
     expect(response).toMatchObject({
       status: 201,
@@ -438,7 +438,7 @@ describe('passkeys', () => {
   test.each([
     ['signin-026: a passkey of another page', { origin: 'https://evil.example' }],
     ['signin-026: a passkey for another installation', { rpId: 'evil.example' }],
-  ])('%s: are rejected at registration and sign-in', async (_case, odd) => {
+  ])('%s: is rejected at registration and sign-in', async (_case, odd) => {
     expect((await register(odd)).response).toMatchObject({ status: 400, body: { code: '2fa_invalid_passkey' } });
     const { passkey, handle } = await register();
     expect(await enter(passkey, { userHandle: handle, ...odd })).toMatchObject({
@@ -447,7 +447,7 @@ describe('passkeys', () => {
     });
   });
 
-  test('signin-026: can use a challenge once, within five minutes', async () => {
+  test('signin-026: accepts the response to a challenge only once', async () => {
     const { passkey, handle } = await register();
     const { options, step } = await question();
     const credential = passkey.respond(options, { userHandle: handle });
@@ -458,14 +458,14 @@ describe('passkeys', () => {
     expect(await own('POST', '/api/webauthn/register/complete/', { credential })).toMatchObject(expired);
   });
 
-  test('signin-026: are rejected with the user handle of another user, and without one', async () => {
+  test('signin-026: rejects a passkey without a user handle, or with the user handle of another user', async () => {
     const { passkey } = await register();
     for (const userHandle of [Buffer.alloc(16).toString('base64url'), null]) {
       expect((await enter(passkey, { userHandle })).status).toBe(400);
     }
   });
 
-  test('signin-027: require the second factor if they did not verify the user', async () => {
+  test('signin-027: requires the second factor if the passkey did not verify the user', async () => {
     const { passkey, handle } = await register();
     const odd = { userHandle: handle, isVerified: false };
     expect((await enter(passkey, odd)).status).toBe(200);
@@ -478,7 +478,7 @@ describe('passkeys', () => {
     expect((await enter(passkey, { userHandle: handle })).status).toBe(200);
   });
 
-  test('signin-028: are rejected with an email to the user if their counter does not increase, unless it is always 0', async () => {
+  test('signin-028: rejects a passkey whose counter does not increase and emails the user, unless it is always 0', async () => {
     const { passkey, handle } = await register();
     for (const [counter, expected] of [
       [0, 200],
@@ -494,7 +494,7 @@ describe('passkeys', () => {
     await waitForMail('A passkey was rejected');
   });
 
-  test('are required after the password if the user turns this on', async () => {
+  test('requires a passkey after the password if the user turns this on', async () => {
     const { passkey } = await register();
     expect((await login()).status).toBe(200);
     const wanted = { passkeys_enabled_for_2fa: true };
@@ -512,7 +512,7 @@ describe('passkeys', () => {
     });
   });
 
-  test('cannot be required by a user without a passkey, or turned off if an organization requires a second factor', async () => {
+  test('passkeys cannot be required without a passkey, or turned off if an organization requires a second factor', async () => {
     const wanted = { passkeys_enabled_for_2fa: true };
     expect(await own('PATCH', '/api/users/@me/', wanted)).toMatchObject({
       status: 400,
@@ -527,7 +527,7 @@ describe('passkeys', () => {
     expect((await status()).has_passkeys).toBe(true);
   });
 
-  test('signin-030: can be removed with a notice to the user, except for the last sign-in method', async () => {
+  test('signin-030: notifies the user about a removed passkey, and keeps the last sign-in method', async () => {
     const [one, two] = [await register(), await register()];
     await api.database.sql.query('DELETE FROM user_password WHERE user_id = $1', [user.id]);
     const remove = ({ response }: typeof one) => own('DELETE', `/api/webauthn/credentials/${response.body.id}/`);
@@ -539,7 +539,7 @@ describe('passkeys', () => {
     expect((await enter(one.passkey, { userHandle: one.handle })).status).toBe(400);
   });
 
-  test('signin-042: confirm a session of their own user, but not of another user', async () => {
+  test('signin-042: a passkey confirms a session of its own user, but not of another user', async () => {
     const { passkey, handle } = await register();
     const { options, step } = await question();
     const credential = passkey.respond(options, { userHandle: handle });

@@ -78,7 +78,7 @@ describe('signing in with a password', () => {
     expect(await me(sessionIn(again))).toMatchObject({ status: 200, body: { email, has_password: true } });
   });
 
-  test('updates last_login', async () => {
+  test("updates the user's last_login", async () => {
     const path = `/api/organizations/${tenant.organizationId}/members/`;
     expect((await api.get(path, tenant.personalApiKey)).body.results[0].last_login).toBeNull();
     await login();
@@ -94,7 +94,7 @@ describe('signing in with a password', () => {
     expect(await login()).toMatchObject(wrong);
   });
 
-  test('signin-003: accepts the address in any case and with surrounding spaces, but not with a lookalike character', async () => {
+  test('signin-003: accepts the email address in any case and with spaces, but not with a look-alike character', async () => {
     const kate = await createUser(api.database.sql, { email: `kate-${randomUUID()}@example.com` });
     const hash = await createPasswords({ cost: 4 }).hash(password);
     await api.database.transaction((tx) => changePassword(tx, { ...kate, password_hash: null }, { hash, actor: null }));
@@ -109,13 +109,13 @@ describe('signing in with a password', () => {
     expect(await login(body)).toMatchObject({ status: 400, body: { code: 'required', attr } });
   });
 
-  test('signin-006: treats NFC and NFD of a text as the same password, and surrounding spaces as part of it', async () => {
+  test('signin-006: treats a password in NFC and NFD as equal, and includes spaces around it', async () => {
     await setPassword(' Gr\u00fc\u00dfe aus K\u00f6ln ');
     expect((await login({ email, password: ' Gr\u00fc\u00dfe aus K\u00f6ln '.normalize('NFD') })).status).toBe(200);
     expect(await login({ email, password: 'Gr\u00fc\u00dfe aus K\u00f6ln' })).toMatchObject(wrong);
   });
 
-  test.each(['password', 'email'])('signin-007: rejects a %s of a megabyte immediately', async (field) => {
+  test.each(['password', 'email'])('signin-007: rejects a %s of one megabyte immediately', async (field) => {
     const response = await login({ email, password, [field]: 'x'.repeat(1024 * 1024) });
     expect(response).toMatchObject({ status: 413, body: { code: 'request_too_large' } });
   });
@@ -129,7 +129,7 @@ describe('signing in with a password', () => {
     expect((await login()).status).toBe(200);
   });
 
-  test('signin-010: returns the same sign-in methods for an address without an account', async () => {
+  test('signin-010: returns the same sign-in methods for an email address without an account', async () => {
     const known = await post('/api/login/precheck/', { email });
     const unknown = await post('/api/login/precheck/', { email: 'nobody@example.com' });
     expect(known).toMatchObject({
@@ -153,7 +153,7 @@ describe('the session cookie with and without TLS', () => {
     ['https://analytics.example', /^__Host-millrace_session=[\w-]{43}; .*; Secure$/],
     ['https://example.com/analytics/', /^__Host-millrace_session_analytics=[\w-]{43}; Path=\/; .*; Secure$/],
     ['http://[::1]:8010', /^millrace_session=[^;]+; [^S]*SameSite=Lax$/],
-  ])('at %s', async (publicUrl, expected) => {
+  ])('sets the cookie for %s', async (publicUrl, expected) => {
     const served = await startTestApi({ publicUrl });
     try {
       const { userId } = await createTestTenant(served.database);
@@ -166,7 +166,7 @@ describe('the session cookie with and without TLS', () => {
     }
   });
 
-  test('is not set for sign-in without TLS on a host other than localhost, which returns 400 with the reason', async () => {
+  test('sign-in without TLS on a host other than localhost returns 400 with the reason, and sets no cookie', async () => {
     const served = await startTestApi({ publicUrl: 'http://analytics.example' });
     const response = await served.send('POST', '/api/login/', { body: { email, password } });
     await served.stop();
@@ -174,7 +174,7 @@ describe('the session cookie with and without TLS', () => {
   });
 });
 
-describe('a session', () => {
+describe('a browser session', () => {
   test.each([
     ['without an origin', {}, 403],
     ['from another origin', { origin: 'https://evil.example' }, 403],
@@ -216,7 +216,7 @@ describe('a session', () => {
     },
   );
 
-  test('signin-013: is ignored if the header contains a key, whose scopes apply', async () => {
+  test('signin-013: a session is ignored if the request contains a key, whose scopes apply', async () => {
     const cookie = await signedIn();
     const send = (authorization: string) => api.send('GET', '/api/users/@me/', { headers: { cookie, authorization } });
     expect((await send(`Bearer ${tenant.personalApiKey}`)).body.sensitive_session_expires_at).toBeNull();
@@ -224,7 +224,7 @@ describe('a session', () => {
   });
 
   test.each(['/api/logout/', '/api/logout', '/logout'])(
-    'signin-015: ends on the server when the user signs out at %s',
+    'signin-015: a session ends on the server when the user signs out at %s',
     async (path) => {
       const key = await signedIn();
       const response = await api.send('POST', path, { key });
@@ -236,7 +236,7 @@ describe('a session', () => {
     },
   );
 
-  test('signin-015: does not end with a GET of the sign-out path or a request from another site', async () => {
+  test('signin-015: a GET of the sign-out path or a sign-out request from another site does not end the session', async () => {
     const key = await signedIn();
     expect((await api.get('/api/logout/', key)).status).toBe(405);
     const foreign = { cookie: key, origin: 'https://evil.example' };
@@ -244,7 +244,7 @@ describe('a session', () => {
     expect((await me(key)).status).toBe(200);
   });
 
-  test('signin-041: requires a sign-in within the last two hours, or a confirmation, for sensitive actions', async () => {
+  test('signin-041: sensitive actions require a sign-in or a confirmation within the last two hours', async () => {
     const key = await signedIn();
     const create = (as: string) =>
       api.send('POST', '/api/personal_api_keys/', { key: as, body: { label: 'Mine', scopes: ['*'] } });
@@ -261,7 +261,7 @@ describe('a session', () => {
     expect((await create(renewed)).status).toBe(201);
   });
 
-  test('signin-041: requires no confirmation for other actions, and neither do keys', async () => {
+  test('signin-041: requires no confirmation for other actions, and none for keys', async () => {
     const key = await signedIn();
     await shift('signed_in_at', '3 hours');
     const patch = (as: string, body: object) => api.send('PATCH', '/api/users/@me/', { key: as, body });
@@ -270,7 +270,7 @@ describe('a session', () => {
     expect((await patch(tenant.personalApiKey, { first_name: 'Ada' })).status).toBe(200);
   });
 
-  test('signin-043: is listed only for its user and without its secret, and updates its last use every five minutes', async () => {
+  test('signin-043: a session is listed only for its user, without its secret, and updates its last use every five minutes', async () => {
     const [first, key] = [await signedIn(), await signedIn()];
     await shift('last_seen_at', '10 minutes');
     const stored = () => api.database.prisma.session.findMany({ where: { user_id: tenant.userId } });
@@ -297,7 +297,7 @@ describe('a session', () => {
     expect((await me(first)).status).toBe(200);
   });
 
-  test('signin-044: is rejected as soon as it is ended, alone or together with all other sessions', async () => {
+  test('signin-044: rejects a session as soon as the user has ended it, alone or together with all other sessions', async () => {
     const [one, two, three] = [await signedIn(), await signedIn(), await signedIn()];
     const { body } = await api.get('/api/users/@me/login_sessions/', one);
     const current = (await api.get('/api/users/@me/login_sessions/', two)).body[0].id;
@@ -310,7 +310,7 @@ describe('a session', () => {
     expect((await me(one)).status).toBe(200);
   });
 
-  test('signin-045: ends permanently when the user is deactivated, and loses access when the user is removed from the organization', async () => {
+  test('signin-045: a session ends permanently when the user is deactivated, and loses access with the membership', async () => {
     const key = await signedIn();
     await api.database.prisma.membership.deleteMany({ where: { user_id: tenant.userId } });
     expect((await api.get(`/api/projects/${tenant.projectId}/`, key)).status).toBe(404);
@@ -322,13 +322,13 @@ describe('a session', () => {
   test.each([
     ['72 hours without use', 'last_seen_at', '72 hours'],
     ['14 days', 'expires_at', '14 days'],
-  ])('signin-046: ends after %s', async (_what, column, interval) => {
+  ])('signin-046: a session ends after %s', async (_what, column, interval) => {
     const key = await signedIn();
     await shift(column, interval);
     expect(await me(key)).toMatchObject(ended);
   });
 
-  test('signin-049: can create a key with the chosen scopes, which has no `@current`', async () => {
+  test('signin-049: a session can create a key with the chosen scopes, but has no `@current` key', async () => {
     const key = await signedIn();
     const body = { label: 'Small', scopes: ['event:read'], scoped_teams: [tenant.environmentId] };
     const made = await api.send('POST', '/api/personal_api_keys/', { key, body });
@@ -338,7 +338,7 @@ describe('a session', () => {
     expect((await api.send('PATCH', path, { key, body: { scopes: ['*'] } })).body.scopes).toEqual(['*']);
   });
 
-  test.each(['GET', 'POST'] as const)('cannot be listed or ended with a key: %s', async (method) => {
+  test.each(['GET', 'POST'] as const)('an API key cannot list or end sessions: %s', async (method) => {
     const path = `/api/users/@me/login_sessions/${method === 'POST' ? 'revoke_others/' : ''}`;
     expect((await api.send(method, path, { key: tenant.personalApiKey })).status).toBe(403);
   });
@@ -348,13 +348,13 @@ describe('setting a new password', () => {
   const change = (key: string, body: object) => api.send('PATCH', '/api/users/@me/', { key, body });
   const next = 'four unrelated words here';
 
-  test('signin-039: is impossible with a key', async () => {
+  test('signin-039: a key cannot set a new password', async () => {
     const response = await change(tenant.personalApiKey, { current_password: password, password: next });
     expect(response.status).toBe(403);
     expect((await login()).status).toBe(200);
   });
 
-  test('signin-040: requires the right current password', async () => {
+  test('signin-040: requires the correct current password', async () => {
     const key = await signedIn();
     const refused = (code: string) => ({ status: 400, body: { code, attr: 'current_password' } });
     expect(await change(key, { password: next })).toMatchObject(refused('required'));
@@ -363,7 +363,7 @@ describe('setting a new password', () => {
     );
   });
 
-  test('ends all other sessions, keeps the current one, and is recorded without the password', async () => {
+  test('a new password ends all other sessions, keeps the current one, and is recorded without the password', async () => {
     const [other, key] = [await signedIn(), await signedIn()];
     expect((await change(key, { password: next, current_password: password })).status).toBe(200);
     expect(await me(other)).toMatchObject(ended);
@@ -396,7 +396,7 @@ describe('setting a new password', () => {
     expect(response).toMatchObject({ status: 400, body: { code: 'null_characters_not_allowed' } });
   });
 
-  test("signin-009: rejects the user's own address and name as weak passwords", async () => {
+  test("signin-009: rejects the user's own email address and name as weak passwords", async () => {
     const key = await signedIn();
     for (const own of [email, `${email.split('@')[0]}1`]) {
       const { status, body } = await change(key, { current_password: password, password: own });
@@ -418,7 +418,7 @@ describe('a sign-in link', () => {
     api.database.transaction((tx) => createOneTimeLink(tx, { kind: 'sign_in', userId }));
   const invalid = { status: 400, body: { type: 'validation_error', code: 'invalid_token', attr: 'secret' } };
 
-  test('signs in once, and viewing it does not invalidate it', async () => {
+  test('a sign-in link signs in once, and viewing it does not invalidate it', async () => {
     const { secret } = await make();
     for (let times = 0; times < 2; times += 1) {
       expect(await post('/api/console_link/look/', { secret })).toMatchObject({
@@ -433,13 +433,13 @@ describe('a sign-in link', () => {
     expect(await post('/api/console_link/look/', { secret })).toMatchObject(invalid);
   });
 
-  test('signs in only one of several concurrent requests', async () => {
+  test('a sign-in link signs in only one of several concurrent requests', async () => {
     const { secret } = await make();
     const responses = await Promise.all([1, 2, 3].map(() => post('/api/console_link/', { secret })));
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
   });
 
-  test('is invalid after a newer link was created, after its expiry, and after the deactivation of its user', async () => {
+  test('rejects a sign-in link after its expiry, after a newer link was created, or after its user was deactivated', async () => {
     const old = await make();
     const { secret } = await make();
     expect(await post('/api/console_link/', { secret: old.secret })).toMatchObject(invalid);
@@ -450,7 +450,7 @@ describe('a sign-in link', () => {
     expect(await post('/api/console_link/', { secret })).toMatchObject(invalid);
   });
 
-  test('lets the user set a new password without the current one', async () => {
+  test('a sign-in link allows the user to set a new password without the current one', async () => {
     const key = sessionIn(await post('/api/console_link/', { secret: (await make()).secret }));
     const next = 'four unrelated words here';
     const response = await api.send('PATCH', '/api/users/@me/', { key, body: { password: next } });
@@ -459,7 +459,7 @@ describe('a sign-in link', () => {
   });
 });
 
-describe('the first owner', () => {
+describe('the first owner of an installation', () => {
   const owner = {
     email: 'First@Example.com',
     first_name: 'Ada',
@@ -467,7 +467,7 @@ describe('the first owner', () => {
     organization_name: 'Acme',
   };
 
-  test('is created through a link that works once, gets an organization and a project, and is signed in', async () => {
+  test('the first owner is created through a link that works once, gets an organization and a project, and is signed in', async () => {
     const fresh = await startTestApi();
     try {
       const { secret } = await fresh.database.transaction((tx) =>
@@ -493,7 +493,7 @@ describe('the first owner', () => {
     }
   });
 
-  test('cannot be created if an organization was created in the meantime', async () => {
+  test('rejects a link for the first owner if an organization was created after the link', async () => {
     const { secret } = await api.database.transaction((tx) =>
       createOneTimeLink(tx, { kind: 'first_owner', userId: null }),
     );
@@ -524,7 +524,7 @@ describe('limits on failed sign-ins', () => {
   const attempt = (text: string, client: string, who = address) =>
     served.send('POST', '/api/login/', { body: { email: who, password: text }, headers: from(client) });
 
-  test('signin-004, signin-048: reject even the right password from an address after too many failures, with Retry-After', async () => {
+  test('signin-004, signin-048: after too many failures from an IP address, rejects the right password with Retry-After', async () => {
     for (let count = 0; count < 5; count += 1) expect((await attempt(password, '192.0.2.1')).status).toBe(200);
     for (let count = 0; count < 3; count += 1) {
       expect((await attempt('wrong', '192.0.2.1', `${count}@example.com`)).status).toBe(400);
@@ -538,7 +538,7 @@ describe('limits on failed sign-ins', () => {
     expect((await attempt(password, '192.0.2.2')).status).toBe(200);
   });
 
-  test('signin-004: count all addresses of an IPv6 /64 network together', async () => {
+  test('signin-004: counts all IP addresses of an IPv6 /64 network together', async () => {
     for (let count = 0; count < 3; count += 1) {
       expect((await attempt('wrong', `2001:db8:1:1::${count}`, `v6-${count}@example.com`)).status).toBe(400);
     }
@@ -546,7 +546,7 @@ describe('limits on failed sign-ins', () => {
     expect((await attempt(password, '2001:db8:1:2::1')).status).toBe(200);
   });
 
-  test('signin-005, signin-048: slow an account down after failures from many addresses, whether it exists or not', async () => {
+  test('signin-005, signin-048: slows an account down after failures from many IP addresses, whether or not it exists', async () => {
     for (const who of [address, `unknown-${randomUUID()}@example.com`]) {
       for (let count = 0; count < 5; count += 1) {
         expect((await attempt('wrong', `198.51.100.${count}`, who)).status).toBe(400);
@@ -557,7 +557,7 @@ describe('limits on failed sign-ins', () => {
     }
   });
 
-  test('signin-005: exempt a known device of the owner until the password changes, but no device of another user', async () => {
+  test("signin-005: exempts the owner's known device until the password changes, but no device of another user", async () => {
     const device = (response: TestResponse) =>
       /millrace_device=[\w-]{43}/.exec(response.headers.get('set-cookie') ?? '')?.[0] ?? '';
     const signInWith = (client: string, cookie: string) =>
@@ -586,7 +586,7 @@ describe('limits on failed sign-ins', () => {
     ['/api/login/precheck/', { email: 'a@example.com' }],
     ['/api/console_link/look/', { secret: 'x' }],
     ['/api/console_link/', { secret: 'x' }],
-  ])('signin-048: restrict the requests to %s', async (path, body) => {
+  ])('signin-048: limits the requests to %s', async (path, body) => {
     const client = { headers: from(`192.0.2.${100 + path.length}`), body };
     const statuses: number[] = [];
     for (let count = 0; count < 3; count += 1) statuses.push((await served.send('POST', path, client)).status);
@@ -595,7 +595,7 @@ describe('limits on failed sign-ins', () => {
   });
 });
 
-test('signin-007: limits concurrent hashes and returns 429 beyond the limit, whether or not the account exists', async () => {
+test('signin-007: limits concurrent password hashes, and returns 429 beyond the limit even for unknown accounts', async () => {
   const passwords = createPasswords({ cost: 14, atOnce: 1, waiting: 2 });
   const outcomes = await Promise.allSettled(Array.from({ length: 50 }, () => passwords.compare('x', null)));
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);

@@ -8,7 +8,7 @@ const profile = {
   ...{ isEmailVerified: true, firstName: '', lastName: '' },
 };
 
-test('parses the stored state of a sign-in through every kind of provider, and a ticket', () => {
+test('parses the stored state of a sign-in through every kind of provider, and a SAML ticket', () => {
   expect(parsePendingSignIn(openId)).toEqual(openId);
   expect(parsePendingSignIn(saml)).toEqual(saml);
   expect(parsePendingSignIn({ ...saml, requestId: null, browser: null })).toMatchObject({ requestId: null });

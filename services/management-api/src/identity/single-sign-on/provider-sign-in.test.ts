@@ -122,7 +122,7 @@ async function linkAda(provider: OpenIdProvider): Promise<void> {
   await sql(`DELETE FROM membership WHERE user_id = (SELECT id FROM "user" WHERE email = 'ada@home.example')`);
 }
 
-describe('a sign-in through a provider', () => {
+describe('account and organization after a sign-in through a provider', () => {
   /**
    * Email addresses that the provider reports: in the linked account's domain, in another organization's domain, or in
    * a domain without an organization.
@@ -304,8 +304,8 @@ describe('a sign-in through a provider', () => {
   );
 });
 
-describe('a linked account', () => {
-  test('sso-381: does not accept an invite to another organization for an address that the provider has not verified', async () => {
+describe('an account that is linked to a provider', () => {
+  test("sso-381: does not accept another organization's invite for an email address that the provider has not verified", async () => {
     await signIn(gitlab, 'eve', verified('eve@home.example'));
     await inviteAdministrator(other, 'boss@other.example');
     expect(await signIn(gitlab, 'eve', unverified('boss@other.example'))).toBeNull();
@@ -313,7 +313,7 @@ describe('a linked account', () => {
     expect(await hasInvite('boss@other.example')).toBe(true);
   });
 
-  test('sso-382: accepts an invite for its own address whatever the provider reports', async () => {
+  test("sso-382: a linked account accepts an invite for its own email address, regardless of the provider's response", async () => {
     await linkAda(gitlab);
     await inviteAdministrator(home, 'ada@home.example');
     expect(await signIn(gitlab, 'u1', verified('ada@free.example'))).toBeNull();
@@ -324,13 +324,13 @@ describe('a linked account', () => {
     ['its own address', {}],
     ['its own address, while the provider reports another', verified('ada@free.example')],
     ['its own address, while the provider reports another unverified one', unverified('ada@free.example')],
-  ])('sso-383: cannot bypass the enforced provider of its domain: %s', async (_, claims) => {
+  ])('sso-383: a linked account cannot bypass the enforced provider of its domain: %s', async (_, claims) => {
     await linkAda(gitlab);
     await enforceSaml('home.example');
     expect(await signIn(gitlab, 'u1', claims)).toBe('saml_sso_enforced');
   });
 
-  test('sso-384: keeps its address when the provider of its domain has not verified the new one', async () => {
+  test("sso-384: a linked account keeps its email address if its domain's provider has not verified the new one", async () => {
     await configureOwn(own);
     await linkAda(own);
     const browser = newBrowser();
@@ -340,7 +340,7 @@ describe('a linked account', () => {
     expect(await me(browser)).toMatchObject({ email: 'ada.king@home.example', is_email_verified: true });
   });
 
-  test('sso-385: cannot enter an organization through its own address until the address is verified', async () => {
+  test('sso-385: cannot join an organization through its own email address until the address is verified', async () => {
     await linkAda(gitlab);
     await sql(`UPDATE "user" SET is_email_verified = false WHERE email = 'ada@home.example'`);
     await inviteAdministrator(home, 'ada@home.example');
@@ -349,7 +349,7 @@ describe('a linked account', () => {
     expect(await hasInvite('ada@home.example')).toBe(true);
   });
 
-  test('sso-392: can sign in although the provider puts null characters into its claims, and keeps its address', async () => {
+  test("sso-392: signs in although the provider's claims contain null characters, and keeps its email address", async () => {
     await configureOwn(own);
     await linkAda(own);
     const claims = { email: 'x\0@home.example', email_verified: true, given_name: 'A\0' };
@@ -358,7 +358,7 @@ describe('a linked account', () => {
     expect(await me(browser)).toMatchObject({ email: 'ada@home.example' });
   });
 
-  test('sso-386: cannot confirm its session through a provider that its domain no longer accepts', async () => {
+  test('sso-386: an account cannot confirm its session through a provider that its domain no longer accepts', async () => {
     const browser = newBrowser();
     expect(await signIn(gitlab, 'u1', verified('ada@home.example'), { browser })).toBeNull();
     const confirm = () => signIn(gitlab, 'u1', {}, { browser, path: '/login/gitlab/?reauth=true' });
@@ -368,7 +368,7 @@ describe('a linked account', () => {
   });
 });
 
-describe('a provider that was replaced by one with another issuer', () => {
+describe('a provider replaced by one with another issuer', () => {
   test('sso-387: treats the same subject as a different user if the provider belongs to a domain', async () => {
     await configureOwn(own);
     await linkAda(own);
@@ -402,8 +402,8 @@ describe('a provider that was replaced by one with another issuer', () => {
   });
 });
 
-describe('the provider of a domain', () => {
-  test("sso-389: is not enforced until an administrator signs in through it instead of the installation's provider", async () => {
+describe("a domain's own provider", () => {
+  test("sso-389: enforcement waits until an administrator signs in through it (not the installation's provider)", async () => {
     await configureOwn(own);
     await sql(`UPDATE organization_domain SET sso_enforcement = 'oidc' WHERE id = $1`, [homeDomainId]);
     const state = async () =>
@@ -419,7 +419,7 @@ describe('the provider of a domain', () => {
     expect(await state()).toBe('active');
   });
 
-  test('sso-390: fails a test if it has not verified the address', async () => {
+  test('sso-390: a test fails if the provider has not verified the email address', async () => {
     await configureOwn(own);
     const key = await signInAs(api, home.userId);
     own.person = { subject: 'u1', claims: unverified('ada@home.example') };

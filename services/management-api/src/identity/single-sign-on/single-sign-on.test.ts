@@ -188,7 +188,7 @@ const login = (email: string) =>
   api.send('POST', '/api/login/', { body: { email, password: 'correct horse battery staple' } });
 
 describe('an installation-wide OpenID provider', () => {
-  test('sso-161: adds a user with an address in a domain that allows automatic joining to the organization', async () => {
+  test('sso-161: adds a user to the organization if the email address is in a domain that allows automatic joining', async () => {
     const { browser, end } = await byGitLab(verified(`ada@${domain.toUpperCase()}`));
     expect(end).toBe('/console/events');
     expect(await me(browser)).toMatchObject({
@@ -244,12 +244,12 @@ describe('an installation-wide OpenID provider', () => {
         api.database.transaction((tx) => setOrganizationPlan(tx, tenant.organizationId, { plan: 'free', actor: null })),
     ],
   ];
-  test.each(withoutJit)('sso-161: does not let users join automatically if that is %s', async (_, prepare) => {
+  test.each(withoutJit)('sso-161: users do not join automatically if automatic joining is %s', async (_, prepare) => {
     await prepare();
     expect((await byGitLab(verified(`ada@${domain}`))).end).toBe('/console/sign-in?error_code=jit_not_enabled');
   });
 
-  test('sso-168: does not let users join through a domain whose record has been missing for more than seven days', async () => {
+  test('sso-168: users do not join through a domain whose DNS record has been missing for more than seven days', async () => {
     await sql(`UPDATE organization_domain SET proof_missing_since = now() - interval '8 days' WHERE id = $1`, [
       domainId,
     ]);
@@ -257,7 +257,7 @@ describe('an installation-wide OpenID provider', () => {
     expect(end).toBe('/console/sign-in?error_code=no_new_organizations');
   });
 
-  test('sso-161: adds a user with an account at the next sign-in, and does not change the level of an existing member', async () => {
+  test("sso-161: adds a user with an account at the next sign-in, and keeps an existing member's level", async () => {
     const user = await createUser(api.database.sql, { email: `ada@${domain}`, isEmailVerified: true });
     await byGitLab(verified(user.email));
     expect(await level(user.email)).toBe(1);
@@ -287,7 +287,7 @@ describe('an installation-wide OpenID provider', () => {
     ).toHaveLength(1);
   });
 
-  test('sso-166: does not sign in a deactivated user, like any other provider', async () => {
+  test('sso-166: does not sign in a deactivated user', async () => {
     const user = await createUser(api.database.sql, { email: `ada@${domain}`, isEmailVerified: true });
     await setUserActive(api.database.sql, user.id, false);
     expect((await byGitLab(verified(user.email))).end).toBe('/console/sign-in?error_code=account_disabled');
@@ -319,7 +319,7 @@ describe('an installation-wide OpenID provider', () => {
     expect(await level(`ada@${domain}`)).toBe(1);
   });
 
-  test('sso-144: removes the credentials of an account with an unverified address', async () => {
+  test('sso-144: removes the credentials of an account with an unverified email address', async () => {
     const user = await createUser(api.database.sql, { email: `ada@${domain}` });
     await setPassword(user.id);
     const prepared = await signInAs(api, user.id);
@@ -329,27 +329,27 @@ describe('an installation-wide OpenID provider', () => {
     await isMailed(user.email, 'Your account was secured');
   });
 
-  test('sso-144: keeps the password of an account with a verified address, and notifies the user', async () => {
+  test('sso-144: keeps the password of an account with a verified email address, and notifies the user', async () => {
     await setPassword(tenant.userId);
     const { browser } = await byGitLab(verified(owner));
     expect(await me(browser)).toMatchObject({ email: owner, has_password: true, has_social_auth: true });
     await isMailed(owner, 'A sign-in method was added');
   });
 
-  test('requires the second factor of the account', async () => {
+  test("requires the account's own second factor", async () => {
     await sql(`INSERT INTO user_totp (user_id, secret, last_step) VALUES ($1, 'x', 0)`, [tenant.userId]);
     const { browser, end } = await byGitLab(verified(owner));
     expect(end).toBe('/console/sign-in?second_factor=1&next=%2Fconsole%2Fevents');
     expect(sessionOf(browser)).toBeUndefined();
   });
 
-  test('signin-024: signs in without a second factor that only an organization requires', async () => {
+  test('signin-024: signs in without a second factor if only an organization requires one', async () => {
     await sql('UPDATE organization SET enforce_2fa = true WHERE id = $1', [tenant.organizationId]);
     const { browser } = await byGitLab(verified(owner));
     expect((await api.get(`/api/organizations/${tenant.organizationId}/`, sessionOf(browser))).status).toBe(200);
   });
 
-  test("sso-156: returns to the sign-in page after a refusal, without showing the provider's text", async () => {
+  test("sso-156: returns to the sign-in page after a refusal, without showing the provider's message", async () => {
     const end = await newBrowser().walk(`${api.url}/login/gitlab/`);
     expect(path(end)).toBe('/console/sign-in?error_code=sso_denied');
     expect(end.searchParams.get('error_id')).toMatch(/^[\w-]{36}$/);
@@ -428,7 +428,7 @@ describe('an installation-wide OpenID provider', () => {
 });
 
 describe('confirming a session through a provider', () => {
-  test('signin-042: succeeds only with the account of the session', async () => {
+  test("signin-042: a confirmation through a provider succeeds only with the session's own account", async () => {
     const { browser, subject } = await byGitLab(verified(owner));
     const before = sessionOf(browser) ?? '';
     await sql(`UPDATE session SET signed_in_at = now() - interval '3 hours' WHERE user_id = $1`, [tenant.userId]);
@@ -446,7 +446,7 @@ describe('confirming a session through a provider', () => {
     expect(made.status).toBe(201);
   });
 
-  test('signin-042: works through SAML only if the user authenticated again', async () => {
+  test('signin-042: a confirmation through SAML works only if the user authenticated again', async () => {
     const nameId = randomUUID();
     const { browser } = await bySaml({ nameId });
     const before = sessionOf(browser);
@@ -460,14 +460,14 @@ describe('confirming a session through a provider', () => {
     expect(sessionOf(browser)).not.toBe(before);
   });
 
-  test('requires a session', async () => {
+  test('a confirmation through a provider requires a session', async () => {
     expect((await byGitLab(verified(owner), { query: '&reauth=true' })).end).toBe(
       '/console/sign-in?error_code=session_ended',
     );
   });
 });
 
-describe('the OpenID provider of a domain', () => {
+describe("a domain's own OpenID provider", () => {
   beforeEach(async () => {
     await sql('UPDATE organization_domain SET saml_entity_id = NULL WHERE id = $1', [domainId]);
     // Write the URL to the database, because the API accepts only HTTPS URLs.
@@ -491,7 +491,7 @@ describe('the OpenID provider of a domain', () => {
     return { browser, end: path(await browser.walk(`${api.url}/login/oidc/?${query}`)) };
   };
 
-  test('only signs in users of the domain', async () => {
+  test('signs in only users of the domain', async () => {
     expect((await byOwn(verified(`ada@${domain}`))).end).toBe('/console/');
     expect(await level(`ada@${domain}`)).toBe(1);
     await sql('DELETE FROM provider_identity');
@@ -502,7 +502,7 @@ describe('the OpenID provider of a domain', () => {
     ]);
   });
 
-  test('sso-157: has a secret that is encrypted in the database and in no response', async () => {
+  test('sso-157: encrypts the client secret in the database, and never returns it', async () => {
     const [{ oidc_client_secret: stored } = { oidc_client_secret: '' }] = await sql<{ oidc_client_secret: string }>(
       'SELECT oidc_client_secret FROM organization_domain WHERE id = $1',
       [domainId],
@@ -526,7 +526,7 @@ describe('the OpenID provider of a domain', () => {
     },
   );
 
-  test('shows the reported identity in a test, and changes nothing', async () => {
+  test('a test shows the reported identity, and does not change anything', async () => {
     const browser = newBrowser();
     await browser.step(`${api.url}/login/gitlab/`);
     const session = await signInAs(api, tenant.userId);
@@ -551,7 +551,7 @@ describe('the OpenID provider of a domain', () => {
     expect(await level(`new@${domain}`)).toBeUndefined();
   });
 
-  test('can be tested only by administrators', async () => {
+  test('only administrators can test the provider', async () => {
     const member = await createUser(api.database.sql, { email: `m@${domain}`, isEmailVerified: true });
     await addMember(api.database.sql, { organizationId: tenant.organizationId, userId: member.id });
     const session = await signInAs(api, member.id);
@@ -563,7 +563,7 @@ describe('the OpenID provider of a domain', () => {
   });
 });
 
-describe('the SAML provider of a domain', () => {
+describe("a domain's own SAML provider", () => {
   test('sso-111, sso-112: publishes metadata without secrets', async () => {
     const response = await fetch(`${api.url}/api/saml/metadata/`);
     expect(response.headers.get('content-type')).toBe('text/xml; charset=utf-8');
@@ -582,14 +582,14 @@ describe('the SAML provider of a domain', () => {
     expect(await tries()).toMatchObject([{ outcome: 'signed in', provider: 'saml', email: `ada@${domain}` }]);
   });
 
-  test('requires the second factor of the account, which can be in other organizations', async () => {
+  test("requires the account's own second factor, because the account can be in other organizations", async () => {
     await sql(`INSERT INTO user_totp (user_id, secret, last_step) VALUES ($1, 'x', 0)`, [tenant.userId]);
     const { browser, end } = await ownerSignsIn();
     expect(end).toBe('/console/sign-in?second_factor=1&next=%2Fconsole%2F');
     expect(sessionOf(browser)).toBeUndefined();
   });
 
-  test('signin-048: limits the sign-ins from one address per minute, and shows the error on the sign-in page', async () => {
+  test('signin-048: limits the sign-ins per minute from one IP address, and shows the error on the sign-in page', async () => {
     const limited = await startTestApi(
       { limits: { ...noLimits, signInQuestionsPerMinute: 2 } },
       { databaseUrl: api.databaseUrl },
@@ -601,7 +601,7 @@ describe('the SAML provider of a domain', () => {
     expect(ends).toEqual([away, away, away, away, '/console/sign-in?error_code=throttled']);
   });
 
-  test('sso-136: accepts a message once, also with concurrent requests', async () => {
+  test('sso-136: accepts a SAML response only once, even in concurrent requests', async () => {
     const [one, two] = [await beginSaml(), await beginSaml()];
     const message = encodedResponse(null, { inResponseTo: null, responseInResponseTo: null });
     await sql('UPDATE organization_domain SET saml_allow_unsolicited = true WHERE id = $1', [domainId]);
@@ -676,7 +676,7 @@ describe('the SAML provider of a domain', () => {
     ],
   ];
   test.each(refusals)(
-    'sso-146: shows a code and an ID on the page when sign-in fails, and the reason to administrators: %s',
+    'sso-146: shows users a code and an ID when sign-in fails, and shows administrators the reason: %s',
     async (_, parts, code, reason) => {
       const { browser, end } = await bySaml(parts);
       expect(end).toBe(`/console/sign-in?error_code=${code}`);
@@ -692,7 +692,7 @@ describe('the SAML provider of a domain', () => {
   test.each([
     ['saml_acs_url', 'b'],
     ['saml_x509_cert', 'MIIC'],
-  ])('sso-113: does not redirect to a provider with an invalid %s or accept its responses', async (field, value) => {
+  ])('sso-113: does not redirect to a provider with an invalid %s, and rejects its responses', async (field, value) => {
     const { requestId, relayState } = await beginSaml();
     await change({ [field]: value })();
     const away = await fetch(`${api.url}/login/saml/?email=x@${domain}`, { redirect: 'manual' });
@@ -702,7 +702,7 @@ describe('the SAML provider of a domain', () => {
     expect(path(back)).toBe('/console/sign-in?error_code=improperly_configured_sso');
   });
 
-  test('has each sign-in attempt counted once, by its outcome', async () => {
+  test('the metric counts each sign-in attempt once, by its outcome', async () => {
     const counted = async (outcome: string) => {
       const { values = [] } = (await metrics.registry.getSingleMetric('millrace_sign_ins_total')?.get()) ?? {};
       return values.find(({ labels }) => labels.way === 'provider' && labels.outcome === outcome)?.value ?? 0;
@@ -722,7 +722,7 @@ describe('the SAML provider of a domain', () => {
     });
   });
 
-  test('sso-126, sso-140: rejects malformed messages', async () => {
+  test('sso-126, sso-140: rejects malformed SAML responses', async () => {
     for (const form of [
       {},
       { SAMLResponse: 'x' },
@@ -738,7 +738,7 @@ describe('the SAML provider of a domain', () => {
     ).toContain('error_code=');
   });
 
-  test('sso-143: changes the address of the account to the one reported for the same name ID, and notifies both addresses', async () => {
+  test('sso-143: takes over the email address reported for the same name ID, and notifies both addresses', async () => {
     const nameId = randomUUID();
     const { browser } = await bySaml({ nameId });
     const { uuid } = await me(browser);
@@ -749,7 +749,7 @@ describe('the SAML provider of a domain', () => {
   });
 
   test.each([`a b@`, `${'x'.repeat(250)}@`, `ada@${'free.example'},b@`])(
-    'sso-143: does not change the address to the invalid address %s',
+    'sso-143: does not change the email address to the invalid address %s',
     async (text) => {
       const nameId = randomUUID();
       await bySaml({ nameId });
@@ -758,14 +758,14 @@ describe('the SAML provider of a domain', () => {
     },
   );
 
-  test('sso-143: does not change the address to that of another account', async () => {
+  test('sso-143: does not change the email address to that of another account', async () => {
     const nameId = randomUUID();
     await bySaml({ nameId });
     const { browser } = await bySaml({ nameId, attributes: { email: [owner] } });
     expect((await me(browser)).email).toBe(`ada@${domain}`);
   });
 
-  test('sso-391: treats the same name ID as a different user after its entity ID has changed', async () => {
+  test("sso-391: treats the same name ID as a different user after the provider's entity ID has changed", async () => {
     const nameId = 'u1';
     await bySaml({ nameId });
     const issuer = 'https://new-idp.example/entity';
@@ -775,7 +775,7 @@ describe('the SAML provider of a domain', () => {
     expect((await me(browser)).email).toBe(`bea@${domain}`);
   });
 
-  test('sso-107: loses its linked identities when the domain is renamed', async () => {
+  test('sso-107: deletes linked identities when the domain is renamed', async () => {
     const nameId = randomUUID();
     await bySaml({ nameId });
     expect((await change({ domain: `renamed-${domain}` })()).body).toMatchObject({
@@ -787,7 +787,7 @@ describe('the SAML provider of a domain', () => {
     expect(response.headers.get('location')).toContain('error_code=improperly_configured_sso');
   });
 
-  test('sso-113: reports problems with its settings and does not redirect users to the provider', async () => {
+  test("sso-113: reports problems with the provider's settings, and does not redirect users to it", async () => {
     expect((await change({ saml_x509_cert: 'MIIC' })()).body).toMatchObject({ has_saml: true });
     expect(await signOn()).toMatchObject({
       saml_problem: expect.stringContaining('certificate'),
@@ -803,7 +803,7 @@ describe('the SAML provider of a domain', () => {
 });
 
 describe('an enforced provider', () => {
-  test('sso-105: takes effect after an administrator has signed in through it, and administrators are notified', async () => {
+  test('sso-105: enforcement begins after an administrator has signed in through it, and administrators are notified', async () => {
     await setPassword(tenant.userId);
     expect((await change({ sso_enforcement: 'saml' })()).body.sso_enforcement).toBe('saml');
     expect((await signOn()).sso_enforcement_state).toBe('waiting');
@@ -818,7 +818,7 @@ describe('an enforced provider', () => {
     expect(await signOn()).toMatchObject({ sso_enforcement_state: 'active', sso_enforcement_reason: null });
   });
 
-  test('sso-105: a new certificate requires another sign-in by an administrator', async () => {
+  test('sso-105: enforcement with a new certificate requires another sign-in by an administrator', async () => {
     await enforceSaml();
     await change({ saml_x509_cert: createTestKey().certificate })();
     expect((await signOn()).sso_enforcement_state).toBe('waiting');
@@ -851,7 +851,7 @@ describe('an enforced provider', () => {
   ];
   const precheck = async (email: string) => (await api.send('POST', '/api/login/precheck/', { body: { email } })).body;
   test.each(withoutEffect)(
-    'signin-011, sso-102: has no effect without %s, so passwords are accepted',
+    'signin-011, sso-102: enforcement has no effect without %s, so Millrace accepts passwords',
     async (_, _name, prepare) => {
       await setPassword(tenant.userId);
       await enforceSaml();
@@ -863,7 +863,7 @@ describe('an enforced provider', () => {
     },
   );
 
-  test('sso-101: disables all other sign-in methods, and keeps API keys and existing sessions', async () => {
+  test('sso-101: enforcement disables all other sign-in methods, and keeps API keys and existing sessions', async () => {
     await setPassword(tenant.userId);
     const session = await signInAs(api, tenant.userId);
     const { value } = await api.database.transaction((tx) =>
@@ -891,7 +891,7 @@ describe('an enforced provider', () => {
     expect(await login(`x@sub.${domain}`)).toMatchObject({ body: { code: 'invalid_credentials' } });
   });
 
-  test('signin-011: is returned as the only sign-in method, whether the account exists or not', async () => {
+  test('signin-011: returns the enforced provider as the only sign-in method, whether or not the account exists', async () => {
     expect(await precheck(owner)).toEqual({
       password_login_available: true,
       sso_enforcement: null,
@@ -911,7 +911,7 @@ describe('an enforced provider', () => {
     expect(await precheck('x@free.example')).toMatchObject({ password_login_available: true, saml_available: false });
   });
 
-  test('signin-029: also disables sign-in by passkey', async () => {
+  test('signin-029: enforcement disables sign-in by passkey', async () => {
     const session = await signInAs(api, tenant.userId);
     const passkey = softwarePasskey(new URL(api.url).origin);
     const { body: options } = await api.send('POST', '/api/webauthn/register/begin/', { key: session });
@@ -960,7 +960,7 @@ describe('an enforced provider', () => {
     expect(await level(`ada@${domain}`)).toBe(1);
   });
 
-  test('sso-105: exempts owners with a second factor if the organization allows it, and sends a notice', async () => {
+  test('sso-105: enforcement exempts owners with a second factor if the organization allows it, and sends a notice', async () => {
     await setPassword(tenant.userId);
     await enforceSaml();
     await changeSignOn({ sso_owner_exception: true });
@@ -972,7 +972,7 @@ describe('an enforced provider', () => {
     expect(wrong.body.code).toBe('sso_enforced');
   });
 
-  test("sso-105: is bypassed by an operator's link, with a notice and an activity record", async () => {
+  test("sso-105: an operator's link bypasses the enforced provider, with a notice and an activity record", async () => {
     await enforceSaml();
     const { createOneTimeLink } = await import('@millrace/accounts');
     const { secret } = await api.database.transaction((tx) =>

@@ -53,7 +53,7 @@ async function codeFor(address: string, count = 1): Promise<string> {
 }
 
 describe('changing the email address of an account', () => {
-  test('signin-037: takes effect after the code is entered, notifies both addresses and ends other sessions', async () => {
+  test('signin-037: changes the email address after the code is entered, notifies both addresses, and ends other sessions', async () => {
     const other = await signInAs(api, tenant.userId);
     expect((await ask(`  ${wanted().toUpperCase()}`)).body).toMatchObject({ email, pending_email: wanted() });
     await eventually(async () => mailsTo(email, 'A new email address').length === 1, {
@@ -81,7 +81,7 @@ describe('changing the email address of an account', () => {
     expect((await prove(await codeFor(wanted(), 2))).status).toBe(200);
   });
 
-  test('signin-038: does not reveal, until the code is entered, that the address is taken', async () => {
+  test('signin-038: does not reveal that the new address is taken until the code is entered', async () => {
     const other = await createUser(api.database.sql, { email: `taken-${tenant.userId}@example.com` });
     expect(await ask(other.email)).toMatchObject({ status: 200, body: { email, pending_email: other.email } });
     const response = await prove(await codeFor(other.email));
@@ -89,7 +89,7 @@ describe('changing the email address of an account', () => {
     expect((await me()).email).toBe(email);
   });
 
-  test('can be cancelled', async () => {
+  test('a pending change of email address can be canceled', async () => {
     await ask(wanted());
     expect((await send('PATCH', '/api/users/cancel_email_change_request/')).status).toBe(200);
     expect((await me()).pending_email).toBeNull();
@@ -97,7 +97,7 @@ describe('changing the email address of an account', () => {
     expect((await send('POST', '/api/users/request_email_verification/')).status).toBe(400);
   });
 
-  test('signin-039: is rejected with a key, more than five minutes after the sign-in, and for an invalid address', async () => {
+  test('signin-039: rejects keys, invalid addresses, and sessions more than five minutes after the sign-in', async () => {
     expect((await ask(wanted(), tenant.personalApiKey)).status).toBe(403);
     expect(await ask('nobody')).toMatchObject({ status: 400, body: { attr: 'email' } });
     await api.database.sql.query("UPDATE session SET signed_in_at = now() - interval '6 minutes' WHERE user_id = $1", [
@@ -109,13 +109,13 @@ describe('changing the email address of an account', () => {
     expect((await me()).pending_email).toBeNull();
   });
 
-  test('signin-048: sends at most six codes a day per account, whatever the addresses', async () => {
+  test('signin-048: sends at most six codes a day per account, regardless of the email address', async () => {
     for (let count = 0; count < 6; count += 1) expect((await ask(`${count}-${wanted()}`)).status).toBe(200);
     expect((await ask(wanted())).status).toBe(429);
     expect((await send('POST', '/api/users/request_email_verification/')).status).toBe(429);
   });
 
-  it('does not count towards the password resets of the owner of the address', async () => {
+  it("codes do not count toward the password resets of the new address's owner", async () => {
     const victim = await createUser(api.database.sql, { email: `victim-${tenant.userId}@example.com` });
     for (let count = 0; count < 6; count += 1) expect((await ask(victim.email)).status).toBe(200);
     expect((await send('POST', '/api/reset/', { email: victim.email })).status).toBe(204);
@@ -133,7 +133,7 @@ describe('changing the email address of an account', () => {
   });
 });
 
-test("signin-047: lists sign-ins with method, address and browser, and sign-outs in the user's own activity", async () => {
+test("signin-047: the user's own activity lists sign-ins with method, IP address and browser, and sign-outs", async () => {
   const stranger = await createTestTenant(api.database);
   const strange = await signInAs(api, stranger.userId);
   const { secret } = await api.database.transaction((tx) =>
@@ -161,7 +161,7 @@ test("signin-047: lists sign-ins with method, address and browser, and sign-outs
 });
 
 describe('deleting an account', () => {
-  test('returns 400 to an owner, but deletes the account of a member with its keys and sessions, and notifies the member', async () => {
+  test("returns 400 to an owner, deletes a member's account with its keys and sessions, and notifies the member", async () => {
     expect(await send('DELETE', '/api/users/@me/')).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
     const { sql } = api.database;
     const member = await createUser(sql, { email: `leaves-${tenant.userId}@example.com` });

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-test('user-001: returns the caller with current environment and organization, without secret keys', async () => {
+test('user-001: returns the caller with the current environment and organization, without secret keys', async () => {
   const tenant = await createTestTenant(api.database, { email: 'ada@example.com', organizationName: 'Acme' });
   const { status, body } = await api.get('/api/users/@me', tenant.personalApiKey);
   expect(status).toBe(200);

@@ -22,7 +22,7 @@ afterAll(() => api.stop());
 const me = () => api.get('/api/users/@me/', acme.A.key);
 const patch = (body: unknown) => api.send('PATCH', '/api/users/@me/', { key: acme.A.key, body });
 
-test('user-002: returns 401 for users requested without credentials', async () => {
+test('user-002: returns 401 for a list of users without credentials', async () => {
   expect((await api.get('/api/users/@me/')).status).toBe(401);
 });
 
@@ -67,14 +67,14 @@ test('user-006, user-007: changes what `@current` refers to, by organization or 
   expect((await patch({ set_current_organization: acme.organizationId })).body.team.id).toBe(acme.projectId);
 });
 
-test('user-008: returns 400 when the current environment is set to one of another organization', async () => {
+test('user-008: returns 400 for a current environment in another organization', async () => {
   const body = { set_current_organization: acme.organizationId, set_current_team: second.projectId };
   expect(await patch(body)).toMatchObject(
     VE('invalid_input', 'set_current_team', 'Team must belong to the same organization in set_current_organization.'),
   );
 });
 
-test('user-009: returns 400 when the current organization or environment is set to one that the user has no access to', async () => {
+test('user-009: returns 400 for a current organization or environment without access', async () => {
   const missing = (attr: string, id: string | number) =>
     VE('does_not_exist', attr, `Object with id=${id} does not exist.`);
   for (const id of [acme.off.organizationId, randomUUID(), 'x']) {
@@ -88,7 +88,7 @@ test('user-009: returns 400 when the current organization or environment is set 
   expect((await me()).body.first_name).toBe('Ada');
 });
 
-test('user-010: ignores read-only fields of a user', async () => {
+test("user-010: ignores a user's read-only fields", async () => {
   const before = (await me()).body;
   const body = {
     uuid: randomUUID(),
@@ -112,7 +112,7 @@ test.each([
   expect((await patch({ [name]: harmless })).status).toBe(200);
 });
 
-test('changes the names and the role of a user independently', async () => {
+test("changes a user's names and role independently", async () => {
   await Promise.all([patch({ first_name: 'Grace' }), patch({ last_name: 'Hopper' })]);
   const changed = { role_at_organization: 'engineering', hedgehog_config: { color: 'green' } };
   expect((await patch(changed)).body).toMatchObject({ first_name: 'Grace', last_name: 'Hopper', ...changed });
@@ -123,7 +123,7 @@ test('changes the names and the role of a user independently', async () => {
   });
 });
 
-test('records changes of the user in the activity log', async () => {
+test('the activity log records changes of the user', async () => {
   for (const last_name of ['Byron', 'Lovelace', 'Lovelace']) await patch({ last_name });
   const rows = await api.database.sql.query(
     "SELECT user_id, detail FROM activity_log WHERE scope = 'User' AND item_id = $1 ORDER BY created_at DESC",
