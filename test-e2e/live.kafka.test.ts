@@ -15,7 +15,7 @@ describe.each(eventLogs)('the live stream on the %s log', (eventLog) => {
     await services?.stop();
   });
 
-  test('live-013, live-014, live-043: contains the merged person, the corrected timestamp and dropped events', async () => {
+  test('live-013, live-014, live-043: the stream shows the merged person, the corrected timestamp and dropped events', async () => {
     const { tenant, ingestUrl, apiUrl } = services;
     const headers = { authorization: `Bearer ${tenant.personalApiKey}` };
     const base = `${apiUrl}/api/projects/${tenant.projectId}`;

@@ -21,7 +21,7 @@ const storedEvents = async () => {
   return rows[0]?.count;
 };
 
-test('stores 200 pending events, then rejects the old key and accepts the new key', async () => {
+test('after a key rotation, stores 200 pending events, rejects the old key and accepts the new key', async () => {
   const { tenant, ingestUrl, apiUrl } = services;
   await Promise.all(services.consumers.map((consumer) => consumer.stop()));
   const send = async (api_key: string, events: number) => {

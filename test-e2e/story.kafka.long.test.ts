@@ -71,7 +71,7 @@ describe.each(eventLogs)('ingestion with killed consumers on the %s log', (event
     expect(persons.every(({ distinctIds, mainDistinctId }) => distinctIds.includes(mainDistinctId))).toBe(true);
   });
 
-  test('every group has the last values', async () => {
+  test('every group has its latest properties', async () => {
     expect((await storedState(services)).groups).toEqual(expected.groups);
   });
 

@@ -101,7 +101,7 @@ test('traces contain neither personal data nor sent values', () => {
 test.each([
   ['the gateway', 'millrace_capture_request_seconds', () => services.gateway],
   ['the consumer', 'millrace_consumer_batch_seconds', () => services.consumers[0]],
-])('a %s histogram has an exemplar with the trace ID', async (_name, histogram, process) => {
+])('a histogram of %s has an exemplar with the trace ID', async (_name, histogram, process) => {
   const accept = { accept: 'application/openmetrics-text; version=1.0.0' };
   const response = await fetch(`http://127.0.0.1:${process()?.port}/metrics`, { headers: accept });
   expect(response.headers.get('content-type')).toMatch('application/openmetrics-text');

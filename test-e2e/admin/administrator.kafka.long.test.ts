@@ -58,7 +58,7 @@ if (missing.length > 0) {
     expect(lines.flatMap((line) => /^ok: (.*)/.exec(line)?.[1] ?? [])).toEqual(steps);
   });
 
-  test('the script ends immediately for an unknown key, and prints the reason', async () => {
+  test("the administrator's script ends immediately for an unknown key, and prints the reason", async () => {
     const { code, lines, complaints } = await runScript({
       API_URL: services.apiUrl,
       API_KEY: 'phx_unknown',

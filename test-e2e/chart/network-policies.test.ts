@@ -27,7 +27,7 @@ test("denies all traffic to and from the release's pods by default", () => {
     expect(spec.policyTypes).toEqual(['Ingress', 'Egress']);
 });
 
-test('gives the pods of every Deployment, the migration and the test a policy', () => {
+test('the pods of every Deployment, the migration and the test have a network policy', () => {
   const components = [...filterByKind(rendered, 'Deployment'), ...filterByKind(rendered, 'Job')].map(
     ({ spec }) => spec.template?.metadata.labels?.['app.kubernetes.io/component'],
   );
@@ -67,7 +67,7 @@ test.each(['consumer-live', 'delivery-worker'])(
   },
 );
 
-test('allows only configured clients and stores, and test events from the API and `helm test`', async () => {
+test('network policies allow only configured clients and stores, and test events from the API and `helm test`', async () => {
   const clients = [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }];
   const to = [{ ipBlock: { cidr: '192.0.2.1/32' } }];
   const networkPolicies = { clients, postgresql: { to, ports: [6432] } };

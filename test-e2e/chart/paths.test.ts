@@ -81,7 +81,7 @@ describe.each(ways)('routing by %s', (_, values, routesOf) => {
     expect(requests.map(([path]) => [path, serviceFor(found?.routes ?? [], path)])).toEqual(requests);
   });
 
-  test('routes flag requests to the gateway without a flags deployment', async () => {
+  test('routes flag requests to the gateway if the flags deployment is disabled', async () => {
     const [found] = routesOf(await renderChart({ values: { ...base, ...values } }));
     const expected = requests.map(([path, service]) => [path, service === 'flags' ? 'gateway' : service]);
     expect(requests.map(([path]) => [path, serviceFor(found?.routes ?? [], path)])).toEqual(expected);
@@ -105,7 +105,7 @@ describe.each(ways)('routing by %s', (_, values, routesOf) => {
   });
 });
 
-test('puts extra paths before all other paths', async () => {
+test('puts configured extra paths before all other paths', async () => {
   const extraPaths = [{ path: '/api/projects/[^/]+/x', pathType: 'ImplementationSpecific', service: 'flags' }];
   const rendered = await renderChart({ values: { ...base, ingress: { enabled: true, extraPaths } } });
   const [first] = filterByKind(rendered, 'Ingress')[0]?.spec.rules?.[0]?.http?.paths ?? [];

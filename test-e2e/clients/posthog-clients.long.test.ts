@@ -302,7 +302,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
 });
 
 (tools === null ? describe.skip : describe)('phog-cli', () => {
-  /** Runs a command of the tool. @returns the command's output @throws Error with its error output */
+  /** @returns the command's output @throws Error with the command's error output */
   async function phog<T>(...words: string[]): Promise<T> {
     const program = ['-c', 'from posthog_cli.main import app; app()', '--json', '--yes'];
     const options = {
@@ -373,7 +373,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
     const path = `/annotations/${annotation.id}/`;
     expect(await phog('api', 'patch', path, '-d', '{"deleted":true}')).toMatchObject({ deleted: true });
 
-    // Like PostHog, Millrace responds to DELETE with 405. These records are deleted by PATCH, which the tool supports.
+    // Delete by PATCH, because Millrace, like PostHog, responds to DELETE with 405.
     for (const [kind, id] of [
       ['flag', flag],
       ['insight', insight.id],

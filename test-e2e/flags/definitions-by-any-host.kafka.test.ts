@@ -108,7 +108,7 @@ test.each([
   }
 });
 
-test('rejects a wrong key on every host, and still returns definitions to scripts', async () => {
+test('rejects a wrong key on every host, and returns definitions for a personal API key', async () => {
   const { projectApiKey, personalApiKey, projectId } = services.tenant;
   const path = `/api/projects/@current/feature_flags/theme/remote_config?token=${projectApiKey}`;
   for (const [, host] of hosts) {

@@ -23,7 +23,7 @@ test('formats each story as a row, and lists the steps to the first event', () =
   expect(page).not.toContain('Not completed');
 });
 
-test('names a failed story', () => {
+test('the report names a failed story', () => {
   const failures = [{ name: 'drain', reason: 'a pod never came back' }];
   const page = formatStoryReport({
     surroundings: [],

@@ -61,7 +61,7 @@ test('$groupidentify and $group_identify both set group properties, and the last
   ]);
 });
 
-test('does not know the creation time of merged IDs if their first event is missing', () => {
+test('the creation time of merged IDs is null if their first event is missing', () => {
   const merged = [event('second', 'x'), event('second', '$identify', { $anon_distinct_id: 'visitor' })];
   expect(computeExpectedState([merged]).persons).toMatchObject([{ createdAt: null }]);
   expect(computeExpectedState([[event('user', 'signed up'), ...merged.slice(0, 1)]]).persons).toMatchObject([

@@ -101,7 +101,7 @@ type Repeats = (text: string, at: number, isName?: boolean) => boolean;
 const places = 'input,textarea,select,[contenteditable]:not([contenteditable=false]),[role~=textbox],[role~=searchbox]';
 
 /**
- * Reads all fields whose contents may be repeated in the path elements. Reads the fields immediately, but compares the
+ * Returns a function that tests whether a text repeats a field's content. Reads all fields immediately, but compares
  * texts only when an event is sent.
  */
 export function createRepetitionTest(parts: Part[]): Repeats {

@@ -28,20 +28,24 @@ describe('autocapture compared with posthog-js', () => {
   });
 
   const elementCases = [...targetCases, ...fieldCases, ...contentCases];
-  test.each(elementCases.map((row) => [row.of, row] as const))('captures the same events for %s', async (_, row) =>
-    expectSame(row),
+  test.each(elementCases.map((row) => [row.of, row] as const))(
+    'captures the same events as posthog-js for %s',
+    async (_, row) => expectSame(row),
   );
-  test.each(optionCases.map((row) => [row.of, row] as const))('captures the same events with %s', async (_, row) =>
-    expectSame(row),
+  test.each(optionCases.map((row) => [row.of, row] as const))(
+    'captures the same events as posthog-js with %s',
+    async (_, row) => expectSame(row),
   );
-  test.each(treeCases.map((row) => [row.of, row] as const))('captures the same events in %s', async (_, row) =>
-    expectSame(row),
+  test.each(treeCases.map((row) => [row.of, row] as const))(
+    'captures the same events as posthog-js in %s',
+    async (_, row) => expectSame(row),
   );
-  test.each(gestureCases.map((row) => [row.of, row] as const))('captures the same events after %s', async (_, row) =>
-    expectSame(row),
+  test.each(gestureCases.map((row) => [row.of, row] as const))(
+    'captures the same events as posthog-js after %s',
+    async (_, row) => expectSame(row),
   );
 
-  test('captures the same lists of elements if the service does not request chains only', async () => {
+  test('captures the same lists of elements as posthog-js if the service does not request chains only', async () => {
     const older = await startComparison(browser, { elementsChainAsString: false });
     const { ours, reference } = await older.run({
       html: '<form class="a b"><a class="c" href="https://elsewhere.example/">Link <img></a></form>',

@@ -223,7 +223,7 @@ describe('autocapture on a hostile page', () => {
     expect(visit.complaints.filter((complaint) => !complaint.includes('net::'))).toEqual([]);
   });
 
-  test('does not leak memory with many clicks', async () => {
+  test('capturing many clicks does not leak memory', async () => {
     const { page } = visit;
     const cdp = await page.context().newCDPSession(page);
     const heap = async () => {

@@ -157,7 +157,7 @@ async function expectAllToWork({ page, complaints }: Visit): Promise<void> {
   expect(complaints.filter((text) => text.startsWith('thrown'))).toEqual([]);
 }
 
-test.each(rows)('the script works on a page with %s', async (_, html) => {
+test.each(rows)('the library script works on a page with %s', async (_, html) => {
   const visit = await open(html());
   await visit.page.evaluate(
     ([src, init]) =>
@@ -174,14 +174,14 @@ test.each(rows)('the script works on a page with %s', async (_, html) => {
 const ofSnippet = rows.filter(([of]) =>
   /every name|two|stub|createElement|named (head|posthog|currentScript)$/.test(of),
 );
-test.each(ofSnippet)('the snippet works on a page with %s', async (_, html) => {
+test.each(ofSnippet)('the page snippet works on a page with %s', async (_, html) => {
   const snippet = buildPageSnippet('phc_test', { src: `${lab.ingest.url}/static/array.js` });
   const given = snippet.replace("posthog.init('phc_test')", () => `posthog.init('phc_test', ${options})`);
   expect(given).not.toBe(snippet);
   await expectAllToWork(await open(html(), given));
 });
 
-test('resolves a host that is only a path against the page URL, even if the page sets a base URL', async () => {
+test('resolves a relative api_host against the page URL, even if the page sets a base URL', async () => {
   const requested: string[] = [];
   const { page } = await open(`<base href="${away()}/">`, `<script src="${lab.ingest.url}/static/array.js"></script>`);
   page.on('request', (request) => requested.push(request.url()));

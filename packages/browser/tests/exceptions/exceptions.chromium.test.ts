@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-describe('captureException, compared with posthog-js', () => {
+describe('captureException compared with posthog-js', () => {
   let comparison: Comparison;
   beforeAll(async () => {
     comparison = await startComparison(browser);
@@ -228,7 +228,7 @@ describe('uncaught errors', () => {
     expect(ingest.events('$exception')).toHaveLength(0);
   });
 
-  test('ignores failed images, and errors after a shutdown', async () => {
+  test('ignores images that fail to load, and errors after a shutdown', async () => {
     const visit = await open({ capture_exceptions: true }, {});
     await visit.page.evaluate(async () => {
       await new Promise((resolve) =>

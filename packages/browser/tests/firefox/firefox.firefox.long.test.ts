@@ -91,7 +91,7 @@ test('captures a click with its element chain, without marking a link on the pag
   expect(link.properties).not.toHaveProperty('$external_click_url');
 });
 
-test('sends queued events by beacon when the visitor leaves, and again on the next page', async () => {
+test('sends queued events by beacon when the visitor leaves, and again from the next page', async () => {
   await received('$pageview');
   const copies = (uuid: string) => ingest.events('last words').filter((event) => event.uuid === uuid).length;
   async function comeBack(): Promise<void> {

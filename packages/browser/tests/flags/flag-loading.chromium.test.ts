@@ -44,7 +44,7 @@ const values = { 'beta-nav': true, 'price-test': 'blue' };
 const active = ['beta-nav', 'price-test'];
 const detail = (key: string, enabled: boolean, more = {}) => ({ key, enabled, variant: null, ...more });
 
-it('calls all listeners when flags arrive, and calls later listeners immediately', async () => {
+it('calls flag listeners when flags arrive, and calls listeners that are added after that immediately', async () => {
   const page = await shop.enter({}, { before: listen });
   expect(await waitForCalls(page, 1)).toEqual([[active, values, { errorsLoading: false }]]);
   await page.evaluate(listen);
@@ -57,7 +57,7 @@ it('follows a redirect, for example from a proxy that removes the trailing slash
   expect(await waitForCalls(page, 1)).toEqual([[active, values, { errorsLoading: false }]]);
 });
 
-it('calls all other listeners if one throws, except removed listeners', async () => {
+it('a flag listener that throws does not stop other listeners, and removed listeners are not called', async () => {
   const page = await shop.enter();
   await waitForFlags(page);
   await page.evaluate(() => {
@@ -118,7 +118,7 @@ it.each([
   expect(called?.properties).toMatchObject({ $feature_flag_response: 'blue', $feature_flag_error: error });
 });
 
-it('reports an error if no flags are known', async () => {
+it('reports the failed flag request if no flags are known', async () => {
   respondToFlags({ status: 500, body: {} });
   const page = await shop.enter({}, { before: listen });
   expect(await waitForCalls(page, 1)).toEqual([[[], {}, { errorsLoading: true }]]);
@@ -167,7 +167,7 @@ it('keeps the known values of flags that could not be evaluated', async () => {
   expect(called?.properties).toMatchObject({ $feature_flag_error: 'errors_while_computing_flags' });
 });
 
-it('keeps the flags and does not call listeners if the request quota is used up', async () => {
+it('keeps the known flags and calls no listeners if the flag request quota is used up', async () => {
   const page = await shop.enter();
   await waitForFlags(page);
   await page.evaluate(listen);
@@ -193,7 +193,7 @@ it.each([
   expect((await waitForCalls(page, 2))[1]).toEqual(expected);
 });
 
-it('sends one request for simultaneous reloads, and one more for all reloads during that request', async () => {
+it('sends one flag request for simultaneous reloads, and one more for all reloads during that request', async () => {
   const page = await shop.enter();
   await waitForFlags(page);
   const { after, release } = createHold();
@@ -262,7 +262,7 @@ it('requests flags regularly while the page is visible', async () => {
   await eventually(() => expect(shop.flagRequests()).toHaveLength(4));
 });
 
-it.each([Number.POSITIVE_INFINITY, 2 ** 32])('treats the interval %p ms as very long', async (ms) => {
+it.each([Number.POSITIVE_INFINITY, 2 ** 32])('treats the flag refresh interval %p ms as very long', async (ms) => {
   const page = await shop.enter({ remote_config_refresh_interval_ms: ms, feature_flag_request_timeout_ms: ms });
   await waitForFlags(page);
   expect(await read(page, 'price-test')).toBe('blue');

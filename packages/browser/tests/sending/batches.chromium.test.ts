@@ -68,7 +68,7 @@ test.each(intervals)('sends events after the expected delay if the interval is %
   await page.context().close();
 });
 
-test('sends twenty events immediately, in a separate task', async () => {
+test('sends events in a separate task as soon as twenty events are queued', async () => {
   const { page } = await open();
   await stopClock(page);
   await captureMany(page, 'tick', 25);

@@ -131,7 +131,7 @@ test('sends events immediately on a hidden page, and receives the response', asy
   await eventually(async () => expect(await recordNames(page)).toEqual([]));
 });
 
-test('does not wait for a pending request on a hidden page', async () => {
+test('sends events on a hidden page without waiting for a pending request', async () => {
   ingest.respondWith(({ method }) => (method === 'POST' && posts().length === 1 ? createHold() : undefined));
   const { page } = await open();
   await page.evaluate(() => window.posthog.capture('slow', {}, { send_instantly: true }));

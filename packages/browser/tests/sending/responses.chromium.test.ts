@@ -129,7 +129,7 @@ test.each([
   await page.context().close();
 });
 
-test('sends no events for a minute after the quota is used up', async () => {
+test('sends no events for a minute after the event quota is used up', async () => {
   respondFirst({ status: 200, body: { status: 1, quota_limited: ['events'] } });
   const { page } = await open();
   await stopClock(page);
@@ -143,7 +143,7 @@ test('sends no events for a minute after the quota is used up', async () => {
   await page.context().close();
 });
 
-test('ignores the quota of another product', async () => {
+test('ignores an exceeded quota of another product', async () => {
   respondFirst({ status: 200, body: { status: 1, quota_limited: ['recordings'] } });
   const { page } = await open();
   await captureMany(page, 'one', 1);

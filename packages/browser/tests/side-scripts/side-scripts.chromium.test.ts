@@ -146,7 +146,7 @@ test('captures uncaught errors from the start of the page if the settings enable
   expect(entry?.stacktrace?.frames.length).toBeGreaterThan(0);
 });
 
-test('sends errors in a short form if the visitor leaves the page before the script has loaded', async () => {
+test('sends errors with minimal details if the visitor leaves the page before the script has loaded', async () => {
   const release = hold();
   const page = await open();
   await page.evaluate(() => void posthog.captureException(new RangeError('too late')));
@@ -176,7 +176,7 @@ test.each<[string, string, (page: Page) => Promise<unknown>, object]>([
     (page) => page.evaluate(() => dispatchEvent(new ErrorEvent('error', { message: 'Script error.' }))),
     { capture_exceptions: true },
   ],
-])('sends %s in a short form if the script does not load', async (_, expected, act, options) => {
+])('sends %s with minimal details if the script does not load', async (_, expected, act, options) => {
   const { [`/static/${version}/exceptions.js`]: code } = codes;
   // Do not run a modified file, because the file would have access to the entire page.
   codes[`/static/${version}/exceptions.js`] = `${code};window.isTampered = true`;
