@@ -23,7 +23,7 @@ declare const isTemplate: unique symbol;
  * | `{p}` | the parameters of a function, such as 0.9 in `quantile(0.9)(x)` |
  * | `{r}` | the path of a JSON function |
  * | `{0}` | in PostgreSQL, the first parameter of a lambda; in ClickHouse, all parameters |
- * | `{0:row}`, `{0:place}` | in PostgreSQL, the elements of all lists with their position, and the position |
+ * | `{0:row}`, `{0:place}` | the elements of all lists with their position, and in PostgreSQL, the position |
  * | `{l}` | the lists that a lambda processes, which must have the same length |
  *
  * Only `t` creates templates, so they are always literals in the code.

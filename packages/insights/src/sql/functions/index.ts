@@ -42,6 +42,7 @@ export const resolverFunctions: ReadonlyMap<string, readonly [number, number]> =
   ...entries(['transform'], [4, 4]),
   ...entries(['JSONExtract', 'JSONExtractKeysAndValues'], [2, 12]),
   ...entries(['arrayZip'], [2, 100]),
+  ...entries(['arrayReverseSort'], [1, 100]),
   ...entries(['arrayReduce', 'tupleElement', 'arrayElement'], [2, 2]),
   ...entries(['parseDateTime'], [2, 3]),
   ...entries(['languageCodeToName'], [1, 1]),

@@ -37,6 +37,13 @@ const rows: Row[] = [
     t`arrayDistinct({1})`,
   ],
   [
+    'arrayCompact(array) array',
+    t`ARRAY(SELECT item FROM (SELECT item, place, lag(item) OVER (ORDER BY place) AS previous
+            FROM unnest({1}) WITH ORDINALITY AS items (item, place)) AS pairs
+            WHERE place = 1 OR item IS DISTINCT FROM previous ORDER BY place)`,
+    t`arrayCompact({1})`,
+  ],
+  [
     'arraySum(int[]) total!',
     t`(SELECT coalesce(sum(item), 0)::int8 FROM unnest({1}) AS items (item))`,
     t`toInt64(ifNull(arrayReduce('sum', {1}), 0))`,
@@ -119,6 +126,17 @@ const rows: Row[] = [
     'arrayFilter(condition, array...) list',
     t`ARRAY(SELECT {0} FROM unnest({l}) WITH ORDINALITY AS {0:row} WHERE {1} ORDER BY {0:place})`,
     t`arrayFilter({0} -> {1}, {l})`,
+  ],
+  // Elements with equal keys keep their order. Null comes last in both directions.
+  [
+    'arraySort(lambda, array...) list',
+    t`ARRAY(SELECT {0} FROM unnest({l}) WITH ORDINALITY AS {0:row} ORDER BY {1:order} NULLS LAST, {0:place})`,
+    t`arraySort({0:row} -> (isNull({1}), {1:order}, place), {l}, arrayEnumerate({2}))`,
+  ],
+  [
+    'arrayReverseSort(lambda, array...) list',
+    t`ARRAY(SELECT {0} FROM unnest({l}) WITH ORDINALITY AS {0:row} ORDER BY {1:low} DESC NULLS LAST, {0:place})`,
+    t`arrayReverseSort({0:row} -> (isNotNull({1}), {1:low}, - toInt64(place)), {l}, arrayEnumerate({2}))`,
   ],
   // The result is null if there is no match.
   [

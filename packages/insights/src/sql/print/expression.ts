@@ -218,7 +218,8 @@ function callText(call: CallExpression, over: Fragment, printing: Printing): Fra
   const { of, args, filter, isDistinct, levels = [] } = call;
   const { isPostgres, bind } = printing;
   const formed = (at: number, form: string | undefined): Fragment => {
-    const arg = args[at];
+    const given = args[at];
+    const arg = given?.is === 'lambda' ? given.body : given;
     if (arg === undefined) throw new Error(`The function ${of.name} has no argument ${at + 1}.`);
     switch (form) {
       case 'order':
@@ -307,7 +308,7 @@ function elementText(lambda: Expression | undefined, form: string | undefined, i
   if (lambda?.is !== 'lambda') throw new Error('The first argument must be a lambda.');
   const { id, parameters } = lambda;
   const names = list(parameters.map((parameter) => sql.numbered('c', parameter)));
-  if (!isPostgres) return sql`(${names})`;
+  if (!isPostgres) return form === 'row' ? sql`(${names}, place)` : sql`(${names})`;
   if (form === 'row') return sql`${sql.numbered('s', id)} (${names}, place)`;
   return form === 'place'
     ? sql`${sql.numbered('s', id)}.place`

@@ -40,7 +40,7 @@ export const argumentsOf = (node: Call, scope: Scope): Expression[] =>
 export function resolveFunction(name: string, args: readonly Node[], at: At): Expression {
   const options = scalars.get(name) ?? [];
   const lambda = options.find((one) => one.args[0]?.kind === 'lambda' || one.args[0]?.kind === 'condition');
-  if (lambda !== undefined) return withLambda(lambda, args, at);
+  if (lambda !== undefined && (args[0]?.node === 'Lambda' || options.length === 1)) return withLambda(lambda, args, at);
   return applyFunction(
     name,
     args.map((arg) => at.scope.run.expression(arg, at.scope)),
@@ -109,10 +109,10 @@ export function wrongTypes(
   options: readonly SqlFunction[],
   given: readonly Expression[],
 ): SqlProblem {
-  const signatures = options.map(({ args }) => args.map(({ kind }) => kindName(kind)).join(', '));
+  const signatures = options.map(({ args }) => `(${args.map(({ kind }) => kindName(kind)).join(', ')})`);
   const wanted = [...new Set(signatures)].join(' or ');
   const found = given.map(({ type }) => describe(type)).join(', ');
-  return new SqlProblem(`The function '${name}' takes (${wanted}), found ${found}.`, place);
+  return new SqlProblem(`The function '${name}' takes ${wanted}, found ${found}.`, place);
 }
 
 /** Converts the arguments to the types in the signature. Returns null if an argument cannot be converted. */
@@ -150,6 +150,8 @@ function fitOne(
     case 'comparable':
       if (type.kind === 'json') return convert(one, text);
       return ['interval', 'tuple', 'array'].includes(type.kind) ? null : one;
+    case 'lambda':
+      return null;
     case 'moment':
       return type.kind === 'date' || type.kind === 'time' ? one : null;
     case 'array':

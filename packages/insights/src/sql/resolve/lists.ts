@@ -30,6 +30,13 @@ const zip: Handler = ({ args, place }, scope) => {
   return resolveFunction('arrayMap', [lambda, ...args], { scope, place });
 };
 
+/** Resolves `arrayReverseSort(list)` as `arrayReverseSort(item -> item, list)`. */
+const reverseSort: Handler = ({ args, place }, scope) => {
+  const body: Node = { node: 'Field', chain: ['item'], place };
+  const lambda: Node = { node: 'Lambda', args: ['item'], expr: body, place };
+  return resolveFunction('arrayReverseSort', args[0]?.node === 'Lambda' ? args : [lambda, ...args], { scope, place });
+};
+
 /** List functions that have the same result as an aggregate. */
 const reductions: Readonly<Record<string, string>> = {
   sum: 'arraySum',
@@ -53,5 +60,6 @@ const reduce: Handler = ({ args, place }, scope) => {
 export const lists: ReadonlyMap<string, Handler> = new Map([
   ['range', range],
   ['arrayZip', zip],
+  ['arrayReverseSort', reverseSort],
   ['arrayReduce', reduce],
 ]);
