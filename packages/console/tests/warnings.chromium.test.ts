@@ -182,7 +182,7 @@ describe('the Warnings page', () => {
     await aside(page).getByRole('heading', { name: 'Message size too large' }).waitFor();
     await aside(page).getByText('1,048,576 bytes').first().waitFor();
     expect(await page.evaluate('document.activeElement.tagName')).toBe('BODY');
-    // The list hides only columns that the details also contain.
+    // While the details are open, the list hides only columns that the details also show.
     await page.getByRole('columnheader', { name: 'Over time' }).waitFor();
     await page.getByRole('columnheader', { name: 'Last seen' }).waitFor();
     await expectAccessible(page);

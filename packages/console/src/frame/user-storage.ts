@@ -9,6 +9,6 @@ export function deleteUserStorage(): void {
   try {
     for (const key of Object.keys(localStorage)) if (key.startsWith(prefix)) localStorage.removeItem(key);
   } catch {
-    // Without local storage, no personal data is stored.
+    // Without local storage, no personal data has been stored, so nothing has to be deleted.
   }
 }

@@ -25,7 +25,7 @@ interface Step {
 
 /** The steps of one breakdown value, or of all persons. */
 interface Group {
-  /** Empty without a breakdown. */
+  /** Name of the breakdown value. Empty without a breakdown. */
   name: string;
   value: unknown;
   tone: string;

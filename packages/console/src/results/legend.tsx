@@ -21,7 +21,7 @@ export function useLegend(drawn: readonly Drawn[]) {
       if (!next.delete(key)) next.add(key);
       setHidden(drawn.every((one) => next.has(one.key)) ? new Set() : next);
     },
-    /** Hides all other series. If they are already hidden, shows all series. */
+    /** Hides all series except the given one. If they are already hidden, shows all series. */
     isolate(key: string) {
       const isAlone = shown.length === 1 && shown[0]?.key === key;
       setHidden(isAlone ? new Set() : others(key));

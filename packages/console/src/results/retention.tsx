@@ -52,7 +52,7 @@ export function RetentionResult(props: {
 }
 
 interface Table {
-  /** Empty without a breakdown. */
+  /** Name of the breakdown value. Empty without a breakdown. */
   name: string;
   rows: readonly RetentionRow[];
   labels: readonly string[];

@@ -75,7 +75,7 @@ export interface VariableProblem {
 /** Finds the variable that caused an error. @returns null for other errors */
 export function findVariableProblem(error: unknown): VariableProblem | null {
   if (!(error instanceof ApiProblem)) return null;
-  // The error's path contains the variable's ID, and its message begins with the variable's code name.
+  // Matches an error whose path contains a variable's ID, and whose message begins with the variable's code name.
   const [, message, name] = /^variables\..+?\.value: ((\S+) is of the type [\s\S]+)$/.exec(error.message) ?? [];
   return message === undefined || name === undefined ? null : { name, message };
 }

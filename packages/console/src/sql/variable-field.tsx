@@ -52,7 +52,10 @@ export function VariableFields({
   });
 }
 
-/** A field for a value of the variable's type. An empty number or date field has the value null. */
+/**
+ * A field for a variable's value, which depends on the variable's type. An empty number or date field has the value
+ * null.
+ */
 export function ValueField({
   label,
   variable: { type, values },

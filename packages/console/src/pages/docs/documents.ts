@@ -10,7 +10,7 @@ const loaders = import.meta.glob<string>('../../../../../docs/**/*.md', {
   import: 'default',
 });
 
-/** The functions that load each document, by path in `docs` without the extension, such as `operations/install`. */
+/** Functions that load the documents, by path in `docs` without the extension, such as `operations/install`. */
 const documents = new Map(
   Object.entries(loaders).map(([path, load]) => [
     path.replace(/^(?:\.\.\/)+docs\//, '').replace(/\.md$/, ''),

@@ -295,7 +295,7 @@ interface ArchiveOrDeleteProps {
   onDone: () => void;
 }
 
-/** A dialog that archives or deletes a flag. Only possible if no other flag depends on it. */
+/** A dialog for archiving or deleting a flag, which is only possible if no other flag depends on it. */
 function ArchiveOrDelete({ flag, title, explanation, verb, body, address, onClose, onDone }: ArchiveOrDeleteProps) {
   const { id: projectId } = useProject();
   const path = `/api/projects/${projectId}/feature_flags/${flag.id}`;

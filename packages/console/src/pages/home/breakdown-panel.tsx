@@ -48,7 +48,7 @@ export function BreakdownPanel({ title, dimensions, onOpen, ...rows }: PanelProp
           </fieldset>
         )}
       </div>
-      {/* The key resets the rows, so that they disappear while another breakdown loads. */}
+      {/* The React key resets the rows, so that they disappear while another breakdown loads. */}
       <Rows key={open} {...rows} />
     </section>
   );

@@ -22,7 +22,7 @@ export function Page() {
           <div className="wide-only">
             <SectionLinks open={open} />
           </div>
-          {/* The key changes when the user opens another section, which collapses the menu. */}
+          {/* The React key changes when the user opens another section, which collapses the menu. */}
           <details className="settings-picker narrow-only" key={open}>
             <summary className="button">
               {sections.find(({ path }) => path === open)?.title ?? text.sectionList}

@@ -143,7 +143,7 @@ function Password({ user, sessions }: { user: Me; sessions: Session[] | undefine
   });
   return (
     <SettingsBlock title={user.has_password ? text.password : text.firstPassword} about={text.passwordText}>
-      {/* The key resets the form after saving. */}
+      {/* The React key resets the form after saving. */}
       <form
         key={round}
         className="form settings-form"

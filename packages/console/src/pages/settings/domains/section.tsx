@@ -103,7 +103,7 @@ function AddDomain({ isMain, onAdded }: { isMain: boolean; onAdded: (id: string)
     add.mutate(String(new FormData(event.currentTarget).get('domain')));
   };
   return (
-    // The key resets the form after the user has added a domain.
+    // The React key resets the form after the user has added a domain.
     <form key={round} className="form settings-form" onSubmit={submit}>
       <Field
         name="domain"

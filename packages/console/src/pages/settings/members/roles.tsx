@@ -101,7 +101,7 @@ function MakeRole() {
     () => setRound((before) => before + 1),
   );
   return (
-    // The key resets the form after the user has created a role.
+    // The React key resets the form after the user has created a role.
     <form key={round} className="form settings-form" onSubmit={(event) => make.mutate(readForm(event))}>
       <Field name="name" label={roles.name} autoComplete="off" maxLength={200} problem={make.error} />
       <FormProblem problem={make.error} fields={['name']} />
