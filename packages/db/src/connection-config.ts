@@ -35,10 +35,7 @@ export function toClientConfig(
   return { connectionString: rest, ssl, ...(parsed.sslnegotiation === 'direct' && { sslnegotiation: 'direct' }) };
 }
 
-/**
- * Splits a URL into the URL without its TLS parameters, and the list of these parameters, including duplicates, in
- * their original spelling.
- */
+/** Removes the TLS parameters from a URL, and returns them as a list with duplicates and in their original spelling. */
 function takeParameters(address: string): { rest: string; given: [string, string][] } {
   const mark = address.indexOf('?');
   if (mark < 0) return { rest: address, given: [] };
@@ -114,16 +111,15 @@ function shown(name: string): string {
 interface DatabaseTls {
   host: string;
   port: number;
-  /** Whether the client must send an unencrypted TLS request to PostgreSQL before it starts TLS. */
+  /** Whether the client must send an `SSLRequest` message to PostgreSQL before it starts TLS. */
   asksFirst: boolean;
-  /** The certificate authority and the client certificate from the URL. */
   secureContext: SecureContext;
   /** Whether the server's certificate must match its host name. */
   isVerified: boolean;
 }
 
 /**
- * Returns the TLS settings of a URL, or null if the URL does not use TLS or refers to a local socket.
+ * Returns the TLS settings of a database URL, or null if the URL does not use TLS or refers to a local socket.
  * @throws ConfigError like `toClientConfig`
  */
 export function readDatabaseTls(address: string): DatabaseTls | null {

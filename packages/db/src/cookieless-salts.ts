@@ -3,9 +3,9 @@
 import type { Sql } from './transaction.ts';
 
 /**
- * Returns a day's salt, from which the IDs of cookieless visitors are derived. If no salt is stored for the day, stores
- * the given salt. Returns undefined if another process is storing a different salt at the same time. A second call then
- * returns that salt.
+ * Returns the salt from which a day's cookieless IDs are derived. If no salt is stored for the day, stores the given
+ * salt. Returns undefined if another process is storing a different salt at the same time. A second call then returns
+ * that salt.
  */
 export async function findOrInsertSalt(
   sql: Sql,

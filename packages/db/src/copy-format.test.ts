@@ -22,7 +22,6 @@ afterAll(async () => {
 
 type Field = 'flag' | 'small' | 'number' | 'words' | 'document' | 'id' | 'moment';
 
-/** Copies values to the server, and returns them as text in the same order. */
 async function sent<Value>(field: Field, values: Value[], write: (row: CopyRow, value: Value) => void) {
   const statement = `COPY sample (${field}) FROM STDIN (FORMAT binary)`;
   await database.transaction((tx) => tx.copy(statement, copyRows(1, values, write)));

@@ -1,10 +1,10 @@
 /**
- * Writes the binary format of COPY (PostgreSQL manual, COPY, "Binary Format"). PostgreSQL needs a third less time to
- * read it than the text format, because it does not have to search for line ends and escapes, and because times and
- * UUIDs are sent as they are stored. The types of the fields must match the columns exactly.
+ * Writes the binary format of COPY (PostgreSQL manual, COPY, "Binary Format"). PostgreSQL reads it in a third less time
+ * than the text format, because it does not have to search for line ends and escapes, and because times and UUIDs are
+ * sent as they are stored. The field types must match the column types exactly.
  */
 
-/** Writes one row, field by field in the order of the statement's columns. */
+/** Writes one row, field by field, in the statement's column order. */
 export interface CopyRow {
   null(): void;
   boolean(value: boolean): void;
@@ -12,7 +12,7 @@ export interface CopyRow {
   integer(value: number): void;
   text(value: string): void;
   jsonb(json: string): void;
-  /** Writes JSON text in two parts: the UTF-8 bytes from `start` to `end`, followed by the text `rest`. */
+  /** Writes JSON text that consists of the UTF-8 bytes from `start` to `end`, followed by the string `rest`. */
   jsonbBytes(bytes: Buffer, start: number, end: number, rest: string): void;
   uuid(value: string): void;
   /** Writes a `timestamptz`, given in whole milliseconds since the epoch. */
@@ -24,8 +24,8 @@ const signature = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1');
 const header = Buffer.concat([signature, Buffer.alloc(8)]);
 
 /**
- * Returns everything that COPY … FROM STDIN (FORMAT binary) sends for these items, in chunks that are created on
- * demand.
+ * Returns the complete input of a `COPY … FROM STDIN (FORMAT binary)` statement for these items, in chunks that are
+ * created on demand.
  * @param columns the number of columns in the statement
  * @param write writes exactly this number of fields for each item
  */
@@ -124,19 +124,22 @@ function writeTime(ms: number, buffer: Buffer, at: number): number {
   return buffer.writeUInt32BE(lowMicros - carry * twoTo32, at + 4);
 }
 
-/** The size of the first chunk, which is small because most COPY statements send little data. */
+/** The size of the first chunk in bytes. It is small because most COPY statements send little data. */
 const firstChunkBytes = 8 * 1024;
 /**
- * The size of a chunk. For a larger buffer, the operating system would allocate new memory, which costs more than
- * filling the buffer.
+ * The size of the following chunks in bytes. For a larger buffer, the operating system would allocate new memory, which
+ * costs more than filling the buffer.
  */
 const chunkBytes = 64 * 1024;
-/** Up to this length, the maximum size of a text is reserved. For a longer text, the bytes are counted first. */
+/**
+ * For a string of up to this length, the writer reserves the maximum size. For a longer string, it counts the UTF-8
+ * bytes first.
+ */
 const maxUncounted = 8 * 1024;
 const largestFixed = 16;
 const lengthBytes = 4;
 
-/** Released chunks whose memory can be reused. */
+/** Memory of released chunks that new chunks reuse. */
 const spareChunks: ArrayBufferLike[] = [];
 const maxSpareChunks = 64;
 
@@ -156,12 +159,12 @@ export function releaseChunks(chunks: readonly Buffer[]): void {
 }
 
 /**
- * The output so far. It is a plain object that is passed to functions, because these functions run for every field of
- * every row.
+ * The output of `copyRows` so far. It is a plain object that is passed to functions, because these functions run for
+ * every field of every row.
  */
 interface CopyBuffer {
   buffer: Buffer;
-  /** The position of the next byte to write. */
+  /** The index at which the next byte is written. */
   at: number;
   full: Buffer[];
 }

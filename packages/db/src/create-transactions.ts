@@ -1,5 +1,3 @@
-/** Begins transactions, sends their statements, and ends them. */
-
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
@@ -11,9 +9,9 @@ import type { FindStatementName, RunStatement, RunTransaction, Transaction } fro
 import { isConnectionError } from './transient-error.ts';
 
 /**
- * While a table is empty, PostgreSQL plans to read the whole table, and it would reuse such a plan until it next
- * collects statistics. These settings prevent most such plans. They do not affect which of two indexes of a small table
- * is used, so plans are also discarded regularly.
+ * While a table is empty, PostgreSQL plans to read the whole table, and it would reuse this plan until it next collects
+ * statistics. These settings prevent most such plans. They do not affect which of two indexes of a small table
+ * PostgreSQL uses, so plans are also discarded regularly.
  */
 const beginLookups = `BEGIN;
   SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off;
@@ -50,8 +48,8 @@ export function createTransactions(pool: pg.Pool, options: TransactionsOptions):
       if (!isCommitted) await client.query('COMMIT');
       return result;
     } catch (error) {
-      // If the connection is lost, PostgreSQL rolls back automatically. Sending ROLLBACK could last the whole query
-      // timeout.
+      // If the connection is lost, PostgreSQL rolls back automatically. Sending ROLLBACK could take as long as the
+      // query timeout.
       broken = isConnectionError(error)
         ? new Error('The connection to PostgreSQL was lost.', { cause: error })
         : await client.query('ROLLBACK').then(
@@ -81,7 +79,7 @@ function transactionOn(
     copy: (statement, chunks) => noting(() => copyIn(client, statement, chunks)),
     pipeline: (send) => sendPipelined(client, send),
     async commitWith(send) {
-      // If a statement fails, the server treats COMMIT as ROLLBACK.
+      // If a statement fails, the server treats this COMMIT as ROLLBACK.
       await sendPipelined(client, () => [...send(), noting(() => client.query('COMMIT'))]);
       committed();
     },
@@ -89,8 +87,8 @@ function transactionOn(
 }
 
 /**
- * The maximum size of a copy whose chunks are collected and sent together. Larger copies are streamed as fast as the
- * server accepts them.
+ * Up to this size in bytes, all chunks of a copy are collected and sent together. Larger copies are streamed as fast as
+ * the server accepts them.
  */
 const maxBytesAtOnce = 8 * 1024 * 1024;
 
@@ -98,8 +96,7 @@ const maxBytesAtOnce = 8 * 1024 * 1024;
  * Appends rows with COPY, which costs the server less than an INSERT of the same rows. After the first megabytes,
  * chunks are created only as fast as the server accepts them, so that few of them are in memory even if rows are very
  * large.
- * @param statement `COPY … FROM STDIN` with the format of the chunks
- * @param chunks created by `copyRows` (copy-format.ts), or text
+ * @param chunks created by `copyRows` (copy-format.ts), or text, depending on the statement's format
  */
 async function copyIn(client: pg.ClientBase, statement: string, chunks: Iterable<Buffer>): Promise<void> {
   const rest = chunks[Symbol.iterator]();

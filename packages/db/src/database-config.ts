@@ -2,7 +2,7 @@ import { ConfigError, createSecretReader, readTimePerConnection, secretSetting }
 import { type Static, Type } from 'typebox';
 
 /**
- * The settings of the database connection. Spread them into the config schema of a service. Each setting is read from
+ * The settings of the database connection, which every service includes in its config schema. Each setting is read from
  * the environment variable of the same name (`databaseSslCaFile` from `DATABASE_SSL_CA_FILE`). `withDatabaseAddress`
  * combines them into one URL.
  */
@@ -59,8 +59,8 @@ type DatabaseConfig = {
 };
 
 /**
- * A connection URL, or a function that returns the current URL. The URL can change, because parts of it can be stored
- * in files.
+ * A connection URL, or a function that returns the current URL. The URL can change, because files can contain some of
+ * its components.
  */
 export type DatabaseAddress = string | (() => string);
 
@@ -92,9 +92,9 @@ function followAddress(config: DatabaseConfig & { readonly databaseUrl: string }
 }
 
 /**
- * Returns the URL with user, password and TLS parameters added. Operators can therefore store these separately and do
- * not have to write a URL that contains a password.
- * @throws ConfigError that lists all settings that are missing or set twice, but no values, which may be secret
+ * Returns the URL with the user, password and TLS parameters added. Operators can therefore store these separately and
+ * do not have to write a URL that contains a password.
+ * @throws ConfigError that lists all settings that are missing or set twice, but not their values, which may be secret
  */
 export function buildDatabaseAddress(config: DatabaseConfig & { readonly databaseUrl: string }): string {
   const { databaseUrl, databaseUser, databasePassword } = config;
@@ -116,7 +116,7 @@ export function buildDatabaseAddress(config: DatabaseConfig & { readonly databas
 }
 
 /**
- * Adds the TLS settings to the parameters of the URL. If a TLS setting is also in the URL, connecting fails with an
+ * Adds the TLS settings to the URL's parameters. If the URL already contains a TLS setting, connecting fails with an
  * error that names the setting.
  */
 function withTls(address: string, config: DatabaseConfig): string {

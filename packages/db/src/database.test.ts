@@ -16,7 +16,7 @@ const logger = createLogger('test', 'error');
 let testDatabase: TestDatabase;
 let proxy: FaultProxy;
 let database: Database;
-/** Connects without the proxy. */
+/** A connection that bypasses the proxy. */
 let direct: Database;
 
 beforeAll(async () => {
@@ -64,7 +64,7 @@ describe('a transaction', () => {
         await tx.query('INSERT INTO note VALUES (1)');
         throw reason;
       });
-    // The test makes more attempts than the pool has connections, so each connection must be returned.
+    // The test makes more attempts than the pool has connections, so each attempt must return its connection.
     for (let times = 0; times < 4; times += 1) await expect(work()).rejects.toBe(reason);
 
     expect(await notes()).toEqual([]);
@@ -102,7 +102,6 @@ describe('a transaction', () => {
     const tooMany = database.transaction((tx) => tx.copy(copyNotes, copyRows(2, [5], writeNote)));
     await expect(tooMany).rejects.toMatchObject({ code: '22P04' });
     expect(await notes()).toEqual([1, 2]);
-    // The connection can run statements again.
     await copy(4);
     expect(await notes()).toEqual([1, 2, 4]);
     expect(proxy.connectionCount()).toBe(1);
@@ -150,7 +149,6 @@ describe('a transaction', () => {
 
     const failing = database.transaction((tx) => tx.pipeline(() => [insert(tx, 7), insert(tx, 101), insert(tx, 8)]));
     await expect(failing).rejects.toMatchObject({ code: '23505' });
-    // The first error is reported, even if converting it to another error takes time.
     const reason = new Error('there already');
     const explained = async (statement: Promise<unknown>) => {
       const outcome = await statement.catch(async () => null);

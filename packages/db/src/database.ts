@@ -11,7 +11,7 @@ export interface Database extends SqlDatabase {
 /** Creates the process's only connection pool, which the typed client and the SQL stores share. */
 export function createDatabase(options: DatabaseOptions): Database {
   const { database, pool } = openSqlDatabase(options);
-  // Create the client on first use, because a process that does not use it saves 28 MB.
+  // Create the client on first use. A process that does not use it saves 28 MB.
   let prisma: PrismaClient | undefined;
   let stopping: Promise<void> | undefined;
   async function stop(): Promise<void> {
@@ -24,7 +24,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     get prisma() {
       prisma ??= new PrismaClient({
         adapter: new PrismaPg(pool),
-        // Prisma's errors are logged, and in other formats they would include the query arguments.
+        // Prisma's errors are logged. In its other formats, they would include the query arguments.
         errorFormat: 'minimal',
       });
       return prisma;

@@ -7,7 +7,7 @@ import { endConnection } from './pg-internals/end-connection.ts';
 import { filterServerMessages } from './pg-internals/guard-messages.ts';
 
 export interface ExternalConnectionOptions {
-  /** The server's host name, which must match its certificate. */
+  /** The host name that the server's certificate must match. */
   host: string;
   /** The IP address to connect to, which the caller has resolved and checked. */
   address: string;
@@ -24,22 +24,22 @@ export interface ExternalConnectionOptions {
 /** A connection to a user's PostgreSQL database, to which Millrace only writes. */
 export interface ExternalConnection {
   /**
-   * Runs one statement.
+   * Runs one statement. Malformed data from the server affects only this statement and this connection.
    * @throws the server's error, an error with the code `EANSWERTOOLONG`, or `EBADMESSAGE` if the server violates the
-   * protocol. Malformed data from the server affects only this statement and this connection.
+   * protocol
    */
   run(text: string, values?: unknown[]): Promise<void>;
   /** Closes the connection, which rolls back a transaction in progress. Never throws. */
   stop(): Promise<void>;
 }
 
-/** Maximum total size of the responses to one statement, which is enough for a trigger that raises a notice per row. */
+/**
+ * The maximum total size of the server's responses to one statement. It is enough for a trigger that raises a notice
+ * per row.
+ */
 const maxResponseBytes = 2 * 1024 * 1024;
 
-/**
- * Connects, with TLS if the server offers it.
- * @throws the driver's error
- */
+/** Connects to the database, with TLS if the server offers it. @throws the driver's error */
 export async function connectExternalDatabase(options: ExternalConnectionOptions): Promise<ExternalConnection> {
   const { host, acceptsAnyCertificate } = options;
   // TLS does not allow an IP address as server name, and Node.js 26 throws for an IP address. The certificate is still

@@ -12,7 +12,7 @@ import {
 } from '@millrace/testing';
 import { connectExternalDatabase } from './external-connection.ts';
 
-/** Builds a protocol message, which can declare a wrong length. */
+/** Builds a protocol message whose declared length can be wrong. */
 function message(type: string, body: Buffer | string = '', length = Buffer.byteLength(body) + 4): Buffer {
   const header = Buffer.alloc(5);
   header.write(type, 'latin1');
@@ -30,7 +30,7 @@ const field = (name: string) =>
   all(Buffer.from(`${name}\0`), int32(0), int16(0), int32(25), int16(-1), int32(-1), int16(0));
 const noise = Buffer.from(Array.from({ length: 4096 }, (_, at) => (at * 167 + 13) % 256));
 
-/** Declines TLS, and runs the script when the client has sent its name and database. */
+/** Declines TLS, and runs the script when the client has sent its user and database names. */
 const atStart =
   (script: SocketScript): SocketScript =>
   (socket) => {
@@ -39,7 +39,6 @@ const atStart =
       socket.write('N');
     });
   };
-/** Accepts every client, and runs the script at the first statement. */
 const atStatement = (script: SocketScript): SocketScript =>
   atStart((socket) => {
     socket.write(all(authenticated, ready));
@@ -66,7 +65,7 @@ const anyError = { message: expect.any(String) };
 
 // biome-ignore format: one line per case
 const cases: [string, string, SocketScript, object][] = [
-  // Data that the server sends before the startup message.
+  // The server sends data before the client's startup message.
   ['hostile-101', 'silence', () => {}, late],
   ['hostile-102', 'a closed connection', (socket) => void socket.end(), lost],
   ['hostile-103', 'a reset', (socket) => void socket.resetAndDestroy(), lost],
@@ -74,7 +73,7 @@ const cases: [string, string, SocketScript, object][] = [
   ['hostile-105', 'noise after accepting TLS', (socket) => void socket.once('data', () => { socket.write('S'); setTimeout(() => writeFast(socket, noise), 50); }), anyError],
   ['hostile-106', 'silence instead of TLS', (socket) => void socket.once('data', () => socket.write('S')), late],
   ['hostile-107', 'an HTTP server', (socket) => void socket.once('data', () => socket.end('HTTP/1.1 400 Bad\r\n\r\n')), anyError],
-  // Data that the server sends instead of authenticating the client.
+  // The server sends data instead of authenticating the client.
   ['hostile-111', 'noise', atStart(say(noise)), malformed],
   ['hostile-112', 'endless noise', atStart((socket) => writeFast(socket, noise)), malformed],
   ['hostile-113', 'an unknown message', atStart(say(message('?', 'abc'))), malformed],
@@ -103,7 +102,7 @@ const cases: [string, string, SocketScript, object][] = [
   ['hostile-136', 'a closed connection after authentication', atStart(end(authenticated)), lost],
   ['hostile-137', 'half a message', atStart(end(authenticated.subarray(0, 6))), lost],
   ['hostile-138', 'silence after authentication', atStart(say(authenticated)), late],
-  // Data that the server sends instead of executing a statement.
+  // The server sends data instead of executing a statement.
   ['hostile-141', 'noise', atStatement(say(noise)), malformed],
   ['hostile-142', 'endless noise', atStatement((socket) => writeFast(socket, noise)), malformed],
   ['hostile-143', 'an unknown message', atStatement(say(message('?'))), malformed],
@@ -129,7 +128,7 @@ const cases: [string, string, SocketScript, object][] = [
   ['hostile-163', 'half a message', atStatement(end(done.subarray(0, 8))), lost],
 ];
 
-/** The server executes the statement, but sends more than was requested. */
+/** The server executes the statement, but sends more than the client requested. */
 // biome-ignore format: one line per case
 const harmless: [string, string, SocketScript][] = [
   ['hostile-171', 'a row before its description', atStatement(say(message('D', all(int16(1), int32(-1))), done))],
@@ -149,10 +148,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/**
- * Connects to the server and runs a statement.
- * @returns the error of connecting or of the statement, or null
- */
+/** Connects to the server and runs a statement. Returns the error, or null if both succeed. */
 async function attempt(port: number, expected: object | null): Promise<unknown> {
   const timeoutMs = expected === late ? 500 : patienceMs;
   try {

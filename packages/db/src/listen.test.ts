@@ -114,7 +114,7 @@ test('does not treat an unread message as missing when the process itself was bl
 });
 
 test('keeps the memory of a listener constant over time', async () => {
-  // Count the objects in a separate process, because tests in jest use a different `Promise` object.
+  // Count the objects in a separate process, because tests in Jest use a different `Promise` object.
   const script = `
     import { once } from 'node:events';
     import { Socket } from 'node:net';

@@ -1,4 +1,4 @@
-// Receives PostgreSQL notifications (LISTEN) on a separate connection, and detects if they stop arriving.
+// Receives PostgreSQL notifications (LISTEN) on a separate connection, and detects when they stop arriving.
 
 import { randomUUID } from 'node:crypto';
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
@@ -11,10 +11,10 @@ export interface ListenOptions {
   /** The channel name, which can contain only letters, digits and underscores. */
   channel: string;
   onMessage(payload: string): void;
-  /** Called each time listening starts. Earlier messages may have been missed. Must not throw. */
+  /** Called each time listening starts. Notifications before the start may have been missed. Must not throw. */
   onStart(): void;
   /**
-   * Called when listening ends or cannot start, but only once until it has started again. Attempts to reconnect follow
+   * Called when listening ends or cannot start, but at most once until it starts again. The listener then reconnects
    * automatically. Must not throw.
    */
   onInterrupted(error: Error): void;
@@ -28,15 +28,18 @@ export interface ListenConnections {
 
 export interface Listener extends Stoppable {
   /**
-   * Returns whether messages arrive, as far as is known. A connection that was lost without an error is noticed within
-   * three seconds.
+   * Returns whether notifications arrive, as far as the listener knows. It notices a connection that was lost without
+   * an error within three seconds.
    */
   isListening(): boolean;
 }
 
 const firstDelayMs = 100;
 const longestDelayMs = 1000;
-/** The delay after an echo that did not arrive. Long, because a pooler does not change its mode within seconds. */
+/**
+ * The delay before reconnecting if the echo did not arrive. The delay is long because a pooler does not change its mode
+ * within seconds.
+ */
 const afterNoEchoMs = 30_000;
 const usualPingEveryMs = 1000;
 const responseTimeoutMs = 2000;
@@ -44,10 +47,10 @@ const echoPrefix = 'echo ';
 
 /**
  * Listens to a PostgreSQL channel on a separate connection, and reconnects until it is stopped. It regularly sends a
- * message over another connection and waits for this echo, because a pooler in transaction mode accepts LISTEN but
+ * notification over another connection and waits for its echo, because a pooler in transaction mode accepts LISTEN but
  * never delivers anything.
- * @param notify sends a message over another connection
- * @param pingEveryMs the time between two such checks
+ * @param notify sends a notification over another connection
+ * @param pingEveryMs the time between two echo checks
  */
 export function listen(
   { channel, onMessage, onStart, onInterrupted }: ListenOptions,
@@ -65,13 +68,12 @@ export function listen(
       if (stopping.signal.aborted || error === undefined) return;
       if (!wasReported) onInterrupted(error);
       wasReported = true;
-      // The connection worked for a while, so restart the retries with the shortest delay.
+      // The connection worked for a while, so the next retry uses the shortest delay.
       if (performance.now() - began > afterNoEchoMs) delayMs = firstDelayMs;
       await pause(error instanceof NoEcho ? afterNoEchoMs : delayMs);
     }
   }
 
-  /** Listens on one connection until listening is stopped. */
   async function listenOnce(): Promise<void> {
     const client = new pg.Client({ ...config(), query_timeout: responseTimeoutMs });
     const lost = new AbortController();
@@ -117,10 +119,7 @@ export function listen(
   };
 }
 
-/**
- * Waits for the echo of a notification.
- * @throws NoEcho if the echo does not arrive in time
- */
+/** Waits until the echo notification arrives. @throws NoEcho if it does not arrive in time */
 async function untilReceived(echo: string, received: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + responseTimeoutMs;
   while (!received.has(echo)) {

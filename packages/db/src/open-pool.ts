@@ -9,19 +9,19 @@ import { limitDisconnectTime } from './pg-internals/end-connection.ts';
 export interface PoolOptions {
   url: DatabaseAddress;
   logger: Logger;
-  /** The maximum number of connections in the pool. */
   poolSize?: number;
   /** The time after which the server cancels a statement, in milliseconds. 0 disables the limit. */
   statementTimeoutMs?: number;
   /**
-   * A statement that gets no response within this time fails in this process, and its connection is closed. Only this
-   * limit detects a server that disappeared without closing the connection. By default, it is a few seconds longer than
-   * `statementTimeoutMs`. 0 disables the limit.
+   * How many milliseconds this process waits for a statement's response. After that, the statement fails and its
+   * connection is closed. Only this limit detects a server that disappeared without closing the connection. By default,
+   * it is a few seconds longer than `statementTimeoutMs`. 0 disables the limit.
    */
   queryTimeoutMs?: number;
   /**
-   * The server rolls back a transaction if this process sends nothing for this long. The process may be stopped or
-   * unreachable while other processes wait for its locks. By default, the server's own setting applies.
+   * The time in milliseconds after which the server rolls back a transaction from which it receives nothing. This
+   * process may be stopped or unreachable while other processes wait for its locks. By default, the server's own
+   * setting applies.
    */
   idleInTransactionTimeoutMs?: number;
   /** How many milliseconds a statement waits for a lock before it fails. Defaults to the server's own setting. */
@@ -33,17 +33,17 @@ export interface PoolOptions {
 }
 
 /**
- * With this setting, an idle connection to a lost server is detected after about ten seconds. The operating system
- * would need two hours by default.
+ * With this keepalive delay, an idle connection to a lost server is detected after about ten seconds. By default, the
+ * operating system would need two hours.
  */
 const keepAliveAfterMs = 10_000;
 
 export type ReadClientConfig = () => pg.ClientConfig;
 
 /**
- * Reads the settings that can change between connections: the parts of the URL that are in files, and the TLS files. If
- * the settings are invalid when they are read again, for example because files are being replaced, the previous
- * settings apply.
+ * Creates a function that reads the settings that can change between connections: URL components that are stored in
+ * files, and the TLS files. If the settings are invalid when they are read again, for example because files are being
+ * replaced, the previous settings apply.
  * @throws ConfigError if the settings are invalid at the start
  */
 export function createConfigReader(options: PoolOptions): ReadClientConfig {
@@ -91,7 +91,7 @@ export function openPool(config: ReadClientConfig, options: PoolOptions): pg.Poo
 
 /**
  * Returns a client class that uses the current settings. The pool would pass its initial settings to every client. The
- * class is a proxy, because with a subclass of pg's client, Node.js would take a tenth longer to store an event.
+ * class is a proxy, because a subclass of pg's client would make storing an event take a tenth longer in Node.js.
  */
 function clientOf(config: ReadClientConfig): typeof pg.Client {
   return new Proxy(pg.Client, {
@@ -102,7 +102,8 @@ function clientOf(config: ReadClientConfig): typeof pg.Client {
 const patienceMs = 3000;
 
 /**
- * Limits with which the server detects a disconnected client. Undefined limits default to the server's own settings.
+ * Limits after which the server ends the session of a lost client. If a limit is undefined, the server's own setting
+ * applies.
  */
 interface LostClientLimits {
   /** The time after which the server ends the session of a client that sends nothing within a transaction. */
@@ -111,10 +112,10 @@ interface LostClientLimits {
 }
 
 /**
- * Makes the server check every few seconds whether the client of a new connection still exists, even during a
- * statement. Otherwise, it would take the server two hours to notice that a machine lost power or network, and the
- * locks of its last transaction would be held until then. A process that is stopped (SIGSTOP, a debugger, a paused
- * machine) keeps its connection, and is detected only because it sends nothing.
+ * Makes the server check every few seconds whether a new connection's client still exists, even during a statement.
+ * Without this check, the server would notice only after two hours that a machine lost power or network, and would hold
+ * the locks of its last transaction until then. A process that is stopped (SIGSTOP, a debugger, a paused machine) keeps
+ * its connection. The server detects it only because it sends nothing.
  */
 async function prepareConnection(
   client: pg.ClientBase,

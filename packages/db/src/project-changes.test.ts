@@ -38,7 +38,7 @@ beforeEach(async () => {
 
 const mark = () => ({ environmentId: null, tokens: [`mark-${randomUUID()}`], isOfFlags: false });
 
-/** Returns the changes that a statement announces, which are those between two marker notifications. */
+/** Returns the changes that a statement announces: the ones received between two marker notifications. */
 async function announcedBy(statement: string): Promise<(ProjectChange | null)[]> {
   const [before, after] = [mark(), mark()];
   const announce = ({ tokens }: ProjectChange) =>

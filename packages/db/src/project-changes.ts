@@ -1,4 +1,4 @@
-// Notifies a process about changes to project data that it caches: keys, settings and plans.
+// Notifies a process when project data that it caches has changed: keys, settings or plans.
 
 import { type ProjectChange, parseProjectChange, projectChangeChannel } from '@millrace/contracts';
 import type { Logger, Metrics, Stoppable } from '@millrace/runtime';
@@ -6,15 +6,15 @@ import type { SqlDatabase } from './sql-database.ts';
 
 export interface ProjectChanges extends Stoppable {
   /**
-   * Calls back shortly after each change is committed, whichever program made it. The argument is null if anything may
-   * have changed, for example after an interruption. `onChange` must not throw.
+   * Registers a callback that is called shortly after each change is committed, whichever program made it. The argument
+   * is null if anything may have changed, for example after an interruption. `onChange` must not throw.
    */
   subscribe(onChange: (change: ProjectChange | null) => void): void;
   /** Returns false while change notifications may be missed. Cached data then expires after `unsubscribedMaxAgeMs`. */
   isSubscribed(): boolean;
 }
 
-/** How many milliseconds cached data can be used while change notifications may be missed. */
+/** While change notifications may be missed, cached data can be used for this many milliseconds. */
 export const unsubscribedMaxAgeMs = 1000;
 
 export interface ProjectChangesOptions {
@@ -23,7 +23,7 @@ export interface ProjectChangesOptions {
   metrics: Metrics;
 }
 
-/** Watches for changes on one connection for the whole process. Can start while the database is down. */
+/** Watches for project changes on one connection for the whole process. Can start while the database is down. */
 export function watchProjectChanges({ database, logger, metrics }: ProjectChangesOptions): ProjectChanges {
   const subscribers: ((change: ProjectChange | null) => void)[] = [];
   const received = metrics.gauge(

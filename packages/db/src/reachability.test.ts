@@ -11,8 +11,8 @@ import { createSqlDatabase } from './sql-database.ts';
 const terminate = 0x58; // 'X'
 
 /**
- * Starts a proxy that passes everything to the server except terminate messages. The client then waits indefinitely for
- * the end of the connection.
+ * Starts a proxy that passes everything to the server except terminate messages, so the client waits indefinitely for
+ * the server to close the connection.
  */
 async function startWithoutGoodByes({ hostname, port }: URL) {
   const clients = new Set<Socket>();
@@ -35,7 +35,6 @@ async function startWithoutGoodByes({ hostname, port }: URL) {
   return {
     port: (proxy.address() as AddressInfo).port,
     goodByes: () => goodByes,
-    /** Resets all current connections. */
     cut,
     refuse: () => void proxy.close(),
     stop() {

@@ -10,7 +10,10 @@ import { isConnectionError } from './transient-error.ts';
 
 export interface Reachability {
   isReachable(): boolean;
-  /** Reports a statement's error. Ignores errors that are unrelated to the connection. */
+  /**
+   * Reports a statement's error, which may show that the server is down. Ignores errors that are unrelated to the
+   * connection.
+   */
   noteError(error: unknown): void;
   stop(): Promise<void>;
 }
@@ -47,7 +50,6 @@ export function watchReachability(
       isReachable = false;
       await new Promise<void>((resolve) => {
         wake = resolve;
-        // The timer must not keep the process alive.
         setTimeout(resolve, pingIntervalMs).unref();
       });
     }
@@ -76,7 +78,7 @@ export function watchReachability(
   };
 }
 
-/** Returns null if the server responds, and the error otherwise. */
+/** Returns the ping's error, or null if the server responds. */
 async function ping(config: pg.ClientConfig): Promise<Error | null> {
   const client = new pg.Client(config);
   client.on('error', () => {});

@@ -6,20 +6,23 @@ import { buildUserSqlBegin, sqlRole, type UserSqlSafeguards, userSqlSafeguardsQu
 
 /** The time and result size limits of one query. */
 export interface ReadLimits {
-  /** A signal that aborts when the rows are no longer needed. */
+  /** Aborts when the rows are no longer needed. */
   signal: AbortSignal;
   maxMs: number;
-  /** The maximum result size as sent by the server, in bytes. */
+  /** The maximum size of a query's result as the server sends it. */
   maxBytes: number;
-  /** Whether a user wrote the SQL. It then runs read-only, with a role that can read only a few tables. */
+  /**
+   * Whether a user wrote the SQL. If true, it runs in a read-only transaction, with a role that can read only a few
+   * tables.
+   */
   isUserSql?: boolean;
 }
 
-/** Read-only connections for large queries, separate from the connections of all other requests. */
+/** Read-only connections for large queries. Requests that do not need them use a different pool. */
 export interface ReadPool {
   /**
-   * Runs one query, and calls `each` with the values of each row as soon as it arrives. If the query is aborted or
-   * exceeds a limit, the server stops it before this function returns.
+   * Runs one query, and calls `each` with each row's column values as soon as the row arrives. If the query is aborted
+   * or exceeds a limit, the server stops it before this function returns.
    * @throws ReadLimitExceeded, the signal's reason, or the driver's error
    */
   read(text: string, values: unknown[], limits: ReadLimits, each: (row: unknown[]) => void): Promise<void>;
@@ -35,7 +38,7 @@ export class ReadLimitExceeded extends Error {
   }
 }
 
-/** SQLSTATEs for a query that was cancelled or too slow, and for a query that exhausted temporary files or memory. */
+/** The SQLSTATEs for a query that was cancelled or too slow, and for one that exhausted temporary files or memory. */
 const outOfTime = '57014';
 const outOfMemory = new Set(['53400', '53200', '53100']);
 
@@ -50,7 +53,7 @@ const settings = {
 export function createReadPool(options: Omit<PoolOptions, 'settings' | 'queryTimeoutMs'>): ReadPool {
   const config = createConfigReader(options);
   const pool = openPool(config, { ...options, settings, queryTimeoutMs: 0 });
-  // A separate connection for cancelling queries, which is available even if all other connections are busy.
+  // A separate connection for cancelling queries, which is available even if all query connections are busy.
   const control = openPool(config, { ...options, poolSize: 1, statementTimeoutMs: 5000 });
   const barriers = createBarriers(options.logger);
 
@@ -105,7 +108,7 @@ export function createReadPool(options: Omit<PoolOptions, 'settings' | 'queryTim
   };
 }
 
-/** The time after which a missing role or privilege is checked again, because an operator may have granted it. */
+/** A missing role or privilege is checked again after this time, because an operator may have granted it. */
 const recheckAfterMs = 60_000;
 
 /** Determines which safeguards for user SQL the server supports. Logs once if the role is missing. */

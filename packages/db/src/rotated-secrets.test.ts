@@ -15,9 +15,7 @@ import { Type } from 'typebox';
 import { databaseConfigFields, withDatabaseAddress } from './database-config.ts';
 import { createSqlDatabase, type SqlDatabase } from './sql-database.ts';
 
-/**
- * Rotates secrets while a pool is in use: open connections continue, and new ones use the current content of the files.
- */
+/** Rotates secrets while a pool is in use. Open connections continue, and new ones use the files' current content. */
 const logger = createLogger('test', 'error');
 const [one, two] = ['one', 'two'].map((name) => `rotated_${name}_${process.pid}_${Date.now()}`) as [string, string];
 let testDatabase: TestDatabase;
@@ -37,7 +35,6 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-/** Returns a database URL without its credentials. */
 function placeOf(url: string): string {
   const place = new URL(url);
   place.username = '';
@@ -57,7 +54,7 @@ async function whoAmI({ sql }: SqlDatabase): Promise<string | undefined> {
   return row?.name;
 }
 
-/** When a connection was terminated, the pool opens a new one for the next query. */
+/** The pool opens a new connection for the query after its connections were terminated. */
 const waitForRole = (database: SqlDatabase, who: string) =>
   eventually(async () => (await whoAmI(database)) === who, { what: `a query as ${who}` });
 

@@ -1,9 +1,8 @@
 import type { Sql } from './transaction.ts';
 
 /**
- * Returns the IDs of the keys with which stored secrets are encrypted: those of exports, second factors, OpenID
- * providers and flag payloads. The result is empty if the secrets cannot be read because the database is down or not
- * migrated yet.
+ * Returns the IDs of the keys that encrypt stored secrets: those of exports, second factors, OpenID providers and flag
+ * payloads. Returns an empty array if the secrets cannot be read because the database is down or not migrated yet.
  */
 export async function readSealingKeyIds(sql: Sql): Promise<string[]> {
   const query = sql.query<{ id: string }>(

@@ -9,40 +9,40 @@ import { createStatementNames, isOutdatedPlanError, toArrayLiterals } from './st
 import type { FindStatementName, RunStatement, RunTransaction, Sql } from './transaction.ts';
 
 export interface SqlDatabase {
-  /** Runs single statements outside a transaction, on the same pool. */
+  /** Runs single statements outside of transactions, on the shared pool. */
   sql: Sql;
   /**
    * Runs `work` in one READ COMMITTED transaction. Commits if `work` resolves, and rolls back if it throws. Discards a
-   * connection that breaks. Errors are thrown unchanged (see `isTransientError`).
+   * connection that breaks. Throws errors unchanged (see `isTransientError`).
    */
   transaction: RunTransaction;
-  /**
-   * Listens for notifications on a separate connection outside the pool. Stop the listener before stopping the
-   * database.
-   */
+  /** Listens for notifications on a separate connection outside the pool. Stop the listener before the database. */
   listen(options: ListenOptions): Listener;
-  /** Returns false from the first failed ping after a lost connection until the server responds. Runs no query. */
+  /**
+   * Returns whether the server can be reached, without running a query. After a lost connection, returns false from the
+   * first failed ping until the server responds.
+   */
   isHealthy(): boolean;
   stop(): Promise<void>;
 }
 
 export interface DatabaseOptions extends PoolOptions {
   /**
-   * Whether transactions prepare their statements. Use this for a process whose transactions repeat a fixed set of
+   * Whether transactions prepare their statements. Enable it for a process whose transactions repeat a fixed set of
    * index lookups. Each statement is prepared once per connection, and always planned as an index lookup, whatever the
    * table statistics are. Off by default. A pooler must support prepared statements (PgBouncer:
    * `max_prepared_statements`).
    */
   preparesLookups?: boolean;
   /**
-   * Whether `sql` prepares statements with values. Use this for a process that runs many small queries from a fixed
-   * set. Each statement is prepared once per connection, and the server decides when to keep a plan. Off by default. A
-   * pooler must support prepared statements.
+   * Whether `sql` prepares statements that have parameters. Enable it for a process that runs many small queries from a
+   * fixed set. Each statement is prepared once per connection, and the server decides when to reuse its plan. Off by
+   * default. A pooler must support prepared statements.
    */
   preparesQueries?: boolean;
 }
 
-/** Creates the pool for a process that does not use the typed client, which takes more than 10 MB to load. */
+/** Creates the pool for a process that does not use the typed client, which takes more than 10 MB when loaded. */
 export function createSqlDatabase(options: DatabaseOptions): SqlDatabase {
   return openSqlDatabase(options).database;
 }
@@ -82,7 +82,7 @@ export function openSqlDatabase(options: DatabaseOptions): { database: SqlDataba
   return { database, pool };
 }
 
-/** Returns settings that give a ping the same time limit as connecting. */
+/** Returns settings that limit the duration of a ping to the connect timeout. */
 function withinConnectTimeout(config: ReadClientConfig): ReadClientConfig {
   return () => {
     const current = config();
@@ -100,8 +100,8 @@ function createSql(pool: pg.Pool, { noting, nameOf }: { noting: RunStatement; na
         try {
           return (await pool.query({ name, text, values })).rows;
         } catch (error) {
-          // A migration added a column to a table, and the statement reads all columns of that table. PostgreSQL
-          // rejects the outdated plan before it runs the statement, so the statement can be prepared again.
+          // A migration added a column to a table from which the statement reads all columns. PostgreSQL rejects the
+          // outdated plan before it runs the statement, so the statement can be prepared again.
           if (!isOutdatedPlanError(error)) throw error;
           return (await pool.query(text, values)).rows;
         }
@@ -111,7 +111,7 @@ function createSql(pool: pg.Pool, { noting, nameOf }: { noting: RunStatement; na
 
 const neverNamed = () => undefined;
 
-/** Returns a function that runs statements and reports their errors, which may show that the server is down. */
+/** Creates a function that runs statements and reports their errors, which may show that the server is down. */
 function notingErrors(note: (error: unknown) => void): RunStatement {
   return async (work) => {
     try {

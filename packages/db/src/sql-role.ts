@@ -1,13 +1,13 @@
-// The database role for SQL that users write. It is a second safeguard: if Millrace built a wrong statement, that
-// statement still could not read accounts or keys. A role belongs to the server, so all databases of a server share it.
+// The database role for SQL that users write. It is a second safeguard: even if Millrace built a wrong statement, that
+// statement could not read accounts or keys. A role belongs to the server, so all databases of a server share it.
 
 import type pg from 'pg';
 
 export const sqlRole = 'millrace_sql';
 
 /**
- * Creates the role, allows it to read the tables that users can query, and allows the current user to switch to it.
- * Without the privilege to create roles, does nothing, and user SQL runs with the usual role.
+ * Creates the role, allows it to read the tables that users can query, and allows the current user to switch to it. If
+ * the current user cannot create roles, does nothing, and user SQL runs with the current user's role.
  */
 export async function createSqlRole(client: Pick<pg.Client, 'query'>): Promise<void> {
   await client.query(`DO $$ BEGIN
@@ -40,7 +40,7 @@ export const userSqlSafeguardsQuery = `SELECT
               FROM pg_roles WHERE rolname = '${sqlRole}'), false) AS "hasRole",
   has_parameter_privilege('temp_file_limit', 'SET') AS "canLimitFiles"`;
 
-/** The maximum size of one statement's temporary files. */
+/** The maximum size of the temporary files that one statement can use. */
 const maxTemporaryFiles = '1GB';
 
 /** Builds the statements that begin a read-only transaction, with the role and the limits that the server allows. */

@@ -1,6 +1,6 @@
 /**
- * The database API for services on the event path. The typed client is not included, because these services do not need
- * it.
+ * The database API for services that process events. It does not include the typed client, because these services do
+ * not need it.
  */
 export { deleteExpiredSalts, findOrInsertSalt } from './cookieless-salts.ts';
 export { type CopyRow, copyRows, releaseChunks, takeChunks } from './copy-format.ts';

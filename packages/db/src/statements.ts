@@ -1,20 +1,20 @@
-/** Prepares statements for sending: names prepared statements, and converts lists to PostgreSQL's array syntax. */
+/** Prepares SQL statements for sending: names prepared statements, and converts lists to PostgreSQL's array syntax. */
 
 /**
- * Maximum number of prepared statements. The number is limited, because every connection stores all of them. Further
- * statements are sent unprepared.
+ * The maximum number of prepared statements. It is limited because every connection stores all of them. Once it is
+ * reached, new statements are sent unprepared.
  */
 const maxPrepared = 300;
 
 /**
- * Marks a statement that is built for one request and rarely repeated, for example with a caller's filters. Such a
- * statement is sent unprepared. Otherwise, a caller with varying filters would use up the names of prepared statements.
+ * Marks a statement that is built for one request and rarely repeated, for example with a caller's filters. Statements
+ * with this prefix are sent unprepared, so that varying filters do not use up the names of prepared statements.
  */
 export const unpreparedPrefix = '/* unprepared */';
 
 /**
- * Creates a function that returns a short name for each text. When the limit is reached, the function returns undefined
- * for a new text.
+ * Creates a function that returns a short name for each SQL text. Once the limit is reached, it returns undefined for
+ * new texts.
  */
 export function createStatementNames(): (text: string) => string | undefined {
   const names = new Map<string, string>();
@@ -30,7 +30,7 @@ export function createStatementNames(): (text: string) => string | undefined {
 }
 
 /**
- * Recognizes the error `cached plan must not change result type`, which the server returns before running the
+ * Returns whether the error is `cached plan must not change result type`, which the server returns before it runs the
  * statement.
  */
 export function isOutdatedPlanError(error: unknown): boolean {
@@ -39,14 +39,14 @@ export function isOutdatedPlanError(error: unknown): boolean {
 }
 
 /**
- * The number of transactions after which statements are planned again. Planning all statements of a batch takes a few
+ * Statements are planned again after this many transactions. Planning all statements of a batch takes a few
  * milliseconds, which is little at this interval.
  */
 const transactionsPerPlan = 16;
 
 /**
  * Decides for each connection when its statements must be planned again: often at first, because empty tables grow
- * quickly, and later every `transactionsPerPlan` transactions. Call `isDue` once before each transaction.
+ * quickly, and then every `transactionsPerPlan` transactions. Call `isDue` once before each transaction.
  */
 export function createPlanExpiry(): { isDue(connection: object): boolean } {
   const transactions = new WeakMap<object, number>();
@@ -60,8 +60,8 @@ export function createPlanExpiry(): { isDue(connection: object): boolean } {
 }
 
 /**
- * Converts lists in the values of a statement to PostgreSQL's array syntax. `pg` does the same, but builds the text
- * item by item and searches each item twice, which is slow for the thousands of items in statements for a whole batch.
+ * Converts the lists among a statement's values to PostgreSQL's array syntax. `pg` does the same, but builds the text
+ * item by item and searches each item twice, which is slow for the thousands of items in a batch statement.
  */
 export function toArrayLiterals(values: readonly unknown[]): unknown[] {
   return values.map((value) => (Array.isArray(value) ? (arrayLiteral(value) ?? value) : value));
@@ -69,7 +69,7 @@ export function toArrayLiterals(values: readonly unknown[]): unknown[] {
 
 /**
  * Converts a list to PostgreSQL's array syntax. Returns null if the list contains anything except strings, numbers,
- * booleans and nulls. `pg` converts such lists.
+ * booleans and nulls, and leaves such lists to `pg`.
  */
 function arrayLiteral(list: readonly unknown[]): string | null {
   const members: string[] = [];
@@ -95,7 +95,7 @@ function memberText(member: unknown): string | null {
 }
 
 /**
- * Quotes an item of an array. Every item is quoted, because some texts, such as `null`, have a special meaning without
+ * Quotes an array item. Every item is quoted, because some strings, such as `null`, have a special meaning without
  * quotes.
  */
 function quoted(text: string): string {

@@ -12,8 +12,8 @@ export interface Sql {
 export interface Transaction extends Sql {
   readonly isTransaction: true;
   /**
-   * Runs `COPY … FROM STDIN (FORMAT binary)` with chunks of `copyRows`. If there are many chunks, they are created only
-   * as fast as the server accepts them.
+   * Runs `COPY … FROM STDIN (FORMAT binary)` with chunks of `copyRows`. If the copy is large, its chunks are created
+   * only as fast as the server accepts them.
    */
   copy(statement: string, chunks: Iterable<Buffer>): Promise<void>;
   /**
@@ -21,7 +21,7 @@ export interface Transaction extends Sql {
    * @throws the error of the first query that failed, after all queries have ended
    */
   pipeline<Results extends unknown[]>(send: Statements<Results>): Promise<Results>;
-  /** Like `pipeline`, but followed by COMMIT. Nothing can be sent afterwards. */
+  /** Like `pipeline`, but also sends COMMIT at the end. The transaction cannot run statements afterwards. */
   commitWith(send: Statements<unknown[]>): Promise<void>;
 }
 

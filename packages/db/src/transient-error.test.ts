@@ -14,7 +14,7 @@ const logger = createLogger('test', 'error');
 let testDatabase: TestDatabase;
 let proxy: FaultProxy;
 let database: Database;
-/** Connects through the proxy. */
+/** A connection through the proxy. */
 let faulty: Database;
 
 beforeAll(async () => {
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const add = (id: number) => `UPDATE counter SET value = value + 1 WHERE id = ${id}`;
 
-/** Runs a transaction, and terminates its backend like an operator could do. */
+/** Runs a transaction whose backend is terminated, as an operator could do. */
 async function killedTransaction(): Promise<unknown> {
   return database.transaction(async (tx) => {
     const [backend] = await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
@@ -221,7 +221,7 @@ test.each(cases)('decides whether %s is transient, and a connection error', asyn
 });
 
 async function cutWhile(query: (name: string) => Promise<unknown>): Promise<unknown> {
-  // Use a unique name, because the statement of another case may still be running.
+  // Use a unique name, because the previous case's statement may still be running.
   const name = randomUUID();
   const isSleeping = `query LIKE '%${name}%' AND state = 'active' AND pid <> pg_backend_pid()`;
   const running = query(name);

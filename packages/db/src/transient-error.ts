@@ -1,6 +1,6 @@
 /**
- * SQLSTATEs after which the same work may succeed on the same connection: serialization failure, deadlock, lock or
- * statement timeout, disk or memory full, and a read-only server during a failover.
+ * SQLSTATEs after which a statement may succeed when it is repeated on the same connection: serialization failure,
+ * deadlock, lock or statement timeout, disk or memory full, and a read-only server during a failover.
  */
 const repeatableStates = new Set(['40001', '40P01', '55P03', '57014', '53000', '53100', '53200', '25006']);
 
@@ -26,8 +26,8 @@ const systemCodes = new Set([
 const prismaConnectionCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017']);
 
 /**
- * Prisma's errors for a pool without a free connection, for a write conflict or deadlock, and for a transaction that
- * could not begin in time.
+ * Prisma's error codes for a pool without a free connection, a write conflict or deadlock, and a transaction that could
+ * not begin in time.
  */
 const prismaRepeatableCodes = new Set(['P2024', 'P2034', 'P2028']);
 
@@ -45,8 +45,8 @@ const driverMessages =
   /Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|connection is not queryable|Query read timeout/i;
 
 /**
- * Returns whether the same work may succeed later, because the error was not caused by the work's data. Also checks
- * `cause`, Prisma's metadata and aggregated errors.
+ * Returns whether the failed work may succeed when it is repeated, because its data did not cause the error. Also
+ * checks `cause`, Prisma's metadata and aggregated errors.
  */
 export function isTransientError(error: unknown): boolean {
   return someError(
@@ -60,7 +60,7 @@ export function isTransientError(error: unknown): boolean {
 }
 
 /**
- * Returns whether the connection was lost or could not be opened. These errors are also transient (`isTransientError`).
+ * Returns whether the connection was lost or could not be opened. Such errors are also transient (`isTransientError`).
  */
 export function isConnectionError(error: unknown): boolean {
   return someError(error, isConnectionFailure);
@@ -83,7 +83,7 @@ interface ErrorFacts {
   message: string;
 }
 
-/** Returns true if the predicate is true for the error or one of its causes. */
+/** Returns whether the predicate is true for the error or one of its causes. */
 function someError(error: unknown, predicate: (facts: ErrorFacts) => boolean, depth = 0): boolean {
   if (typeof error !== 'object' || error === null || depth > 8) return false;
   const { code, originalCode, kind, message, cause, errors, meta } = error as Record<string, unknown>;
@@ -99,7 +99,7 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Returns true if PostgreSQL rejected a row because its key already exists. */
+/** Returns whether PostgreSQL rejected a row because its unique key already exists. */
 export function isUniqueViolation(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === '23505';
 }

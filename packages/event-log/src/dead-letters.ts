@@ -10,7 +10,7 @@ import type { AppendRecord, LogRecord } from './log.ts';
 
 /** A dead letter (docs/ingestion-rules.md#dead-letters), decoded for an operator. */
 export interface DecodedDeadLetter {
-  /** The position of the record that could not be processed, which identifies the dead letter. */
+  /** The original position of the record that could not be processed. It identifies the dead letter. */
   position: DeadLetterPosition;
   name: string;
   reason: string;
@@ -18,11 +18,11 @@ export interface DecodedDeadLetter {
   /** When the record became a dead letter. */
   at: Date;
   record: LogRecord;
-  /** The ID of the log that contains the position, or an empty string if unknown. */
+  /** The ID of the log that contained the original record, or an empty string if unknown. */
   log: string;
   /**
-   * Whether the dead letter contains the value of the record. If the record was too large for the dead-letter topic,
-   * its value is available only at the original position.
+   * Whether the dead letter contains the record's value. If the record was too large for the dead-letter topic, its
+   * value is available only at the original position.
    */
   hasValue: boolean;
 }
@@ -55,7 +55,7 @@ export function decodeDeadLetter(record: LogRecord): DecodedDeadLetter | null {
 
 /**
  * Returns the operator's decision about a dead letter. Ignores a decision that is older than the dead letter, because
- * it was about a record at the same position in another log.
+ * it was about a record at the same position in a different log.
  */
 export function findDeadLetterDecision(
   { name, at }: DecodedDeadLetter,
@@ -67,7 +67,7 @@ export function findDeadLetterDecision(
 
 /**
  * Restores the original record, so that it can be appended to its topic and processed again. The event's UUID prevents
- * a duplicate.
+ * duplicates.
  */
 export function toReplayedRecord({ position, record }: DecodedDeadLetter): AppendRecord {
   const headers = Object.fromEntries(Object.entries(record.headers).filter(([name]) => !name.startsWith('dlq_')));

@@ -53,7 +53,6 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
         writers.flatMap((log, writer) =>
           range(0, 5).map(async (key) => {
             for (const number of range(0, 40)) {
-              // Each call writes to several partitions, in an order that differs between writers.
               const records = [
                 ...numbered(topic, `w${writer}-${key}`, number, 1),
                 ...numbered(topic, `x${writer}-${key}`, number, 1),
@@ -312,7 +311,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
         maxBatchRecords: 20,
         async handler(batch) {
           if (batch.partition === badPartition && batch.records.some(({ value }) => value.toString() === '30')) {
-            // Fail until the other partitions have finished, to prove that they do not wait for this partition.
+            // Fail until the other partitions have finished, to prove that they do not wait for the failing partition.
             failuresLeft -= failuresLeft > 1 || othersDone > 0 ? 1 : 0;
             if (failuresLeft >= 0 && !(failuresLeft === 0 && othersDone > 0)) throw new Error('not yet');
           }
@@ -377,8 +376,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       const effects = await fixture.effects(topic, group, 2000);
       expect(effects).toHaveLength(2000);
       expect(maxInHand).toBe(2);
-      // Each partition is looked up once. A member that was removed from the group would look its partitions up again
-      // after rejoining.
+      // Each partition is looked up once. A member that had been removed from the group would look up its partitions
+      // again when it rejoins.
       expect(lookups).toBe(4);
       for (const numbers of numbersByKey(effects).values()) expect(numbers).toEqual(range(0, 50));
     });

@@ -21,7 +21,6 @@ afterAll(() => Promise.all(Object.values(fixtures).map((fixture) => fixture.stop
 
 interface Faulty {
   fixture: ContractFixture;
-  /** The proxy between the log and its server. */
   proxy: FaultProxy;
   log: EventLog;
 }
@@ -163,8 +162,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server
       const records = await readAll(fixture.log, topic, count);
       const numbers = numbersByKey(records.map(({ key, value }) => ({ key, value: value.toString() })));
       for (const key of keys) {
-        // A retried request may have been written twice, so only the first occurrence of each record counts for the
-        // order.
+        // A retried request may have been written twice, so only each record's first occurrence counts for the order.
         const first = [...new Set(numbers.get(key))];
         expect(first).toEqual([...first].sort((a, b) => a - b));
         expect(first).toEqual(expect.arrayContaining(acknowledged.get(key) ?? []));

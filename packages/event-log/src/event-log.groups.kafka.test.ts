@@ -26,7 +26,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a consumer group on %s', (ada
   const keys = range(0, 24).map((number) => `token:person-${number}`);
 
   /**
-   * Appends increasing numbers to each of 24 keys at intervals while the test continues.
+   * Appends increasing numbers to each of 24 keys at intervals, until enough have been appended.
    * @returns how many numbers were appended
    */
   async function appendSlowly(topic: string, isEnough: (count: number) => boolean): Promise<number> {
@@ -67,7 +67,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a consumer group on %s', (ada
     const effects = await fixture.effects(topic, group, keys.length * count);
     expectEachOnceInOrder(effects, count);
     await third.stop();
-    // The first member is alone again and owns all partitions.
+    // All other members have left, so the first member owns all partitions again.
     await fixture.log.append(keys.flatMap((key) => numbered(topic, key, count, 1)));
     await fixture.effects(topic, group, keys.length * (count + 1));
   });
@@ -112,7 +112,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a consumer group on %s', (ada
         },
       });
     }
-    // After the rebalance, each partition has one owner, and no member owns two.
+    // After the rebalance, each partition has one owner, and no member owns two partitions.
     let number = 0;
     await eventually(
       async () => {

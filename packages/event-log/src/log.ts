@@ -1,11 +1,11 @@
 /**
- * The interface of the event log, which has two adapters: Kafka (`kafka/`) and PostgreSQL (`postgres/`). A topic has
- * partitions. Records with the same key are in the same partition, in the order they were appended.
+ * Defines the interface of the event log, which has two adapters: Kafka (`kafka/`) and PostgreSQL (`postgres/`). A
+ * topic has partitions. Records with the same key are in the same partition, in the order in which they were appended.
  */
 
 export interface AppendRecord {
   topic: string;
-  /** Records with the same key keep their order. Records whose key is null are spread over the partitions. */
+  /** Records with the same key keep their order. Records with a null key are spread over the partitions. */
   key: string | null;
   value: Buffer;
   headers?: Record<string, string>;
@@ -22,10 +22,10 @@ export interface LogRecord {
 
 /** A consumer group's stored position in one partition of a log. */
 export interface StoredOffset {
-  /** The offset below which the effects of all records are stored. */
+  /** The effects of all records below this offset are stored. */
   nextOffset: bigint;
   /**
-   * The fingerprint (`recordFingerprint`) of the record before `nextOffset`, or null if unknown. The log must still
+   * The fingerprint (`computeRecordFingerprint`) of the record before `nextOffset`, or null if unknown. The log must still
    * contain that record.
    */
   lastRecordFingerprint: string | null;
@@ -38,26 +38,23 @@ export interface LogBatch {
   /**
    * The ID of the log that contains the records. For Kafka, it identifies the cluster and the topic. A topic that was
    * deleted and created again, or a topic of the same name on other servers, is a different log. Offsets that were
-   * stored for one log have no meaning in another.
+   * stored for one log have no meaning in a different one.
    */
   log: string;
   /**
    * The stored offset from which this batch continues: the previous `nextOffset` or the result of `startOffset`, or
-   * null if no offset was stored. The handler compares it with the offset that is stored now. If the two differ, the
-   * batch is stale. If retention has deleted records in between, `continuesFrom` is lower than the first record's
-   * offset.
+   * null if no offset was stored. The handler compares it with the offset that is stored when it runs. If the two
+   * differ, the batch is stale. If retention has deleted records in between, `continuesFrom` is lower than the first
+   * record's offset.
    */
   continuesFrom: bigint | null;
   records: LogRecord[];
 }
 
 export interface BatchContext {
-  /**
-   * This signal is aborted when the member is stopping or has lost the partition. The handler should then start nothing
-   * new.
-   */
+  /** Aborted when the member is stopping or has lost the partition. The handler should start nothing new after that. */
   signal: AbortSignal;
-  /** Keeps the member in its group during long work. Each call is cheap. Never throws. */
+  /** Keeps the member in its group during long work. Calls are cheap and never throw. */
   heartbeat(): Promise<void>;
 }
 
@@ -75,19 +72,19 @@ export interface ConsumeOptions {
   topic: string;
   group: string;
   maxBatchRecords: number;
-  /** The total value size in bytes at which a batch ends. A batch contains at least one record. */
+  /** A batch ends when its values have this total size in bytes. It contains at least one record. */
   maxBatchBytes: number;
   /** The maximum number of partitions processed at the same time. Each partition is always processed sequentially. */
   partitionConcurrency: number;
   /**
    * Returns the position at which a partition starts after an assignment, or when its log was replaced. Returns null
    * for the start of the log. If the log ends before that position or has a different record before it, the log was
-   * truncated. In that case, an error is logged, `millrace_log_truncated_partitions` is set, and the partition waits
-   * until another position is stored.
+   * truncated. The member then logs an error, sets `millrace_log_truncated_partitions`, and pauses the partition until
+   * the stored position changes.
    */
   startOffset(partition: number, log: string): Promise<StoredOffset | null>;
   /**
-   * Processes one batch. If it throws, nothing is skipped. After a delay (exponential, 5 s at most), delivery continues
+   * Processes one batch. If it throws, nothing is skipped: after a delay (exponential, 5 s at most), delivery continues
    * from the stored offset, until the member stops.
    */
   handler(batch: LogBatch, context: BatchContext): Promise<BatchResult>;
@@ -96,10 +93,7 @@ export interface ConsumeOptions {
 }
 
 export interface LogConsumer {
-  /**
-   * This promise resolves when the member has joined its group and has its first assignment, or when it is stopped
-   * before that.
-   */
+  /** Resolves when the member has joined its group and has its first assignment, or when it is stopped before that. */
   ready: Promise<void>;
   /** Waits for in-flight batches, releases the partitions, and leaves the group. */
   stop(): Promise<void>;
@@ -108,7 +102,6 @@ export interface LogConsumer {
 export interface PartitionEnd {
   partition: number;
   log: string;
-  /** The log's end offset, which is the offset of the next record to append. */
   endOffset: bigint;
 }
 
@@ -132,6 +125,6 @@ export interface EventLog {
   endOffsets(topic: string): Promise<PartitionEnd[]>;
   /** Returns false if the last attempts to reach the log failed. Used for readiness checks. */
   isHealthy(): boolean;
-  /** Sends queued records, and then closes the log. Consumers must be stopped first. */
+  /** Sends queued records, and then closes the log. Stop its consumers first. */
   close(): Promise<void>;
 }

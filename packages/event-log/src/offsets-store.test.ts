@@ -60,7 +60,7 @@ test('makes a second member wait for the first, and then return the offset that 
     });
   await Promise.all([member(), member(), member()]);
   expect(seen).toEqual([0n, 10n, 20n]);
-  // Do the same again when the row exists.
+  // Repeat the test with an existing row.
   await Promise.all([member(), member(), member()]);
   expect(seen).toEqual([0n, 10n, 20n, 30n, 40n, 50n]);
 });

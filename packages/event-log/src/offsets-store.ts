@@ -1,4 +1,4 @@
-// Stores consumer offsets in PostgreSQL, in the same transaction as the effects of a batch.
+// Stores consumer offsets in PostgreSQL, in the same transaction as a batch's effects.
 
 import type { Sql } from '@millrace/db/sql';
 import { crc32c } from '@node-rs/crc32';
@@ -14,8 +14,8 @@ export interface OffsetKey {
 
 /**
  * Reads the offset from which a group continues in a partition. Returns null if the group has not read this log and
- * starts at its beginning. Reading records again is harmless, because stored events are recognized by their uuids.
- * Takes no lock.
+ * starts at its beginning. Reading records again is harmless, because the consumer recognizes stored events by their
+ * UUIDs. Takes no lock.
  */
 export async function readOffset(sql: Sql, key: OffsetKey): Promise<StoredOffset | null> {
   const [row] = await sql.query<{ next_offset: string; last_record_fingerprint: string | null }>(
@@ -34,7 +34,7 @@ export async function readOffset(sql: Sql, key: OffsetKey): Promise<StoredOffset
 /**
  * Locks the offset row until the transaction ends, and returns the offset. If the row is missing, inserts it with
  * offset 0, which has the same meaning. This is the first lock of every batch. If two members both assume that they own
- * a partition, the second member waits here and then finds that the offset has changed.
+ * a partition, the second one waits here and then finds that the offset has changed.
  */
 export async function lockOffset(tx: Sql, key: OffsetKey): Promise<bigint> {
   const values = valuesOf(key);
@@ -49,8 +49,8 @@ export async function lockOffset(tx: Sql, key: OffsetKey): Promise<bigint> {
 }
 
 /**
- * Stores the offset after the last record whose effects are stored. This is the last write of a batch. The transaction
- * must have locked the row.
+ * Stores the offset after the last record whose effects are stored, as the last write of a batch. The transaction must
+ * have locked the row.
  */
 export async function advanceOffset(tx: Sql, key: OffsetKey, last: LogRecord): Promise<void> {
   await tx.query(
@@ -126,9 +126,9 @@ export async function readConsumedKafkaLogs(
 type FingerprintedRecord = Pick<LogRecord, 'offset' | 'key' | 'value' | 'appendedAtMs'>;
 
 /**
- * Returns the fingerprint of a record: its offset, append time and checksum. The fingerprint is stored for the last
- * record whose effects are stored. If the log later has another record at that offset, the log was replaced, or its end
- * was lost and new records were appended.
+ * Returns a record's fingerprint: its offset, append time and checksum. The fingerprint is stored for the last record
+ * whose effects are stored. If a different record has that offset in the log, the log was replaced, or it lost its last
+ * records and new ones were appended.
  */
 export function computeRecordFingerprint({ offset, key, value, appendedAtMs }: FingerprintedRecord): string {
   return `${offset}/${Math.round(appendedAtMs)}/${crc32c(value, crc32c(key ?? '')).toString(16)}`;

@@ -12,7 +12,6 @@ export interface Reachability {
   stop(): void;
 }
 
-/** Tracks whether the log responds. Logs each change, but not each failure. */
 export function createReachability(
   logger: Logger,
   isHealthyAtFirst: boolean,

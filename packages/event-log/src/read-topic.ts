@@ -12,8 +12,8 @@ export interface UnreadPartition {
 const maxBatchRecords = 500;
 const maxBatchBytes = 4 * 1024 * 1024;
 /**
- * Reading gives up when no record arrives for this long. The end cannot be reached if retention has deleted the last
- * records.
+ * Reading ends if no record arrives for this many milliseconds. The end cannot be reached if retention has deleted the
+ * last records.
  */
 const silenceMs = 3000;
 
@@ -29,13 +29,13 @@ export async function readTopic(
     topic: string;
     /** Where to start: `start` for the oldest record, `now` for only new records, or a list of partition ends. */
     from: 'start' | 'now' | readonly PartitionEnd[];
-    /** Where to stop: `end` for the end offsets when reading started, or `stopped` for when the signal aborts. */
+    /**
+     * Where to stop: `end` for the end offsets at the start of reading, or `stopped` to continue until the signal
+     * aborts.
+     */
     until: 'end' | 'stopped';
     signal: AbortSignal;
-    /**
-     * Called for each record in the order of its partition. There is one call at a time per partition. An error ends
-     * reading.
-     */
+    /** Called for each record, in order and for one record at a time per partition. An error ends reading. */
     onRecord(record: LogRecord, partition: number): void | Promise<void>;
   },
 ): Promise<UnreadPartition[]> {

@@ -1,8 +1,8 @@
-// SQL that stores and reads decisions about dead letters: whether they were replayed or discarded.
+// SQL that stores and reads whether dead letters were replayed or discarded.
 
 import type { Sql } from '../transaction.ts';
 
-/** A record's position in its original topic, which identifies the dead letter. */
+/** A record's position in its original topic. It identifies the dead letter. */
 export interface DeadLetterPosition {
   topic: string;
   partition: number;
@@ -11,10 +11,7 @@ export interface DeadLetterPosition {
 
 export type DeadLetterDecision = 'replayed' | 'discarded';
 
-/**
- * Stores one decision about several dead letters in one statement. The decision replaces earlier decisions about the
- * same dead letters.
- */
+/** Stores the same decision for several dead letters in one statement. It replaces earlier decisions about them. */
 export async function storeDeadLetterDecisions(
   sql: Sql,
   positions: DeadLetterPosition[],
@@ -37,15 +34,15 @@ export async function storeDeadLetterDecisions(
 }
 
 /**
- * The decision about the dead letter at a position, and the time of the decision. If the record becomes a dead letter
- * again after that time, the decision does not apply to it.
+ * The decision about one dead letter, and the time of the decision. If the same record becomes a dead letter again
+ * after that time, the decision does not apply to it.
  */
 export interface DecidedDeadLetter {
   decision: DeadLetterDecision;
   at: Date;
 }
 
-/** Returns all decisions, keyed by dead-letter name (`toDeadLetterName`). */
+/** Returns all decisions, keyed by the dead letter's name (`toDeadLetterName`). */
 export async function readDeadLetterDecisions(sql: Sql): Promise<Map<string, DecidedDeadLetter>> {
   const rows = await sql.query<{
     topic: string;

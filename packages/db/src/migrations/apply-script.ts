@@ -7,13 +7,13 @@ import type pg from 'pg';
 /** Matches the first line of a migration that builds an index concurrently, without blocking writes. */
 const concurrently = /^-- concurrently\s*\n/;
 
-/** Records that the migration is complete. Prisma's engine would use a separate statement after the script. */
+/** Records that the migration is complete. Prisma's engine would do this in a separate statement after the script. */
 const finishRecord = `
 UPDATE "_prisma_migrations" SET "finished_at" = now() WHERE "finished_at" IS NULL AND "rolled_back_at" IS NULL`;
 
 /**
- * Applies one migration while services run. The script and the record of the migration form one transaction, which
- * backs off while its tables are in use.
+ * Applies one migration while services run. The script and the record of the migration form one transaction. It rolls
+ * back and retries while its tables are in use.
  *
  * A script whose first line is `-- concurrently` contains a single `CREATE INDEX CONCURRENTLY "name" ON "table"`, which
  * PostgreSQL does not allow in a transaction. It is recorded when the index is complete.
@@ -30,7 +30,7 @@ interface Index {
   name: string;
   table: string;
   create: string;
-  /** The part of the statement after the table name: the index method and the columns. */
+  /** The end of the statement, after the table name: the index method and the columns. */
   definition: string;
 }
 
@@ -38,8 +38,8 @@ const statement = /^(CREATE (?:UNIQUE )?INDEX) CONCURRENTLY "([^"]+)" ON "([^"]+
 
 /**
  * Builds the index of a `-- concurrently` migration. Waits for every transaction that has read the table, but does not
- * block writes. Keeps a complete index. After an interrupted attempt, builds only the missing parts.
- * @throws AppError `internal` if the script has a different form
+ * block writes. Keeps a complete index. After an interrupted attempt, builds only what is missing.
+ * @throws AppError `internal` if the script is not a single CREATE INDEX CONCURRENTLY statement
  */
 async function buildIndex(pool: pg.Pool, script: string, patience: LockTimeouts): Promise<void> {
   const index = readIndex(script);
@@ -66,8 +66,8 @@ async function buildOnTable(pool: pg.Pool, { name, table, create, definition }: 
 
 /**
  * Builds an index on a partitioned table. PostgreSQL cannot do this concurrently, so the index is first created only on
- * the parent table, which takes a moment. From then on, new partitions get the index automatically. The index becomes
- * valid when an index of each existing partition is attached.
+ * the parent table, which takes a moment. From then on, new partitions get the index automatically. The parent index
+ * becomes valid when every existing partition has an index attached to it.
  */
 async function buildOnPartitions(pool: pg.Pool, index: Index, patience: LockTimeouts): Promise<void> {
   const { name, table, create, definition } = index;
@@ -117,12 +117,12 @@ async function partitionsWithout(pool: pg.Pool, { name, table }: Index): Promise
 
 export interface LockTimeouts {
   /**
-   * How long a statement waits for a table that is in use. Meanwhile, all later queries on the table wait too, even
-   * reads. The statement therefore gives up quickly and is retried.
+   * How many milliseconds a statement waits for a table that is in use. All queries on the table that arrive during the
+   * wait are blocked too, even reads. The statement therefore gives up quickly and is retried.
    */
   waitMs: number;
   pauseMs: number;
-  /** How many milliseconds to retry before the migration fails. */
+  /** The time in milliseconds after which a migration stops retrying and fails. */
   giveUpMs: number;
 }
 

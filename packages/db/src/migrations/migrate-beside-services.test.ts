@@ -43,8 +43,8 @@ describe('a migration of a table in use', () => {
     await eventually(async () => (await watcher.query('SELECT 1 FROM pg_locks WHERE NOT granted')).rows.length > 0, {
       what: 'The wait for the table',
     });
-    // Queries queue behind a statement that waits for a lock on the table, so they run only when that statement backs
-    // off.
+    // If a statement waits for a lock on the table, this query queues behind it and runs only when that statement gives
+    // up its place.
     await watcher.query('SELECT 1 FROM person');
     await watcher.query(`INSERT INTO activity_log SELECT * FROM activity_log`);
 
@@ -132,7 +132,7 @@ describe('an index that is built concurrently on a partitioned table', () => {
   const addEvent = (client: pg.Client) =>
     client.query(`INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
       VALUES (1, '2026-10-05Z', gen_random_uuid(), 'e', 'd', gen_random_uuid(), '{}', now())`);
-  /** Returns the existing indexes, and for each whether it is valid. */
+  /** Returns whether each index is valid, by index name. */
   const indexes = async (client: pg.Client): Promise<Record<string, boolean>> => {
     const { rows } = await client.query(
       `SELECT relname AS name, indisvalid AS valid FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid

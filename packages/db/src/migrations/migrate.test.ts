@@ -30,17 +30,12 @@ afterEach(async () => {
   prisma.remove();
 });
 
-/** Opens a database without tables, or with all migrations applied. */
 async function open({ isMigrated }: { isMigrated: boolean }): Promise<void> {
   database = await createTestDatabase({ isMigrated });
   client = new pg.Client({ connectionString: database.url });
   await client.connect();
 }
 
-/**
- * Runs a script in a separate process and returns its output.
- * @throws an error if the exit code is not 0
- */
 async function runScript(script: string, prismaDirectory: string): Promise<string> {
   const args = [...typeScriptProcess.options, '--input-type=module', '-e', script, database.url, prismaDirectory];
   const cwd = fileURLToPath(new URL('../..', import.meta.url));

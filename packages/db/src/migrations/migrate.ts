@@ -19,16 +19,16 @@ export const noSchemaFilter = { externalTables: [], externalEnums: [] };
  * Applies the migrations that the database does not have yet, in the order of their names, and records them in
  * `_prisma_migrations`. Does not need a native engine.
  *
- * Several processes can call this function at the same time: one process applies the migrations, and the other
+ * Several processes can call this function at the same time: one process applies the migrations while the other
  * processes wait. Each migration is sent as one script together with its record. PostgreSQL therefore commits both or
- * neither, and a later run can continue after a process was killed. Migrations do not block running services (see
- * `applyScript`).
+ * neither, and a new run can continue after a process was killed. Migrations do not block running services (see
+ * `applyMigrationScript`).
  *
  * @param prismaDirectory the repository's `prisma/` folder
  * @returns the names of the migrations that this call applied
  * @throws AppError `internal` that names the failed migration, with PostgreSQL's error as its cause, or `conflict` if a
- * table stayed in use for too long. Earlier migrations remain applied. `conflict` with the code `older_database` if a
- * pre-release version created the database.
+ * table stayed in use for too long. Migrations that were already applied remain. `conflict` with the code
+ * `older_database` if a pre-release version created the database.
  */
 export async function migrate(
   databaseUrl: string,
@@ -62,7 +62,7 @@ export async function migrate(
       await createSqlRole(client);
       return names;
     } catch (error) {
-      // The engine reports only "an external error", so throw the script's own error instead.
+      // The engine reports only "an external error", so throw the script's error instead.
       throw scriptError === undefined ? error : await migrationFailed(client, scriptError);
     }
   });
@@ -79,7 +79,7 @@ async function withMigrationLock<T>(databaseUrl: string, work: (client: pg.Clien
   await client.connect();
   try {
     // Poll instead of waiting in PostgreSQL. A waiting query would be an open transaction, and building an index
-    // concurrently waits for all open transactions, so the two would deadlock.
+    // concurrently waits for all open transactions, so they would deadlock.
     while (!(await tryLock(client))) await sleep(250);
     return await work(client);
   } finally {
@@ -101,8 +101,8 @@ async function tryLock(client: pg.Client): Promise<boolean> {
 }
 
 /**
- * Marks migrations without an end time as rolled back, because PostgreSQL rolled back their scripts. Otherwise, the
- * engine would not continue until someone changes the records.
+ * Marks migrations without an end time as rolled back, because PostgreSQL rolled back their scripts. If they were not
+ * marked, the engine would refuse to continue until an operator changes the records.
  */
 async function forgetInterrupted(client: pg.Client): Promise<void> {
   const { rows } = await client.query(`SELECT to_regclass('_prisma_migrations') AS found`);
@@ -113,10 +113,10 @@ async function forgetInterrupted(client: pg.Client): Promise<void> {
 }
 
 /**
- * Returns whether all migrations are already applied, which is true for most starts. This check does not load the
- * engine, which takes 80 MB and almost a second.
+ * Returns whether all migrations are already applied, as they are at most starts. This check does not load the engine,
+ * which takes 80 MB and almost a second.
  * @throws AppError if the first migration is missing or has a different text. Until the first release, the first
- * migration is edited in place, so such a database cannot be upgraded.
+ * migration is edited in place, so databases with a former version of it cannot be upgraded.
  */
 async function hasAll(client: pg.Client, { migrationDirectories }: MigrationList): Promise<boolean> {
   const [first] = migrationDirectories;

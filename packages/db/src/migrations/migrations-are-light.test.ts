@@ -4,10 +4,10 @@ import { copyPrismaDirectory, type PrismaCopy } from '../testing/prisma-copy.ts'
 import { migrate } from './migrate.ts';
 
 /**
- * Checks that no migration blocks a table that can be large for longer than a moment, because services keep running
- * during migrations. With ten million rows, reading a table completely, to rewrite it, to check it or to build an
- * index, blocks it for seconds to minutes. PostgreSQL counts complete reads and shows whether a table was rewritten.
- * Migrations up to the last release are exempt. Update this constant with every release.
+ * Checks that no migration blocks a potentially large table for longer than a moment, because services keep running
+ * during migrations. If a migration rewrites or checks a table of ten million rows, or builds an index on it, it reads
+ * the table completely and blocks it for seconds to minutes. PostgreSQL counts complete reads and shows whether a table
+ * was rewritten. Migrations up to the last release are exempt. Update this constant with every release.
  */
 const lastReleased = '20261123000000_init';
 
@@ -47,8 +47,8 @@ async function wholeTables(): Promise<string[]> {
 
 /**
  * Returns how often each table was read completely, and its file, which changes when the table is rewritten. Uses a new
- * connection after all other connections have ended, because the server publishes the counts of a connection shortly
- * after the connection has ended.
+ * connection after all other connections have ended, because the server publishes a connection's counts shortly after
+ * the connection has ended.
  */
 async function tableStates(): Promise<Record<string, string>> {
   const client = new pg.Client({ connectionString: database.url });

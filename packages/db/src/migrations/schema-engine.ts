@@ -12,7 +12,7 @@ interface EngineBindings {
   __wbg_set_wasm(exports: unknown): void;
 }
 
-/** The part of the WebAssembly interface that is used here. The types of Node.js do not declare it. */
+/** The WebAssembly functions used in this file, which the types of Node.js do not declare. */
 declare const WebAssembly: {
   instantiate(bytes: Uint8Array, imports: unknown): Promise<{ instance: { exports: Record<string, unknown> } }>;
 };
@@ -41,8 +41,8 @@ async function load(): Promise<typeof SchemaEngine> {
 }
 
 /**
- * Wraps the timers that the engine uses. The engine does not stop the ten-second timer of its lock, and a process that
- * has finished must not wait for it.
+ * Replaces the engine's timers with ones that do not keep the process alive. The engine does not stop the ten-second
+ * timer of its lock, and a process that has finished must not wait for it.
  */
 function withTimersThatEnd(bindings: object): Record<string, unknown> {
   const setTimer = (callback: () => void, delayMs: number) => setTimeout(callback, delayMs).unref();
@@ -52,10 +52,10 @@ function withTimersThatEnd(bindings: object): Record<string, unknown> {
 }
 
 /**
- * Adapts Prisma's PostgreSQL adapter for the schema engine. It differs from the adapter for the client in two ways.
+ * Adapts Prisma's PostgreSQL adapter for the schema engine. The result differs from the client's adapter in two ways.
  * Scripts are run by `executeScript`, because the original splits them at every `;`, even in comments. Columns of the
  * catalog type `"char"` (one byte), which the original rejects, are returned as characters.
- * @param pool used only by the engine
+ * @param pool must not be used for anything else
  */
 export function schemaEngineAdapter(pool: pg.Pool, executeScript: (script: string) => Promise<void>) {
   const charColumns = relabelCharColumns(pool);
@@ -77,7 +77,9 @@ export function schemaEngineAdapter(pool: pg.Pool, executeScript: (script: strin
  */
 type CharColumns = WeakMap<object, number[]>;
 
-/** Makes the pool report `"char"` columns as text, which the adapter accepts, and records which columns these are. */
+/**
+ * Makes the pool report `"char"` columns as text, which the adapter accepts, and records the indexes of these columns.
+ */
 function relabelCharColumns(pool: pg.Pool): CharColumns {
   const charColumns: CharColumns = new WeakMap();
   const query = pool.query.bind(pool) as (...args: unknown[]) => Promise<pg.QueryResult>;

@@ -1,4 +1,4 @@
-// SQL that deletes persons, and stores their distinct IDs so that late events do not recreate the persons.
+// SQL that deletes persons, and stores their distinct IDs so that late events do not recreate them.
 
 import type { Sql } from '../transaction.ts';
 
@@ -30,7 +30,7 @@ export async function findPersonUuids(sql: Sql, projectId: number, distinctIds: 
 }
 
 /**
- * Requests deletion of the persons' data. The stored time is that of the statement. At that time, the persons are
+ * Requests deletion of the persons' data. The request stores the time of this statement, at which the persons are
  * locked and can no longer change.
  */
 export async function insertDeletions(
@@ -75,8 +75,8 @@ export async function deleteLockedPersons(tx: Sql, projectId: number, uuids: str
 }
 
 /**
- * Inserts one activity record for each deletion. The record has the same ID as the deletion, so that the worker finds
- * it when it records progress.
+ * Inserts one activity record for each deletion. The record has the deletion's ID, so that the worker can find it to
+ * record its progress.
  */
 export async function insertDeletionActivity(
   tx: Sql,

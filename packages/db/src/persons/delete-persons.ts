@@ -15,25 +15,25 @@ export interface DeletePersons {
   projectId: number;
   organizationId: string;
   uuids: string[];
-  /** Whether to delete the persons' events as well. If false, events are kept without personal data. */
+  /** Whether to delete the persons' events as well. If false, their events are kept without personal data. */
   deletesEvents: boolean;
-  /** The user who requested the deletion, or the command that the operator ran. */
+  /** The user who requested the deletion, or the command that an operator ran. */
   actor: { userId: number } | { command: string };
 }
 
-/** The state in a deletion's activity record, which the worker updates as the deletion proceeds. */
+/** The deletion state that is stored in an activity record. The worker updates it as the deletion proceeds. */
 export interface DeletionProgress {
   status: 'waiting' | 'running' | 'completed';
   delete_events: boolean;
-  /** The number of events deleted or stripped of personal data so far. */
+  /** The number of events that have been deleted or stripped of personal data. */
   events: number;
 }
 
 /**
  * Deletes persons and their distinct IDs, and requests deletion of the remaining data (the delivery worker's
- * `delete_person_data`). After the commit, the persons can no longer be found. The consumer drops their events that
- * were captured earlier. If a distinct ID is used again, it gets a new person. The activity record contains no name,
- * because a name is personal data too.
+ * `delete_person_data`). After the commit, the persons can no longer be found, and the consumer drops events that they
+ * sent before. If a distinct ID is used again, it gets a new person. The activity record does not contain the persons'
+ * names, because names are personal data too.
  *
  * @param tx the transaction of the change
  * @returns the persons that existed

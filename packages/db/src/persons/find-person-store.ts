@@ -1,4 +1,4 @@
-/** Finds the person with an ID, and reads a person for display. */
+/** Finds the person with an ID, and reads a person's details. */
 
 import { AppError } from '@millrace/runtime';
 import type { Sql } from '../transaction.ts';
@@ -8,10 +8,7 @@ interface FoundPerson {
   by: 'uuid' | 'number' | 'distinct_id';
 }
 
-/**
- * Finds a person by UUID, number or distinct ID, in this order.
- * @throws AppError `not_found`
- */
+/** Finds a person by UUID, by number or by distinct ID, in this order. @throws AppError `not_found` */
 export async function findPerson(sql: Sql, projectId: number, id: string): Promise<FoundPerson> {
   const [found] = await candidates(sql, projectId, id);
   if (found === undefined) throw personNotFound();
@@ -19,8 +16,8 @@ export async function findPerson(sql: Sql, projectId: number, id: string): Promi
 }
 
 /**
- * Finds a person for an operation that cannot be undone. A request for the distinct ID "42" must not delete the person
- * with number 42.
+ * Finds a person for an operation that cannot be undone. If an ID is ambiguous, such as the distinct ID "42" and the
+ * person number 42, rejects it instead of choosing a person.
  * @throws AppError `not_found`, or `invalid` if the ID refers to one person and is a distinct ID of another
  */
 export async function findPersonToDelete(sql: Sql, projectId: number, id: string): Promise<FoundPerson> {
@@ -37,7 +34,9 @@ function personNotFound(): AppError {
   return new AppError('not_found', 'Not found.', { details: { resource: 'Person' } });
 }
 
-/** Finds the persons with an ID. An ID with a NUL character, which PostgreSQL cannot store, matches no person. */
+/**
+ * Finds the persons with an ID. PostgreSQL cannot store NUL characters, so an ID that contains one matches no person.
+ */
 async function candidates(sql: Sql, projectId: number, id: string): Promise<FoundPerson[]> {
   return id.includes('\u0000') ? [] : findPersons(sql, projectId, id);
 }
@@ -65,7 +64,7 @@ export async function readPersonDetails(sql: Sql, projectId: number, id: string)
        FROM person p WHERE p.project_id = $1::int AND p.uuid = $2::uuid`,
     [projectId, uuid],
   );
-  // If the row is missing, the person was deleted in the meantime.
+  // A missing row means that the person was merged or deleted in the meantime.
   return row ?? readPersonDetails(sql, projectId, id);
 }
 

@@ -5,7 +5,7 @@ import type { Sql } from '../transaction.ts';
 
 export type PersonToSplit = Columns<'person', 'main_distinct_id' | 'created_at'>;
 
-/** Locks the person in the same way as the consumer, so that its distinct IDs cannot change. */
+/** Locks the person in the same way as the consumer does, so that its distinct IDs cannot change. */
 export async function lockPerson(tx: Sql, projectId: number, uuid: string): Promise<PersonToSplit | undefined> {
   const rows = await tx.query<PersonToSplit & Record<string, unknown>>(
     `SELECT main_distinct_id, created_at FROM person
@@ -16,8 +16,8 @@ export async function lockPerson(tx: Sql, projectId: number, uuid: string): Prom
 }
 
 /**
- * Returns the distinct IDs of a person in the order in which they were added. If there are more than `limit`, returns
- * any `limit` of them.
+ * Returns a person's distinct IDs in the order in which they were added. If the person has more than `limit` of them,
+ * returns an arbitrary selection of this size.
  */
 export async function readDistinctIds(
   tx: Sql,
@@ -52,7 +52,7 @@ export interface SplitDistinctId {
   uuid: string;
 }
 
-/** Inserts the new persons in the same lock order as the consumer. */
+/** Inserts the new persons in the same order in which the consumer locks persons. */
 export async function insertSplitPersons(
   tx: Sql,
   projectId: number,
@@ -68,8 +68,8 @@ export async function insertSplitPersons(
 }
 
 /**
- * Moves the distinct IDs to the new persons. Their versions increase, so that their past events count for the new
- * persons, although event rows keep the UUID of the former person.
+ * Moves the distinct IDs to the new persons. Increases the version of each ID, so that its past events count for the
+ * new person, although event rows keep the former person's UUID.
  */
 export async function moveSplitIds(
   tx: Sql,
@@ -86,8 +86,8 @@ export async function moveSplitIds(
 }
 
 /**
- * Updates the person's main distinct ID and increases its version, so that a consumer batch that has read the person
- * before starts over.
+ * Updates the person's main distinct ID and increases the person's version, so that consumer batches that have already
+ * read the person start over.
  */
 export async function updateSplitPerson(
   tx: Sql,

@@ -1,4 +1,4 @@
-// Splits a person: moves some of its distinct IDs to new persons.
+// Splits a person by moving some of its distinct IDs to new persons.
 
 import { randomUUID } from 'node:crypto';
 import { AppError } from '@millrace/runtime';
@@ -19,8 +19,8 @@ export type { SplitDistinctId } from './split-person-store.ts';
 export const maxSplits = 1000;
 
 /**
- * Selects the distinct IDs to move: the listed ones, or all except the main one. By default, the person keeps its
- * current main distinct ID.
+ * The distinct IDs to move: either the listed ones, or all except the main one. If the main distinct ID is undefined,
+ * the person keeps its current one.
  */
 export type SplitSelection = { distinctIdsToSplit: string[] } | { mainDistinctId: string | undefined };
 
@@ -31,11 +31,12 @@ export type SplitSelection = { distinctIdsToSplit: string[] } | { mainDistinctId
  *
  * Locks the person, the new persons and their distinct IDs in the same order as the consumer
  * (services/event-consumer/src/ledger/store.ts). Waits for a merge in progress. A consumer batch that read the person
- * before the split starts over, because the version of the person increases.
+ * before the split starts over, because the person's version increases.
  *
  * @param tx the transaction of the change
  * @returns the moved distinct IDs, or an empty array if the person has only the main ID
- * @throws AppError `not_found` if the person no longer exists, or `invalid` for distinct IDs of other persons
+ * @throws AppError `not_found` if the person no longer exists, or `invalid` if a distinct ID belongs to a different
+ * person
  */
 export async function splitPerson(
   tx: Sql,

@@ -3,27 +3,28 @@ import type { Duplex } from 'node:stream';
 import type pg from 'pg';
 
 /**
- * Reason: `pg` trusts its server. `pg` parses and handles messages in a socket listener, outside of every try block, so
- * an exception there crashes the process. An error message without its last byte causes an endless loop. `pg` holds a
- * message of any length in memory until the message is complete, and a row of seven bytes can make it allocate an
- * object for each announced field. Relies on: `attachListeners` of a connection in `pg` 8.23, which its types do not
- * declare, and which is called with the stream of messages and only listens to its data. Test:
- * hostile-databases.test.ts. Remove it when `pg` turns whatever a server sends into an error of the query.
+ * Reason: `pg` trusts its server. It parses and handles messages in a socket listener, outside of every try block, so
+ * an exception in the listener crashes the process. An error message without its last byte causes an endless loop. `pg`
+ * holds a message of any length in memory until the message is complete, and a row of seven bytes can make it allocate
+ * an object for each announced field. Relies on: `attachListeners` of a connection in `pg` 8.23, which its types do not
+ * declare. `pg` calls it with the stream of messages, and it only listens to the stream's data. Test:
+ * hostile-databases.test.ts. Remove this workaround when `pg` reports every invalid server message as an error of the
+ * query.
  */
 interface Inside {
   connection: { attachListeners(stream: EventEmitter): void };
 }
 
-/** Limited, because a message is copied each time another part of it arrives. */
+/** The maximum size of a message. It is limited because a message is copied each time another chunk of it arrives. */
 const maxMessageBytes = 256 * 1024;
-/** Authentication takes four messages. Responding to one message takes as much time as checking a password. */
+/** Authentication takes four messages. Responding to one of them takes as much time as checking a password. */
 const maxAuthentications = 6;
 const headerBytes = 5;
 
 /**
- * Filters the messages between an untrusted server and `pg`. Closes the connection if a message is malformed,
- * unexpected or too long. Drops rows, because none are requested from such a server. Call it before connecting.
- * @param maxBytes limit for all messages of one statement, and for all messages before the first statement
+ * Filters the messages from an untrusted server to `pg`. Closes the connection if a message is malformed, unexpected or
+ * too long. Drops rows, because Millrace requests none from such a server. Call this function before connecting.
+ * @param maxBytes limits the messages that answer one statement, and the messages before the first statement
  */
 export function filterServerMessages(client: pg.Client, maxBytes: number): { begin(): void } {
   const inside = (client as unknown as Inside).connection;
@@ -63,7 +64,7 @@ export function filterServerMessages(client: pg.Client, maxBytes: number): { beg
   };
 }
 
-/** The message types of protocol version 3 that are allowed before the server is first ready, and afterwards. */
+/** The message types of protocol version 3 that the server may send before it is first ready, and afterwards. */
 const [duringStart, duringStatements] = [new Set('RSKNEZ'), new Set('123nCTDNESZ')];
 
 function createCheck() {
@@ -79,10 +80,7 @@ function createCheck() {
       if (!(isReady ? duringStatements : duringStart).has(type) || length < 4) throw malformed();
       if (length > maxMessageBytes) throw tooLong();
     },
-    /**
-     * Processes a message of the server.
-     * @returns whether to pass on the message
-     */
+    /** Checks one complete message from the server. @returns whether to pass it on */
     message(message: Buffer): boolean {
       const type = String.fromCharCode(message[0] ?? 0);
       if (type === 'Z') isReady = true;
@@ -95,8 +93,8 @@ function createCheck() {
 }
 
 /**
- * Returns whether a message is complete. Each field consists of a byte and a text that ends with NUL. Another NUL
- * follows the last field.
+ * Returns whether an error or notice message is complete. Each field consists of a type byte and a string that ends
+ * with NUL. A final NUL follows the last field.
  */
 function hasEnd(message: Buffer): boolean {
   let at = headerBytes;

@@ -5,16 +5,15 @@ import type pg from 'pg';
 
 /**
  * Reason: waiting between two statements costs more than the network round trip. The process reads a response only when
- * it has finished its other work, and other transactions wait for its locks in the meantime. Relies on: `pg` 8.23
- * checking `client.pipeline` for each query, which its types do not declare, so that it can be enabled for some queries
- * only; and on the connection's stream, like `inOneWrite`. Test: send-pipelined.test.ts ("pipelined statements are sent
- * together"). Without the pipeline, statements would only be slower. Remove it when `pg` can send a list of statements
- * together.
+ * it has finished its other work, and until then, other transactions wait for its locks. Relies on: `pg` 8.23 checking
+ * `client.pipeline` for each query, so that the pipeline can be enabled for some queries only (the types of `pg` do not
+ * declare this setting); and on the connection's stream, like `inOneWrite`. Test: send-pipelined.test.ts ("pipelined
+ * statements are sent together"). If the pipeline stops working, statements only become slower. Remove this workaround
+ * when `pg` can send a list of statements together.
  */
 
-/** The part of a `pg` client that the types of `pg` do not declare. */
 interface Pipelining {
-  /** A connection setting that may change while no statement is in progress. */
+  /** Whether the client pipelines its queries. It may change only while no statement is in progress. */
   pipeline: boolean;
   connection: Wire;
 }
@@ -27,8 +26,9 @@ export type Statements<Results extends unknown[]> = () => { [Index in keyof Resu
  * in order. Resolves with their results once all statements have run, or rejects with the error of the first statement
  * that failed. In a transaction, PostgreSQL rejects all statements after a failed one.
  *
- * @param send returns the original promise of each statement. The position of a promise shows which statement failed
- * first, because the errors of all later statements arrive at the same time. COPY is not possible (`pg` rejects it).
+ * @param send must return the original promise of each statement. The position of a promise shows which statement
+ * failed first, because the errors of the following statements arrive at the same time. COPY is not possible (`pg`
+ * rejects it).
  */
 export async function sendPipelined<Results extends unknown[]>(
   client: pg.ClientBase,
@@ -49,11 +49,10 @@ export async function sendPipelined<Results extends unknown[]>(
 /**
  * Reason: `pg` sends each message in a separate write. Each write wakes the server, which may then take the CPU from
  * this process before everything is sent. Relies on: `connection.stream` in `pg` being the socket to which messages are
- * written. Test: send-pipelined.test.ts ("in one piece"). Remove it when `pg` combines the writes of one event loop
- * iteration.
+ * written. Test: send-pipelined.test.ts ("in one piece"). Remove this workaround when `pg` combines the writes of one
+ * event loop iteration.
  */
 
-/** The part of a `pg` connection that the types of `pg` do not declare. */
 interface Wire {
   stream: Socket;
 }
@@ -70,10 +69,10 @@ function inOneWrite<T>({ stream }: Wire, send: () => T): T {
 
 /**
  * Reason: pg-copy-streams waits for a server response before it sends rows, copies them, and waits for each write. Rows
- * that are already complete need none of that. Relies on: `pg` 8.23 calling the methods below on a custom query for
- * each message, and `callback` when its time limit has passed; on `connection.query` writing the statement; and on
+ * that are already complete need none of these steps. Relies on: `pg` 8.23 calling the methods below on a custom query
+ * for each message, and `callback` when its time limit has passed; on `connection.query` writing the statement; and on
  * `connection.stream` (`inOneWrite`). Test: send-pipelined.test.ts ("a COPY is sent"), and database.test.ts for
- * failures. Remove it when a COPY stream can send its data without waiting.
+ * failures. Remove this workaround when a COPY stream can send its data without waiting.
  */
 
 const dataHead = 0x64; // 'd'
@@ -81,8 +80,8 @@ const doneMessage = Buffer.from([0x63, 0, 0, 0, 4]); // 'c'
 
 /**
  * Runs COPY with chunks that are already complete. The statement, its rows and its end are sent together, and get a
- * single response. If the server rejects the statement or a row, it discards the rest (PostgreSQL manual, message flow,
- * "COPY Operations").
+ * single response. If the server rejects the statement or a row, it discards all remaining COPY messages (PostgreSQL
+ * manual, message flow, "COPY Operations").
  * @param chunks sent without being copied
  */
 export function copyPipelined(client: pg.ClientBase, statement: string, chunks: readonly Buffer[]): Promise<void> {
@@ -93,7 +92,7 @@ export function copyPipelined(client: pg.ClientBase, statement: string, chunks: 
 
 type Callback = (error: Error | null) => void;
 
-/** Creates a query object, on which `pg` calls one method for each kind of server message. */
+/** Creates a custom query object. `pg` calls one of its methods for each kind of server message. */
 function createCopy(statement: string, chunks: readonly Buffer[], callback: Callback): pg.Submittable {
   const copy = {
     /** `pg` wraps this callback to apply its time limit. */

@@ -9,12 +9,12 @@ import {
 } from '@millrace/testing';
 import { createDatabase, type Database } from '../database.ts';
 
-/** Uses the time limits of services: half a minute for a statement, and slightly more for its response. */
+/** The pools use the services' time limits: half a minute for a statement, and slightly more for its response. */
 const logger = createLogger('test', 'error');
 let testDatabase: TestDatabase;
 let proxy: FaultProxy;
 let database: Database;
-/** Connects without the proxy. */
+/** A connection that bypasses the proxy. */
 let direct: Database;
 beforeAll(async () => {
   testDatabase = await createTestDatabase({ isMigrated: false });
@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 const add = 'UPDATE counter SET n = n + 1 WHERE id = $1 RETURNING n';
-/** Far below the time limits of statements, which would also end the wait. */
+/** This limit is far below the statement time limits, which would also end the wait. */
 const patienceMs = 25_000;
 
 function inTime<T>(work: Promise<T>): Promise<T> {
@@ -104,7 +104,7 @@ test('does not end long statements or statements that wait for a lock', async ()
   });
   await locked;
   const waiting = database.sql.query(add, [2]);
-  // If track_activities is off, the server reports no state for the session.
+  // If `track_activities` is off, the server reports no state for the session.
   const untracked = database.transaction(async (tx) => {
     await tx.query('SET LOCAL track_activities = off');
     return tx.query("SELECT 'slept' AS done FROM pg_sleep(6)");

@@ -6,22 +6,22 @@ import { endConnection } from './end-connection.ts';
 /**
  * Reason: `pg` notices a dead connection only when a statement times out. Relies on: `processID`, `readyForQuery` and
  * `connection.stream` of a client in `pg` 8.23, which its types do not declare. Test: silent-connections.test.ts.
- * Remove it when `pg` closes connections that the server does not know.
+ * Remove this workaround when `pg` closes connections that the server does not know.
  */
 export interface SilentConnections {
   stop(): void;
 }
 
 export interface SilentConnectionsOptions {
-  /** Returns the settings for an additional connection, which are the same as the pool's. */
+  /** Returns the pool's connection settings, which the probe connection also uses. */
   config: () => pg.ClientConfig;
   logger: Logger;
-  /** How many milliseconds a connection can wait for a response without transferring data before it is checked. */
+  /** A connection is checked when it has waited for a response for this many milliseconds without transferring data. */
   silentMs?: number;
   lookIntervalMs?: number;
 }
 
-/** A connection's transferred bytes at the last check, and when the number last changed. */
+/** The number of bytes that a connection had transferred at the last check, and when this number last changed. */
 interface Watched {
   bytes: number;
   movedAt: number;
@@ -35,15 +35,15 @@ interface Inside {
 }
 
 /**
- * Finds dead connections, on which this process waits for a response that the server will never send. Otherwise, the
- * process would notice a dead connection only when its query times out half a minute later. The server would notice
- * after hours, and hold the locks of the transaction until then.
+ * Finds dead connections, on which this process waits for a response that the server will never send. Without this
+ * check, the process would notice a dead connection only when its query times out half a minute later. The server would
+ * notice after hours, and hold the locks of the transaction until then.
  *
- * A connection that transfers nothing is not necessarily dead, because statements can take long or wait for locks.
- * Another connection therefore asks the server about it. A connection is closed on both sides if, in two consecutive
- * checks, the server does not have it, or was waiting for the client in the same state. Idle connections that have
- * transferred nothing for even longer are closed too, because otherwise the next statements would discover them one by
- * one.
+ * A connection that transfers nothing is not necessarily dead, because statements can take long or wait for locks. A
+ * probe connection therefore queries the server for the connection's state. A connection is closed on both sides if two
+ * consecutive checks find that the server does not have it, or was waiting for the client in the same state. Idle
+ * connections that have transferred nothing for even longer are closed too, because otherwise the next statements would
+ * discover them one by one.
  */
 export function watchSilentConnections(
   pool: pg.Pool,
@@ -51,7 +51,7 @@ export function watchSilentConnections(
 ): SilentConnections {
   const watched = new Map<pg.PoolClient, Watched>();
   let isLooking = false;
-  /** Behind a pooler, the backends' process IDs differ from those that the server reports. */
+  /** Behind a pooler, the backends' process IDs differ from those that the client knows. */
   let isPooled = false;
   pool.on('connect', (client) => void watched.set(client, { bytes: 0, movedAt: performance.now() }));
   pool.on('remove', (client) => void watched.delete(client));
@@ -90,7 +90,7 @@ export function watchSilentConnections(
     }
   }
 
-  /** Returns the silent connections whose backend is not working, each with the backend's state. */
+  /** Returns the silent connections whose backend is idle or missing, each with the backend's state. */
   async function waitingForUs(probe: pg.Client): Promise<Map<pg.PoolClient, string>> {
     const silent = silentClients();
     const { rows } = await probe.query<{ own: number; pid: number | null; state: string; is_at_work: boolean | null }>(
@@ -102,14 +102,14 @@ export function watchSilentConnections(
     );
     isPooled = rows[0]?.own !== inside(probe).processID;
     if (isPooled) return new Map();
-    // If the backend's state is hidden from this role or not tracked, treat the backend as working.
+    // If the backend's state is hidden from this role or not tracked, assume that the backend is working.
     const atWork = new Set(rows.flatMap(({ pid, is_at_work: isAtWork }) => (isAtWork === false ? [] : [pid])));
     const states = new Map(rows.map(({ pid, state }) => [pid, state]));
     const waiting = silent.filter((client) => !atWork.has(inside(client).processID));
     return new Map(waiting.map((client) => [client, states.get(inside(client).processID) ?? 'unknown']));
   }
 
-  /** Returns the idle connections that have transferred no byte since the first of the given ones became silent. */
+  /** Returns the idle connections that have transferred nothing since the first forgotten connection became silent. */
   function idleSince(forgotten: readonly pg.PoolClient[]): pg.PoolClient[] {
     const since = Math.min(...forgotten.map((client) => watched.get(client)?.movedAt ?? 0));
     return [...watched].flatMap(([client, { movedAt }]) =>
@@ -121,7 +121,10 @@ export function watchSilentConnections(
   return { stop: () => clearInterval(timer) };
 }
 
-/** Ends a session on the server first, so that its locks are released before the work is repeated. */
+/**
+ * Closes unresponsive connections. Ends their sessions on the server first, so that locks are released before the work
+ * is repeated.
+ */
 async function giveUp(
   probe: pg.Client,
   forgotten: readonly pg.PoolClient[],

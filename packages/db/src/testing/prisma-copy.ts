@@ -4,9 +4,8 @@ import { join } from 'node:path';
 
 export interface PrismaCopy {
   directory: string;
-  /** Adds or replaces a migration. */
+  /** Adds a migration, or replaces the one with the same name. */
   write(name: string, sql: string): void;
-  /** Returns the names of the migrations, in order. */
   names(): string[];
   read(name: string): string;
   /** Removes migrations, so that the copy has the schema of an older version. */

@@ -3,8 +3,8 @@ import { noSchemaFilter, readPrismaSchema, withSchemaEngine } from '../migration
 
 /**
  * Returns the SQL that would make the migrated database match `schema.prisma`, or an empty string if they match.
- * Ignores what a Prisma schema cannot express: the partitions of `event`, comments, and the sequence of an ID (projects
- * and environments share one).
+ * Ignores what a Prisma schema cannot express: the partitions of `event`, comments, and the ID sequence that projects
+ * and environments share.
  * @param databaseUrl a database to which all migrations have been applied
  */
 export async function computeSchemaDrift(databaseUrl: string, prismaDirectory: string): Promise<string> {

@@ -7,8 +7,8 @@ import { partitionForKey } from './partition-queue.ts';
 import { type AppendTransport, defaultAppendSettings, type PartitionBatch } from './transport.ts';
 
 /**
- * Creates a transport that fails in the given order. It replaces a real server, because a real server cannot be made to
- * fail at a chosen record. Other tests use the real transports and servers.
+ * Creates a transport that fails in the given order. A real server cannot be made to fail at a chosen record. Other
+ * tests use real transports and servers.
  */
 function createFailingServer(failures: ('ok' | 'refuse-one' | 'throw' | 'lose-the-response')[]) {
   const written = new Map<string, string[]>();
@@ -70,7 +70,7 @@ test('keeps the order of each key, settles every call and sends one request per 
         fc.record({
           key: fc.integer({ min: 0, max: 5 }),
           count: fc.integer({ min: 1, max: 4 }),
-          // Some calls arrive while requests are in flight.
+          // Some calls arrive while earlier requests are in flight.
           pauseMs: fc.constantFrom(0, 0, 0, 2),
         }),
         {
@@ -158,7 +158,7 @@ test('sends to a new partition leader without waiting for the former leader', as
         leaders = [1, 2];
         return batches.map(() => ({ reason: 'not_now', error: new Error('intentional failure') }));
       }
-      // From now on, the former leader is slow.
+      // After the first request, partition 0's former leader is slow.
       if (batches.some(({ partition }) => partition === 0)) await new Promise((resolve) => setTimeout(resolve, 300));
       written.push(...batches.map(({ partition }) => partition));
       return batches.map(() => null);

@@ -92,7 +92,10 @@ export function createAppender(options: {
     sender.forgetSettled();
   }
 
-  /** Sends the waiting records and rejects new ones. Rejects records not acknowledged within `timeoutMs`. */
+  /**
+   * Rejects new calls, and sends the waiting records. After `timeoutMs`, rejects the calls whose records are not
+   * acknowledged.
+   */
   async function close(timeoutMs: number): Promise<void> {
     isClosed = true;
     sender.close();

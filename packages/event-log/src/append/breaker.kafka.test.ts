@@ -11,7 +11,6 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the append circuit breaker wi
   let proxy: FaultProxy;
   let log: EventLog;
   let closeLog: () => Promise<void>;
-  /** The number of appends that reached the log. */
   let reached: number;
   let breaker: EventLog;
   let metrics: ReturnType<typeof createMetrics>;
@@ -73,7 +72,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the append circuit breaker wi
         { what: 'the open breaker' },
       );
 
-      // Only the probe may reach the log or take up memory.
+      // Only the probe may reach the log or use memory.
       const before = reached;
       expect(new Set(await attempts(500))).toEqual(new Set(['unavailable']));
       expect(reached - before).toBeLessThanOrEqual(1);

@@ -6,25 +6,22 @@ import type { AppendRecord, EventLog } from '../log.ts';
 export interface AppendBreakerOptions {
   logger: Logger;
   metrics?: Metrics;
-  /** How many milliseconds appends must fail without an acknowledgement before the breaker opens. */
+  /** The breaker opens when appends have failed for this many milliseconds without an acknowledgement. */
   openAfterMs?: number;
-  /**
-   * The number of failures within `openAfterMs` that open the breaker, so that one failed append does not count as an
-   * outage.
-   */
+  /** The minimum number of failures that open the breaker, so that one failed append does not count as an outage. */
   openAfterFailures?: number;
-  /** The delay between a failed probe and the next probe, in milliseconds. */
+  /** How many milliseconds to wait after a failed probe before the next probe. */
   probeIntervalMs?: number;
 }
 
-/** The `Retry-After` of a rejected append. After this time, the breaker has probed the log again. */
+/** The `Retry-After` of a rejected append. By that time, the breaker has probed the log again. */
 const retryAfterSeconds = 2;
 
 /**
- * Wraps a log in a circuit breaker: while the log is down, appends fail immediately. Otherwise, each request would wait
- * for the whole time limit and hold its records in memory. An open breaker sends one append at a time as a probe. The
- * first acknowledgement closes the breaker. When the log reports that its server responds again, the next append is
- * sent as a probe immediately.
+ * Wraps a log in a circuit breaker: while the log is down, appends fail immediately. Without the breaker, each request
+ * would wait for its whole time limit and hold its records in memory. An open breaker sends one append at a time as a
+ * probe. The first acknowledgement closes the breaker. When the log reports that its server responds again, the next
+ * append is sent as a probe immediately.
  *
  * The breaker does not affect readiness. A gateway whose log is down stays reachable, because its 503 with
  * `Retry-After` and CORS headers tells clients more than a refused connection. No other gateway could take over its
@@ -70,7 +67,7 @@ export function withAppendBreaker(log: EventLog, options: AppendBreakerOptions):
   function attempt(records: AppendRecord[]): Promise<void> {
     const startedAt = performance.now();
     return log.append(records).then(acknowledged, (error: unknown) => {
-      // All other errors are caused by the records instead of the log.
+      // Any other error is caused by the records, not by the log.
       if (isAppError(error, 'unavailable')) failed(startedAt);
       throw error;
     });

@@ -10,7 +10,7 @@ export interface AppendMetrics {
 }
 
 /**
- * Creates the metrics of appending, which record nothing if `metrics` is undefined.
+ * Creates the append metrics, which record nothing if `metrics` is undefined.
  * @param inFlightBytes called at each scrape, so that appending does not have to update a gauge
  */
 export function createAppendMetrics(metrics: Metrics | undefined, inFlightBytes: () => number): AppendMetrics {

@@ -22,7 +22,7 @@ test('a key gets the same partition as with other Kafka clients', () => {
   );
 });
 
-// Expected values from the UtilsTest of org.apache.kafka.common.utils.Utils.murmur2.
+// The expected values are from the UtilsTest of org.apache.kafka.common.utils.Utils.murmur2.
 test.each([
   ['21', -973932308],
   ['foobar', -790332482],

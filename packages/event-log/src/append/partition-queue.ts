@@ -3,12 +3,12 @@
 import type { AppError } from '@millrace/runtime';
 import type { OutgoingRecord } from './transport.ts';
 
-/** One call of `append`. The call settles when all of its records are in the log, or at the first permanent failure. */
+/** One call of `append`. It settles when all of its records are in the log, or at the first permanent failure. */
 export interface AppendCall {
   readonly isSettled: boolean;
-  /** The error of the last attempt, which becomes the cause of the error if the call expires. */
+  /** The error of the last attempt. If the call expires, this error becomes the cause of its rejection. */
   lastError: Error | null;
-  /** Counts one of the call's records as written. */
+  /** Called once for each of the call's records that has been written. */
   acknowledge(): void;
   fail(error: AppError): void;
 }
@@ -20,7 +20,7 @@ export interface QueuedRecord {
 }
 
 /**
- * The queue of records for one partition, oldest first. The first `inFlight` records are part of a request that is
+ * The queue of records to append to one partition, oldest first. The first `inFlight` records are in a request that is
  * being sent.
  */
 export interface PartitionQueue {
@@ -29,9 +29,9 @@ export interface PartitionQueue {
   entries: QueuedRecord[];
   inFlight: number;
   waitingBytes: number;
-  /** When the oldest record that is not in flight began to wait, according to `performance.now()`. */
+  /** The time (`performance.now()`) since which the oldest record that is not in flight has been waiting. */
   waitingSince: number;
-  /** The maximum batch size, which decreases when the server rejects a batch as too large. */
+  /** The maximum batch size in bytes, which decreases when the server rejects a batch as too large. */
   maxBatchBytes: number;
 }
 
@@ -46,7 +46,9 @@ export function enqueue(queue: PartitionQueue, entry: QueuedRecord): void {
   queue.entries.push(entry);
 }
 
-/** Marks the oldest records as in flight and returns them: at least one record, and at most `maxBytes`. */
+/**
+ * Marks the oldest records as in flight and returns them. Takes at least one record, and otherwise at most `maxBytes`.
+ */
 export function takeOldest(queue: PartitionQueue, maxBytes: number): QueuedRecord[] {
   let bytes = 0;
   let count = 0;
@@ -61,7 +63,7 @@ export function takeOldest(queue: PartitionQueue, maxBytes: number): QueuedRecor
   return queue.entries.slice(0, count);
 }
 
-/** Removes the in-flight records after they were written or abandoned. */
+/** Removes the in-flight records after they were written or rejected. */
 export function removeInFlight(queue: PartitionQueue): void {
   queue.entries.splice(0, queue.inFlight);
   queue.inFlight = 0;
@@ -75,7 +77,7 @@ export function requeueInFlight(queue: PartitionQueue): void {
 /**
  * Removes waiting records whose call has already settled. Calls expire oldest first, so these records are at the front.
  *
- * @returns the size of the removed records in bytes.
+ * @returns the number of removed bytes
  */
 export function removeSettled(queue: PartitionQueue): number {
   let end = queue.inFlight;
@@ -92,8 +94,8 @@ export function sumBytes(entries: readonly QueuedRecord[]): number {
 }
 
 /**
- * Returns the partition of a key, based on the murmur2 hash of its UTF-8 bytes, like the default partitioner of the
- * Java client. All producers of a topic therefore choose the same partition, whatever their language and adapter.
+ * Returns a key's partition, based on the murmur2 hash of its UTF-8 bytes, like the default partitioner of the Java
+ * client. All producers of a topic therefore choose the same partition, whatever their language and adapter.
  */
 export function partitionForKey(key: Buffer, partitions: number): number {
   return (murmur2(key) & 0x7fffffff) % partitions;

@@ -21,13 +21,16 @@ interface SenderOptions {
   transport: AppendTransport;
   logger: Logger;
   metrics: AppendMetrics;
-  /** The number of accepted bytes that are not settled. The sender subtracts records that it removes from a queue. */
+  /**
+   * The number of accepted bytes whose calls have not settled. The sender subtracts the records that it removes from a
+   * queue.
+   */
   budget: { usedBytes: number };
 }
 
 interface Topic {
   readonly name: string;
-  /** The leader of each partition, indexed by partition. */
+  /** The leaders' IDs, indexed by partition. */
   leaders: number[];
   /** The queues, indexed by partition. The array is empty until the number of partitions is known. */
   queues: PartitionQueue[];
@@ -36,20 +39,20 @@ interface Topic {
   isLoading: boolean;
   loadedAt: number;
   /**
-   * A counter that increases with each record without a key. Modulo the number of partitions, it is the partition of
-   * the next such record.
+   * A counter that increases with each record without a key. Modulo the number of partitions, it selects the partition
+   * of the next record without a key.
    */
   nextSpread: number;
 }
 
-/** The records from one queue that are sent in one request. */
+/** Records from one queue that are sent in the same request. */
 interface TakenBatch {
   queue: PartitionQueue;
   entries: QueuedRecord[];
 }
 
 const layoutRetryMs = 200;
-/** The age in milliseconds at which partition leaders are looked up again in the background. */
+/** When a topic's partition leaders are older than this, they are looked up again in the background. */
 const layoutMaxAgeMs = 60_000;
 const firstRetryDelayMs = 25;
 const maxRetryDelayMs = 400;
@@ -64,7 +67,7 @@ export class Sender {
   private readonly options: SenderOptions;
   private readonly topics = new Map<string, Topic>();
   /**
-   * Queues that are not empty. A queue moves to the end after its records were sent, so that every queue makes progress
+   * Queues that are not empty. After its records are sent, a queue moves to the end, so that every queue makes progress
    * when requests are full.
    */
   private readonly filled = new Set<PartitionQueue>();
@@ -181,15 +184,14 @@ export class Sender {
       : since + this.options.settings.lingerMs - performance.now();
   }
 
-  /** Sends one request, and waits after a failure. Then sends all due records to their current leaders. */
+  /** Sends one request to a leader, and waits if it fails. Then sends all records that are due. */
   private async send(leader: number, queues: readonly PartitionQueue[]): Promise<void> {
     const batches = this.take(queues);
     if (batches.length === 0) return;
     this.busy.add(leader);
     const refusals = await this.request(batches);
     for (const [index, batch] of batches.entries()) this.settle(batch, refusals[index] ?? null);
-    // A record that is too large does not mean that the leader has a problem, so the other records are sent without a
-    // delay.
+    // A record that is too large is not the leader's fault, so the following records are sent without a delay.
     const error = refusals.find((refusal) => refusal?.reason === 'not_now')?.error;
     if (error === undefined) {
       this.failures.delete(leader);
@@ -220,10 +222,7 @@ export class Sender {
     return taken;
   }
 
-  /**
-   * Sends one request.
-   * @returns for each batch, null if it is in the log, or why it was rejected
-   */
+  /** Sends one request. Returns for each batch null if it is in the log, or the reason why it was rejected. */
   private async request(taken: readonly TakenBatch[]): Promise<(BatchRefusal | null)[]> {
     this.options.metrics.sending(
       taken.reduce((sum, { entries }) => sum + entries.length, 0),
@@ -251,7 +250,7 @@ export class Sender {
     } else {
       if (refusal.reason === 'too_large') this.shrink(queue, entries, refusal.error);
       for (const { call } of entries) call.lastError = refusal.error;
-      // The partition may have a new leader, so look up the leader again with the next record.
+      // The partition may have a new leader, so look it up when the next record is added.
       this.topicOf(queue.topic).loadedAt = Number.NEGATIVE_INFINITY;
       requeueInFlight(queue);
       this.options.budget.usedBytes -= removeSettled(queue);

@@ -1,8 +1,8 @@
-// The interface between the sender and the log server, and the append settings.
+// Defines the interface between the sender and the log server, and the append settings.
 
 import type { AppendRecord } from '../log.ts';
 
-/** A record to send. Its key is encoded only once, for partitioning and for the request. */
+/** A record to send. Its key is encoded once, and the bytes are used for partitioning and for the request. */
 export interface OutgoingRecord extends AppendRecord {
   keyBytes: Buffer | null;
 }
@@ -13,42 +13,45 @@ export interface PartitionBatch {
   records: OutgoingRecord[];
 }
 
-/** Why a batch was not written. `too_large` is permanent. `not_now` is retried until the batch's records expire. */
+/**
+ * The reason why a batch was not written. `too_large` is permanent. After `not_now`, the batch is retried until its
+ * records expire.
+ */
 export interface BatchRefusal {
   reason: 'too_large' | 'not_now';
   error: Error;
 }
 
 /**
- * Writes batches for one adapter. The sender is responsible for order, batching, retries, time limits and the byte
- * budget.
+ * Writes batches to one kind of server. The sender is responsible for order, batching, retries, time limits and the
+ * byte budget.
  */
 export interface AppendTransport {
   /**
-   * Returns the leader of each partition of a topic, indexed by partition. For Kafka, this is the node ID. Partitions
+   * Returns the leader of each partition of a topic, indexed by partition. For Kafka, a leader is a node ID. Partitions
    * with the same leader share a request, and a slow leader does not delay others. Throws when the leaders cannot be
    * looked up.
    */
   leadersOf(topic: string): Promise<number[]>;
   /**
    * Writes all batches durably. Returns one result per batch in the same order, which is null for success. Throws if
-   * the outcome of all batches is unknown. Must settle within its time limit.
+   * the outcome is unknown for all batches. Must settle within its time limit.
    */
   send(batches: PartitionBatch[]): Promise<(BatchRefusal | null)[]>;
 }
 
-/** Append settings of both adapters. Sizes include keys, values, headers and a small overhead. */
+/** The append settings of both adapters. Sizes are in bytes, and include keys, values, headers and a small overhead. */
 export interface AppendSettings {
-  /** How many milliseconds a record can wait for further records before it is sent. */
+  /** A record can wait this many milliseconds for further records before it is sent. */
   lingerMs: number;
   /** The maximum size of one partition's records in a request. A batch of this size is sent without lingering. */
   maxBatchBytes: number;
   maxRequestBytes: number;
-  /** The maximum size of all accepted records that are not settled. Beyond this, `append` rejects immediately. */
+  /** The maximum total size of accepted records that are not settled. Above this size, `append` rejects immediately. */
   maxInFlightBytes: number;
   /**
-   * The time after which a call is rejected, whatever the state of its records. `EventLog` promises 3 s, so this can be
-   * at most 2500.
+   * How many milliseconds after the start of a call it is rejected, whatever the state of its records. `EventLog`
+   * promises 3 s, so this can be at most 2500.
    */
   appendTimeoutMs: number;
   /** The maximum record size in bytes. A Kafka topic can have a lower limit, which its broker reports. */
@@ -86,8 +89,8 @@ export function toAppendSettings(options: Partial<AppendSettings>): AppendSettin
 }
 
 /**
- * Returns the time limit of one attempt. It is shorter than the time limit of a call, so that there is time for a
- * second attempt on a new connection.
+ * Returns the time limit of one attempt. It is shorter than the time limit of a call, which leaves time for a second
+ * attempt on a new connection.
  */
 export function computeSendTimeout({ appendTimeoutMs }: AppendSettings): number {
   return Math.max(200, appendTimeoutMs - 400);
@@ -103,14 +106,13 @@ export function varintSize(value: number): number {
 }
 
 /**
- * Returns the size of a record in the log, in bytes: its encoded size in a Kafka record batch (magic 2) with the
- * largest offset and timestamp deltas that occur in our batches. The PostgreSQL log uses the same size, so that both
- * adapters have the same limit.
+ * Returns a record's encoded size in bytes in a Kafka record batch (magic 2), with the largest offset and timestamp
+ * deltas that occur in our batches. The PostgreSQL log uses the same size, so that both adapters have the same limit.
  */
 export function recordSize(record: OutgoingRecord): number {
   const keyLength = record.keyBytes?.length ?? 0;
-  // 1 byte for the attributes, 1 for the timestamp delta (all records of a batch have the same timestamp), and 3 for
-  // the offset delta.
+  // The attributes take 1 byte, the timestamp delta takes 1 (all records of a batch have the same timestamp), and the
+  // offset delta takes 3.
   let body = 5 + varintSize(keyLength) + keyLength + varintSize(record.value.length) + record.value.length;
   if (record.headers === undefined) {
     body += 1;

@@ -2,7 +2,10 @@ import type { Logger } from '@millrace/runtime';
 import type { BatchContext, BatchResult, ConsumeOptions, LogBatch, LogRecord } from '../log.ts';
 import type { ConsumeMetrics } from './metrics.ts';
 
-/** The outcome of a batch: the handler's result, `failed` if it threw, or `interrupted` if it threw after an abort. */
+/**
+ * The outcome of a batch: the handler's result, `failed` if the handler threw, or `interrupted` if it threw after an
+ * abort.
+ */
 export type Delivery = BatchResult | { outcome: 'failed' } | { outcome: 'interrupted' };
 
 /** Passes one batch to the consumer's handler and records the outcome. Never throws. */
@@ -48,7 +51,7 @@ export async function deliverBatch(
 }
 
 /**
- * Checks that a batch made progress. Otherwise, a handler that reports `done` without advancing the offset would
+ * Throws if a batch made no progress. A handler that reports `done` without advancing the offset would otherwise
  * receive the same records again and again.
  */
 function assertProgress({ records }: LogBatch, nextOffset: bigint): void {

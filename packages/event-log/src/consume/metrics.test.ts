@@ -15,7 +15,7 @@ beforeEach(() => {
   consumeMetrics = createConsumeMetrics(metrics);
 });
 
-/** Creates a batch whose first record was appended `waitedMs` ago. The other records were appended now. */
+/** Creates a batch whose first record was appended `waitedMs` ago. Its remaining records were appended now. */
 function batchOf(records: number, waitedMs: number): LogBatch {
   const appendedAtMs = Date.now() - waitedMs;
   const record = (at: number) => ({

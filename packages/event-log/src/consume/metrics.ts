@@ -1,26 +1,26 @@
 import type { Metrics } from '@millrace/runtime';
 
-/** Consumer metrics. The topics, groups and partitions of this process limit the number of label values. */
+/** The metrics of a consumer. Label values are limited to this process's topics, groups and partitions. */
 export interface ConsumeMetrics {
   /** Called when a batch starts. Its first record is the oldest unprocessed record in the partition. */
   began(topic: string, group: string, partition: number, appendedAtMs: number): void;
-  /**
-   * Called when the effect of a batch is stored.
-   * @param appendedAtMs time of the first record
-   */
+  /** Called when a batch's effects are stored. @param batch contains the time of its first record in `appendedAtMs` */
   handled(topic: string, group: string, batch: { records: number; seconds: number; appendedAtMs: number }): void;
   stale(topic: string, group: string): void;
   failed(topic: string, group: string): void;
   lag(topic: string, group: string, partition: number, records: number): void;
-  /** Stops reporting the lag of a partition that was assigned to another member, which now reports it. */
+  /** Stops reporting a partition's lag when the partition moves to another member, which then reports it. */
   forgetLag(topic: string, group: string, partition: number): void;
-  /** Reports whether the partition is paused because its log was truncated. */
+  /** Reports whether a partition is paused because its log was truncated. */
   truncated(topic: string, group: string, partition: number, isTruncated: boolean): void;
   /** Counts the records that retention deleted before the group read them. */
   deletedUnread(topic: string, group: string, records: number): void;
 }
 
-/** The objective for the time between acknowledgement and visibility (docs/operations/alerts.md#objectives). */
+/**
+ * The maximum time between acknowledgement and visibility, according to the objective
+ * (docs/operations/alerts.md#objectives).
+ */
 const lateAfterMs = 60_000;
 
 /** Creates the consumer metrics, which record nothing if `metrics` is undefined. */
@@ -107,8 +107,8 @@ interface Waiting {
 }
 
 /**
- * Creates a gauge for the age of each partition's oldest record. It is computed at each scrape, so it grows even while
- * nothing is consumed.
+ * Creates a gauge for the age of each partition's oldest unprocessed record. The age is computed at each scrape, so it
+ * grows even while nothing is consumed.
  */
 function createWaitGauge(metrics: Metrics) {
   const seconds = metrics.gauge(

@@ -4,7 +4,7 @@ import type { Logger } from '@millrace/runtime';
 import type { StoredOffset } from '../log.ts';
 import type { ConsumeMetrics } from './metrics.ts';
 
-/** The interval at which a truncated partition's stored offset is checked again, in milliseconds. */
+/** The interval at which the stored offset of a truncated partition is read again, in milliseconds. */
 export const truncatedPauseMs = 1000;
 const repeatEveryMs = 60_000;
 
@@ -24,13 +24,13 @@ export function createTruncationReporter({
 }) {
   const { topic, group } = consume;
   const reportedAt = new Map<number, number>();
-  /** For each partition, the offset below which lost records have already been reported. */
+  /** The offset below which lost records have already been reported, by partition. */
   const lostBelow = new Map<number, bigint>();
 
   return {
     /**
-     * Reports that a partition ends before the stored offset, or contains other records.
-     * @param found details for the log line about what the log contains now
+     * Reports that a partition ends before the stored offset, or has different records before it.
+     * @param found log fields that describe the current log
      */
     found(partition: number, stored: StoredOffset, found: Record<string, unknown>): void {
       metrics.truncated(topic, group, partition, true);
@@ -44,7 +44,7 @@ export function createTruncationReporter({
     },
     /**
      * Reports that retention deleted records before the group read them.
-     * @param stored where the group continues. 0 also means the start of the log.
+     * @param stored the offset from which the group continues, or 0 for the start of the log
      * @param low the oldest offset in the log
      */
     deletedUnread(partition: number, stored: bigint, low: bigint): void {

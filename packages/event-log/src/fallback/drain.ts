@@ -26,11 +26,11 @@ const waitForKafkaMs = 250;
 
 /**
  * Copies records from the fallback log to Kafka, partition by partition and in order. Several processes share the
- * partitions. See `createFallbackLog` for the reasons. Starts in the background as soon as PostgreSQL responds.
+ * partitions. `createFallbackLog` explains the reasons. Starts in the background as soon as PostgreSQL responds.
  */
 export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<void> } {
   const { kafka, database, topic, logger } = options;
-  // This log has no metrics, because a process can register log metrics only once, and Kafka's are registered here.
+  // The PostgreSQL log has no metrics, because a process can register log metrics only once, and here they are Kafka's.
   const postgres = createPostgresLog({ database, logger });
   const copied = options.metrics?.counter(
     'millrace_log_fallback_copied_total',
@@ -40,7 +40,7 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
   const stopping = new AbortController();
 
   async function copy(batch: LogBatch, { signal }: BatchContext): Promise<BatchResult> {
-    // Poll, because the retry delays of the log grow to seconds, and copying should start soon after Kafka is available
+    // Poll, because the log's retry delays grow to seconds, and copying should start soon after Kafka is available
     // again.
     while (!kafka.isHealthy() && !signal.aborted) await sleep(waitForKafkaMs, signal);
     signal.throwIfAborted();
@@ -50,7 +50,7 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
     const key = { topic, partition: batch.partition, group: drainGroup, log: batch.log };
     return database.transaction(async (tx): Promise<BatchResult> => {
       const stored = await lockOffset(tx, key);
-      // Another process copies this partition, including the same events.
+      // Another process has copied the same records in this partition.
       if (stored !== (batch.continuesFrom ?? 0n)) return { outcome: 'stale', nextOffset: stored };
       await advanceOffset(tx, key, last);
       copied?.inc({}, batch.records.length);

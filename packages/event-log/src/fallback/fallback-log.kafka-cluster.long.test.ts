@@ -61,7 +61,7 @@ describeWithJava('the fallback log', () => {
     const acknowledged = new Map<string, number[]>(keys.map((key) => [key, []]));
     let isOver = false;
     let total = 0;
-    // Both gateways take turns with the records of each key. The next record is sent after the previous one is
+    // The two gateways alternately send the records of each key. Each record is sent after the previous one is
     // acknowledged.
     const load = keys.map(async (key, place) => {
       const topic = topics[place % topics.length] ?? '';
@@ -136,7 +136,8 @@ test('an append to the fallback leaves no timers, and large events are rejected 
     for (const number of range(1, 200)) await append(number);
     expect(timers()).toBeLessThan(before + 50);
 
-    // The record must fit into any Kafka topic later, because a record that does not fit would stop the copying.
+    // The fallback must reject a record that does not fit into every Kafka topic, because the record would stop the
+    // copying.
     const large = { topic: 'topic', key: 'k', value: Buffer.alloc(2_000_000) };
     await expect(gateway.append([large])).rejects.toMatchObject({ kind: 'unavailable', retryAfterSeconds: 30 });
     await append(201);

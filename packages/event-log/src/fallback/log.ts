@@ -1,4 +1,4 @@
-// An event log that appends to PostgreSQL while Kafka is unavailable, and later copies these records to Kafka.
+// An event log that appends to PostgreSQL while Kafka is unavailable, and copies these records to Kafka afterwards.
 
 import type { SqlDatabase } from '@millrace/db/sql';
 import {
@@ -18,51 +18,58 @@ import { assertFallbackOpen } from './store.ts';
 import { createFallbackSwitch, type FallbackSwitch } from './switch.ts';
 
 interface FallbackLogOptions {
-  /** The primary log, which is closed together with this log. */
+  /** The Kafka log. Closing the fallback log closes it too. */
   kafka: EventLog;
   /** The appending process's database, which must have a `queryTimeoutMs`. */
   database: SqlDatabase;
-  /** The name of the fallback topic, which must be the same for all gateways and consumers of an installation. */
+  /**
+   * The name of the PostgreSQL topic that stores the records. It must be the same for all gateways and consumers of an
+   * installation.
+   */
   topic: string;
   partitions: number;
-  /** How many milliseconds Kafka must be unavailable before the fallback opens. */
+  /** The fallback opens when Kafka has been unavailable for this many milliseconds. */
   openAfterMs: number;
   logger: Logger;
   metrics?: Metrics;
 }
 
-/** The header with a record's Kafka topic, because the fallback stores all records in one topic. */
+/**
+ * The name of the record header that contains the Kafka topic. The fallback stores the records of all topics in one
+ * PostgreSQL topic.
+ */
 export const topicHeader = 'millrace-topic';
 
 /**
- * How long an append waits during a phase change before it is rejected. Waiting and appending together must take less
- * than 3 s.
+ * How many milliseconds an append waits for the end of a phase change before it is rejected. Waiting and appending
+ * together must take less than 3 s.
  */
 const holdMs = 400;
 const firstViewMs = 1000;
 const longestAppendMs = 2900;
 
 /**
- * Creates a log that appends to PostgreSQL while Kafka is unavailable, and keeps the order of each key when it switches
- * to PostgreSQL and back.
+ * Creates a log that appends to PostgreSQL while Kafka is unavailable, and keeps each key's order when it switches to
+ * PostgreSQL and back.
  *
- * **Order.** At any time, all gateways of an installation append to the same log. A row in PostgreSQL says which one,
- * and each gateway reads this row twice a second. A gateway that has been without Kafka for `openAfterMs` announces the
- * fallback. The fallback opens once every live gateway has confirmed that it has no append to Kafka in flight.
- * Everything that Kafka has acknowledged was therefore appended before the first record of the fallback.
+ * **Order.** At any time, all gateways of an installation append to the same log. A PostgreSQL row says whether that
+ * log is Kafka or the fallback, and each gateway reads the row twice a second. A gateway that has been without Kafka
+ * for `openAfterMs` announces the fallback. The fallback opens once every live gateway has confirmed that it has no
+ * append to Kafka in flight. Everything that Kafka has acknowledged was therefore appended before the first record of
+ * the fallback.
  *
  * Consumers copy the fallback to Kafka, partition by partition and in order, as soon as Kafka accepts records
- * (`drainFallback`). When little is left to copy, new appends wait until the rest is copied. Only then does the
- * fallback close and gateways append to Kafka again, so later records follow the copies. Every append to the fallback
+ * (`drainFallback`). When few records are left to copy, new appends wait until those are copied. Only then does the
+ * fallback close and gateways append to Kafka again, so new records follow the copies. Every append to the fallback
  * checks in its own transaction that the fallback is open, while it holds a lock for which closing the fallback waits.
  * A gateway that has not noticed a phase change therefore cannot append.
  *
- * Consumers apply the same rules with and without the fallback. They read only Kafka, which contains the records of
- * each key in order.
+ * Consumers apply the same rules with and without the fallback. They read only Kafka, which contains each key's records
+ * in order.
  *
  * **Duplicates.** A record can be copied twice, for example if a consumer crashes after Kafka's acknowledgement and
  * before it stores its offset. The consumer drops the duplicate, because it has the same event identity as the first
- * copy. The first copy is in the right place.
+ * copy. The first copy is in the right order.
  *
  * **Why events are not processed from PostgreSQL directly.** Kafka may contain acknowledged events that no consumer has
  * read. Whether it does cannot be determined while Kafka is unavailable, and all later events of the same keys have to
@@ -145,8 +152,8 @@ export function createFallbackLog(options: FallbackLogOptions): EventLog {
       taken?.inc({}, records.length);
       return;
     }
-    // It is unknown whether the records are in the fallback. If so, they will be copied to Kafka, and records that the
-    // client sends again have no effect.
+    // It is unknown whether the fallback contains the records. If it does, they will be copied to Kafka, and the
+    // consumer will drop the copies that the client sends again.
     appending.catch(() => {});
     return appendToKafka(records);
   }
@@ -165,8 +172,8 @@ export function createFallbackLog(options: FallbackLogOptions): EventLog {
 }
 
 /**
- * Returns false as soon as the fallback closes, and otherwise the outcome of `appending`. Leaves no timer or listener
- * behind.
+ * Resolves with false as soon as the fallback closes, and otherwise with the outcome of `appending`. Leaves no timer or
+ * listener behind.
  */
 async function settlesBeforeClosed(appending: Promise<void>, fallbackSwitch: FallbackSwitch): Promise<boolean> {
   const appended = new AbortController();
@@ -197,9 +204,9 @@ async function inTime(appending: Promise<void>): Promise<void> {
 }
 
 /**
- * The maximum size of a record in the fallback. Kafka must accept the record later, or copying would stop. Kafka's
- * limits cannot be read during an outage. Every topic with default limits accepts this size, including the header that
- * is added here.
+ * The maximum size of a record in the fallback, in bytes. If Kafka did not accept the record afterwards, copying would
+ * stop, and Kafka's limits cannot be read during an outage. Every topic with default limits accepts a record of this
+ * size with the additional topic header.
  */
 const maxFallbackBytes = defaultBrokerRecordBytes - 4096;
 
@@ -219,12 +226,12 @@ function changingError(): AppError {
   });
 }
 
-/** The time in milliseconds after which a failure no longer counts if no other failure has followed. */
+/** Failed appends no longer count as an outage when none has followed for this many milliseconds. */
 const failureCountsMs = 5000;
 
 /**
- * Measures how long Kafka has been unavailable, by the results of appends. A broker that responds but accepts no
- * records (because there are too few replicas) counts as unavailable too. Without traffic, the health check decides.
+ * Measures how long Kafka has been unavailable, based on the results of appends. A broker that responds but rejects all
+ * records (because it has too few replicas) counts as unavailable too. Without traffic, the health check decides.
  */
 function createKafkaOutage(isHealthy: () => boolean) {
   let failingSince: number | null = null;
@@ -241,7 +248,7 @@ function createKafkaOutage(isHealthy: () => boolean) {
     over(): void {
       failingSince = null;
     },
-    /** Returns how long Kafka has been unavailable, in milliseconds, or 0 if Kafka is available. */
+    /** Returns for how many milliseconds Kafka has been unavailable, or 0 if Kafka is available. */
     durationMs(): number {
       const now = performance.now();
       if (!isHealthy()) failingSince ??= now;

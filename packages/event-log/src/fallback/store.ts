@@ -3,7 +3,7 @@
 import type { Transaction } from '@millrace/db/sql';
 import { AppendRejected } from '../postgres/store.ts';
 
-/** The consumer group for which `consumer_offset` stores how much of the fallback has been copied. */
+/** The consumer group whose offsets in `consumer_offset` show how much of the fallback has been copied. */
 export const drainGroup = 'millrace.fallback';
 
 interface Appender {
@@ -11,7 +11,7 @@ interface Appender {
   appenderId: string;
   reachesKafka: boolean;
   settledEpoch: bigint;
-  /** How many milliseconds an appender can go without a heartbeat before it is considered dead. */
+  /** After this many milliseconds without a heartbeat, an appender is considered dead. */
   leaseMs: number;
 }
 
@@ -28,8 +28,8 @@ export async function storeAppenderHeartbeat(tx: Transaction, appender: Appender
 }
 
 /**
- * Removes this appender, which has no append in flight and will start no more. Also removes the rows of processes that
- * crashed.
+ * Removes this appender, which has no append in flight and must not start any. Also removes the rows of crashed
+ * processes.
  */
 export async function removeAppender(tx: Transaction, topic: string, appenderId: string): Promise<void> {
   await tx.query(
@@ -109,21 +109,21 @@ export async function assertFallbackOpen(tx: Transaction, topic: string): Promis
 }
 
 /**
- * The phases of the fallback, which are the same in all processes:
+ * The fallback's phases, which are the same in all processes:
  *
  * - `closed`: all gateways append to Kafka.
  * - `opening`: gateways start no appends, and finish those in flight to Kafka.
  * - `open`: all gateways append to PostgreSQL. Consumers copy the records to Kafka as soon as it accepts them.
- * - `closing`: nearly everything is copied. Appends wait until the rest is.
+ * - `closing`: nearly all records are copied to Kafka. New appends wait until the last ones are copied.
  */
 export type FallbackPhase = 'closed' | 'opening' | 'open' | 'closing';
 
 export interface FallbackView {
   phase: FallbackPhase;
   epoch: bigint;
-  /** How long the current phase has lasted, according to the database clock. */
+  /** The age of the current phase, according to the database clock. */
   ageMs: number;
-  /** Whether all live appenders have finished their Kafka appends from earlier epochs. */
+  /** Whether all live appenders have finished the Kafka appends that they started in earlier epochs. */
   isSettled: boolean;
   /** Whether every live appender can reach Kafka. */
   allReachKafka: boolean;
@@ -131,21 +131,21 @@ export interface FallbackView {
 }
 
 /**
- * The minimum duration of the open phase. It is short, so that gateways soon return to Kafka, but long enough that an
- * unstable Kafka does not cause constant changes.
+ * The minimum duration of the open phase in milliseconds. It is short, so that gateways soon return to Kafka, but long
+ * enough that an unstable Kafka does not cause constant changes.
  */
 const shortestOpenMs = 1000;
 /**
- * The number of remaining records at which closing starts. They can be copied in a fraction of a second, during which
+ * Closing starts when this many records remain to be copied. They can be copied in a fraction of a second, during which
  * all appends wait.
  */
 const closingBacklog = 1000;
-/** The maximum time for copying the remaining records, after which Kafka is considered unavailable again. */
+/** How many milliseconds the closing phase may take. After that, Kafka is considered unavailable again. */
 const longestClosingMs = 2000;
 
 /**
  * Returns the next phase, or the current phase if nothing changes.
- * @param wantsOpen true if this process has been without Kafka for long enough
+ * @param wantsOpen whether this process has been without Kafka for `openAfterMs`
  */
 export function chooseNextPhase(view: FallbackView, wantsOpen: boolean): FallbackPhase {
   switch (view.phase) {

@@ -31,7 +31,7 @@ export interface FallbackSwitchDeps {
   /** Called before the first heartbeat, and retried until it succeeds. */
   prepare(): Promise<void>;
   reachesKafka(): boolean;
-  /** Returns how many milliseconds this process has been unable to append to Kafka, or 0 if it is able to. */
+  /** Returns for how many milliseconds this process has been unable to append to Kafka, or 0 if it can. */
   kafkaOutageMs(): number;
   /** Returns true if no append to Kafka is in flight. */
   isSettled(): boolean;
@@ -42,11 +42,14 @@ export interface FallbackSwitchDeps {
 const heartbeatIntervalMs = 400;
 /** The heartbeat interval during the phases `opening` and `closing`, in which all appends wait. */
 const changingIntervalMs = 50;
-/** The age of an appender's last heartbeat from which other processes no longer wait for this appender. */
+/** If an appender's last heartbeat is older than this, other processes do not wait for the appender. */
 const leaseMs = 3000;
 const heartbeatTimeoutMs = 2000;
 
-/** Sends heartbeats with this process's state, reads the current phase, and changes it if the conditions are met. */
+/**
+ * Creates the switch, which sends heartbeats with this process's state, reads the current phase, and changes it if the
+ * conditions are met.
+ */
 export function createFallbackSwitch(deps: FallbackSwitchDeps) {
   const { topic, database, logger } = deps;
   const appenderId = uuidv7();
@@ -86,8 +89,7 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
       deps.changed(phase);
       for (const wake of [...waiting]) wake();
     }
-    // In these phases, no new append to Kafka starts. So if no append is in flight now, this remains true until the
-    // next phase.
+    // No new append to Kafka starts in these phases, so once none is in flight, none will be until the next phase.
     if (phase !== 'closed' && deps.isSettled()) settledEpoch = view.epoch;
   }
 
@@ -109,7 +111,7 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
       });
     },
     checkNow: () => checkNow.abort(),
-    /** Call `stop` only after the last append has settled. */
+    /** Stops sending heartbeats. Call it only after the last append has settled. */
     async stop(): Promise<void> {
       stopping.abort();
       checkNow.abort();
@@ -138,8 +140,7 @@ function heartbeat(
     let view = await readFallback(tx, topic);
     let to = chooseNextPhase(view, deps.kafkaOutageMs() >= deps.openAfterMs);
     if (to === 'closed' && view.phase === 'closing') {
-      // Another append may have been committed since the view was read. The backlog is reliable only while the lock is
-      // held.
+      // An append may have been committed since the view was read. The backlog is reliable only while the lock is held.
       await lockFallback(tx, topic);
       view = await readFallback(tx, topic);
       to = chooseNextPhase(view, false);

@@ -15,9 +15,8 @@ import { type Static, Type } from 'typebox';
 import type { AppendSettings } from '../append/transport.ts';
 
 /**
- * The settings of the connection to Kafka, for every service that uses Kafka. Spread them into the config schema of the
- * service. Each setting is read from the environment variable of the same name, for example `kafkaSslCaFile` from
- * `KAFKA_SSL_CA_FILE`.
+ * The Kafka connection settings, which every service that uses Kafka includes in its config schema. Each setting is
+ * read from the environment variable of the same name, for example `kafkaSslCaFile` from `KAFKA_SSL_CA_FILE`.
  */
 export const kafkaConfigFields = {
   kafkaBrokers: Type.String({
@@ -61,7 +60,7 @@ export type KafkaConnection = Pick<KafkaLogOptions, 'brokers' | 'ssl' | 'sasl'>;
 
 /**
  * Converts the settings to a connection, and reads the configured files.
- * @throws ConfigError that lists all problems, but no values, because they may be secret
+ * @throws ConfigError that lists all problems, but no setting values, because they may be secret
  */
 export function toKafkaConnection(config: ConnectionConfig): KafkaConnection {
   const problems: string[] = [];
@@ -129,7 +128,7 @@ function readSasl(config: ConnectionConfig, problems: string[]): KafkaConnection
 }
 
 export interface KafkaLogOptions extends Partial<AppendSettings> {
-  /** The initial brokers in the form `host:port`. */
+  /** The bootstrap brokers in the form `host:port`. */
   brokers: string[];
   clientId: string;
   logger: Logger;
@@ -140,12 +139,12 @@ export interface KafkaLogOptions extends Partial<AppendSettings> {
   replicationFactor?: number;
   /** Additional settings for topics that `ensureTopics` creates, for example `{ 'retention.ms': '604800000' }`. */
   topicConfig?: Record<string, string>;
-  /** How many milliseconds a member can go without a heartbeat before it loses its partitions. */
+  /** A member loses its partitions after this many milliseconds without a heartbeat. */
   sessionTimeoutMs?: number;
-  /** The heartbeat interval, which also determines how quickly a member notices a rebalance. */
+  /** The heartbeat interval in milliseconds, which also determines how quickly a member notices a rebalance. */
   heartbeatIntervalMs?: number;
-  /** How many milliseconds a fetch waits for the first record. */
+  /** How many milliseconds a fetch waits if there are no new records. */
   fetchWaitMs?: number;
-  /** Creates connections, for example through a proxy. Called with the brokers' advertised addresses. */
+  /** Creates connections to the brokers' advertised addresses, for example through a proxy. */
   socketFactory?: ISocketFactory;
 }

@@ -24,12 +24,12 @@ const drainTimeoutMs = 10_000;
 const leaveTimeoutMs = 5000;
 const rejoinPauseMs = 500;
 /**
- * How often the topic's ID is checked. Without this check, a topic that is deleted and created again immediately would
- * not be noticed.
+ * How often the topic's ID is checked, in milliseconds. Without the check, a topic that is deleted and immediately
+ * created again would go unnoticed.
  */
 const identityCheckMs = 1000;
 
-/** Consumes a topic with a kafkajs consumer whose assignment, positions and failures this package manages. */
+/** Consumes a topic with a kafkajs consumer. This package manages the consumer's assignment, positions and failures. */
 export function consumeFromKafka(
   deps: {
     options: KafkaLogOptions;
@@ -83,7 +83,8 @@ export function consumeFromKafka(
     announceJoined();
     const held = assignment.all();
     interruptAll();
-    // Pause all partitions. Otherwise, kafkajs would fetch the same records repeatedly while the last batches finish.
+    // Pause all partitions. Otherwise, kafkajs would fetch the same records repeatedly while the in-flight batches
+    // finish.
     positions.pauseAll();
     await leaveInOrder(held, { consumer, commits, topic, group, logger });
     sockets.retire('the consumer has stopped');

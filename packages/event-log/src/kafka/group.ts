@@ -1,5 +1,4 @@
-// Keeps this process in a Kafka consumer group. Each consumer rebalance distributes the partitions among the members
-// again.
+// Keeps this process in a Kafka consumer group, which distributes its partitions among its members.
 
 import { type Logger, sleep } from '@millrace/runtime';
 import { type Consumer, type EachBatchHandler, type ISocketFactory, Kafka } from 'kafkajs';
@@ -16,14 +15,15 @@ import type { TopicReader } from './topics.ts';
 const defaults = { sessionTimeoutMs: 6000, heartbeatIntervalMs: 1000, fetchWaitMs: 200 };
 const requestTimeoutMs = 5000;
 /**
- * The maximum delay between attempts to reach brokers. After the brokers are available again, an outage can last longer
- * by this time.
+ * The maximum delay in milliseconds between attempts to reach brokers. An outage can last longer by this delay after
+ * the brokers are available again.
  */
 const longestPauseMs = 1000;
 
 /**
- * kafkajs decodes a response in one go, which blocks the process. On a busy machine, right after startup, decoding
- * megabytes of small records took longer than the session timeout. A record larger than this limit is fetched alone.
+ * The size limits of a fetch. kafkajs decodes a response in one go, which blocks the process. On a busy machine, right
+ * after startup, decoding megabytes of small records took longer than the session timeout. A record larger than this
+ * limit is fetched alone.
  */
 const fetchLimits = { maxBytesPerPartition: 512 * 1024, maxBytes: 1024 * 1024 } as const;
 
@@ -39,7 +39,8 @@ export function createGroupClient(
   const kafka = new Kafka({
     ...clientConfig(options, options.brokers),
     requestTimeout: requestTimeoutMs,
-    // Applies to finding brokers and coordinators. kafkajs's defaults allow up to 7 s between attempts.
+    // This setting applies to finding brokers and coordinators. With kafkajs's defaults, up to 7 s would pass between
+    // attempts.
     retry: pauses,
     socketFactory,
   });
@@ -128,10 +129,7 @@ export function createAssignment({ consume, logger, metrics, topics, waiting, po
     logger.info('joined consumer group', { topic, group, partitions: assigned });
   }
 
-  /**
-   * Ends the generation of the group.
-   * @returns the partitions that this member owned
-   */
+  /** Ends the current group generation. @returns the partitions that this member owned */
   function endGeneration(): Map<number, AssignedPartition> {
     interruptAll();
     const held = new Map(partitions);

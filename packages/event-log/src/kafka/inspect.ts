@@ -12,10 +12,9 @@ export type { LogDirectory };
 export interface InspectedPartition {
   partition: number;
   hasLeader: boolean;
-  /** The configured number of replicas, followed by the number of in-sync replicas. */
   replicas: number;
   inSync: number;
-  /** The offset of the partition's first record, followed by the offset that the next record will get. */
+  /** The offset of the first record. `high` is the offset that the next record will get. */
   low: bigint;
   high: bigint;
 }
@@ -24,7 +23,9 @@ export interface InspectedTopic {
   topic: string;
   log: string;
   partitions: InspectedPartition[];
-  /** The settings by Kafka name, for example `retention.ms`, or null if this client is not allowed to read them. */
+  /**
+   * The topic's settings by Kafka name, for example `retention.ms`, or null if this client is not allowed to read them.
+   */
   settings: ReadonlyMap<string, string> | null;
 }
 
@@ -36,15 +37,15 @@ export interface KafkaInspector {
   /** Returns the addresses that the brokers advertise to clients. */
   brokers(): Promise<{ host: string; port: number }[]>;
   /**
-   * Returns the log directories of the brokers, or null if a broker is older than Kafka 3.3 or this client is not
-   * allowed to read them.
+   * Returns the brokers' log directories, or null if a broker is older than Kafka 3.3 or this client is not allowed to
+   * read them.
    */
   logDirectories(): Promise<LogDirectory[] | null>;
   existing(names: readonly string[]): Promise<string[]>;
   topic(name: string): Promise<InspectedTopic>;
   /**
-   * Returns the offset of the first record that was appended at the given time or later, by partition. If a partition
-   * has no such record, returns its end offset.
+   * For each partition, returns the offset of the first record that was appended at the given time or later. If a
+   * partition has no such record, returns its end offset.
    */
   firstAppendedAt(topic: string, ms: number): Promise<ReadonlyMap<number, bigint>>;
   /** Returns each group's current number of members. */
@@ -53,8 +54,8 @@ export interface KafkaInspector {
 }
 
 /**
- * Connects to Kafka to inspect it. A request rejects if the brokers do not respond.
- * @param timeoutMs time limit of a request
+ * Connects to Kafka to inspect it. Requests reject if the brokers do not respond.
+ * @param timeoutMs the time limit of each request
  */
 export function createKafkaInspector(options: KafkaLogOptions, timeoutMs: number): KafkaInspector {
   patchKafkajs();
@@ -106,8 +107,8 @@ export function createKafkaInspector(options: KafkaLogOptions, timeoutMs: number
 type AdminRequest = <T>(call: (admin: Admin) => Promise<T>, what: string) => Promise<T>;
 
 /**
- * Reads the settings of a topic. Returns null on an error, because a client that can write to a topic is not always
- * allowed to read its settings.
+ * Reads a topic's settings. Returns null on an error, because a client that can write to a topic is not always allowed
+ * to read its settings.
  */
 async function readSettings(request: AdminRequest, name: string): Promise<InspectedTopic['settings']> {
   const resources = [{ type: topicResource, name }];

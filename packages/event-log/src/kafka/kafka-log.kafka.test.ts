@@ -38,7 +38,7 @@ function open(change: Partial<Parameters<typeof createKafkaLog>[0]>): EventLog {
   return log;
 }
 
-/** Deletes records, as retention would, but immediately. */
+/** Deletes records like retention does, but immediately. */
 async function removeBelow(topic: string, offset: number): Promise<void> {
   // kafkajs deletes records only from partitions whose metadata it has read.
   await admin.fetchTopicOffsets(topic);
@@ -175,7 +175,7 @@ test("creates topics that accept large AI events, or with the broker's defaults 
 
 test('reports that consuming has ended when Kafka permanently rejects the member', async () => {
   const topic = await fixture.createTopic(1);
-  // The timeout is lower than brokers allow.
+  // This timeout is below the minimum that brokers allow.
   const log = open({ sessionTimeoutMs: 1000, heartbeatIntervalMs: 300 });
   const fatal = new Promise<Error>((resolve) => {
     void log.consume({

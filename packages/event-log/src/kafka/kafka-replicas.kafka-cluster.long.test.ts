@@ -30,10 +30,7 @@ describeWithJava('three brokers, min.insync.replicas=2', () => {
     await cluster?.stop();
   });
 
-  /**
-   * Appends one record for each key.
-   * @returns the outcome of each append
-   */
+  /** Appends one record for each key, and returns the outcome of each append. */
   async function round(): Promise<string[]> {
     const number = sent++;
     return Promise.all(
@@ -68,7 +65,8 @@ describeWithJava('three brokers, min.insync.replicas=2', () => {
     await cluster.kill(2);
     await allAcknowledged();
     await cluster.kill(1);
-    // Until the leader notices that it is the only broker left, it waits for the others and acknowledges nothing.
+    // Until the leader notices that it is the only broker left, it waits for the other brokers and acknowledges
+    // nothing.
     for (const _ of range(0, 2)) {
       // The promised limit is 3 s, but the test machine may be slow.
       const late = new Promise<string[]>((resolve) =>

@@ -15,11 +15,10 @@ import { createKafkaLog } from './log.ts';
 import { clientConfig } from './session.ts';
 import { hasJava, type KafkaCluster, startKafkaCluster } from './testing/kafka-cluster.ts';
 
-/** The values of enums in kafkajs, which cannot be imported by name because it is a CommonJS module. */
+/** Numeric values of kafkajs enums, which cannot be imported by name because kafkajs is a CommonJS module. */
 const describeCluster = { resourceType: 4, resourcePatternType: 3, operation: 8 };
 const denied = 2;
 
-/** A broker that accepts only authenticated clients over TLS. */
 const describeWithJava = (await hasJava()) ? describe : describe.skip;
 
 describeWithJava('a broker with SASL over TLS', () => {
@@ -154,7 +153,7 @@ describeWithJava('a broker with SASL over TLS', () => {
       await log.ensureTopics([{ topic, partitions: 1 }]);
       await goesOn();
       await setPassword('millrace', 'new');
-      // Open connections are not affected.
+      // Connections that are already open are not affected.
       await goesOn();
       secret.exchange({ password: 'new', 'ca.crt': readFileSync(testCertificates.otherAuthorityFile, 'utf8') });
       await cluster.kill(0);
@@ -174,7 +173,7 @@ describeWithJava('a broker with SASL over TLS', () => {
     }
   });
 
-  /** Changes a password with Kafka's own tool, as an operator would. */
+  /** Changes a password with Kafka's command-line tool, as an operator would. */
   async function setPassword(user: string, password: string): Promise<void> {
     const config = join(directory, 'client.properties');
     const login = `org.apache.kafka.common.security.plain.PlainLoginModule required username="millrace" password="right";`;

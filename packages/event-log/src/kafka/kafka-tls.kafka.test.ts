@@ -4,8 +4,8 @@ import { toKafkaConnection } from './config.ts';
 import { createKafkaLog } from './log.ts';
 
 /**
- * Opens a log whose first broker is behind a TLS proxy. Connections to other brokers bypass the proxy. The first broker
- * is enough to observe whether the client sends anything.
+ * Opens a log whose first broker is behind a TLS proxy. Connections to all other brokers bypass the proxy. The first
+ * broker is enough to observe whether the client sends anything.
  */
 async function open(certificate: TestCertificate | null, caFile: string | undefined) {
   const [broker = ''] = testServers().kafkaBrokers;

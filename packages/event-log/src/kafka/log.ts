@@ -22,7 +22,7 @@ import { wrapRecords } from './kafkajs-internals/produce.ts';
 import { clientConfig, createKafkaSessions, type KafkaSessions } from './session.ts';
 import { createTopicReader } from './topics.ts';
 
-/** The time limit for closing the log, in addition to the 3 s for `append`. */
+/** The time limit for closing the log in milliseconds, in addition to the 3 s for `append`. */
 const closeTimeoutMs = 5000;
 
 /**
@@ -80,7 +80,7 @@ const recordListTooLarge = 18;
 
 /**
  * Writes to Kafka with acks=all, so a batch is acknowledged once every in-sync replica has it.
- * @param sendTimeoutMs time after which an attempt has failed and its connections are closed
+ * @param sendTimeoutMs the time after which an attempt has failed and its connections are closed
  */
 function createKafkaTransport(sessions: KafkaSessions, sendTimeoutMs: number): AppendTransport {
   return {
@@ -104,7 +104,7 @@ function createKafkaTransport(sessions: KafkaSessions, sendTimeoutMs: number): A
         'sending records',
       );
       const refusals = batches.map((batch) => refusalOf(batch, metadata));
-      // Another broker may have become the leader, which a new session looks up.
+      // The partition may have a new leader, which a new session looks up.
       if (refusals.some((refusal) => refusal?.reason === 'not_now')) sessions.renew('a partition rejected records');
       return refusals;
     },
@@ -137,8 +137,8 @@ const attempts = 3;
 type Topic = { topic: string; partitions: number };
 
 /**
- * Creates missing topics. Other processes may do the same at the same time. Uses a separate connection, because
- * creating topics can take longer than the time limit of `append`.
+ * Creates missing topics, which several processes may do at the same time. Uses a separate connection, because creating
+ * topics can take longer than the time limit of `append`.
  * @throws AppError `unavailable`
  */
 async function ensureKafkaTopics(options: KafkaLogOptions, topics: Topic[]): Promise<void> {
@@ -184,7 +184,7 @@ async function ensureKafkaTopics(options: KafkaLogOptions, topics: Topic[]): Pro
   }
 }
 
-/** Returns true if a topic exists. If all topics exist, the process needs no permission to create topics. */
+/** Returns whether a topic exists. If all topics exist, the process needs no permission to create topics. */
 async function exists(admin: Admin, topic: string): Promise<boolean> {
   try {
     const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
@@ -197,15 +197,15 @@ async function exists(admin: Admin, topic: string): Promise<boolean> {
 type TopicSettings = Record<string, string>;
 
 /**
- * Returns whether the broker rejected the settings. Some hosted brokers allow only smaller records. In that case, they
- * reject large AI events.
+ * Returns whether the broker rejected the topic's settings. Some hosted brokers allow only smaller records, so they
+ * will reject large AI events.
  */
 function refusesSettings(error: unknown): boolean {
   const { errors = [] } = error as { errors?: { type?: unknown }[] };
   return errors.some(({ type }) => type === 'INVALID_CONFIG' || type === 'POLICY_VIOLATION');
 }
 
-/** Creates a topic unless another process has created it in the meantime. */
+/** Creates a topic unless another process has already created it. */
 async function create(
   admin: Admin,
   topics: Topic[],

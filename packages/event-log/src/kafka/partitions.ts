@@ -1,4 +1,4 @@
-// An assigned partition's state, its buffer of fetched records, and its offset commits to Kafka.
+// Stores an assigned partition's state, buffers its fetched records, and commits its offsets to Kafka.
 
 import { type Logger, sleep, withDeadline } from '@millrace/runtime';
 import type { Consumer } from 'kafkajs';
@@ -7,22 +7,23 @@ import type { LogRecord } from '../log.ts';
 /** The state of a partition that this member owns in the current group generation. */
 export interface AssignedPartition {
   readonly partition: number;
-  /** Aborted when the member stops, or when a rebalance may assign the partition to another member. */
+  /** Aborted when the member stops, or when a rebalance may assign the partition to a different member. */
   readonly abort: AbortController;
   /** The partition's log ID (`LogBatch.log`), or an empty string until it has been looked up. */
   log: string;
-  /** The number of start position lookups, so that only the last lookup's result is used. */
+  /** The number of times that the start position has been looked up, so that only the last lookup's result is used. */
   beginnings: number;
   /**
-   * The fingerprint of the record before the start position. That record is fetched again to check that the log still
+   * The fingerprint of the record before the start position, which is fetched again to check that the log still
    * contains it. Null after the check.
    */
   lastRecordFingerprint: string | null;
-  /** The fingerprint of a record that is missing from the log because another record has its offset. */
+  /**
+   * The fingerprint of a processed record that the log no longer contains, because a different record has its offset.
+   */
   missingRecord: string | null;
   /** The leader epoch of the last fetched records. A new leader may lack records that a former leader had. */
   leaderEpoch: number | null;
-  /** Fetched records that have not been handled yet, in order. */
   waiting: LogRecord[];
   waitingBytes: number;
   /**
@@ -30,16 +31,15 @@ export interface AssignedPartition {
    * which is not reliable.
    */
   fetchPosition: bigint | null;
-  /** Whether fetching is paused because enough records are waiting. */
+  /** Whether fetching is paused because the buffer contains enough records. */
   isHeldBack: boolean;
-  /** The partition's end offset at the last fetch. */
   highWatermark: bigint;
   continuesFrom: bigint | null;
   /** The number of consecutive batches without progress, because the handler failed or the batch was stale. */
   failures: number;
   /** The first record after a gap that was seen once. If the gap remains after an explicit seek, it is accepted. */
   suspectedGap: bigint | null;
-  /** The in-flight batch's delivery, which resolves when the delivery ends and never rejects. */
+  /** Resolves when the in-flight batch has been delivered. Never rejects. Null if no batch is in flight. */
   delivery: Promise<void> | null;
   heartbeat(): Promise<void>;
 }
@@ -70,18 +70,18 @@ export function createAssignedPartition(partition: number): AssignedPartition {
 const recordOverheadBytes = 256;
 const mebibyte = 1024 * 1024;
 /**
- * If the waiting records of a partition are larger than this, fetching from it pauses, so that a slow partition leaves
+ * If a partition's waiting records are larger than this, fetching from it pauses, so that a slow partition leaves
  * memory for other partitions. With twice this size, the consumer would spend a tenth of its CPU time on garbage
  * collection of records that wait for long.
  */
 const partitionLimitBytes = mebibyte / 2;
-/** The maximum total size of waiting records in all partitions, above which fetching is paused. */
+/** The maximum total size of waiting records in all partitions. Above this size, fetching is paused. */
 const limitBytes = 4 * mebibyte;
 const keepAliveMs = 500;
 
 /**
  * Buffers records that were fetched in advance, so that a handler that finishes finds its next batch without waiting
- * for a fetch. kafkajs itself fetches only when all fetched records have been handled.
+ * for a fetch. kafkajs fetches only when all previously fetched records have been handled.
  */
 export function createRecordBuffer(consumer: Pick<Consumer, 'pause' | 'resume'>, topic: string) {
   let bytes = 0;
@@ -110,7 +110,7 @@ export function createRecordBuffer(consumer: Pick<Consumer, 'pause' | 'resume'>,
     }
   }
 
-  /** Drops the waiting records. The caller must then fetch from another position. */
+  /** Drops the partition's waiting records, after which the caller must fetch from a different position. */
   function clear(partition: AssignedPartition): void {
     partition.waiting = [];
     partition.isHeldBack = false;
@@ -143,8 +143,8 @@ export function createRecordBuffer(consumer: Pick<Consumer, 'pause' | 'resume'>,
 export type RecordBuffer = ReturnType<typeof createRecordBuffer>;
 
 /**
- * Returns whether no more records should be fetched. A single record is never too much, so that the next record is
- * fetched while a large one is being handled.
+ * Returns whether fetching should pause. A single record never fills the buffer, so that the next record is fetched
+ * while a large one is being handled.
  */
 function isFull({ waiting, waitingBytes }: AssignedPartition): boolean {
   return waitingBytes >= partitionLimitBytes && waiting.length > 1;
@@ -158,8 +158,8 @@ const intervalMs = 1000;
 const lastCommitTimeoutMs = 2000;
 
 /**
- * Commits the group's offsets to Kafka, at most once a second. Only tools that monitor lag use these offsets. Millrace
- * itself does not read them. If a commit fails, the next commit replaces it.
+ * Commits the group's offsets to Kafka, at most once a second. Only lag monitoring tools use these offsets, and
+ * Millrace does not read them. If a commit fails, the next commit replaces it.
  */
 export function createOffsetCommitter(consumer: Pick<Consumer, 'commitOffsets'>, topic: string, logger: Logger) {
   const reached = new Map<number, bigint>();
@@ -191,7 +191,10 @@ export function createOffsetCommitter(consumer: Pick<Consumer, 'commitOffsets'>,
 
 export type OffsetCommitter = ReturnType<typeof createOffsetCommitter>;
 
-/** Ignores kafkajs errors between a consumer's crash and its restart, when the call is no longer relevant. */
+/**
+ * Calls kafkajs and ignores its errors. Between a consumer's crash and its restart, kafkajs rejects calls that are no
+ * longer relevant.
+ */
 export function ignoreCrashErrors(ask: () => void): void {
   try {
     ask();

@@ -1,4 +1,4 @@
-// Determines where reading a partition starts, and detects that a log was truncated or replaced.
+// Determines the position from which a partition is read, and detects that a log was truncated or replaced.
 
 import { type Logger, sleep } from '@millrace/runtime';
 import type { Consumer } from 'kafkajs';
@@ -23,25 +23,25 @@ interface StartPositionsDeps {
  */
 const longestPauseMs = 1000;
 /**
- * A new leader may not know all committed records immediately. Records that are still missing after this time are
- * considered lost.
+ * How many milliseconds a new leader may need until it knows all committed records. Records that are still missing
+ * after this time are considered lost.
  */
 const newLeaderTimeoutMs = 2000;
 
-/** Determines where reading a partition starts. During the lookup, only this partition is paused. */
+/** Determines the positions from which partitions are read. A lookup pauses only its own partition. */
 export function createStartPositions(deps: StartPositionsDeps) {
   const { consume, consumer, waiting, truncation, logger } = deps;
   const { topic, group } = consume;
   const topicState = createSharedTopicState(deps.topics, topic);
 
-  /** Stops delivery, waits for `delayMs`, reads the stored offset, and continues from that offset. */
+  /** Stops delivering a partition, waits for `delayMs`, reads the stored offset, and continues from that offset. */
   function resumeFromStored(partition: AssignedPartition, delayMs: number): Promise<void> {
     return resume(partition, delayMs, (log) => consume.startOffset(partition.partition, log));
   }
 
   /**
-   * Like `resumeFromStored`, for a newly assigned partition: first waits for any batch of the partition that this
-   * member still has in flight.
+   * Like `resumeFromStored`, for a newly assigned partition: first waits until this member's in-flight batch of the
+   * partition has ended.
    */
   function beginFromStored(partition: AssignedPartition, inFlight: Promise<void> | null): Promise<void> {
     return resume(partition, 0, async (log) => {
@@ -50,7 +50,7 @@ export function createStartPositions(deps: StartPositionsDeps) {
     });
   }
 
-  /** Continues like `resumeFromStored`, but from an offset that the handler has just read. */
+  /** Like `resumeFromStored`, but continues from an offset that the handler has just read. */
   function resumeFrom(partition: AssignedPartition, stored: bigint | null, delayMs: number): Promise<void> {
     const start = stored === null ? null : { nextOffset: stored, lastRecordFingerprint: null };
     return resume(partition, delayMs, async () => start);
@@ -62,7 +62,7 @@ export function createStartPositions(deps: StartPositionsDeps) {
     readStored: (log: string) => Promise<StoredOffset | null>,
   ): Promise<void> {
     const { signal } = partition.abort;
-    // The partition may already belong to another member, which then decides whether to pause it.
+    // The partition may already belong to a different member, which then decides whether to pause it.
     if (signal.aborted) return;
     partition.beginnings += 1;
     const beginning = partition.beginnings;
@@ -97,7 +97,6 @@ export function createStartPositions(deps: StartPositionsDeps) {
     resumeFromStored,
     resumeFrom,
     beginFromStored,
-    /** Makes kafkajs seek to the current fetch position again. */
     seekAgain(partition: AssignedPartition): void {
       if (partition.fetchPosition === null) return;
       const offset = String(partition.fetchPosition);
@@ -110,8 +109,8 @@ export function createStartPositions(deps: StartPositionsDeps) {
 export type StartPositions = ReturnType<typeof createStartPositions>;
 
 /**
- * Determines where reading a partition starts.
- * @returns null if the topic was created again in the meantime
+ * Looks up a partition's stored offset and its log's current state.
+ * @returns null if the topic was created again during the lookup
  */
 async function findStart(
   topicState: SharedTopicState,
@@ -132,14 +131,16 @@ interface FoundStart {
   bounds: { low: bigint; high: bigint };
 }
 
-/** Returns true if the log ends before the stored offset, or contains a different record before the stored offset. */
+/**
+ * Returns whether the log lacks the record before the stored offset, because it ends before that offset or contains a
+ * different record.
+ */
 function isMissing(partition: AssignedPartition, stored: StoredOffset | null, bounds: { high: bigint }): boolean {
   if (stored === null) return false;
   if (stored.nextOffset > bounds.high) return true;
   return stored.lastRecordFingerprint !== null && stored.lastRecordFingerprint === partition.missingRecord;
 }
 
-/** Starts fetching a partition from its stored offset. */
 function beginPartition(
   deps: {
     consume: Pick<ConsumeOptions, 'topic' | 'group'>;
@@ -171,7 +172,9 @@ function beginPartition(
   consumer.resume([{ topic, partitions: [partition.partition] }]);
 }
 
-/** Shares one request for a topic's state among all partitions of an assignment, which need it at the same time. */
+/**
+ * Shares one request for a topic's state among all partitions of an assignment, which need the state at the same time.
+ */
 function createSharedTopicState(topics: TopicReader, topic: string) {
   let shared: Promise<TopicState> | undefined;
   return {

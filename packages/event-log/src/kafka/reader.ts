@@ -19,7 +19,6 @@ interface PartitionReaderDeps extends FetchCheckDeps, PartitionDeliveryDeps {
 
 const membershipLost = new Set(['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID']);
 
-/** Validates the records that kafkajs has fetched, buffers them, and delivers them to the handler. */
 export function createPartitionReader(deps: PartitionReaderDeps) {
   const { waiting } = deps;
   const { expectedRecords, skipLastRecord } = createFetchCheck(deps);
@@ -98,8 +97,8 @@ function createPartitionDelivery(deps: PartitionDeliveryDeps) {
         return;
       case 'stale':
         partition.failures += 1;
-        // Do not delay the first attempt. Delay later attempts, so that a handler that always reports `stale` is not
-        // called in a tight loop.
+        // Do not delay the first attempt. Delay all further attempts, so that a handler that always reports `stale` is
+        // not called in a tight loop.
         void positions.resumeFrom(
           partition,
           delivery.nextOffset,
@@ -133,17 +132,19 @@ interface FetchCheckDeps {
   truncation: TruncationReporter;
 }
 
-/** The delay before a partition restarts after fetched records repeatedly did not match its position. */
+/**
+ * The delay in milliseconds before a partition restarts after fetched records repeatedly did not match its position.
+ */
 const beginAgainMs = 250;
 
 /**
- * Creates functions that check whether fetched records begin at the position of a partition. If the records do not, the
- * partition is restarted.
+ * Creates functions that check whether fetched records begin at the partition's position. If they do not, the functions
+ * restart the partition from its stored offset.
  */
 function createFetchCheck({ consume, logger, positions, truncation }: FetchCheckDeps) {
   const { topic, group } = consume;
 
-  /** Returns the fetched records that begin at the partition's position, or null if none can be used now. */
+  /** Returns the fetched records that begin at the partition's position, or null if none of them can be used. */
   function expectedRecords(partition: AssignedPartition, { batch, isStale }: EachBatchPayload): LogRecord[] | null {
     const { fetchPosition } = partition;
     if (fetchPosition === null || partition.abort.signal.aborted || isStale()) return null;
@@ -151,7 +152,7 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
     const records = batch.messages.map(toLogRecord).filter(({ offset }) => offset >= fetchPosition);
     const first = records[0];
     if (first === undefined && batch.messages.length > 0) {
-      // If the log ends before the requested offset, kafkajs starts again from the oldest record. Start again from the
+      // If the log ends before the requested offset, kafkajs starts again from the oldest record. Resume from the
       // stored offset instead.
       void positions.resumeFromStored(partition, beginAgainMs);
       return null;
@@ -175,16 +176,16 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
   }
 
   /**
-   * Removes the record before the start position, which is also fetched after a start. That record must be the last one
-   * whose effects were stored.
-   * @returns the other records, or null if the removed record is a different one
+   * Removes the record before the start position, which is fetched again after a start. That record must be the last
+   * one whose effects were stored.
+   * @returns the remaining records, or null if the removed record is a different one
    */
   function skipLastRecord(partition: AssignedPartition, records: LogRecord[]): LogRecord[] | null {
     const { lastRecordFingerprint, continuesFrom, fetchPosition } = partition;
     if (lastRecordFingerprint === null) return records;
     partition.lastRecordFingerprint = null;
     const [first, ...rest] = records;
-    // Compaction may have deleted the record, in which case the record cannot be checked.
+    // Compaction may have deleted the record, in which case it cannot be checked.
     if (first === undefined || first.offset !== fetchPosition) return records;
     partition.fetchPosition = continuesFrom;
     const found = computeRecordFingerprint(first);

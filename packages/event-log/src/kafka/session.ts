@@ -7,7 +7,10 @@ import type { KafkaLogOptions } from './config.ts';
 import { createTrackedSockets, kafkaLogCreator } from './kafkajs-internals/connection.ts';
 import { presetPartitioner } from './kafkajs-internals/produce.ts';
 
-/** With kafkajs's defaults, detecting an unresponsive broker would take more than 25 s. */
+/**
+ * Connection time limits in milliseconds. With kafkajs's defaults, detecting an unresponsive broker would take more
+ * than 25 s.
+ */
 const connectionLimits = { connectionTimeout: 1000, authenticationTimeout: 1500 } as const;
 
 export interface KafkaSession {
@@ -61,11 +64,11 @@ export function createKafkaSessions(options: KafkaLogOptions, requestTimeoutMs: 
 
   return {
     use,
-    /** Sets the object that receives reports of successes and failures. */
+    /** Sets the tracker to which sessions report successes and failures. */
     reportTo(target: Reachability): void {
       reachability = target;
     },
-    /** Discards the session, so that the next use creates a new session. */
+    /** Discards the current session. The next use creates a new one. */
     renew(reason: string): void {
       if (current !== undefined) drop(current, reason);
     },
@@ -118,7 +121,6 @@ async function open(options: KafkaLogOptions, brokers: string[], requestTimeoutM
   return { kafka, producer, admin, close, retire };
 }
 
-/** Settings shared by all kafkajs clients of this package. */
 export function clientConfig(options: KafkaLogOptions, brokers: string[]): KafkaConfig {
   return {
     brokers,
@@ -131,15 +133,18 @@ export function clientConfig(options: KafkaLogOptions, brokers: string[]): Kafka
 }
 
 /**
- * Rotates the list of brokers, so that each session starts with a different broker. kafkajs always tries the first
- * broker of the list first, even if that broker is down.
+ * Rotates the list of brokers, so that each session starts with a different broker. kafkajs always tries the list's
+ * first broker first, even if that broker is down.
  */
 function rotate(brokers: string[], by: number): string[] {
   const start = by % brokers.length;
   return [...brokers.slice(start), ...brokers.slice(0, start)];
 }
 
-/** Returns true if the connection failed. An error that the broker itself returned proves that the connection works. */
+/**
+ * Returns whether an error means that the connection failed. An error that the broker returned proves that the
+ * connection works.
+ */
 function isConnectionFailure(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause.name === 'KafkaJSProtocolError' || cause.name === 'KafkaJSAggregateError') return false;

@@ -7,8 +7,8 @@ import { findTopicIdentity } from './kafkajs-internals/metadata.ts';
 import type { KafkaSessions } from './session.ts';
 
 /**
- * The offsets of a partition: `low` is the offset of the oldest record, and `high` is the offset of the next record to
- * be written.
+ * A partition's offsets: `low` is the offset of its oldest record, and `high` is the offset that the next record will
+ * get.
  */
 export interface PartitionBounds {
   partition: number;
@@ -16,7 +16,7 @@ export interface PartitionBounds {
   high: bigint;
 }
 
-/** A topic's log ID, and the bounds and leaders of its partitions. */
+/** A topic's log ID, and the bounds and leader epochs of its partitions. */
 export interface TopicState {
   log: string;
   bounds: PartitionBounds[];
@@ -29,9 +29,12 @@ export interface TopicReader {
   logOf(topic: string): Promise<string>;
 }
 
-/** The time limit for a lookup. The limit of 3 s for `append` does not apply to lookups. */
+/** The time limit for a lookup in milliseconds. The 3 s limit of `append` does not apply to lookups. */
 const lookUpTimeoutMs = 5000;
-/** How long brokers may take to propagate a new topic. Looking up a topic that does not exist takes this long. */
+/**
+ * How many milliseconds brokers may take to propagate a new topic. Looking up a topic that does not exist takes this
+ * long.
+ */
 const newTopicTimeoutMs = 2000;
 
 export function createTopicReader(sessions: Pick<KafkaSessions, 'use'>): TopicReader {
@@ -63,8 +66,8 @@ export function createTopicReader(sessions: Pick<KafkaSessions, 'use'>): TopicRe
   return {
     stateOf: (topic) =>
       request(async (admin) => {
-        // The order matters: when kafkajs loads the metadata of a topic for the first time, it discards the metadata of
-        // all other topics.
+        // The order of the requests matters: when kafkajs loads a topic's metadata for the first time, it discards the
+        // metadata of all other topics.
         const offsets = await admin.fetchTopicOffsets(topic);
         const identity = await identify(admin, topic);
         const bounds = offsets.map(({ partition, low, high }) => ({ partition, low: BigInt(low), high: BigInt(high) }));

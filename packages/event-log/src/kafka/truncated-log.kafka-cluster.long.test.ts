@@ -11,7 +11,10 @@ import { hasJava, type KafkaCluster, startKafkaCluster } from './testing/kafka-c
 
 const describeWithJava = (await hasJava()) ? describe : describe.skip;
 
-/** Tests logs that lost their end: records that a group has read are missing, or other records have their offsets. */
+/**
+ * Tests logs that lost their last records: records that a group has read are missing, or different records have their
+ * offsets.
+ */
 describeWithJava('a log that lost its end', () => {
   let testDatabase: TestDatabase;
   let database: Database;
@@ -99,8 +102,8 @@ describeWithJava('a log that lost its end', () => {
   }
 
   /**
-   * Returns the number of records in the topic. An append that timed out is repeated, so some records may be
-   * duplicates.
+   * Returns the end offset of the topic, which can exceed the number of distinct records, because an append that timed
+   * out is repeated.
    */
   async function endOf({ log: from, topic }: Fixture): Promise<number> {
     const [partition] = await eventually(() => from.endOffsets(topic), { what: 'the end of the topic' });

@@ -27,7 +27,7 @@ interface PostgresConsumerDeps {
   metrics: ConsumeMetrics;
   /** The interval for polling new records and group members in other processes, in milliseconds. */
   pollIntervalMs: number;
-  /** How many milliseconds a member can go without a heartbeat before it loses its partitions. */
+  /** A member loses its partitions after this many milliseconds without a heartbeat. */
   leaseMs: number;
   /** Calls `wake` after each append to the topic by this process. Returns a function that ends the subscription. */
   onAppended(topic: string, wake: () => void): () => void;
@@ -37,7 +37,7 @@ const drainTimeoutMs = 10_000;
 const leaveTimeoutMs = 3000;
 const errorPauseMs = 250;
 
-/** Joins a group: sends heartbeats to keep its membership and leases, polls for records, and reads its partitions. */
+/** Joins a group, sends heartbeats to keep its membership and leases, polls for records, and reads its partitions. */
 export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: ConsumeOptions): LogConsumer {
   const { database, logger, leaseMs } = deps;
   const { topic, group } = consume;
@@ -74,7 +74,7 @@ export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: Consume
   }
 
   /**
-   * Stops reading if the leases have expired. Other members own the partitions by then, so this member's writes would
+   * If the leases have expired, stops reading. Other members own the partitions by then, so this member's writes would
    * be rejected as stale.
    */
   function dropWhenExpired(): void {
@@ -127,7 +127,6 @@ interface Looking {
   signal: AbortSignal;
 }
 
-/** Calls `look` at regular intervals, and immediately when woken. */
 function keepLooking(look: () => Promise<void>, { intervalMs, failed, signal }: Looking) {
   let wakeUp = new AbortController();
   async function run(): Promise<void> {
@@ -147,12 +146,11 @@ function keepLooking(look: () => Promise<void>, { intervalMs, failed, signal }: 
 
 interface HeldPartitionsDeps extends Omit<LeasedPartitionReaderDeps, 'partition' | 'endOffset' | 'log' | 'whenFree'> {
   member: Member;
-  /** Returns the partition's end offset at the last poll. */
   endOffset(partition: number): bigint;
   logOf(partition: number): string | undefined;
 }
 
-/** Manages the partitions that this member reads, and the partitions that it is about to release. */
+/** Manages the partitions that this member reads, and those that it is about to release. */
 function createHeldPartitions(deps: HeldPartitionsDeps) {
   const { database, logger, member, consume } = deps;
   const { topic, group } = consume;
@@ -175,7 +173,9 @@ function createHeldPartitions(deps: HeldPartitionsDeps) {
     );
   }
 
-  /** Stops reading a partition. Resolves when the in-flight batch has finished. Only then can it start again. */
+  /**
+   * Stops reading a partition. Resolves when the in-flight batch has finished. Reading can start again only after that.
+   */
   function end(partition: number): Promise<void> {
     const reader = held.get(partition);
     if (reader === undefined) return ending.get(partition) ?? Promise.resolve();
@@ -191,7 +191,7 @@ function createHeldPartitions(deps: HeldPartitionsDeps) {
       await releaseLeases(database.sql, member, [partition]);
       logger.debug('partition released', { topic, group, partition });
     } catch (error) {
-      // The next heartbeat finds that the lease still exists and releases the lease again.
+      // The next heartbeat finds that the lease still exists and tries to release it again.
       logger.debug('could not release the lease of a partition', { topic, group, partition, error });
     }
   }
@@ -221,17 +221,14 @@ function createMembership({ database, member, leaseMs }: { database: SqlDatabase
   return {
     endOffset: (partition: number) => known.ends.get(partition) ?? 0n,
     logOf: (partition: number) => known.logs.get(partition),
-    /**
-     * Reads the state of the group again.
-     * @returns whether members have joined or left
-     */
+    /** Reads the group's state again. @returns whether members have joined or left */
     async look(): Promise<boolean> {
       const { members } = known;
       known = await bounded(readGroupState(database.sql, member));
       return members !== known.members;
     },
     isHeartbeatDue: () => performance.now() - lastHeartbeatAt > leaseMs / 3,
-    /** Returns true if other members may have taken over this member's partitions. */
+    /** Returns whether other members may have taken over this member's partitions. */
     isExpired: () => performance.now() - lastHeartbeatAt >= leaseMs,
     async heartbeat(): Promise<MembershipState> {
       const beganAt = performance.now();

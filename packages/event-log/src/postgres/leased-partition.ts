@@ -14,17 +14,16 @@ export interface LeasedPartitionReaderDeps {
   metrics: ConsumeMetrics;
   consume: ConsumeOptions;
   partition: number;
-  /** Returns the partition's end offset at the last poll. */
+  /** Returns the partition's end offset, which the member polls. */
   endOffset(): bigint;
-  /** Returns the partition's log ID at the last poll. */
+  /** Returns the partition's log ID, which the member polls, or undefined before the first poll. */
   log(): string | undefined;
   truncation: TruncationReporter;
-  /** Runs `work` as soon as the member has fewer than `partitionConcurrency` busy partitions. */
+  /** Runs `work` as soon as fewer than `partitionConcurrency` of the member's partitions are busy. */
   whenFree<T>(work: () => Promise<T>): Promise<T>;
 }
 
 export interface LeasedPartitionReader {
-  /** Signals that new records may be available. */
   wake(): void;
   /** Prevents new batches, and resolves when the in-flight batch has finished. */
   stop(): Promise<void>;
@@ -58,10 +57,10 @@ export function startLeasedPartitionReader(deps: LeasedPartitionReaderDeps): Lea
     }
   }
 
-  /** Delivers one batch. @returns the delay before the next batch, in milliseconds */
+  /** Delivers one batch. Returns the delay before the next batch, in milliseconds. */
   const step = async (from: LeasedStart) => accept(from.log, await handOver(deps, from, signal));
 
-  /** Makes the next step read the stored offset again, from which the next batch must continue. */
+  /** Makes the next step read the stored offset again, because the next batch must continue from it. */
   function beginAgain(): number {
     at = null;
     failures += 1;
@@ -80,8 +79,8 @@ export function startLeasedPartitionReader(deps: LeasedPartitionReaderDeps): Lea
         const bounds = await readBounds(database.sql, topic, partition);
         // Keep the ID of the log that was read. If the ID has changed since, the next iteration detects the change.
         at = { ...startWithin(deps, delivery.nextOffset, bounds), log };
-        // Do not delay the first attempt. Delay later attempts, so that a handler that keeps reporting `stale` is not
-        // called in a tight loop.
+        // Do not delay the first attempt. Delay all further attempts, so that a handler that keeps reporting `stale` is
+        // not called in a tight loop.
         return failures > 1 ? backoffMs(failures - 1) : 0;
       }
       case 'failed':
@@ -104,7 +103,7 @@ export function startLeasedPartitionReader(deps: LeasedPartitionReaderDeps): Lea
   };
 }
 
-/** Does nothing, because the member's own heartbeat renews the leases during long work. */
+/** The member's own heartbeat renews the leases during long work, so a batch has nothing to do. */
 async function heartbeat(): Promise<void> {}
 
 async function handOver(
@@ -147,7 +146,6 @@ interface LeasedStartDeps {
   truncation: TruncationReporter;
 }
 
-/** The position at which reading a partition starts. */
 interface LeasedStart {
   log: string;
   continuesFrom: bigint | null;
@@ -156,7 +154,7 @@ interface LeasedStart {
 
 /**
  * Determines where reading a partition starts.
- * @returns null if the log was truncated. An operator must then decide whether to skip records or to repeat them.
+ * @returns null if the log was truncated, because an operator must decide whether to skip records or to repeat them
  */
 async function findLeasedStart(deps: LeasedStartDeps): Promise<LeasedStart | null> {
   const { database, consume, partition } = deps;

@@ -1,4 +1,4 @@
-// The event log in PostgreSQL, which does not require Kafka and is suitable for small installations.
+// The event log in PostgreSQL. It does not require Kafka and is suitable for small installations.
 
 import type { SqlDatabase, Transaction } from '@millrace/db/sql';
 import { AppError, type Logger, type Metrics, sleep, withDeadline } from '@millrace/runtime';
@@ -16,29 +16,30 @@ import { consumeFromPostgres } from './consumer.ts';
 import { AppendRejected, appendBatches, createTopic, readConsumedOffsets, readEnds, trimPartition } from './store.ts';
 
 export interface PostgresLogOptions extends Partial<AppendSettings> {
-  /** The database. It must have a `queryTimeoutMs`. Otherwise, its pool would lose connections without a response. */
+  /**
+   * The database. It must have a `queryTimeoutMs`, because its pool would otherwise lose connections that get no
+   * response.
+   */
   database: SqlDatabase;
   logger: Logger;
   metrics?: Metrics;
   /** The interval for polling appends by other processes and group changes, in milliseconds. The default is 100. */
   pollIntervalMs?: number;
-  /**
-   * How many milliseconds a consumer can go without a heartbeat before it loses its partitions. The default is 4000.
-   */
+  /** A consumer loses its partitions after this many milliseconds without a heartbeat. The default is 4000. */
   leaseMs?: number;
-  /** How many hours to keep records that all known groups have read. The default is 24. */
+  /** Records that all known groups have read are deleted after this many hours. The default is 24. */
   retentionHours?: number;
   trimIntervalMs?: number;
   /** Consumer groups that are no longer used. Records are not kept for them. */
   retiredGroups?: readonly string[];
-  /** Runs first in the transaction of every append. If it throws `AppendRejected`, nothing is appended. */
+  /** Called first in the transaction of every append. If it throws `AppendRejected`, nothing is appended. */
   guard?: (tx: Transaction) => Promise<void>;
 }
 
 const lookUpTimeoutMs = 5000;
 
 /**
- * Creates the log in PostgreSQL, for a single machine or a small installation. The log uses tables in the same database
+ * Creates the log in PostgreSQL, for a single machine or a small installation. The log uses tables in the main database
  * and needs no broker.
  */
 export function createPostgresLog(options: PostgresLogOptions): EventLog {
@@ -113,7 +114,6 @@ function createPostgresTransport(deps: {
   sendTimeoutMs: number;
   /** Called with the topics that have new records. */
   announce(topics: Iterable<string>): void;
-  /** Runs first in every transaction. */
   guard: ((tx: Transaction) => Promise<void>) | undefined;
 }): AppendTransport {
   const { database, sendTimeoutMs } = deps;
@@ -157,15 +157,16 @@ const stepRecords = 2000;
 const pauseMs = 50;
 
 interface Trimmer {
-  /** Deletes all records that no longer have to be kept. */
   trim(): Promise<void>;
   stop(): void;
 }
 
 interface TrimSettings {
-  /** How many hours to keep records that all groups have read. */
+  /** Records that all groups have read are deleted after this many hours. */
   retentionHours: number;
-  /** How many hours to keep records of topics without a group, such as dead letters. The default is 30 days. */
+  /**
+   * Records of topics without a group, such as dead letters, are deleted after this many hours. The default is 30 days.
+   */
   unreadRetentionHours?: number;
   intervalMs: number;
   /** Consumer groups that are no longer used. Records are not kept for them. */

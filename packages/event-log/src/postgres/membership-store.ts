@@ -9,7 +9,6 @@ export interface Member {
 }
 
 export interface MembershipState {
-  /** The number of partitions that this member should own. */
   share: number;
   /** The partitions on which the member holds a lease, which was just renewed. */
   held: number[];
@@ -50,8 +49,8 @@ export async function renewMembership(tx: Transaction, member: Member, leaseMs: 
 }
 
 /**
- * Divides the partitions among the members. The remainder is given to the first members in the order of their IDs, one
- * partition each.
+ * Divides the partitions among the members, and returns this member's number of partitions. The remainder is given to
+ * the first members in the order of their IDs, one partition each.
  */
 async function readShare(tx: Transaction, { topic, group, memberId }: Member): Promise<number> {
   const [row] = await tx.query<{ share: number }>(
@@ -102,7 +101,7 @@ export interface GroupState {
   ends: Map<number, bigint>;
   /** Each partition's log ID (see `LogBatch.log`). */
   logs: Map<number, string>;
-  /** A value that changes when a member joins or leaves. */
+  /** A string that changes when a member joins or leaves. */
   members: string;
 }
 

@@ -33,10 +33,7 @@ export interface LogBounds {
   end: bigint;
 }
 
-/**
- * Reads the bounds of a partition.
- * @throws Error when the partition does not exist
- */
+/** Reads a partition's bounds. @throws Error if the partition does not exist */
 export async function readBounds(sql: Sql, topic: string, partition: number): Promise<LogBounds> {
   const [row] = await sql.query<{ log: string; beginning: string | null; next_offset: string }>(
     `SELECT 'postgres/' || log_id AS log, next_offset,
@@ -86,8 +83,8 @@ export async function appendBatches(tx: Transaction, batches: PartitionBatch[], 
 }
 
 /**
- * Builds the parameters of the insert, which are one array per column. All values are sent as one block of bytes that
- * the statement splits, because the elements of a `bytea` array would have to be encoded as hexadecimal.
+ * Builds the parameters of the insert, which are one array per column. All record values are concatenated into one byte
+ * string that the statement splits, because the elements of a `bytea` array would have to be encoded as hexadecimal.
  */
 function toColumns(batches: PartitionBatch[], nextOffsets: Map<string, bigint>): unknown[] {
   const ends: bigint[] = [];
@@ -220,7 +217,7 @@ export async function readConsumedOffsets(sql: Sql, retiredGroups: readonly stri
 
 /**
  * Deletes up to `limit` of the oldest records that are below the offset and older than `retentionHours`. If another
- * process is doing the same, deletes nothing.
+ * process is already trimming the partition, deletes nothing.
  * @returns the number of deleted records
  */
 export async function trimPartition(
@@ -249,13 +246,13 @@ export async function trimPartition(
   return row?.count ?? 0;
 }
 
-/** Thrown by `PostgresLogOptions.guard` to reject an append. The database is not the cause. */
+/** Thrown by `PostgresLogOptions.guard` to reject an append although the database works. */
 export class AppendRejected extends Error {
   override readonly name = 'AppendRejected';
 }
 
 /**
- * Escapes text for PostgreSQL, whose types text and jsonb cannot store NUL or lone surrogates. Distinct IDs, and
+ * Escapes a string for PostgreSQL, whose types text and jsonb cannot store NUL or lone surrogates. Distinct IDs, and
  * therefore keys, can contain both. `fromPostgresText` restores NUL. A lone surrogate becomes U+FFFD, as in UTF-8.
  */
 export function toPostgresText(text: string): string {

@@ -8,25 +8,23 @@ import { createPostgresLog } from '../postgres/log.ts';
 import { testLogger } from './test-logger.ts';
 
 export interface LogSettings extends Partial<AppendSettings> {
-  /** The port of a proxy through which to connect to the servers. */
+  /** The port of a proxy through which the log connects to its server. */
   proxyPort?: number;
 }
 
 export interface OpenLog {
   log: EventLog;
-  /** Closes the log and its database or connections. */
   close(): Promise<void>;
 }
 
-/** Session timeout of members in tests. It is the shortest timeout that a broker allows by default. */
+/**
+ * The session timeout of members in tests, in milliseconds. It is the shortest timeout that a broker allows by default.
+ */
 export const memberTimeoutMs = 6000;
 
 export type AdapterName = 'kafka' | 'postgres';
 
-/**
- * Opens a log with either adapter for the contract tests.
- * @param databaseUrl the test file's own database
- */
+/** Opens a log with either adapter for the contract tests. @param databaseUrl the test file's own database */
 export function openLog(name: AdapterName, databaseUrl: string, settings: LogSettings = {}): OpenLog {
   const { proxyPort, ...appendSettings } = settings;
   return name === 'kafka'
@@ -34,7 +32,7 @@ export function openLog(name: AdapterName, databaseUrl: string, settings: LogSet
     : openPostgresLog(databaseUrl, appendSettings, proxyPort);
 }
 
-/** Returns the server address of an adapter, to put a proxy in front of it. */
+/** Returns the address of an adapter's server, so that a test can put a proxy in front of it. */
 export function serverAddress(name: AdapterName): { targetHost: string; targetPort: number } {
   const [broker = ''] = testServers().kafkaBrokers;
   const url = new URL(name === 'kafka' ? `tcp://${broker}` : testServers().databaseUrl);

@@ -22,12 +22,11 @@ export interface ContractFixture {
    * the consumer at the end of the test.
    */
   consume(topic: string, group: string, change?: Partial<ConsumeOptions>, on?: EventLog): Promise<LogConsumer>;
-  /** Waits for this number of effects, and then checks that no more follow. */
+  /** Waits until `count` effects are stored, and then checks that no more follow. */
   effects(topic: string, group: string, count: number): Promise<Effect[]>;
   stop(): Promise<void>;
 }
 
-/** Creates a database and a log for a test file. */
 export async function createContractFixture(adapter: AdapterName): Promise<ContractFixture> {
   const testDatabase: TestDatabase = await createTestDatabase();
   const database = createDatabase({
@@ -95,7 +94,7 @@ export async function createContractFixture(adapter: AdapterName): Promise<Contr
 }
 
 /**
- * Creates a fixture for each adapter. The tests of the two adapters run concurrently, because they spend most of their
+ * Creates a fixture for each adapter. The tests of both adapters run concurrently, because they spend most of their
  * time waiting.
  */
 export async function createContractFixtures(): Promise<Record<AdapterName, ContractFixture>> {
@@ -103,12 +102,12 @@ export async function createContractFixtures(): Promise<Record<AdapterName, Cont
   return { kafka, postgres };
 }
 
-/** Creates records with consecutive numbers as values. */
+/** Creates records whose values are consecutive numbers. */
 export function numbered(topic: string, key: string, from: number, count: number): AppendRecord[] {
   return Array.from({ length: count }, (_, index) => ({ topic, key, value: Buffer.from(String(from + index)) }));
 }
 
-/** Groups the numbers by key, in the order in which they were stored. */
+/** Groups the effects' numbers by key, in the order in which they were stored. */
 export function numbersByKey(effects: { key: string | null; value: string }[]): Map<string, number[]> {
   const numbers = new Map<string, number[]>();
   for (const { key, value } of effects) {
@@ -123,7 +122,6 @@ export function range(from: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => from + index);
 }
 
-/** Reads `count` records of a topic from its start, without a database. */
 export async function readAll(
   log: EventLog,
   topic: string,

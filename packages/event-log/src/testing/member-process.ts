@@ -3,19 +3,20 @@ import { type AdapterName, openLog } from './adapters.ts';
 import { createExactHandler } from './effects.ts';
 import { testLogger } from './test-logger.ts';
 
-/** The arguments of this program. `startMember` passes them as JSON. */
+/** The program's arguments. `startMember` passes them as JSON. */
 export interface MemberArguments {
   adapter: AdapterName;
   databaseUrl: string;
   topic: string;
   group: string;
   name: string;
-  /** An additional delay for each batch, so that a kill interrupts work. */
+  /** An additional delay for each batch in milliseconds, so that a kill interrupts work. */
   batchMs: number;
 }
 
 /**
- * Runs a consumer in a separate process that a test can kill. Sends `ready` to the parent process when it has joined.
+ * Runs a consumer in a separate process that a test can kill. Sends `ready` to the parent process when the consumer has
+ * joined its group.
  */
 async function main(): Promise<void> {
   const args: MemberArguments = JSON.parse(process.argv[2] ?? '{}');

@@ -5,16 +5,13 @@ import type { MemberArguments } from './member-process.ts';
 export const memberProgram = 'packages/event-log/src/testing/member-process.ts';
 
 export interface MemberProcess {
-  /** This promise resolves when the member has joined its group, and rejects if the member exits before that. */
+  /** Resolves when the member has joined its group. Rejects if the member exits before that. */
   ready: Promise<void>;
   /** Sends SIGKILL, so that the member neither deregisters nor cleans up. */
   kill(): Promise<void>;
 }
 
-/**
- * Starts a consumer as a child process.
- * @param program path of the compiled member-process.ts
- */
+/** Starts a consumer as a child process. @param program the path of the compiled member-process.ts */
 export function startMember(program: string, args: MemberArguments): MemberProcess {
   const child: ChildProcess = spawn(process.execPath, [program, JSON.stringify(args)], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

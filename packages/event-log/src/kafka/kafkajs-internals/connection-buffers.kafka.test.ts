@@ -17,7 +17,7 @@ async function startCuttingProxy() {
       passes -= part.length;
       client.write(part);
       if (part.length === chunk.length) return;
-      // Drops the rest of this response and everything else on the connection.
+      // Drop the remaining bytes of this response and everything else on the connection.
       cuts += 1;
       passes = Number.POSITIVE_INFINITY;
       server.removeAllListeners('data').destroy();

@@ -12,13 +12,13 @@ import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
  * (pulled cable, frozen machine), kafkajs would wait about 15 minutes for TCP to give up. Relies on: the public setting
  * `socketFactory`; on `network.request_timeout` naming the broker by the host and port that the socket was requested
  * for; and on kafkajs reconnecting after a socket error. Test: tracked-sockets.kafka.test.ts, and with complete logs
- * event-log.faults.kafka.test.ts. Remove it when the client gives up a connection that does not respond.
+ * event-log.faults.kafka.test.ts. Remove this workaround when the client closes connections that do not respond.
  */
 interface TrackedSockets {
   socketFactory: ISocketFactory;
   /**
-   * Closes all connections, or only the connections to one `host:port`. kafkajs treats this as a connection error and
-   * reconnects.
+   * Closes all connections, or only the connections to one broker (`host:port`). kafkajs treats this as a connection
+   * error and reconnects.
    */
   destroy(reason: string, broker?: string): void;
   /** Closes all connections and prevents new ones, so that retries in kafkajs fail. */
@@ -72,7 +72,7 @@ function failedSocket(reason: string): net.Socket {
   return socket;
 }
 
-/** @types declares `ssl` as always present, but it may also be null or a boolean. */
+/** The types of kafkajs declare that `ssl` is always present, but it may also be null or a boolean. */
 function connectSocket({ host, port, ssl, onConnect }: ISocketFactoryArgs): net.Socket {
   const options = ssl as tls.ConnectionOptions | boolean | null | undefined;
   if (!options) return net.connect({ host, port, keepAlive: true, noDelay: true }, onConnect);
@@ -85,12 +85,12 @@ function connectSocket({ host, port, ssl, onConnect }: ISocketFactoryArgs): net.
 
 /**
  * Reason: when a connection is cut in the middle of a response, kafkajs 2.2.4 keeps the received bytes and treats the
- * first bytes of the next connection as the rest. From then on it reads sizes at wrong positions. Requests get no
- * response, or a `RangeError` is thrown in a socket listener, where it cannot be caught and ends the process. Relies
- * on: `connect` of a connection, which is called for each new socket, and its fields `chunks`, `bytesBuffered` and
- * `bytesNeeded`, which describe the received and the expected bytes. Test: connection-buffers.kafka.test.ts. If
- * kafkajs changes, `resetConnectionBuffers` throws at start. Remove it when kafkajs discards these bytes
- * (https://github.com/tulios/kafkajs/issues/715).
+ * first bytes of the next connection as the rest of the response. From then on, it reads sizes at wrong positions.
+ * Requests get no response, or a `RangeError` is thrown in a socket listener, where it cannot be caught and ends the
+ * process. Relies on: `connect` of a connection, which is called for each new socket, and its fields `chunks`,
+ * `bytesBuffered` and `bytesNeeded`, which describe the received and the expected bytes. Test:
+ * connection-buffers.kafka.test.ts. If kafkajs changes, `resetConnectionBuffers` throws at start. Remove this
+ * workaround when kafkajs discards these bytes (https://github.com/tulios/kafkajs/issues/715).
  */
 
 /** The size of a response's length field in bytes. */
@@ -98,7 +98,8 @@ const sizeBytes = 4;
 let isCorrected = false;
 
 /**
- * Installs this patch, once per process.
+ * Makes kafkajs discard the bytes of an incomplete response when it reconnects. Applies to the whole process, and has
+ * an effect only once.
  * @throws Error if the version of kafkajs is not supported
  */
 export function resetConnectionBuffers(): void {
@@ -116,21 +117,18 @@ export function resetConnectionBuffers(): void {
 }
 
 /**
- * Reason: after the first response on a connection, kafkajs 2.2.4 keeps a timer running that has nothing to do, with a
- * negative delay, that is every millisecond. A process with a few idle connections spends several percent of a core on
- * these timers, and newer Node versions warn about the delay. The timer is only needed while requests wait to be sent,
- * or for the end of throttling. This function patches the class accordingly, once per process. Relies on: the request
- * queue's `pending` and `scheduleCheckPendingRequests`. Test: request-queue-timer.test.ts. If kafkajs changes,
- * `stopIdleRequestQueueTimer` throws at start. Remove it when kafkajs fixes it
+ * Reason: after the first response on a connection, kafkajs 2.2.4 keeps a timer running that has nothing to do. Its
+ * delay is negative, so it runs every millisecond. A process with a few idle connections spends several percent of a
+ * core on these timers, and newer Node.js versions warn about the delay. The timer is needed only while requests wait
+ * to be sent, or until throttling ends. This function patches the class accordingly, once per process. Relies on: the
+ * request queue's `pending` and `scheduleCheckPendingRequests`. Test: request-queue-timer.test.ts. If kafkajs changes,
+ * `stopIdleRequestQueueTimer` throws at start. Remove this workaround when kafkajs fixes the timer
  * (https://github.com/tulios/kafkajs/issues/1751).
  */
 
 let isTimerCorrected = false;
 
-/**
- * Installs the correction, once per process.
- * @throws Error if the version of kafkajs is not supported
- */
+/** Patches the request queue's timer, once per process. @throws Error if the version of kafkajs is not supported */
 export function stopIdleRequestQueueTimer(): void {
   if (isTimerCorrected) return;
   const { prototype } = RequestQueue;
@@ -145,11 +143,12 @@ export function stopIdleRequestQueueTimer(): void {
 }
 
 /**
- * Reason: kafkajs logs every retry, rebalance and first coordinator lookup as an error. This package itself logs what
- * matters to an operator (unreachable, recovered, crashed permanently). Messages of kafkajs are therefore logged at
+ * Reason: kafkajs logs every retry, rebalance and first coordinator lookup as an error. This package already logs what
+ * matters to an operator (unreachable, recovered, crashed permanently). Messages from kafkajs are therefore logged at
  * `debug`, with one exception: a failure of one of our listeners, which would otherwise go unnoticed. Relies on: the
  * text of the message about a failed listener, and the names of log fields that may contain records. Test:
- * kafka-logging.test.ts. Remove it when the client throws the errors of listeners where callers can see them.
+ * kafka-logging.test.ts. Remove this workaround when the client throws the errors of listeners where callers can see
+ * them.
  */
 export function kafkaLogCreator(logger: Logger): logCreator {
   return () =>

@@ -1,6 +1,6 @@
 /**
- * Types of the files inside kafkajs 2.2.4 that this folder patches (produce.ts, metadata.ts, connection.ts). They are
- * imported by name and not with `require`, so that a bundler includes the same copy that kafkajs itself uses.
+ * Declares types for the files inside kafkajs 2.2.4 that this folder patches (produce.ts, metadata.ts, connection.ts).
+ * They are imported by name and not with `require`, so that a bundler includes the same copy that kafkajs itself uses.
  */
 declare module 'kafkajs/src/protocol/requests/produce/index.js' {
   import type { Message } from 'kafkajs';

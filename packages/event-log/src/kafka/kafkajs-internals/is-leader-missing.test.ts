@@ -7,7 +7,7 @@ const Cluster = kafkajs('kafkajs/src/cluster/index.js');
 const { createErrorFromCode } = kafkajs('kafkajs/src/protocol/error.js');
 
 const logger = { namespace: () => logger, debug() {}, error() {}, warn() {}, info() {} };
-/** A cluster object that no longer has the metadata of the topic. */
+/** A cluster object that no longer has the topic's metadata. */
 const forgetful = {
   async addTargetTopic() {},
   async refreshMetadataIfNecessary() {},

@@ -6,8 +6,8 @@ import { createFlexibleReader, encodeUnsignedVarint, type FlexibleReader } from 
  * Reason: kafkajs 2.2.4 cannot request log directories from brokers, and a full disk is the most common reason for a
  * broker to stop. Relies on: a client method that creates a cluster, found by the description of its symbol; a cluster
  * that connects and finds its brokers; a broker that selects a request version and sends the request. Test:
- * log-directories.kafka.test.ts. If kafkajs changes, `readLogDirectories` rejects, and nothing else is affected. May
- * go: when the client supports this request.
+ * log-directories.kafka.test.ts. If kafkajs changes, `readLogDirectories` rejects, and nothing else is affected. Remove
+ * this workaround when the client supports this request.
  */
 export interface LogDirectory {
   broker: number;
@@ -15,13 +15,16 @@ export interface LogDirectory {
   /** Whether the broker has taken the directory offline, so that its records can be neither read nor written. */
   isOffline: boolean;
   /**
-   * The size and free space of the directory's disk, which other programs may also use, or null if the broker cannot
-   * determine them.
+   * The size and free space of the disk that contains the directory, or null if the broker cannot determine them. Other
+   * programs may also use the disk.
    */
   space: { totalBytes: number; freeBytes: number } | null;
 }
 
-/** Versions from 4 (Kafka 3.3) include disk sizes (https://cwiki.apache.org/confluence/x/ABZDD). */
+/**
+ * DescribeLogDirs responses include disk sizes since version 4 (Kafka 3.3). See
+ * https://cwiki.apache.org/confluence/x/ABZDD.
+ */
 const ownVersion = 4;
 const apiKey = 35;
 const notAllowed = 31;
@@ -44,7 +47,7 @@ export async function readLogDirectories(kafka: Kafka): Promise<LogDirectory[] |
   }
 }
 
-/** The part of kafkajs's cluster object that is used here. */
+/** The methods of kafkajs's cluster object that are used here. */
 interface Cluster {
   connect(): Promise<void>;
   refreshMetadata(): Promise<void>;
@@ -84,8 +87,8 @@ async function askBroker({ versions, connectionPool }: Broker, broker: number): 
 }
 
 /**
- * The body of a request (https://kafka.apache.org/protocol#The_Messages_DescribeLogDirs): the tags that end the header,
- * null for all topics, and no tags.
+ * The encoded body of a request (https://kafka.apache.org/protocol#The_Messages_DescribeLogDirs): the tags that end the
+ * header, null for all topics, and no tags.
  */
 const encodedRequest = Buffer.concat([Buffer.of(0), encodeUnsignedVarint(1), Buffer.of(0)]);
 
@@ -107,7 +110,7 @@ function readDirectory(reader: FlexibleReader, broker: number): LogDirectory {
     throw new Error('a broker described topics that were not requested');
   });
   const [totalBytes, freeBytes] = [reader.int64(), reader.int64()];
-  // Java reports -1 for sizes that it cannot determine.
+  // The broker reports -1 for sizes that it cannot determine.
   const isKnown = totalBytes >= 0 && freeBytes >= 0;
   return { broker, path, isOffline: error !== 0, space: isKnown ? { totalBytes, freeBytes } : null };
 }

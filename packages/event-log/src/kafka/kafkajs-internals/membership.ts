@@ -1,22 +1,22 @@
 import { type Assigner, type PartitionAssigner, PartitionAssigners } from 'kafkajs';
 
 /**
- * Reason: the kafkajs 2.2.4 consumer crashes whenever brokers are unreachable for a few seconds. After a crash it joins
- * its group as a new member. If it could not leave the group before, its old membership remains until the session
- * expires. Until then, the group waits for the old member, with all partitions stopped or some assigned to no live
- * member. This code therefore sends the member ID from the coordinator again, and does not leave the group at a crash.
- * A coordinator that does not know the ID rejects the request, and kafkajs rejoins. Relies on: an assigner being
- * created for one consumer and receiving its cluster, which provides coordinators; and on `joinGroup`, `leaveGroup` and
- * `lookupRequest` of a coordinator. `lookupRequest` is replaced at each connect. Test: stable-membership.kafka.test.ts.
- * If kafkajs changes, joining a group throws. Remove it when the client keeps its membership, or supports static
- * members (`group.instance.id`, KIP-345).
+ * Reason: the kafkajs 2.2.4 consumer crashes whenever brokers are unreachable for a few seconds. After a crash, it
+ * joins its group as a new member. If it could not leave the group before, its old membership remains until the session
+ * expires. Until then, the group waits for the old member: all partitions are stopped, or some are assigned to the old
+ * member, which no longer runs. This code therefore sends the coordinator the same member ID again, and does not leave
+ * the group at a crash. A coordinator that does not know the ID rejects the request, and kafkajs joins again as a new
+ * member. Relies on: an assigner being created for one consumer and receiving its cluster, which provides coordinators;
+ * and on `joinGroup`, `leaveGroup` and `lookupRequest` of a coordinator. `lookupRequest` is replaced at each connect.
+ * Test: stable-membership.kafka.test.ts. If kafkajs changes, joining a group throws. Remove this workaround when the
+ * client keeps its membership, or supports static members (`group.instance.id`, KIP-345).
  */
 
 /** Methods of a coordinator's broker object that the kafkajs types do not declare. */
 interface Coordinator {
   joinGroup(request: object): Promise<unknown>;
   leaveGroup(request: object): Promise<unknown>;
-  /** Selects the newest request version that both sides support. Returns a function that creates the request. */
+  /** Selects the newest version of a request that both sides support. Returns a function that creates the request. */
   lookupRequest(apiKey: number, definition: unknown): (content: { memberId?: string }) => unknown;
 }
 
@@ -24,8 +24,8 @@ interface Coordinator {
 const joinGroupKey = 11;
 
 /**
- * Creates an assigner factory for one consumer. The assigner assigns partitions as usual, and makes the consumer keep
- * its group membership.
+ * Creates an assigner factory for one consumer. The assigner assigns partitions like kafkajs's default, and makes the
+ * consumer keep its group membership.
  * @param stopping aborted before the consumer stops permanently
  * @throws Error if the version of kafkajs is not 2.2.4
  */
@@ -41,7 +41,7 @@ export function createStableMemberAssigner(stopping: AbortSignal): PartitionAssi
       const toRequest = lookUp(apiKey, definition);
       if (apiKey !== joinGroupKey) return toRequest;
       return (content) => {
-        // Store the ID before sending, because the coordinator counts the member even if the response is lost.
+        // Store the ID before sending, because the coordinator adds the member even if the response is lost.
         memberId = content.memberId || memberId;
         return toRequest({ ...content, memberId });
       };

@@ -9,14 +9,15 @@ import metadata from 'kafkajs/src/protocol/requests/metadata/index.js';
  * kafkajs then uses with brokers that support it. Older brokers get the same requests as before. Relies on: kafkajs
  * choosing the newest version in an exported list that the broker supports, looking up its encoder in a plain exported
  * object, and returning partitions as they were decoded. Test: metadata-protocol.kafka.test.ts. If kafkajs changes,
- * `installMetadataWithTopicIds` throws at start. Remove it when the client provides topic IDs and leader epochs.
+ * `installMetadataWithTopicIds` throws at start. Remove this workaround when the client provides topic IDs and leader
+ * epochs.
  */
 const ownVersion = 10;
 const newestOfKafkajs = 6;
 const metadataKey = 3;
 let isInstalled = false;
 
-/** Fields that version 10 adds to a partition's metadata. */
+/** Fields that version 10 of the metadata response adds to a partition. */
 interface TopicIdentity {
   clusterId: string | null;
   /** The topic ID as 32 hexadecimal digits. */
@@ -25,7 +26,7 @@ interface TopicIdentity {
 }
 
 /**
- * Installs version 10, once per process.
+ * Adds version 10 of metadata requests to kafkajs, once per process.
  * @throws Error if the version of kafkajs is not supported
  */
 export function installMetadataWithTopicIds(): void {
@@ -60,7 +61,8 @@ export function findTopicIdentity(partition: object | undefined): TopicIdentity 
 }
 
 /**
- * Encodes a request (https://kafka.apache.org/protocol#The_Messages_Metadata), starting with the tags of its header.
+ * Encodes a metadata request (https://kafka.apache.org/protocol#The_Messages_Metadata), starting with the tags of its
+ * header.
  */
 function encodeRequest({ topics, allowAutoTopicCreation = true }: MetadataRequest): Buffer {
   const noTags = Buffer.of(0);
@@ -115,7 +117,7 @@ function readPartition(reader: FlexibleReader, ofTopic: Omit<TopicIdentity, 'lea
 }
 
 /**
- * Reads Kafka's flexible message format. In it, a length is written as a varint of the length plus one, and every
+ * Reads Kafka's flexible message format, in which a length is written as a varint of the length plus one, and every
  * structure can end with tagged fields. See https://cwiki.apache.org/confluence/display/KAFKA/KIP-482. Only metadata.ts
  * and log-directories.ts need this reader, and it can be deleted together with them.
  */
@@ -216,10 +218,10 @@ export function encodeCompactString(text: string): Buffer {
 }
 
 /**
- * Reason: a new leader may lack records that the former one had. A higher leader epoch reveals this, but kafkajs does
- * not check it. Relies on: `batchContext.partitionLeaderEpoch` of fetched messages, which kafkajs 2.2.4 sets without
- * declaring it. Test: leader-epoch.test.ts. Remove it when the client provides the epoch of records, or detects
- * truncated logs (KIP-320).
+ * Reason: a new leader may lack records that the former leader had. A higher leader epoch reveals this, but kafkajs
+ * does not check it. Relies on: `batchContext.partitionLeaderEpoch` of fetched messages, which kafkajs 2.2.4 sets
+ * without declaring it. Test: leader-epoch.test.ts. Remove this workaround when the client provides the epoch of
+ * records, or detects truncated logs (KIP-320).
  */
 
 /**

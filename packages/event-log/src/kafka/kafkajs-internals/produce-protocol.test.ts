@@ -66,7 +66,7 @@ test('writes a request once, into memory that is reused after the response', asy
   const meanwhile = await frame(produce([wrapRecords(3, [record('meanwhile')])]).request);
   expect(meanwhile.buffer).not.toBe(memory);
   await first.response.parse({});
-  // Tests that ran before may have left up to three other unused buffers.
+  // The preceding tests may have left up to three unused buffers in the pool.
   const later = await Promise.all(
     ['1', '2', '3', '4'].map((value) => frame(produce([wrapRecords(3, [record(value)])]).request)),
   );

@@ -8,23 +8,20 @@ import { type OutgoingRecord, varintSize } from '../../append/transport.ts';
 /**
  * Reason: kafkajs 2.2.4 encodes a produce request with one growing buffer per field and record, and computes the CRC in
  * JavaScript. The time to collect messages grows with the square of their number, and after an error of one partition
- * all partitions fail and are sent again. Here a request takes one buffer, native code computes the CRC, and errors are
- * reported per partition. kafkajs still handles the rest (connections, metadata, leaders). Relies on: kafkajs looking
+ * all partitions fail and are sent again. This encoder uses one buffer per request, computes the CRC in native code,
+ * and reports errors per partition. kafkajs still handles connections, metadata and leaders. Relies on: kafkajs looking
  * up its encoder by version in a plain exported object each time, and passing on the messages of a partition unchanged.
  * Test: produce-protocol.test.ts, and with real brokers event-log.contract.kafka.test.ts. If kafkajs changes,
  * `installProduceEncoder` throws at start. In a bundle with a second copy of kafkajs, the original encoder would reject
- * our value as invalid. Neither can write wrong bytes. Remove it when a client accepts the records of a partition as a
- * unit, at this cost, and reports the outcome of each partition.
+ * our messages as invalid. Neither can write wrong bytes. Remove this workaround when a client accepts a partition's
+ * records as a unit, at this cost, and reports the outcome of each partition.
  */
 
-/** The minimum request version that supports the record batches used here (magic 2). */
+/** The minimum version of produce requests that supports the record batches used here (magic 2). */
 const oldestVersion = 3;
 let isInstalled = false;
 
-/**
- * Installs our encoder, once per process.
- * @throws Error if the version of kafkajs is not supported
- */
+/** Installs our encoder in kafkajs, once per process. @throws Error if the version of kafkajs is not supported */
 export function installProduceEncoder(): void {
   if (isInstalled) return;
   if (typeof produce?.protocol !== 'function' || !produce.versions?.includes('7')) {
@@ -48,7 +45,8 @@ export function installProduceEncoder(): void {
         },
         response: {
           decode: response.decode,
-          // Does not check for errors, because the caller checks the error code of each partition.
+          // Returns the response without checking for errors, because the caller checks the error code of each
+          // partition.
           async parse(data) {
             frame?.release();
             return data;
@@ -65,7 +63,7 @@ export function wrapRecords(partition: number, records: OutgoingRecord[]): Messa
   return { partition, value: records as unknown as Buffer };
 }
 
-/** Returns the partition that the caller has already chosen. */
+/** A kafkajs partitioner that returns the partition that the caller has already chosen. */
 export const presetPartitioner: (typeof Partitioners)['DefaultPartitioner'] =
   () =>
   ({ message }) =>
@@ -115,13 +113,13 @@ function encodeProduceRequest({ acks, timeout, topicData }: ProduceRequest): Req
 }
 
 /**
- * Encodes Kafka's record batches. The code does not depend on kafkajs, but is needed only while produce requests are
- * encoded here. Test: record-batch.test.ts decodes the result with kafkajs.
+ * Encodes Kafka's record batches. The code does not depend on kafkajs, but is needed only while this package encodes
+ * produce requests. Test: record-batch.test.ts decodes the result with kafkajs.
  */
 
 /** The number of bytes in a record batch before its first record. */
 const batchHeaderSize = 61;
-/** The position of the attributes field, from which the checksum covers everything to the end. */
+/** The offset of the attributes field in a record batch. The checksum covers everything from this field to the end. */
 const checksummedFrom = 21;
 
 /** The records for one partition, with their encoded sizes. */
@@ -138,7 +136,7 @@ export function measureRecordBatch(records: OutgoingRecord[]): MeasuredBatch {
 }
 
 /**
- * Writes one Kafka record batch (magic 2, neither compressed nor idempotent). All records get the timestamp
+ * Writes one Kafka record batch (magic 2, neither compressed nor idempotent), in which all records have the timestamp
  * `timestampMs`. The format is described in https://kafka.apache.org/documentation/#recordbatch.
  * @param buffer has exactly the size of the batch
  */
@@ -225,15 +223,19 @@ function writeVarint(buffer: Buffer, start: number, value: number): number {
 /**
  * Reason: kafkajs 2.2.4 frames a request by copying its body twice into new memory, first to add the header and then to
  * add the size. For produce requests, each byte sent therefore leaves two bytes of garbage, which is the main cause of
- * full garbage collections. Here, the body of a request is written once, into the buffer that is sent. The buffer has
- * room for the size and the header, and is reused after the response. Relies on: the encoder's `buf`, `offset` and
+ * full garbage collections. In this code, a request's body is written once, into the buffer that is sent. The buffer
+ * has room for the size and the header, and is reused after the response. Relies on: the encoder's `buf`, `offset` and
  * `writeEncoder`, which kafkajs uses to append the body to the header, and both to their size. Test:
- * produce-protocol.test.ts ("a request is written once"). Remove it together with the produce encoding in this file.
+ * produce-protocol.test.ts ("a request is written once"). Remove this workaround together with the produce encoding in
+ * this file.
  */
 interface RequestFrame {
-  /** The only field that kafkajs reads before it passes on a body. */
+  /** kafkajs reads only this field before it passes on a body. */
   readonly buf: Buffer;
-  /** Releases the memory after the broker has responded. Without a response, the garbage collector frees the memory. */
+  /**
+   * Returns the buffer to the pool after the broker has responded. If the broker never responds, the garbage collector
+   * frees the memory.
+   */
   release(): void;
 }
 
@@ -262,7 +264,7 @@ class Frame implements RequestFrame {
   }
 
   /**
-   * Adds the size and the header before the body.
+   * Writes the size and the header before the body.
    * @returns a buffer with room for the size, then the header and the body
    */
   put(head: Buffer): Buffer {
@@ -281,11 +283,11 @@ class Frame implements RequestFrame {
   }
 }
 
-/** Maps an encoder whose header and body are complete to its request buffer. */
+/** Maps each encoder that has a complete header and body to its request buffer. */
 const wholeOf = new WeakMap<object, Buffer>();
 
 /**
- * Makes kafkajs frame these bodies without copying. Call this function only once.
+ * Makes kafkajs frame these request bodies without copying them. Call it only once.
  * @throws Error if the version of kafkajs is not supported
  */
 function frameInPlace(): void {
@@ -314,7 +316,7 @@ function take(encoder: Encoder, written: Buffer): void {
   encoder.offset = written.length;
 }
 
-/** A pool of request buffers. Only the encoding code in this file can use the pool. */
+/** A pool of request buffers. */
 interface RequestMemory {
   /** Returns a buffer of at least `size` bytes with arbitrary content. */
   take(size: number): Buffer;
@@ -322,12 +324,12 @@ interface RequestMemory {
 }
 
 const smallestBytes = 64 * 1024;
-/** The maximum size of buffers that are kept. Larger buffers are rarely needed. */
+/** The maximum size in bytes of unused buffers that are kept. Larger buffers are rarely needed. */
 const largestKeptBytes = 2 * 1024 * 1024;
 /** The maximum number of unused buffers, which is enough for concurrent requests to the usual number of brokers. */
 const maxKept = 4;
 
-/** Creates a pool that keeps a few buffers, for requests of similar sizes. */
+/** Creates a pool that keeps a few unused buffers for requests of similar sizes. */
 export function createRequestMemory(): RequestMemory {
   const freeBuffers: Buffer[] = [];
   return {
@@ -344,7 +346,7 @@ export function createRequestMemory(): RequestMemory {
   };
 }
 
-/** Rounds a size up to a power of two, so that a later request can reuse the buffer. */
+/** Rounds a size up to a power of two, so that requests of different sizes can reuse a buffer. */
 function roundedUp(size: number): number {
   return Math.max(smallestBytes, 2 ** Math.ceil(Math.log2(size)));
 }

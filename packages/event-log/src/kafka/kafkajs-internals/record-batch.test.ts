@@ -9,7 +9,8 @@ const Decoder = require('kafkajs/src/protocol/decoder.js');
 const decodeRecordBatch = require('kafkajs/src/protocol/recordBatch/v0/decoder.js');
 const crc32C: (buffer: Buffer) => number = require('kafkajs/src/protocol/recordBatch/crc32C/index.js');
 
-// Names have a prefix, because kafkajs reads headers into a plain object and fails for names such as `constructor`.
+// Header names have a prefix, because kafkajs reads headers into a plain object and fails for names such as
+// `constructor`.
 const headerName = fc.string({ minLength: 1 }).map((name) => `h-${name}`);
 const bytes = fc.uint8Array({ maxLength: 9000 }).map((array) => Buffer.from(array));
 const records = fc.array(

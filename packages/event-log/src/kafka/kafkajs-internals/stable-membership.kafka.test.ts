@@ -62,7 +62,7 @@ test.concurrent('a member keeps its membership if its brokers are unreachable fo
     expect(await membersOf(group)).toEqual(before);
     expect(before).toHaveLength(1);
 
-    // Leaving the group removes the member immediately.
+    // The member leaves the group and is removed immediately.
     await consumer.stop();
     expect(await membersOf(group)).toEqual([]);
   } finally {

@@ -7,7 +7,7 @@ export async function deleteTopics(brokers: string[], topics: string[]): Promise
   try {
     if (topics.length > 0) await admin.deleteTopics({ topics, timeout: 20_000 });
   } catch {
-    // Ignore errors. Topics that remain only take up space.
+    // Ignore errors. Topics that remain only use disk space.
   } finally {
     await admin.disconnect();
   }

@@ -11,36 +11,37 @@ import { eventually } from '@millrace/testing';
 
 export interface KafkaClusterOptions {
   nodes: 1 | 3;
-  /** Additional settings for server.properties. */
   settings?: Record<string, string>;
-  /** Additional arguments for formatting the data directory, e.g. SCRAM users. */
+  /** Additional arguments for formatting the data directory, for example SCRAM users. */
   formatArguments?: string[];
-  /** Adds a listener with this security protocol. Brokers use the plaintext listener to communicate with each other. */
+  /**
+   * The security protocol of an additional listener. Brokers use the plaintext listener to communicate with each other.
+   */
   securedBy?: 'SASL_PLAINTEXT' | 'SASL_SSL' | 'SSL';
 }
 
 /** Kafka brokers that a single test starts and can kill. */
 export interface KafkaCluster {
-  /** `host:port` of each broker's listener for clients. */
+  /** The `host:port` of each broker's client listener. */
   brokers: string[];
   /** Kills the broker at this index of `brokers` with SIGKILL. */
   kill(node: number): Promise<void>;
   /** Restarts a broker on the same port and with the same data. */
   start(node: number): Promise<void>;
-  /** Copies the data of a killed broker. Returns a function that restores the copy. */
+  /** Copies a killed broker's data. Returns a function that restores the copy. */
   copyFiles(node: number): () => void;
   stop(): Promise<void>;
 }
 
 /**
- * Returns whether a cluster can be started, which requires Java and a way to download Kafka. Otherwise, the tests that
+ * Returns whether a cluster can be started, which requires Java and a way to download Kafka. If not, the tests that
  * need a cluster are skipped.
  */
 export async function hasJava(): Promise<boolean> {
   return (await findJava()) !== null && (hasKafkaJars() || (await hasProgram('mvn')));
 }
 
-/** For programs that run for at most a minute, thorough compilation would take half of the time. */
+/** JVM options for programs that run for at most a minute, of which thorough compilation would take half. */
 const shortLived = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
 
 interface Node {
@@ -168,7 +169,7 @@ function properties(
     'offsets.topic.num.partitions': '4',
     'group.initial.rebalance.delay.ms': '0',
     'auto.create.topics.enable': 'false',
-    // With this setting, a crashed broker is detected earlier than with the default of 9 s.
+    // A crashed broker is detected earlier than with the default of 9 s.
     'broker.session.timeout.ms': '4000',
     'broker.heartbeat.interval.ms': '500',
     ...settings,
