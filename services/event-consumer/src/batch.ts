@@ -11,13 +11,13 @@ export interface BatchWork {
   /** If set, all records in the batch become dead letters for this reason, without being processed. */
   deadLetterReason: DeadLetterReason | null;
   /**
-   * Whether an earlier attempt failed because another batch changed the same rows first. The batch then locks the rows
-   * before it reads them.
+   * Whether an earlier attempt failed because a concurrent batch changed the same rows. The retried batch then locks
+   * the rows before it reads them.
    */
   lockFirst: boolean;
 }
 
-/** A batch's result. Each list contains one entry per event or record. */
+/** The result of a batch. Each list contains one item per event or record. */
 export interface BatchReport {
   outcome: 'done';
   nextOffset: bigint;
@@ -39,7 +39,6 @@ export function offsetKey({ batch, group }: BatchWork): OffsetKey {
   return { topic: batch.topic, partition: batch.partition, group, log: batch.log };
 }
 
-/** Returns the batch's last record, after which the offset continues. */
 export function lastRecord({ batch }: BatchWork): LogRecord {
   const last = batch.records.at(-1);
   if (last === undefined) throw new Error('a batch must contain at least one record');

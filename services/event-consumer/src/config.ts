@@ -47,7 +47,7 @@ export const consumerConfigSchema = Type.Object({
     description:
       'whether to publish stored events to the topic events.processed, for live events, data warehouses and `millrace tail`',
   }),
-  // One batch often waits until another is committed, while two more batches use this process and PostgreSQL.
+  // One batch often waits for the commit of another, while two more batches use this process and PostgreSQL.
   livePartitionConcurrency: integerSetting(
     3,
     'number of partitions of the topic `live` that are processed at the same time',

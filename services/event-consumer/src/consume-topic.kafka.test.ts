@@ -79,7 +79,7 @@ describe.each(['kafka', 'postgres'] as const)('with the %s log', (kind) => {
   afterAll(() => close());
 
   const running: LogConsumer[] = [];
-  // A member that is left over after a failed test would keep the process running.
+  // A consumer that is left over after a failed test would keep the process running.
   afterEach(async () => {
     await Promise.all(running.splice(0).map((consumer) => consumer.stop()));
   });
@@ -110,7 +110,6 @@ describe.each(['kafka', 'postgres'] as const)('with the %s log', (kind) => {
     return consumer;
   }
 
-  /** Returns the number of unread records in all partitions. */
   async function lag(): Promise<number> {
     const stored = await fixture.database.prisma.consumer_offset.findMany({ where: { topic: topics.live, group } });
     const ends = await log.endOffsets(topics.live);
@@ -188,7 +187,7 @@ describe.each(['kafka', 'postgres'] as const)('with the %s log', (kind) => {
       where: { project_id: project.id, main_distinct_id: { startsWith: 'shared-' } },
     });
     expect(persons).toHaveLength(60);
-    // Each person has ten events. The first one created the person, and each later one changed the person once.
+    // Each person has ten events. The first one created the person, and each of the other nine changed the person once.
     expect(persons.map(({ version }) => Number(version))).toEqual(persons.map(() => 9));
     expect(fatal).toEqual([]);
   });

@@ -19,7 +19,7 @@ interface ConsumeTopicDeps {
   log: Pick<EventLog, 'consume'>;
   database: Pick<SqlDatabase, 'sql'>;
   process: ProcessBatchDeps;
-  /** The batch tracing, or null if tracing is disabled. */
+  /** Traces batches, or null if tracing is disabled. */
   tracing: Tracing | null;
   topics: TopicNames;
   topicPrefix: string;
@@ -27,14 +27,16 @@ interface ConsumeTopicDeps {
   maxBatchBytes: number;
   logger: Logger;
   metricsOf(topic: EventTopic): ConsumeMetrics;
-  /** The load of live events, which all topics of the process share. */
+  /** Tracks the load of live events. All topics of the process share it. */
   liveLoad: LiveLoadTracker;
   /** Releases the locks of crashed processes. All topics of the process share this function. */
   releaseLocks(): Promise<void>;
   onFatal(error: Error): void;
 }
 
-/** The maximum delay of a batch of historical events while this process is busy with live events. */
+/**
+ * How many milliseconds a batch of historical events is delayed at most while this process is busy with live events.
+ */
 const maxYieldMs = 250;
 
 /** Returns the function that processes a batch, with tracing if it is enabled. */
@@ -83,7 +85,7 @@ export type TopicReaderDeps = Omit<ConsumeTopicDeps, 'log'> & Pick<PublishTopicD
 
 /**
  * Returns the readers of all topics in a log.
- * @param chosen log to which published events are appended, whichever log is read
+ * @param chosen the log to which published events are appended, which can differ from the log that is read
  */
 export function createTopicReaders(
   config: ConsumerConfig,
@@ -119,7 +121,7 @@ interface StartConsumingOptions {
   log: Pick<EventLog, 'ensureTopics'>;
   topics: TopicNames;
   topicPartitions: number;
-  /** A promise that resolves when reading can start, and never rejects. */
+  /** Resolves when reading can start. Never rejects. */
   before?: Promise<void>;
   /** Functions that each join the consumer group of one topic. */
   joins: (() => Promise<LogConsumer>)[];
@@ -134,8 +136,8 @@ const firstDelayMs = 250;
 const longestDelayMs = 5000;
 
 /**
- * Creates the topics and joins the groups in the background, and retries until the log is available. Meanwhile, the
- * process runs and responds to health checks. Stopping waits for in-flight batches.
+ * Creates the topics and joins the groups in the background, and retries until the log is available. The process
+ * already runs and responds to health checks. Stopping waits for in-flight batches.
  */
 export function startConsuming({
   log,
@@ -194,7 +196,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Tracks whether this process is busy with live events, so that other work can wait. */
+/** Tracks whether this process is busy with live events, so that historical events can wait. */
 interface LiveLoadTracker {
   during<T>(work: () => Promise<T>): Promise<T>;
   /** Resolves when no batch of live events is in flight, after `maxMs`, or when the signal aborts. */

@@ -18,7 +18,7 @@ let topic: string;
 
 beforeAll(async () => {
   fixture = await createConsumerFixture();
-  // The database rejects this event name, and no earlier step does.
+  // Only the database rejects this event name. All earlier steps accept it.
   await fixture.database.sql.query(`ALTER TABLE event ADD CONSTRAINT no_poison CHECK (event <> 'poison')`);
 });
 afterAll(() => fixture.stop());
@@ -237,7 +237,7 @@ describe('transient failures', () => {
     expect(group).toMatchObject({ version: BigInt(batches), group_properties: { n: batches } });
     const persons = await fixture.database.prisma.person.findMany({ where: { project_id: project.id } });
     const steady = persons.find(({ main_distinct_id }) => main_distinct_id === 'steady');
-    // The first event created the person, and each later one changed the person exactly once.
+    // The first event created the person, and each of the other events changed the person exactly once.
     expect(steady).toMatchObject({ version: BigInt(2 * batches - 1), properties: { n: batches } });
   });
 
@@ -392,7 +392,7 @@ describe('isolating the invalid records of a failed batch', () => {
     let calls = 0;
     const { handle } = createHandlerFixture(fixture, fixture.createDeps(), async (work, run) => {
       calls += 1;
-      // After the whole batch has failed, the other member completes it before the left half starts.
+      // A second member completes the batch after it has failed as a whole and before its left half starts.
       if (calls === 2) {
         await fixture.database.sql.query('INSERT INTO consumer_offset VALUES ($1, 0, $2, $3, 40)', [
           topic,

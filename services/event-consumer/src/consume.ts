@@ -19,12 +19,11 @@ export interface ConsumeDeps {
    * lock. Never throws.
    */
   releaseLocks(): Promise<void>;
-  /** Resolves after the given time, or as soon as the signal aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
 /**
- * The number of retries in this process. After that, the log delivers the batch again, with longer delays, until it
+ * The number of retries in this process. After them, the log delivers the batch again, with longer delays, until it
  * succeeds.
  */
 const maxTransientRetries = 4;
@@ -34,14 +33,14 @@ const maxTransientRetries = 4;
  */
 const maxMovedRetries = 20;
 /**
- * How often a single record can cause a statement timeout before it becomes a dead letter. The first time, the cause
- * usually is a busy server.
+ * How often a single record can cause a statement timeout before it becomes a dead letter. The cause of the first
+ * timeout usually is a busy server.
  */
 const maxSlowAttempts = 3;
 const heartbeatMs = 1000;
 
 /**
- * Creates the handler of a topic, which is the only place for retries. Every batch ends in one of three ways: its
+ * Creates a topic's batch handler, which is the only place for retries. Every batch ends in one of three ways: its
  * events are stored, its records become dead letters with a reason, or an error makes the log deliver it again. Nothing
  * is skipped.
  */
@@ -64,7 +63,7 @@ export function createBatchHandler(
   };
 
   /**
-   * Processes a batch. If it is too large, splits it and processes the parts in order. If a record cannot be processed,
+   * Processes a batch. If it is too large, splits it and processes its parts in order. If a record cannot be processed,
    * halves the batch repeatedly until only that record is left.
    */
   async function processOrSplit(batch: LogBatch, context: BatchContext): Promise<BatchResult> {
@@ -95,13 +94,13 @@ export function createBatchHandler(
     });
     const attempt = await retryUntilDecided(batch, reason, context);
     if (attempt.kind === 'processed') return attempt.result;
-    // The dead letter cannot be written either, and the record must not be skipped.
+    // Even the dead letter cannot be written, and the record must not be skipped.
     throw attempt.error;
   }
 
   /**
-   * Runs a batch, and retries it as long as a retry can help.
-   * @throws the last error if the log should deliver the batch again later
+   * Processes a batch, and retries it as long as a retry can help.
+   * @throws the last error if the log should deliver the batch again
    */
   async function retryUntilDecided(
     batch: LogBatch,
@@ -127,8 +126,8 @@ export function createBatchHandler(
 }
 
 /**
- * Counts a failure and decides what to do about it.
- * @throws the error if the log should deliver the batch again later
+ * Counts a batch's failure and decides whether to retry or split the batch.
+ * @throws the error if the log should deliver the batch again
  */
 async function afterFailure(
   { logger, metrics, releaseLocks }: ConsumeDeps,
@@ -156,8 +155,8 @@ async function afterFailure(
       if (failures.transient > maxTransientRetries) throw error;
       return { kind: 'retry', failure: 'transient' };
     case 'blocked':
-      // The log delivers the batch again later. Until then, other partitions use the slot, which waiting here would
-      // block.
+      // The log will deliver the batch again. If the batch waited here, it would block a slot that other partitions can
+      // use.
       await releaseLocks();
       throw error;
     case 'systemic':
@@ -178,7 +177,7 @@ interface RetryRequired {
 
 type Attempt = { kind: 'processed'; result: BatchReport | StaleBatch } | SplitRequired;
 
-/** The batch must be split. If the batch has only one record, the record becomes a dead letter with this reason. */
+/** The batch must be split. If it has only one record, the record becomes a dead letter with this reason. */
 interface SplitRequired {
   kind: 'split';
   partCount: number;
@@ -187,15 +186,16 @@ interface SplitRequired {
 }
 
 /**
- * Returns the delay before a retry. After a conflict, the first retry is immediate, because the other batch has
- * finished. A server needs time to recover. Half of the delay is random, so that batches do not conflict again.
+ * Returns the delay before a retry in milliseconds. After a conflict, the first retry is immediate, because the other
+ * batch has finished. A server, however, needs time to recover. Half of the delay is random, so that batches do not
+ * conflict again.
  */
 function pauseMs(kind: keyof Failures, attempt: number): number {
   const ms = kind === 'moved' ? 2 ** attempt - 2 : 50 * 2 ** attempt;
   return Math.min(ms, 1000) * (0.5 + Math.random() / 2);
 }
 
-/** Splits a batch into parts of about equal size. Each part continues where the previous part ends. */
+/** Splits a batch into parts of about equal size. Each part continues where the previous one ends. */
 function splitBatch(batch: LogBatch, partCount: number): [LogBatch, ...LogBatch[]] {
   const { records } = batch;
   const size = Math.ceil(records.length / Math.min(Math.max(partCount, 2), records.length));

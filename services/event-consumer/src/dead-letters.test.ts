@@ -15,8 +15,7 @@ function deadLetter(offset: number, value = 'value'): DeadLetter {
 }
 
 /**
- * Creates a log that accepts records up to a size. Like a real log, it accepts either all records of a call or no
- * record.
+ * Creates a log that accepts records up to a size. Like a real log, it accepts either all records of a call or none.
  */
 function limitedLog(maxBytes: number) {
   const appended: AppendRecord[] = [];

@@ -7,7 +7,7 @@ import type { RecordPosition } from './model/event.ts';
 export interface DeadLetterLog {
   /**
    * Resolves when all dead letters are durable.
-   * @throws AppError `unavailable`. No record must be skipped in this case.
+   * @throws AppError `unavailable`, after which no record must be skipped
    */
   append(letters: DeadLetter[]): Promise<void>;
 }
@@ -15,10 +15,10 @@ export interface DeadLetterLog {
 /**
  * Creates a log that writes records which cannot be processed to the dead-letter topic. A dead letter has the original
  * key, value and headers, and the headers `dlq_reason`, `dlq_step`, `dlq_timestamp`, `dlq_topic`, `dlq_partition`,
- * `dlq_offset` and `dlq_log`, which is the log of that position (docs/ingestion-rules.md#dead-letters).
+ * `dlq_offset` and `dlq_log`, which is the ID of the original log (docs/ingestion-rules.md#dead-letters).
  *
- * A dead letter is written at least once. A crash before the offset is committed writes it again. Readers recognize
- * this by topic, partition and offset.
+ * A dead letter is written at least once. A crash before the offset is committed writes it again. Readers recognize the
+ * duplicate by its topic, partition and offset.
  */
 export function createDeadLetterLog({
   log,
@@ -100,7 +100,7 @@ function toRecord({ record, position, reason, step }: DeadLetter, topic: string,
 }
 
 /**
- * Why a record is not a valid event: the required part that is missing or malformed
+ * Why a record is not a valid event: which required field is missing or malformed
  * (docs/ingestion-rules.md#dead-letters).
  */
 export type InvalidRecordReason =
@@ -118,14 +118,14 @@ export type DeadLetterReason =
   | 'timestamp_out_of_range'
   /** The rules failed because of a bug. */
   | 'processing_error'
-  /** PostgreSQL rejected one of the event's values. */
+  /** PostgreSQL rejected a value in the event. */
   | 'refused_by_database'
   /** The stored data for the event's IDs is inconsistent, so retrying does not help. */
   | 'ledger_conflict'
-  /** The record repeatedly caused a statement timeout, even in a separate batch. */
+  /** The record repeatedly caused a statement timeout, even in a batch of its own. */
   | 'timed_out';
 
-/** The step that failed, which is stored in the header `dlq_step`. */
+/** The processing step that failed, which is stored in the header `dlq_step`. */
 type DeadLetterStep = 'parse_record' | 'admit_event' | 'process_batch';
 
 /** A record that cannot be processed, with all information needed to inspect and replay it. */
@@ -139,18 +139,18 @@ export interface DeadLetter {
 /** A record that will become a dead letter, with what is known about its owner. */
 export interface UnprocessableRecord {
   deadLetter: DeadLetter;
-  /** The owner according to the record or its key, or null if neither contains the owner. */
+  /** The owner according to the record or its key, or null if neither contains it. */
   owner: RecordOwner | null;
   eventUuid: string | null;
-  /** The problem, without values from the record. */
+  /** Describes the problem, without data from the record. */
   message: string | null;
 }
 
-/** The fields of a record that tell which project sent it. */
+/** The record fields that show which project sent the record. */
 export interface RecordOwner {
   token: string;
   /** The environment that the gateway determined, or undefined if the gateway could not determine it. */
   environment_id?: number | undefined;
-  /** When the record was accepted, in ISO 8601 format. The key may have been replaced since then. */
+  /** When the gateway accepted the record, in ISO 8601 format. The key may have been replaced since then. */
   now: string;
 }

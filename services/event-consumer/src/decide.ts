@@ -12,7 +12,7 @@ import { choosePersonProcessing, createPersonlessPerson, personProfileWarnings }
 import type { StoredWarning } from './warnings/store.ts';
 import { toRuleWarning } from './warnings/warnings.ts';
 
-/** The rules' decisions about a batch. The ledger contains the changes to persons and groups. */
+/** The rules' decisions about a batch's events. The ledger contains the changes to persons and groups. */
 interface Decisions {
   rows: EventRow[];
   /** The IDs of the projects that have at least one event to store. */
@@ -22,8 +22,8 @@ interface Decisions {
 }
 
 /**
- * The limit on the total size of person properties in the rows of a batch, in addition to the events' own data. It
- * limits a batch to a few megabytes, however large its persons are.
+ * The maximum total size of the person properties in a batch's rows, in bytes. It limits a batch to a few megabytes in
+ * addition to the events' own data, however large its persons are.
  */
 const maxShownBytes = 8 * 1024 * 1024;
 
@@ -81,7 +81,8 @@ function byProject(events: IncomingEvent[]): Map<number, IncomingEvent[]> {
 
 /**
  * Decides everything about one event. Changes the project's ledger in memory, and returns the row to store, or the
- * reason why no row is stored. The ledger must contain everything that `touchedBy` names. The event is not modified.
+ * reason why no row is stored. The ledger must contain everything that `findTouchedIds` names. The event is not
+ * modified.
  *
  * Uses neither I/O nor a clock. Never throws for JSON that a client can send. See
  * docs/ingestion-rules.md#effects-of-event-names for the rules by event name.

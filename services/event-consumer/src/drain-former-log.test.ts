@@ -95,7 +95,7 @@ test('processes records left in PostgreSQL first, and also records that arrive t
   const remaining = await append(live, 60);
   await start(liveReader(of)).begun();
   expect(await countStored(remaining)).toBe(60);
-  // Appends records like a gateway that still uses the old setting.
+  // Append records like a gateway that still uses the old setting.
   const late = await append(live, 9);
   await eventually(async () => expect(await countStored(late)).toBe(9), { what: 'Storing what came late' });
   await eventually(

@@ -20,7 +20,9 @@ import {
   type TestProject,
 } from './testing/consumer-fixture.ts';
 
-/** Offsets belong to a log. A new log is read from its start, and a former log from where reading stopped. */
+/**
+ * Tests that offsets belong to a log: a new log is read from its start, and a former log from where reading stopped.
+ */
 let fixture: ConsumerFixture;
 let project: TestProject;
 beforeAll(async () => {
@@ -83,7 +85,7 @@ async function whileConsuming<T>(log: EventLog, prefix: string, work: () => Prom
   }
 }
 
-/** Appends events like the gateway. Returns the uuids of acknowledged events. */
+/** Appends events like the gateway does, and returns the UUIDs of the acknowledged ones. */
 async function append(log: EventLog, topic: string, count: number): Promise<string[]> {
   const events = Array.from({ length: count }, (_, index) =>
     capturedEvent(project.token, { distinct_id: `person-${index % 5}` }),

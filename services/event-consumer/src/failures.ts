@@ -43,9 +43,10 @@ export function classifyFailure(error: unknown): FailureClass {
 const lockNotAvailable = '55P03';
 const queryCanceled = '57014';
 /**
- * SQLSTATE classes that a value can cause: data exception, constraint violation, program limit exceeded, and the
- * internal errors that PostgreSQL raises for values beyond its limits. All others (undefined table, missing permission,
- * broken index, ...) would affect every record, and must not turn a whole topic into dead letters.
+ * Matches the SQLSTATE classes that a record's data can cause: data exception, constraint violation, program limit
+ * exceeded, and the internal errors that PostgreSQL raises for values beyond its limits. All other errors (undefined
+ * table, missing permission, broken index, ...) would affect every record, and must not turn a whole topic into dead
+ * letters.
  */
 const recordStates = /^(22|23|54)[0-9A-Z]{3}$|^XX000$/;
 const sqlState = /^[0-9A-Z]{5}$/;
@@ -53,8 +54,8 @@ const sqlState = /^[0-9A-Z]{5}$/;
 const systemError = /^E[A-Z0-9]+$/;
 
 /**
- * Thrown if a batch of several records needs more memory than the consumer allows, in addition to its records. The
- * batch is then split.
+ * Thrown if a batch of several records needs more memory than the consumer allows in addition to its records. The batch
+ * is then split.
  */
 export class BatchTooLarge extends Error {
   override readonly name = 'BatchTooLarge';
@@ -68,14 +69,14 @@ export class BatchTooLarge extends Error {
 }
 
 /**
- * The maximum size of persons or groups that one statement can load, in bytes of JSON. As objects, persons and groups
- * take several times as much memory, and several batches are in flight at the same time.
+ * The maximum size of persons or groups that one statement can load, in bytes of JSON. As objects, they take several
+ * times as much memory, and several batches are in flight at the same time.
  */
 export const maxLoadedBytes = 8 * 1024 * 1024;
 
 /**
  * Checks that a statement has loaded all properties.
- * @param runningBytes running sums over the rows of a statement that leaves out properties beyond the limit
+ * @param runningBytes the running sums over the rows of a statement that leaves out properties beyond the limit
  * @throws BatchTooLarge if properties were left out
  */
 export function checkLoadedSize(what: string, runningBytes: readonly number[]): void {
@@ -84,7 +85,7 @@ export function checkLoadedSize(what: string, runningBytes: readonly number[]): 
 }
 
 /**
- * Thrown if another batch changed data that this one had read before it held the locks, for example by creating the
+ * Thrown if another batch changed data that this batch had read before it held the locks, for example by creating the
  * same person or moving an ID. The transaction is rolled back, and the batch is decided again with the new data.
  */
 export class LedgerConflict extends Error {
@@ -107,8 +108,8 @@ export async function insertOrThrowConflict(what: string, insert: Promise<unknow
 }
 
 /**
- * Thrown if the partition of a month no longer exists although the cache contains it. The retry of the batch creates
- * the partition again.
+ * Thrown if a month's partition no longer exists although the cache contains it. The retry of the batch creates it
+ * again.
  */
 export class PartitionMissing extends Error {
   constructor(cause: unknown) {
@@ -118,8 +119,8 @@ export class PartitionMissing extends Error {
 }
 
 /**
- * Describes an error for the log, without its message. Messages of PostgreSQL and JSON.parse contain values, and
- * property values, keys and email addresses must never be logged.
+ * Describes an error for the application log, without its message. Messages from PostgreSQL and JSON.parse contain
+ * input data, but property values, keys and email addresses must never be logged.
  */
 export function describeFailure(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { errorName: typeof error };

@@ -1,4 +1,4 @@
-// Processes the remaining records of the event log that was configured before the current log.
+// Processes the remaining records of the event log that was configured before the current one.
 
 import type { SqlDatabase } from '@millrace/db/sql';
 import {
@@ -26,11 +26,11 @@ export interface FormerLogDrain extends Stoppable {
 
 const lookEveryMs = 5000;
 const busyLookEveryMs = 250;
-/** How many milliseconds to wait while a backlog does not shrink. */
+/** If the backlog has not shrunk for this many milliseconds, reading is considered stuck. */
 const patienceMs = 20_000;
 /**
- * The delay between checks. Gateways may still append to the former log for a while, because they are reconfigured
- * after the consumers.
+ * How many milliseconds the former log must remain empty. Gateways may still append to it for a while, because they are
+ * reconfigured after the consumers.
  */
 const restMs = 10_000;
 
@@ -106,7 +106,7 @@ export function drainFormerLog({
         await look();
       } catch (error) {
         logger.debug('could not read the event log in PostgreSQL', describeFailure(error));
-        // PostgreSQL is unavailable, so reading the other log waits for PostgreSQL anyway.
+        // PostgreSQL is unavailable, so the current log cannot be read either and does not have to wait.
         announceBegun();
       }
       await sleep(joined.size > 0 ? busyLookEveryMs : lookEveryMs, stopping.signal);
@@ -148,7 +148,7 @@ function createBacklogWatch() {
   };
 }
 
-/** The number of days since the last read within which a log is reported. */
+/** A former log is reported if it was last read within this number of days. */
 const days = 30;
 
 /**

@@ -20,12 +20,9 @@ import {
 
 const prefix = uniqueTopicPrefix();
 const topic = topicNames(prefix).live;
-/**
- * The promised maximum time between the freeze of a consumer and the moment when all events accepted before it are
- * visible.
- */
+/** After a consumer freezes, all previously accepted events must be visible within this promised time. */
 const promisedMs = 15_000;
-/** The limit here is longer, because the test machine may be slow. */
+/** The test allows more time than promised, because the test machine may be slow. */
 const allowedMs = 2 * promisedMs;
 
 let fixture: ConsumerFixture;
@@ -130,7 +127,7 @@ test('a consumer that freezes during a batch delays only its own partitions, by 
   const before = sent;
   const storedBefore = await stored();
   await sendRound();
-  // The partitions of the healthy consumer continue before the frozen one loses its batch after ten seconds.
+  // The healthy consumer's partitions continue before the frozen one loses its batch after ten seconds.
   await eventually(async () => (await stored()) > storedBefore + people / 6, { timeoutMs: 9000 });
   await untilStored(before, allowedMs - (Date.now() - frozenAt));
   await untilStored(sent);

@@ -7,8 +7,8 @@ import { describeFailure } from './failures.ts';
 const intervalMs = 1000;
 
 /**
- * Creates a function that ends transactions whose process has stopped or cannot be reached, for a batch that could not
- * get a lock. The function checks at most once a second, however often it is called. Never throws.
+ * Creates a function that ends transactions whose process has stopped or cannot be reached. A batch that could not get
+ * a lock calls it. The function checks at most once a second, however often it is called. Never throws.
  */
 export function createFrozenTransactionEnder({
   sql,
@@ -18,7 +18,7 @@ export function createFrozenTransactionEnder({
 }: {
   sql: Sql;
   logger: Logger;
-  /** How many milliseconds a process can send nothing within a transaction before its session is ended. */
+  /** A session is ended when its process has sent nothing within a transaction for this many milliseconds. */
   silentMs: number;
   now: () => number;
 }): () => Promise<void> {
@@ -46,8 +46,8 @@ export function createFrozenTransactionEnder({
 interface FrozenSessions {
   ended: number;
   /**
-   * The number of this service's database sessions that use another role. The consumer can neither inspect nor end
-   * these sessions.
+   * The number of this service's database sessions that use a different role. The consumer can neither inspect nor end
+   * them.
    */
   hidden: number;
 }

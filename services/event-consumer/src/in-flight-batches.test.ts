@@ -12,7 +12,7 @@ import {
 import { createHandlerFixture } from './testing/handler-fixture.ts';
 import { watchedDatabase } from './testing/watched-database.ts';
 
-/** Tests two batches of one process. The second batch is decided while the first batch is still being written. */
+/** Tests two batches of one process. The second batch is decided while the first one is still being written. */
 
 let fixture: ConsumerFixture;
 let project: TestProject;
@@ -43,7 +43,7 @@ function batchOf(partition: number, events: Sent[], from = 0) {
   return logBatch(topic, from, contents, partition);
 }
 
-/** Makes a batch wait at the first statement of this kind until it is released, or makes the statement fail. */
+/** Makes a batch wait at the first statement that matches until it is released, or makes the statement fail. */
 function stopAt(statement: RegExp) {
   const arrived = createDeferred<void>();
   const letOn = createDeferred<void>();
@@ -61,7 +61,10 @@ const storing = /^\s*COPY event \(/;
 const advancing = /UPDATE consumer_offset/;
 const writingPersons = /FOR NO KEY UPDATE OF p|INSERT INTO person /;
 
-/** Runs the second batch until it is about to write its persons, while the first batch is not committed. */
+/**
+ * Runs two batches. The second one gets to the point of writing its persons before the first one is committed or rolled
+ * back.
+ */
 async function overlapping(first: Sent[], second: Sent[], ends: 'are committed' | 'one is undone') {
   const stop = stopAt(advancing);
   const one = createHandlerFixture(fixture, { ...deps, database: stop.database });
@@ -105,7 +108,7 @@ async function people() {
   }));
 }
 
-/** Returns the result of the same events in batches that run one after the other. */
+/** Returns the persons that result from the same batches if they run one after the other. */
 async function oneByOne(batches: Sent[][]) {
   const other = await fixture.createProject();
   const own = project;

@@ -30,7 +30,7 @@ async function newProject(settings = 'cookieless_server_hash_mode = 1'): Promise
 
 const address = '203.0.113.77';
 const browser = 'Mozilla/5.0 (made up)';
-/** Yesterday at noon. In every time zone, this is today or a recent day. */
+/** Yesterday at noon UTC. In every time zone, this is today or a recent day. */
 const noon = `${new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)}T12:00:00.000Z`;
 
 function visit(
@@ -59,7 +59,6 @@ async function store(...events: CapturedEvent[]) {
   return report;
 }
 
-/** Returns the distinct IDs of the stored events, in their order. */
 async function idsOf(...events: CapturedEvent[]): Promise<unknown[]> {
   expect(await store(...events)).toMatchObject({ stored: events.length, dropped: [] });
   const rows = await sql('SELECT uuid, distinct_id FROM event WHERE uuid = ANY ($1::uuid[])', [

@@ -1,4 +1,4 @@
-// Assigns distinct IDs that cannot be traced back to the visitor to events of cookieless visitors.
+// Gives the events of cookieless visitors distinct IDs that cannot be traced back to the visitor.
 
 import { createHmac } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -16,10 +16,10 @@ import { type CookielessSalts, isCurrentDay, type LocalDay, toLocalDay } from '.
 /**
  * Replaces the IDs of cookieless visitors with a hash of data in every request: environment, IP address, site and
  * browser. The hash includes a salt that changes daily and is deleted soon afterwards (mode "stateless",
- * docs/settings.md#cookieless-visitors, case ingest-143). Does not store the hashed data. Events that cannot have such
- * an ID are marked as refused, each with a warning, and the rules then drop them.
- * @param events events of a batch. Cookieless ones are modified.
- * @throws errors of PostgreSQL if a salt cannot be read
+ * docs/settings.md#cookieless-visitors, case ingest-143). Does not store the hashed data. An event that cannot have
+ * such an ID is marked as refused with a warning, and the rules then drop it.
+ * @param events the events of a batch. Cookieless ones are modified.
+ * @throws errors from PostgreSQL if a salt cannot be read
  */
 export async function replaceCookielessIds(
   events: AdmittedEvent[],
@@ -47,7 +47,7 @@ interface Traits {
   extra: string;
 }
 
-/** Returns a visitor's traits. Missing traits are empty strings. */
+/** Returns a visitor's traits. If a trait is missing, it is an empty string. */
 function traitsOf({ ip, properties }: CapturedEvent): Traits {
   const { $raw_user_agent, $ip, $host, $cookieless_extra } = properties;
   return {
@@ -108,11 +108,11 @@ interface VisitorTraits {
   ip: string;
   rootDomain: string;
   userAgent: string;
-  /** A value that the project can set to distinguish visitors with otherwise equal traits. */
+  /** A string that the project can set to distinguish visitors whose other traits are equal. */
   extra: string;
 }
 
-/** IDs that all events of a visitor on one day share. */
+/** The IDs that all events of one visitor on one day share. */
 interface VisitorIds {
   distinctId: string;
   deviceId: string;
@@ -124,13 +124,13 @@ const hashBytes = 16;
 const maxExtra = 100;
 
 /**
- * Returns the distinct ID and session ID of a visitor on one day.
- * @param dayStartMs start of the visitor's day, in milliseconds since the epoch
+ * Returns the IDs of a visitor for one day.
+ * @param dayStartMs the start of the visitor's day, in milliseconds since the epoch
  */
 function visitorIds(salt: Buffer, traits: VisitorTraits, dayStartMs: number): VisitorIds {
   const { projectId, ip, rootDomain, userAgent, extra } = traits;
   const hash = createHmac('sha256', salt)
-    // JSON encodes the list unambiguously.
+    // JSON makes the boundaries between the list items unambiguous.
     .update(JSON.stringify([projectId, ip, rootDomain, userAgent, extra.slice(0, maxExtra)]))
     .digest();
   const id = hash.toString('base64url', 0, hashBytes);
@@ -157,8 +157,8 @@ async function rootDomain(host: string): Promise<string> {
 }
 
 /**
- * The properties from which the ID is computed. If they were stored together with the ID, they would identify the
- * visitor.
+ * The properties from which cookieless IDs are computed. If they were stored together with the ID, they would identify
+ * the visitor.
  */
 const traces = new Set(['$ip', '$raw_user_agent', '$cookieless_extra']);
 /** The names under which browsers store these properties on the person. */

@@ -1,4 +1,4 @@
-// Daily salts from which the IDs of cookieless visitors are derived.
+// Stores the daily salts from which the IDs of cookieless visitors are derived.
 
 import { randomBytes } from 'node:crypto';
 import { deleteExpiredSalts, findOrInsertSalt, type Sql } from '@millrace/db/sql';
@@ -18,13 +18,13 @@ export interface CookielessSalts {
 const saltBytes = 32;
 /** The number of cached salts, which exceeds the number of days that can be current at the same time. */
 const maxRemembered = 16;
-/** The maximum time for which a process caches a salt after its row was deleted. */
+/** A salt whose row was deleted can remain in a process's cache for this many milliseconds. */
 const rememberForMs = 3_600_000;
 const attempts = 3;
 
 /**
- * Creates the store of salts. The first consumer that needs a salt creates it. Salts are stored in PostgreSQL, and
- * deleted when their day has expired.
+ * Creates the salts in PostgreSQL. The first consumer that needs a day's salt creates it. A salt is deleted when its
+ * day has expired.
  */
 export function createCookielessSalts(sql: Sql): CookielessSalts {
   const memory = new LRUCache<string, Promise<Buffer>>({ max: maxRemembered, ttl: rememberForMs, ttlAutopurge: true });
@@ -56,7 +56,7 @@ export function createCookielessSalts(sql: Sql): CookielessSalts {
 }
 
 export interface LocalDay {
-  /** `YYYY-MM-DD`. */
+  /** The date as `YYYY-MM-DD`. */
   name: string;
   /**
    * The start of the day in milliseconds since the epoch. `wallStartMs` treats the local time as if it were in UTC, and
@@ -68,13 +68,13 @@ export interface LocalDay {
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** The largest UTC offsets of time zones, in both directions. */
+/** The largest UTC offsets of time zones, ahead of and behind UTC. */
 const furthestAheadMs = 14 * hourMs;
 const furthestBehindMs = 12 * hourMs;
-/** How long a salt is kept after the end of its day, because events may be sent late and consumers may be behind. */
+/** How long a salt is kept after the end of its day, because events may be sent late and consumers may lag behind. */
 const graceMs = 72 * hourMs;
 const longestName = 64;
-/** Cached because creating a formatter takes about 50 µs, and clients choose the time zone names. */
+/** Time zones are cached, because creating a formatter takes about 50 µs and clients choose the names. */
 const zones = new LRUCache<string, TimeZone>({ max: 500 });
 
 /**
@@ -88,7 +88,7 @@ export function toLocalDay(timestampMs: number, names: readonly unknown[]): Loca
   return { name: new Date(wallStartMs).toISOString().slice(0, 10), wallStartMs, startMs: zone.toInstant(wallStartMs) };
 }
 
-/** Returns true if the day is current in some time zone, or ended so recently that its events are still accepted. */
+/** Returns whether the day is current in some time zone, or ended so recently that its events are still accepted. */
 export function isCurrentDay(day: LocalDay, nowMs: number): boolean {
   return day.wallStartMs - furthestAheadMs <= nowMs && nowMs < expiryOf(day);
 }

@@ -112,7 +112,7 @@ test('writes a name once an hour, and its last-seen time never decreases', async
   await definitions.flush();
   expect(await lastSeen()).toEqual(['2026-11-21T11:00:00.000Z']);
 
-  // Another process, whose clock is behind, sees the event.
+  // A second process, whose clock is behind, processes the event.
   at('2026-11-21T10:59:00.000Z');
   await definitions.stop();
   definitions = createDefinitionRecorder({

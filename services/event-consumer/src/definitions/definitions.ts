@@ -19,20 +19,20 @@ import {
 } from './store.ts';
 
 export interface DefinitionRecorder extends Stoppable {
-  /** Samples the rows of a committed batch, with its ledger. Takes little time, and writes nothing immediately. */
+  /** Samples the rows of a committed batch, with its ledger. Takes little time, and does not write immediately. */
   note(rows: readonly EventRow[], ledger: Ledger): void;
-  /** Clears the cache, when stored definitions may have been lost, so that the next events write them again. */
+  /** Clears the cache. Called when stored definitions may have been lost, so that the next events write them again. */
   forgetAll(): void;
   flush(): Promise<void>;
 }
 
-/** The maximum number of names to be written. Only a client that uses data as names would exceed it. */
+/** The maximum number of names that wait to be written. Only a client that uses data as names would exceed it. */
 const maxPending = 20_000;
 /**
- * Maintains the event names and properties that each project sends (docs/ingestion-rules.md#definitions). Samples the
- * first event of every name in some batches of each minute, and some other events. Writes each name at most once an
- * hour, outside of the batches' transactions. A crash can lose the names of the last few seconds, which later events
- * add again.
+ * Maintains the event names and properties that each project sends (docs/ingestion-rules.md#definitions). In some
+ * batches of each minute, samples the first event of every name and a few more events. Writes each name at most once an
+ * hour, outside of the batches' transactions. A crash can lose the names of the last few seconds, which the next events
+ * with these names add again.
  */
 export function createDefinitionRecorder({
   database,
@@ -164,7 +164,7 @@ const notDescribed = new Set([
 
 /**
  * Returns the properties in a stored event: its own, and those of its person (`$set`, `$set_once`). For a group
- * identify, returns only those of its group (docs/ingestion-rules.md#definitions).
+ * identify, returns only the group's properties (docs/ingestion-rules.md#definitions).
  * @param groupTypeIndexOf returns null for an unknown group type
  */
 function findDefinitions(
@@ -197,7 +197,7 @@ function findDefinitions(
   return found.length > maxProperties ? [] : found;
 }
 
-/** Returns true if an event or property with this name can have a definition. */
+/** Returns whether an event or property with this name can have a definition. */
 function isDescribable(name: string): boolean {
   return name !== '' && Buffer.byteLength(name) <= maxDefinedNameBytes;
 }
@@ -209,17 +209,14 @@ const maxRemembered = 100_000;
 /** Caches which names were recorded in the current clock hour, and whether their type was known at that time. */
 interface NotedNames {
   has(key: string, mark: number): boolean;
-  /** Returns true for the first call in an hour, and once more when the type has become known. */
+  /** Returns true for a name's first call in an hour, and once more when its type has become known. */
   add(key: string, mark: number): boolean;
   forget(key: string): void;
   forgetAll(): void;
 }
 
 function createNotedNames(): NotedNames {
-  /**
-   * Maps the hash of a name's key to a number that combines the hour in which the name was recorded with whether its
-   * type was known.
-   */
+  /** Maps the hash of a name's key to the number that `markOf` returned when the name was recorded. */
   const marks = new LRUCache<number, number>({ max: maxRemembered });
   const has = (key: string, mark: number) => (marks.get(textHash53(key)) ?? 0) >= mark;
   return {
@@ -255,7 +252,7 @@ const samplesPerMinute = 2;
 const minuteMs = 60_000;
 
 interface SampleLimit {
-  /** Counts a sample. Returns false if the limit is reached. */
+  /** Counts a sample. Returns false if the limit has already been reached. */
   take(key: string, nowMs: number): boolean;
 }
 

@@ -1,4 +1,4 @@
-// Records when each feature flag was last evaluated.
+// Records when each feature flag was last called.
 
 import { eventNames } from '@millrace/contracts';
 import type { SqlDatabase } from '@millrace/db/sql';
@@ -13,24 +13,23 @@ import { type FlagCall, recordFlagCalls } from './store.ts';
 type CallingRow = Pick<EventRow, 'projectId' | 'event' | 'timestampMs' | 'properties'>;
 
 export interface FlagCallRecorder extends Stoppable {
-  /** Records the flags that were called, according to a committed batch's rows. Does not write immediately. */
+  /** Records the flags that were called according to the rows of a committed batch. Does not write immediately. */
   note(rows: readonly CallingRow[]): void;
-  /** Clears the cache, when stored times may have been lost, so that the next calls write them again. */
+  /** Clears the cache. Called when stored times may have been lost, so that the next calls write them again. */
   forgetAll(): void;
   flush(): Promise<void>;
 }
 
 const hourMs = 3_600_000;
 const maxRemembered = 100_000;
-/** The maximum number of flags to be written. Only a client that makes up keys would exceed it. */
+/** The maximum number of flags that wait to be written. Only a client that makes up keys would exceed it. */
 const maxPending = 20_000;
-/** The maximum length of a flag key. */
 const maxKeyLength = 400;
 
 /**
  * Maintains when each flag was last called, based on `$feature_flag_called` events. Writes each flag at most once an
- * hour, outside of the batches' transactions. A crash can lose the calls of the last few seconds. The next call of a
- * flag records its time again.
+ * hour, outside of the batches' transactions. A crash can lose the calls of the last few seconds, but a flag's next
+ * call records its time again.
  */
 export function createFlagCallRecorder({
   database,
@@ -56,7 +55,7 @@ export function createFlagCallRecorder({
       if (row.event !== eventNames.featureFlagCalled) continue;
       const flagKey = readProperty(row.properties, '$feature_flag');
       if (typeof flagKey !== 'string' || flagKey === '' || flagKey.length > maxKeyLength) continue;
-      // Limit the time to now. Otherwise, a client whose clock is ahead would hide all later calls.
+      // Limit the time to the current time. Otherwise, a client whose clock is ahead would hide all subsequent calls.
       const calledAtMs = Math.min(row.timestampMs, nowMs);
       const call = { projectId: row.projectId, flagKey, calledAtMs };
       const key = keyOf(call);

@@ -8,13 +8,13 @@ const timeWords = /time|date|_at|-at|createdat|updatedat/;
 const rfc3339 = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?\s?(Z|[+-]\d\d:?\d\d)?$/i;
 const rfc2822 = /^(\w{3}, )?\d{1,2} \w{3} \d{4} \d\d:\d\d(:\d\d)? ([+-]\d{4}|[A-Z]{1,4})$/;
 const yearFirst = /^\d{4}([-/])(0\d|1[0-2])\1[0-3]\d$/;
-/** An ambiguous format in which either the day or the month may come first. */
+/** Matches an ambiguous date format in which either the day or the month may come first. */
 const yearLast = /^[0-2]\d([-/])[0-3]\d\1\d{4}( \d\d:\d\d(:\d\d)?)?$/;
 
 /**
  * Returns the type that a property value suggests, or null if it is unknown. The order of the checks is part of the
- * rule (docs/ingestion-rules.md#definitions). A name can determine the type, whatever the value.
- * @param nowMs current time. Integers from the last half year on can be times in seconds.
+ * rule (docs/ingestion-rules.md#definitions). Some names determine the type, whatever the value is.
+ * @param nowMs the current time. Integers from half a year ago or later can be times in seconds.
  */
 export function guessPropertyType(name: string, value: unknown, nowMs: number): PropertyType | null {
   if (isAlwaysText(name)) return 'String';
@@ -31,7 +31,7 @@ export function guessPropertyType(name: string, value: unknown, nowMs: number): 
   }
 }
 
-/** Returns true if the property is always a string. Campaign names and survey responses may look like other types. */
+/** Returns whether a property is always a string. Campaign names and survey responses may look like other types. */
 function isAlwaysText(name: string): boolean {
   return (
     name.startsWith('utm_') ||
@@ -53,7 +53,7 @@ function textType(text: string): PropertyType {
 }
 
 function isDateText(text: string): boolean {
-  // The longest format has 31 characters, so this check quickly rejects most strings.
+  // The longest time format has 31 characters, so this check quickly rejects most strings.
   if (text.length < 10 || text.length > 40) return false;
   return rfc3339.test(text) || yearFirst.test(text) || yearLast.test(text) || rfc2822.test(text);
 }

@@ -22,8 +22,8 @@ export interface PropertyDefinition {
 }
 
 /**
- * Inserts new names and advances `last_seen_at`. Sets the times of a definition that a user created before the first
- * event. Does not change fields that users edit. Locks rows in the order of their keys.
+ * Inserts new names and advances `last_seen_at`. If a user created a definition before the first event, sets its times.
+ * Does not change fields that users edit. Locks rows in the order of their keys.
  */
 export async function upsertEventDefinitions(tx: Transaction, definitions: EventDefinition[]): Promise<void> {
   if (definitions.length === 0) return;
@@ -43,7 +43,9 @@ export async function upsertEventDefinitions(tx: Transaction, definitions: Event
   );
 }
 
-/** Like `upsertEventDefinitions`, for properties. Keeps a type that was found or set by a user. */
+/**
+ * Like `upsertEventDefinitions`, but for properties. Does not change a type that was detected before or set by a user.
+ */
 export async function upsertPropertyDefinitions(tx: Transaction, definitions: PropertyDefinition[]): Promise<void> {
   if (definitions.length === 0) return;
   await tx.query(

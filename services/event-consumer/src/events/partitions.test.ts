@@ -109,7 +109,8 @@ describe('a session that reads the list of partitions while a month is attached'
     );
 
   /**
-   * Makes the session wait between reading its list of partitions and their definitions, until the transaction ends.
+   * Makes the session wait after it has read its list of partitions and before it reads their definitions, until the
+   * transaction ends.
    */
   async function holdUpSession(tx: Transaction): Promise<void> {
     await tx.query('LOCK TABLE pg_class IN ACCESS EXCLUSIVE MODE');

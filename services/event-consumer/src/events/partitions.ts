@@ -4,26 +4,26 @@ import type { SqlDatabase } from '@millrace/db/sql';
 import { announcePartitions, createMonthPartition, findMonth, type Month } from './store.ts';
 
 export interface EventPartitions {
-  /** Ensures that a partition exists for each time. Does not run a statement for known months. */
+  /** Ensures that the month of each time has a partition. Does not run a statement for known months. */
   ensure(timestampsMs: Iterable<number>): Promise<void>;
-  /** Clears the cache, after retention has dropped a partition. */
+  /** Clears the cache. Called after retention has dropped a partition. */
   forget(): void;
 }
 
 /**
- * The delay before the second announcement. By then, sessions that were reading the list of partitions at the first
- * announcement have finished.
+ * The delay before the second announcement, in milliseconds. By then, sessions that were reading the list of partitions
+ * at the first announcement have finished.
  */
 const againMs = 1000;
 
 /**
  * Creates monthly partitions of the `event` table when they are needed, and caches which partitions exist. A partition
  * is created outside of the batch's transaction. Otherwise, all other batches that need the partition would wait until
- * this batch ends.
+ * the transaction ends.
  */
 export function createEventPartitions(database: Pick<SqlDatabase, 'transaction'>): EventPartitions {
   const known = new Set<string>();
-  /** Whether there may be partitions that were not announced. The next batch then announces them. */
+  /** Whether some partitions may not have been announced. The next batch then announces them. */
   let isInDoubt = false;
 
   async function create(months: Iterable<Month>): Promise<void> {

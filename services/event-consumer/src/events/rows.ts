@@ -27,12 +27,15 @@ export function toEventRow(event: IncomingEvent, properties: Overlay, person: Ev
   return row;
 }
 
-/** Events whose properties do not describe the person, or that are too frequent to update the person each time. */
+/**
+ * Events whose properties are never copied to the person: those that do not describe the person, or that are too
+ * frequent.
+ */
 const neverLifted = new Set<string>(['$snapshot', eventNames.performance]);
 
 /**
- * Returns the properties to store, without the group keys (docs/ingestion-rules.md#the-event-row). Does not modify the
- * incoming event, because it may be processed again after a failure. Changes are made in the overlay.
+ * Returns the properties to store, without the group keys (docs/ingestion-rules.md#the-event-row). Makes changes in the
+ * overlay and does not modify the incoming event, because it may be processed again after a failure.
  */
 export function normalizeProperties(event: IncomingEvent, processing: PersonProcessing): Overlay {
   const properties: Overlay = { under: stripProperties(event, processing), over: {} };
@@ -45,7 +48,7 @@ export function normalizeProperties(event: IncomingEvent, processing: PersonProc
   return properties;
 }
 
-/** Marks an event as anonymous if its project has disabled person processing, as if the event had requested this. */
+/** Marks an event as anonymous if its project has disabled person processing, as if the client had requested this. */
 function switchOff({ under, over }: Overlay): void {
   if (under.$process_person_profile !== false) over.$process_person_profile = false;
 }
@@ -82,7 +85,7 @@ const withPerson = new Set([...always, '$process_person_profile']);
 const withGroup = new Set([...withPerson, ...personUpdates]);
 const withoutPerson = new Set([...always, ...personUpdates, ...groupKeys]);
 
-/** Removes properties that are not stored. Returns the same object if all properties are stored. */
+/** Removes properties that are not stored. Returns the original object if all properties are stored. */
 function stripProperties(event: IncomingEvent, processing: PersonProcessing): JsonObject {
   if (processing === 'personless') return omitKeys(event.properties, withoutPerson);
   return omitKeys(event.properties, event.event === eventNames.groupIdentify ? withGroup : withPerson);
@@ -91,8 +94,8 @@ function stripProperties(event: IncomingEvent, processing: PersonProcessing): Js
 const key = '$survey_last_seen_date';
 
 /**
- * Sets the date at which a survey was shown on the person, unless the client has set it
- * (docs/ingestion-rules.md#the-event-row). The date delays the next survey.
+ * Sets the time at which a survey was shown on the person, unless the client has set it
+ * (docs/ingestion-rules.md#the-event-row). The time delays the person's next survey.
  */
 function addSurveyShownDate(event: IncomingEvent, properties: Overlay): void {
   if (event.event !== eventNames.surveyShown) return;
@@ -151,7 +154,7 @@ const campaignKeys = [
   'sccid',
 ];
 
-/** A server's operating system does not describe the person about whom the server sends events. */
+/** The operating system of a server does not describe the person about whom the server sends events. */
 const serverKeys = new Set(['$os', '$os_version']);
 
 const initialNames = new Map(
@@ -159,8 +162,8 @@ const initialNames = new Map(
 );
 
 /**
- * Merges `$os_name`, under which mobile SDKs send `$os`. Its value replaces a missing `$os`, and `$os_name` is removed
- * from the person updates. Does not apply to servers.
+ * Merges `$os_name`, under which mobile SDKs send `$os`. If `$os` is missing, it gets the value of `$os_name`, which is
+ * removed from the person updates. Does not apply to servers.
  */
 export function mergeOperatingSystemNames(properties: Overlay): void {
   const { under, over } = properties;
@@ -173,8 +176,8 @@ export function mergeOperatingSystemNames(properties: Overlay): void {
 }
 
 /**
- * Copies event properties to `$set` and `$set_once`, which are stored with the event. Values that the client has set
- * take precedence.
+ * Copies event properties to `$set` and `$set_once`, which are stored with the event. Properties that the client has
+ * set take precedence.
  */
 export function copyToPersonProperties(properties: Overlay): void {
   const { under, over } = properties;
@@ -190,7 +193,7 @@ export function copyToPersonProperties(properties: Overlay): void {
     if (!Object.hasOwn(setOnce, initialName)) setOnce[initialName] = value;
   };
   for (const key of Object.keys(under)) lift(key, under[key]);
-  // Among these properties, only `$os` can be in the overlay.
+  // Of the copied properties, only `$os` can be in the overlay.
   if (Object.hasOwn(over, '$os')) lift('$os', over.$os);
   if (set !== null) Object.assign(over, { $set: set, $set_once: setOnce });
 }
@@ -210,10 +213,9 @@ const maxTextLength = 400;
 const maxHrefLength = 2048;
 
 /**
- * Returns the clicked element and its parents as text, for searching: `$elements_chain` as it was sent, or otherwise
- * built from `$elements`. The result is empty if the event has neither (docs/ingestion-rules.md#the-event-row).
- * Elements are separated by `;` and have the form `tag.class.class:name="value"name="value"`, with sorted classes and
- * names.
+ * Returns the clicked element and its parents as searchable text: `$elements_chain` as it was sent, or otherwise built
+ * from `$elements`. Returns an empty string if the event has neither (docs/ingestion-rules.md#the-event-row). Elements
+ * are separated by `;` and have the form `tag.class.class:name="value"name="value"`, with sorted classes and names.
  */
 export function buildElementsChain(properties: JsonObject): string {
   const chain = properties.$elements_chain;
@@ -229,8 +231,8 @@ function elementText(element: JsonObject): string {
 }
 
 /**
- * Returns the attributes of an element. The result is a map, because an attribute sent by a client may have the name of
- * an inherited object property.
+ * Returns the attributes of an element. The result is a map, because a client may send an attribute with the name of an
+ * inherited object property.
  */
 function elementAttributes(element: JsonObject): Map<string, string> {
   const attributes = new Map([
@@ -259,7 +261,7 @@ function classNames(value: unknown): string[] {
     .sort();
 }
 
-/** Converts numbers and booleans to strings. Converts objects, which are not valid attributes, to JSON. */
+/** Converts numbers and booleans to strings, and objects, which are not valid attributes, to JSON. */
 function asText(value: unknown): string {
   if (typeof value === 'string') return value;
   return value === undefined || value === null ? '' : JSON.stringify(value);

@@ -6,13 +6,13 @@ import { insertOrThrowConflict, PartitionMissing } from '../failures.ts';
 import type { EventRow, IncomingEvent, ReusedUuid, UuidOwner } from '../model/event.ts';
 import { writeProperties } from '../values/properties.ts';
 
-/** The approximate maximum size of a batch in bytes: its records, and the person properties in its rows (decide.ts). */
+/** The approximate maximum size in bytes of a batch's records and the person properties in its rows (decide.ts). */
 const maxWrittenBytes = 16 * 1024 * 1024;
 
 /**
  * Stores event rows, whose identities the same transaction inserts.
- * @throws PartitionMissing if the partition of a month no longer exists. `partitions` then removes the month from its
- * cache, and creates the partition when the batch is retried.
+ * @throws PartitionMissing if a month's partition no longer exists. `partitions` then removes the month from its cache,
+ * and creates the partition when the batch is retried.
  */
 export async function insertEvents(
   tx: Transaction,
@@ -22,7 +22,8 @@ export async function insertEvents(
   if (rows.length === 0) return;
   const personTexts = new Map<JsonObject, string>();
   const written = copyRows(columns.length, rows, (fields, row) => writeEvent(fields, row, personTexts));
-  // If the rows are larger than this, PostgreSQL receives the first rows while later rows are still being encoded.
+  // If the rows are larger than this, PostgreSQL receives the first rows while the remaining rows are still being
+  // encoded.
   const { taken, isAll } = takeChunks(written, maxWrittenBytes);
   try {
     await tx.copy(copyStatement, isAll ? taken : oneAfterTheOther(taken, written));
@@ -56,10 +57,7 @@ const columns = [
 ];
 const copyStatement = `COPY event (${columns.join(', ')}) FROM STDIN (FORMAT binary)`;
 
-/**
- * Recognizes the error for a row without a partition, which PostgreSQL reports as a check violation without a
- * constraint name.
- */
+/** Returns whether a row had no partition. PostgreSQL reports this as a check violation without a constraint name. */
 function isPartitionMissing(error: unknown): boolean {
   const { code, constraint } = error as { code?: unknown; constraint?: unknown };
   return code === '23514' && constraint === undefined;
@@ -67,7 +65,7 @@ function isPartitionMissing(error: unknown): boolean {
 
 /**
  * Writes the columns of one event.
- * @param personTexts cache of encoded person properties, because many events of a batch have the same person
+ * @param personTexts a cache of encoded person properties, because many events of a batch have the same person
  */
 function writeEvent(fields: CopyRow, row: EventRow, personTexts: Map<JsonObject, string>): void {
   let personText = personTexts.get(row.personProperties);
@@ -92,10 +90,9 @@ function writeEvent(fields: CopyRow, row: EventRow, personTexts: Map<JsonObject,
 }
 
 /**
- * Returns the events that must be decided now, in order. The other events have no effect: they were decided before,
- * under any timestamp, or repeat an earlier event of the batch. An event that the rules drop counts as decided, and its
- * identity is stored. A dead letter has no identity, because its transaction is rolled back, and can therefore be
- * replayed.
+ * Returns the events that must be decided, in order. All others have no effect: they were decided before, under any
+ * timestamp, or repeat a preceding event of the batch. An event that the rules drop counts as decided, and its identity
+ * is stored. A dead letter has no identity, because its transaction is rolled back, and can therefore be replayed.
  */
 export async function findFreshEvents(tx: Sql, received: IncomingEvent[]): Promise<FreshEvents> {
   const firsts = new Map<string, IncomingEvent>();
@@ -123,12 +120,12 @@ interface FreshEvents {
 }
 
 /**
- * Returns whether this is a different event with the same uuid. An event that is sent again has the same name and
- * distinct ID, whatever else has changed.
+ * Returns whether an event is different from the stored event with the same UUID. An event that is sent again has the
+ * same name and distinct ID, whatever else has changed.
  */
 function isOtherEvent(event: IncomingEvent, owner: UuidOwner): boolean {
   if (event.event !== owner.event) return true;
-  // A cookieless visitor's distinct ID can change, because it depends on the request's IP address.
+  // The distinct ID of a cookieless visitor can change, because it depends on the request's IP address.
   return event.distinctId !== owner.distinctId && event.properties.$cookieless_mode !== true;
 }
 
@@ -181,8 +178,8 @@ export async function readIdentities(tx: Sql, identities: EventIdentity[]): Prom
 }
 
 /**
- * Inserts identities in the order of (project, uuid), which is part of the lock order in ledger/store.ts. Waits for a
- * batch that is storing one of them.
+ * Inserts identities in the order of (project, uuid), which is part of the lock order in ledger/store.ts. Waits for any
+ * concurrent batch that is storing one of them.
  * @throws LedgerConflict if one of them is already stored
  */
 export async function insertIdentities(tx: Transaction, identities: EventIdentity[]): Promise<void> {
@@ -204,7 +201,7 @@ function eventIdentityKey(projectId: number, uuid: string): string {
 }
 
 export interface Month {
-  /** The name of its partition, for example `event_2026_11`. */
+  /** The name of the month's partition, for example `event_2026_11`. */
   table: string;
   fromMs: number;
   /** The end of the month, exclusive. */
@@ -232,9 +229,9 @@ export function findMonth(timestampMs: number): Month | null {
 
 /**
  * Creates the month's partition if it is missing. First creates a separate table and then attaches it. Unlike `CREATE
- * TABLE ... PARTITION OF`, this never blocks readers and writers of the parent table. Because of the advisory lock,
- * processes that need the same month do this one after the other.
- * @returns true if the partition was missing. In this case, call `announcePartitions` in a separate transaction.
+ * TABLE ... PARTITION OF`, this never blocks readers and writers of the parent table. An advisory lock makes processes
+ * that need the same month wait for each other.
+ * @returns whether the partition was missing. If so, call `announcePartitions` in a separate transaction.
  */
 export async function createMonthPartition(tx: Transaction, month: Month): Promise<boolean> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [partitionLock]);
@@ -243,8 +240,8 @@ export async function createMonthPartition(tx: Transaction, month: Month): Promi
     [month.table],
   );
   if (attached !== undefined) return false;
-  // Names and limits come only from `findMonth`, so they contain only digits, dashes and a fixed prefix. Tables that only
-  // grow are vacuumed early, so that queries can use index-only scans.
+  // Names and limits come only from `findMonth`, so they contain only digits, dashes and a fixed prefix. Tables that
+  // only grow are vacuumed early, so that queries can use index-only scans.
   await tx.query(
     `CREATE TABLE IF NOT EXISTS "${month.table}" (LIKE event INCLUDING ALL) WITH (autovacuum_vacuum_insert_scale_factor = 0.02)`,
   );
@@ -257,9 +254,9 @@ export async function createMonthPartition(tx: Transaction, month: Month): Promi
 
 /**
  * Makes every session reload the list of partitions. If a session loads the list while a partition is being attached,
- * it processes the notification too early and keeps the old list (PostgreSQL 18.4). Until the next change of the table,
- * the session would not see rows of the new month, and would reject new ones. This statement is such a change, and has
- * no other effect.
+ * it processes the notification too early and keeps the old list (PostgreSQL 18.4). Until the table changes again, the
+ * session would not see rows of the new month, and would reject new ones. This function's statement counts as such a
+ * change, and has no other effect.
  */
 export async function announcePartitions(tx: Transaction): Promise<void> {
   await tx.query('ALTER TABLE ONLY event ALTER COLUMN uuid SET STATISTICS -1');

@@ -21,7 +21,7 @@ import type { FindProject } from './projects.ts';
 
 export interface Intake {
   events: AdmittedEvent[];
-  /** Warnings that are stored even if no event is stored. */
+  /** These warnings are stored even if no event is stored. */
   warnings: StoredWarning[];
   deadLetters: DeadLetter[];
   dropped: (DropReason | OwnerlessReason)[];
@@ -31,12 +31,13 @@ export interface Intake {
 export type OwnerlessReason = 'invalid_token' | 'environment_deleted';
 
 /**
- * Events more than a month in the future are rejected, because each event could require a separate partition. The
- * gateway never writes such a record, because it replaces a time in the future with the time of receipt.
+ * The maximum time by which an event can be in the future, in milliseconds. Events further ahead are rejected, because
+ * each one could require a separate partition. The gateway never writes such a record, because it replaces a time in
+ * the future with the time of receipt.
  */
 const maxAheadMs = 31 * 24 * 3_600_000;
 
-/** Determines each parsed record's project. Removes unprocessable records, each with a reason. */
+/** Determines each parsed record's project. Removes records that cannot be processed, each with a reason. */
 export function admitRecords(parsed: ParsedRecords, projectOf: FindProject, nowMs: number): Intake {
   const intake: Intake = { events: [], warnings: [], deadLetters: [], dropped: [] };
   const unplanned = new Map<number, CountedFinding>();
@@ -102,9 +103,9 @@ export interface AdmittedEvent {
   timestampMs: number;
   capturedAtMs: number;
   hasUnreadableTimestamp: boolean;
-  /** Warnings that are stored only if the event is not a duplicate. */
+  /** These warnings are stored only if the event is not a duplicate. */
   warnings: RuleWarning[];
-  /** The reason why the event is dropped before the rules are applied. Not set for duplicates. */
+  /** Why the event is dropped before the rules are applied. Ignored if the event is a duplicate. */
   refusal?: Refusal;
 }
 

@@ -1,4 +1,5 @@
-// Prepares an event for the rules: normalizes its name, and combines its properties with updates sent separately.
+// Prepares an event for the rules: normalizes its name, and combines its properties with person updates outside of the
+// properties.
 
 import { type CapturedEvent, cutToCodePoints, eventNames, type JsonObject } from '@millrace/contracts';
 import type { IncomingEvent, IngestProject } from '../model/event.ts';
@@ -49,7 +50,7 @@ export function toIncomingEvent({
 }
 
 /**
- * Converts an event name. `$group_identify`, which the migration guide uses, is processed and stored as
+ * Normalizes an event name. `$group_identify`, which the migration guide uses, is processed and stored as
  * `$groupidentify` (docs/ingestion-rules.md#effects-of-event-names).
  */
 export function normalizeEventName(name: string): string {
@@ -58,7 +59,7 @@ export function normalizeEventName(name: string): string {
     : cutToCodePoints(name, maxEventNameCharacters);
 }
 
-/** Returns the changes to the properties that the client sent. */
+/** Returns the changes that processing makes to the client's properties. */
 function overlayOf(
   received: Omit<CapturedEvent, 'properties'>,
   sent: JsonObject,
@@ -73,8 +74,8 @@ function overlayOf(
 const addresses = new Set(['$ip']);
 
 /**
- * Returns the updates outside of the properties as an overlay. `$set` and `$set_once` are merged key by key, where
- * these updates take precedence, and the lists in `$unset` are combined (docs/ingestion-rules.md#before-the-rules).
+ * Returns the updates outside of the properties as an overlay. `$set` and `$set_once` are merged key by key, and the
+ * outer values take precedence. The lists in `$unset` are combined (docs/ingestion-rules.md#before-the-rules).
  */
 function eventLevelUpdates(
   { $set, $set_once, $unset }: Pick<CapturedEvent, '$set' | '$set_once' | '$unset'>,
@@ -93,7 +94,7 @@ function eventLevelUpdates(
 const minHistoricalAgeMs = 48 * 3_600_000;
 
 /**
- * Returns whether the stored event is marked as migrated. Clients can mark any event as historical, but the mark is
+ * Returns whether the stored event is marked as migrated. Clients can mark any event as historical, but the flag is
  * kept only if the event is at least 48 hours old or its time is unknown (null). The event is processed in the same way
  * in both cases (docs/ingestion-rules.md#historical-migrations).
  */

@@ -27,7 +27,7 @@ function asWritten(record: Buffer): { event: CapturedEvent; text: string | null 
   };
 }
 
-/** Returns the record with its properties replaced by other bytes. */
+/** Replaces the bytes of a record's properties. */
 function withProperties(text: string | Buffer): Buffer {
   const { properties: _, ...head } = event;
   return Buffer.concat([

@@ -69,8 +69,8 @@ export function listOwners({ events, warnings, unprocessable }: ParsedRecords): 
 }
 
 /**
- * Returns the owner in the key of a record: `token` or `token:distinct_id` (packages/contracts, recordKey). A token
- * contains no colon.
+ * Returns the owner that a record's key contains: `token` or `token:distinct_id` (packages/contracts, recordKey). A
+ * token contains no colon.
  */
 function ownerOfKey({ key, appendedAtMs }: LogRecord): RecordOwner | null {
   const token = key?.split(':', 1)[0];
@@ -81,7 +81,7 @@ interface InvalidRecord {
   kind: 'invalid';
   reason: InvalidRecordReason;
   /**
-   * A message for the operator who inspects the dead letter. The message names the field, but never contains the
+   * Describes the problem for the operator who inspects the dead letter. It names the field, but never contains the
    * field's value.
    */
   message: string;
@@ -90,15 +90,15 @@ interface InvalidRecord {
 type ParsedRecord = ReceivedEvent | CapturedWarning | InvalidRecord;
 
 /**
- * The text before the properties of an event. In a valid record, it cannot occur within a string, because quotes within
- * a string are escaped.
+ * The JSON text before the properties of an event. In a valid record, it cannot occur within a string, because quotes
+ * within a string are escaped.
  */
 const beforeProperties = Buffer.from(',"properties":');
 
 /**
- * Parses an event in the format that the gateway itself writes, with the properties at the end and nothing to clean.
- * The bytes of the properties can therefore be stored without changes, which preserves integers above 2^53. Returns
- * null for any other record, which `parseRecord` parses. Does not save measurable CPU time.
+ * Parses an event in the format that the gateway writes, with the properties at the end and nothing to clean. The bytes
+ * of the properties can therefore be stored without changes, which preserves integers above 2^53. Returns null for any
+ * other record, which `parseRecord` must parse. Does not save measurable CPU time.
  */
 export function parseAsWritten(value: Buffer): ReceivedEvent | null {
   const at = value.indexOf(beforeProperties);
@@ -125,10 +125,10 @@ function isTooDeep(value: JsonObject, text: string, limit: number): boolean {
 }
 
 /**
- * Parses the value of a log record. Never throws. The result contains no NUL and no lone surrogate in any text or key.
- * A required field (uuid, token, name, distinct ID, properties, receive time) must be valid. A malformed optional field
- * (`sent_at`, `ip`, `$set`, `$set_once`) is omitted, because the event is more important than the field. The next step
- * reports a malformed `timestamp`.
+ * Parses the value of a log record. Never throws. The result contains no NUL and no lone surrogate in any string or
+ * key. A required field (uuid, token, name, distinct ID, properties, receive time) must be valid. A malformed optional
+ * field (`sent_at`, `ip`, `$set`, `$set_once`) is omitted, because the event is more important than the field.
+ * `admitRecords` reports a malformed `timestamp`.
  */
 export function parseRecord(value: Buffer): ParsedRecord {
   // Decoding replaces invalid UTF-8 bytes with U+FFFD.
@@ -141,10 +141,7 @@ export function parseRecord(value: Buffer): ParsedRecord {
   return checkRecord(record);
 }
 
-/**
- * Checks the required fields of a record.
- * @param record cleaned and not nested too deeply
- */
+/** Checks the required fields of a record. @param record must be cleaned and not nested too deeply */
 function checkRecord(record: JsonObject): ParsedRecord {
   const { kind, uuid, token, now } = record;
   if (uuid === undefined || uuid === null || uuid === '') return invalid('empty_uuid', '`uuid` is missing.');
@@ -173,7 +170,7 @@ interface RecordHead {
   environment_id?: number;
 }
 
-/** Returns true if the value is a valid environment ID. Otherwise, the key determines the owner. */
+/** Returns whether the value is a valid environment ID. If not, the record's key determines its owner. */
 function isEnvironmentId(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) > 0 && (value as number) <= 2_147_483_647;
 }
@@ -245,8 +242,8 @@ function invalid(reason: InvalidRecordReason, message: string): InvalidRecord {
 }
 
 /**
- * Parses an ISO 8601 time with a time zone, to which the gateway has converted the formats of clients. Returns
- * milliseconds since the epoch. Returns null for other formats, and for years that a timestamp column cannot store
+ * Parses an ISO 8601 time with a time zone, to which the gateway has converted clients' formats. Returns milliseconds
+ * since the epoch. Returns null for other formats, and for years that a timestamp column cannot store
  * (docs/wire-rules.md#times).
  */
 export function parseTimestamp(text: string): number | null {

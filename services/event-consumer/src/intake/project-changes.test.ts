@@ -9,7 +9,7 @@ import {
   type TestProject,
 } from '../testing/consumer-fixture.ts';
 
-/** A consumer that caches projects for longer than any test takes, without Redis for notifications of changes. */
+/** A consumer whose project cache outlives the test, without Redis for change notifications. */
 let fixture: ConsumerFixture;
 let project: TestProject;
 let process: (token: string) => Promise<{ dropped: string[]; uuid: string }>;

@@ -36,7 +36,7 @@ export async function selectProjects(sql: Sql, ids: number[], tokens: string[]):
   }));
 }
 
-/** A replaced project API key, its environment, and the time of the replacement. */
+/** A replaced project API key, its environment, and when it was replaced. */
 export interface FormerKey {
   token: string;
   environmentId: number;

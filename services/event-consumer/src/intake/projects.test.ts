@@ -8,11 +8,10 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** Never reports a change, so that cached data is used until it expires. */
+/** No change is ever reported, so cached data is used until it expires. */
 const changes = { subscribe: () => {}, isSubscribed: () => true };
 const now = new Date().toISOString();
 const keys = (...tokens: string[]) => tokens.map((token) => ({ token, now }));
-/** Returns the project of a record without an environment ID. */
 async function findByKey(resolver: ProjectResolver, token: string) {
   return (await resolver.resolve(keys(token)))({ token, now });
 }

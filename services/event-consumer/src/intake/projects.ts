@@ -11,26 +11,26 @@ export type FindProject = (record: RecordOwner) => ResolvedProject | undefined;
 
 export interface ProjectResolver {
   /**
-   * Finds the projects of records. Does not run a statement if all are cached. Rejects if PostgreSQL is unavailable.
+   * Finds the projects of records. Does not run a statement if all projects are cached. Rejects if PostgreSQL is
+   * unavailable.
    */
   resolve(records: Iterable<RecordOwner>): Promise<FindProject>;
   /** Returns the projects that have no events according to the cache. */
   withoutEvents(projectIds: Iterable<number>): number[];
-  /** Updates the cache after these projects were marked as having events. */
   markAsHavingEvents(projectIds: number[]): void;
 }
 
 /**
- * The maximum time for which a gateway without access to its stores can accept events with a replaced key, plus an
- * allowance for differences between clocks.
+ * How many milliseconds after a key's replacement a gateway without access to its stores can still accept events with
+ * it, plus an allowance for differences between clocks.
  */
 const takenAfterReplacementMs = 150_000;
 
 /**
- * Creates a resolver that finds and caches the projects of records. The resolver trusts the environment ID that the
- * gateway wrote into a record. Without an environment ID, the project is that of the key's owner at the time when the
- * record was captured. Unknown keys are looked up each time. The gateway accepts unknown keys only while it cannot look
- * them up, and if they were cached as unknown, the first events of a new project could be dropped.
+ * Creates a resolver that finds and caches the projects of records. It trusts the environment ID that the gateway wrote
+ * into a record. Without an environment ID, the project is that of the key's owner at the time when the record was
+ * captured. Unknown keys are looked up each time, because the gateway accepts them only while it cannot look them up.
+ * If they were cached as unknown, the first events of a new project could be dropped.
  */
 export function createProjectResolver({
   sql,
@@ -43,14 +43,14 @@ export function createProjectResolver({
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
   /** The installation's event retention in days, or 0 for no limit. */
   eventRetentionDays?: number;
-  /** How many milliseconds cached data can be used while change notifications are received. */
+  /** While change notifications are received, cached data can be used for this many milliseconds. */
   ttlMs?: number;
   maxProjects?: number;
 }): ProjectResolver {
   const byId = new LRUCache<number, Remembered>({ max: maxProjects });
   const idByToken = new LRUCache<string, number>({ max: maxProjects });
   const withEvents = new LRUCache<number, true>({ max: maxProjects });
-  /** A number that increases with every change. The result of a query that started before a change is not cached. */
+  /** Increases with every change. The result of a query that started before a change is not cached. */
   let generation = 0;
 
   changes.subscribe((change) => {
@@ -154,14 +154,17 @@ function ownerOf({ environment_id, token, now }: RecordOwner, found: Found): Res
 }
 
 /**
- * Returns whether a text can be a token. PostgreSQL cannot compare some texts, so a record with such a token has no
+ * Returns whether a string can be a token. PostgreSQL cannot compare some strings, so a record with such a token has no
  * owner.
  */
 function isPossibleToken(token: string): boolean {
   return token.length > 0 && token.length <= 200 && token.isWellFormed() && !token.includes('\u0000');
 }
 
-/** Combines the limits. An environment can keep events for fewer days than the installation, but not for more. */
+/**
+ * Combines the environment's and the installation's retention. An environment can keep events for fewer days than the
+ * installation, but not for more.
+ */
 function shorterRetention(own: number | null, installation: number): number | null {
   if (installation === 0) return own;
   return Math.min(own ?? installation, installation);
