@@ -17,7 +17,7 @@ let fixture: ConsumerFixture;
 let project: TestProject;
 let topic: string;
 let handler: HandlerFixture;
-/** The size of all statements in transactions, with COPY rows, and of their results. */
+/** The total size of the statements in transactions, including COPY rows, and of their results. */
 let sentBytes = 0;
 let readBytes = 0;
 
@@ -32,7 +32,7 @@ beforeEach(async () => {
   offset = 0;
 });
 
-/** Wraps a database and counts the bytes that are written. */
+/** Wraps a database and counts the bytes that its transactions send and receive. */
 function countingDatabase(database: ConsumerFixture['database']): Pick<ConsumerFixture['database'], 'transaction'> {
   return {
     transaction: (work) =>
@@ -72,7 +72,7 @@ const storedEvents = async () => Number((await query('SELECT count(*) AS n FROM 
 const warnings = (type: string) =>
   query(`SELECT sum(count)::int AS n FROM ingestion_warning WHERE project_id = $1 AND type = '${type}'`);
 
-/** Many small properties, which are the worst case for code that copies objects. */
+/** Creates many small properties, which are the worst case for code that copies objects. */
 const manyProperties = (bytes: number, prefix: string) =>
   Object.fromEntries(
     Array.from({ length: Math.floor(bytes / 16) }, (_, n) => [`${prefix}${String(n).padStart(6, '0')}`, 1000]),
@@ -138,7 +138,7 @@ test('loads one large person once for five hundred events in one batch', async (
 });
 
 test('splits a batch into parts if it needs more large persons or groups than the limit', async () => {
-  // PostgreSQL compresses this to a few kilobytes.
+  // PostgreSQL compresses this string to a few kilobytes.
   const large = { text: 'x'.repeat(600_000) };
   for (let n = 0; n < 20; n += 1) await send([{ distinct_id: `p${n}`, event: '$set', properties: { $set: large } }]);
   await send(Array.from({ length: 20 }, (_, n) => ({ distinct_id: `p${n}`, properties: { $set: { n } } })));

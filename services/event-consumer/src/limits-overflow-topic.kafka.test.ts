@@ -20,7 +20,6 @@ test('a consumer reads the overflow topic by default', () => {
   expect(configuredTopics(config).map(({ topic }) => topic)).toContain('overflow');
 });
 
-/** Opens a log, and returns a function that closes it. */
 function openLog(kind: 'kafka' | 'postgres'): { log: EventLog; close(): Promise<void> } {
   const { logger } = fixture;
   const patience = { appendTimeoutMs: patienceMs };

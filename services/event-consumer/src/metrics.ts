@@ -11,7 +11,9 @@ type RetriedFailure = Exclude<FailureClass['kind'], 'poison' | 'systemic'>;
 export interface ConsumeMetrics {
   report(report: BatchReport): void;
   retried(failure: RetriedFailure): void;
-  /** Starts a measurement. Call the returned function at the end, with the batch's trace ID if the batch is traced. */
+  /**
+   * Starts measuring a batch. Call the returned function at the end, with the batch's trace ID if the batch is traced.
+   */
   startBatch(): (traceId: string | null) => void;
   batchEnded(outcome: 'done' | 'stale'): void;
 }
@@ -67,8 +69,8 @@ export function createConsumeMetrics(metrics: Metrics): (topic: string) => Consu
 
 /**
  * Records the end of a step of a batch. The time since the end of the previous step counts as the duration of this one.
- * Returns the result of the step unchanged. Step names are constants (process-batch.ts), so the number of label values
- * is limited.
+ * Returns the step's result unchanged. Step names are constants (process-batch.ts), so the number of label values is
+ * limited.
  */
 export type RecordStep = <Result>(step: string, result: Result) => Result;
 

@@ -7,7 +7,7 @@ import type { Logger, Metrics } from '@millrace/runtime';
 import { type ConsumerConfig, configuredTopics } from './config.ts';
 
 const clientId = 'event-consumer';
-/** The PostgreSQL log uses a separate pool, because otherwise batches could use all connections. */
+/** The PostgreSQL log uses a separate pool, because batches could otherwise use all connections. */
 const logPool = {
   poolSize: 6,
   connectTimeoutMs: 2000,
@@ -37,7 +37,7 @@ export function openPostgresLog(
   metrics?: Metrics,
 ): { log: EventLog; pool: SqlDatabase } {
   const pool = openLogPool(config, logger);
-  // If publishing is disabled, these groups read nothing, and the log must not keep records for them.
+  // If publishing is disabled, the publishing groups read nothing, and the log must not keep records for them.
   const retiredGroups =
     config.publishProcessed === 'on'
       ? []

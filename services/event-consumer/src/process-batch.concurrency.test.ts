@@ -22,7 +22,7 @@ const eventsPerBatch = 6;
 
 /**
  * Runs members of one group on separate partitions. Their events constantly refer to the same few persons and groups,
- * which causes far more collisions than real traffic does. `perProcess` members share a process and its turns.
+ * which causes far more collisions than real traffic. `perProcess` members share a process and its turns.
  */
 async function collide(project: TestProject, seed: number, people: number, perProcess: number) {
   const random = seededRandom(seed);
@@ -44,7 +44,7 @@ async function collide(project: TestProject, seed: number, people: number, perPr
     } else if (dice < 0.7) Object.assign(event, { properties: { $process_person_profile: false } });
     else Object.assign(event, { properties: { $set, $groups: { [`type-${Math.floor(random() * 4)}`]: 'some' } } });
     sent.push(event);
-    // Sometimes an event is sent again, possibly to another partition, as SDKs do.
+    // Some events are sent again, possibly to a different partition, as SDKs do.
     return random() < 0.05 ? (sent[Math.floor(random() * sent.length)] ?? event) : event;
   };
   const topic = randomUUID();
@@ -73,9 +73,7 @@ async function count(fixtures: HandlerFixture[], name: string, label?: string): 
   return counts.reduce((sum, one) => sum + one, 0);
 }
 
-/**
- * The total number of lost races in the cases below. Depending on the machine, a single case may have no lost races.
- */
+/** The total number of lost races in the cases below. Depending on the machine, a single case may have none. */
 let collisions = 0;
 
 test.each([
@@ -123,7 +121,8 @@ test.each([
       ),
     ).toEqual([]);
 
-    // No update is lost: what an event set is on the current person of its ID, through all merges.
+    // No update is lost: each property that an event set is on the current person of the event's ID, through all
+    // merges.
     const owners = await sql.query<{ distinct_id: string; properties: Record<string, unknown> }>(
       `SELECT d.distinct_id, p.properties FROM person_distinct_id d
        JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid WHERE d.project_id = $1`,
@@ -136,7 +135,7 @@ test.each([
     });
     expect(lostUpdates.map(({ event, distinct_id }) => `${event} of ${distinct_id}`)).toEqual([]);
 
-    // All group updates are applied, and versions count them.
+    // All group updates are applied, and each one increased a version.
     const groups = await prisma.group.findMany({ where: { project_id: projectId } });
     const groupIdentifies = sent.filter(({ event }) => event === '$groupidentify');
     const keysSet = groups.flatMap(({ group_properties }) => Object.keys(group_properties as object));

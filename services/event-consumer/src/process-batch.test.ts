@@ -36,7 +36,7 @@ const run = (batch: LogBatch, withDeps = deps) =>
 const event = (overrides: Partial<CapturedEvent>) => capturedEvent(project.token, overrides);
 const checksums = () => tableChecksums(fixture.database.sql);
 
-/** Events with every kind of change that a batch can contain. */
+/** Creates events with every kind of change that a batch can contain. */
 function variedEvents(size = 12): CapturedEvent[] {
   return Array.from({ length: size }, (_, index) => {
     const distinct_id = `visitor-${index % 7}`;
@@ -291,7 +291,8 @@ describe('exactly once', () => {
 });
 
 describe('lost races', () => {
-  // At this statement, the batch has read everything it needs for its decisions, but has not locked the rows concerned.
+  // When it sends one of these statements, the batch has read everything that its decisions need, but has not locked
+  // the rows.
   const beforePersons = /INSERT INTO person|lockVersions|FOR NO KEY UPDATE OF p/;
   test.each<[string, Partial<CapturedEvent>, RegExp?]>([
     ['creates the person', { distinct_id: 'raced', properties: { $set: { other: 1 } } }],
@@ -437,7 +438,7 @@ describe('statements', () => {
 });
 
 describe('properties as they were written', () => {
-  /** Returns a record in the gateway's format, with the given text of its properties. */
+  /** Returns a record in the gateway's format, whose properties have exactly this JSON text. */
   const recordWith = (propertiesText: string, fields: Partial<CapturedEvent> = {}) => {
     const { properties: _, ...head } = event({ ip: null, ...fields });
     return Buffer.from(`${JSON.stringify(head).slice(0, -1)},"properties":${propertiesText}}`);
@@ -498,7 +499,7 @@ describe('properties as they were written', () => {
     const records = [
       recordWith('{"id":12345678901234567890}', { uuid: first, event: '$identify' }),
       recordWith('[1]', { uuid: broken }),
-      // With another order of members, the properties are not at the end.
+      // In this record, the properties are followed by another member.
       recordWith('{"a":1},"$set":{"b":2}', { uuid: last }),
     ];
     expect(await run(logBatch(topic, 0, records))).toMatchObject({
@@ -527,7 +528,7 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** Returns the scans without an index in the generic plan of a statement. */
+/** Returns the scans without an index in a statement's generic plan. */
 async function scansWithoutIndex(text: string, tx: Transaction): Promise<string[]> {
   const rows = await tx.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`);
   const roots = rows.flatMap((row) => row['QUERY PLAN']).map(({ Plan }) => Plan);
@@ -535,7 +536,7 @@ async function scansWithoutIndex(text: string, tx: Transaction): Promise<string[
   return (
     roots
       .flatMap(nodes)
-      // In a plan with a bitmap scan, the condition is on the node below.
+      // In a plan with a bitmap scan, the index condition is on the child node.
       .filter((node) => /(?<!Bitmap Heap )Scan$/.test(node['Node Type']))
       .filter((node) => node['Relation Name'] && !node['Index Cond'])
       .map((node) => `${node['Node Type']} of ${node['Relation Name']}: ${text}`)

@@ -31,7 +31,7 @@ import type { Ledger } from './model/ledger.ts';
 import { insertWarnings } from './warnings/store.ts';
 import { toReusedUuidWarning, type WarningThrottle } from './warnings/warnings.ts';
 
-/** Dependencies of `processBatch`, including process-wide caches. Created once, in start.ts. */
+/** The dependencies of `processBatch`, including process-wide caches. Created once, in start.ts. */
 export interface ProcessBatchDeps {
   database: Pick<SqlDatabase, 'transaction'>;
   projects: Pick<ProjectResolver, 'resolve' | 'withoutEvents' | 'markAsHavingEvents'>;
@@ -50,8 +50,8 @@ export interface ProcessBatchDeps {
 /**
  * Processes one batch, from raw records to rows, in a constant number of statements. All effects and the new offset are
  * written in one transaction, so after a crash the records have taken effect exactly once or not at all. Several
- * batches of a process may be in flight. Batches that touch the same IDs take turns. For the lock order, see
- * ledger/store.ts.
+ * batches of a process may be in flight. Batches that touch the same IDs take turns (ledger/turns.ts). For the lock
+ * order, see ledger/store.ts.
  * @throws errors of any step, after the rollback. consume.ts classifies them. After a LedgerConflict or transient
  * error, call this function again.
  */
@@ -78,8 +78,8 @@ export async function processBatch(work: BatchWork, app: ProcessBatchDeps): Prom
       const { deadLetters } = intake;
       if (deadLetters.length > 0) step('append_dead_letters', await app.deadLetters.append(deadLetters));
 
-      // Skip events that were decided before. Storing identities can wait for another transaction that stores the same
-      // ones, so it must happen before this batch takes its turn.
+      // Skip events that were decided before. Storing identities can wait for a different transaction that stores the
+      // same ones, so it must happen before this batch takes its turn.
       const { fresh, reused } = step('find_fresh', await findFreshEvents(tx, events));
       step('store_identities', await insertIdentities(tx, toEventIdentities(fresh)));
 
@@ -90,9 +90,9 @@ export async function processBatch(work: BatchWork, app: ProcessBatchDeps): Prom
       const decided = step('decide_events', decideEvents(fresh, loaded.ledger));
       turn.decided(loaded.ledger);
 
-      // Write in bulk. Persons are locked as early as possible. A batch that builds on others must wait for their
-      // commit first, and stores its events meanwhile. Groups come last and together with the COMMIT, because many
-      // batches need locks on the same groups.
+      // Write in bulk. Persons are locked as early as possible. A batch that builds on others stores its events while
+      // it waits for their commit. Groups come last and together with the COMMIT, because many batches need locks on
+      // the same groups.
       const buildsOnOthers = turn.before.length > 0;
       if (!buildsOnOthers) step('save_ledger', await saveLedger(tx, loaded));
       step('store_events', await insertEvents(tx, decided.rows, app.partitions));

@@ -7,10 +7,10 @@ import { createProjectLedger, type ProjectLedger } from './model/ledger.ts';
 import { arbitraryEvent, arbitraryEvents, incoming, testProject } from './rule-cases/arbitrary-events.ts';
 import { applyBatch, emptyMemoryStore, type MemoryStore, stored } from './rule-cases/memory-store.ts';
 
-/** The properties that hold for any sequence of events. `PROPERTY_RUNS=10000` searches longer for counterexamples. */
+/** The number of runs for each property. `PROPERTY_RUNS=10000` searches longer for counterexamples. */
 const runs = { numRuns: Number(readEnvironment().PROPERTY_RUNS ?? storySize(100, 1000)) };
 
-/** Applies the events in batches that end after the given positions. */
+/** Applies the events in batches that end at the given indexes. */
 function inBatches(events: readonly IncomingEvent[], ends: readonly number[]) {
   const store = emptyMemoryStore();
   const outcomes: EventOutcome[] = [];

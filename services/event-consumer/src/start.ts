@@ -45,11 +45,13 @@ import type { ProcessBatchDeps } from './process-batch.ts';
 import { createWarningThrottle } from './warnings/warnings.ts';
 
 const service = 'event-consumer';
-/** The number of connections in addition to the batches' transactions: for projects, partitions and start offsets. */
+/**
+ * The number of connections in addition to those for batch transactions: for projects, partitions and start offsets.
+ */
 const spareConnections = 2;
 /**
- * If a process freezes within a batch, other batches wait at most this long for its locks. Then the frozen process
- * loses the batch. Its own partitions continue within fifteen seconds, and other partitions immediately.
+ * If a process freezes within a batch, other batches wait at most this many milliseconds for its locks. Then the frozen
+ * process loses the batch. Its own partitions continue within fifteen seconds, and other partitions immediately.
  */
 const silentMs = 10_000;
 const timeouts = {
@@ -164,8 +166,8 @@ function startFallbackDrain(
 }
 
 /**
- * Processes the records that are left in the PostgreSQL log.
- * @returns a promise for which the readers of the current log wait
+ * Processes the records that are left in the PostgreSQL log. Returns a promise for which the readers of the current log
+ * must wait.
  */
 function startFormerLogDrain(
   lifecycle: Lifecycle,

@@ -7,8 +7,8 @@ const traceIdOf = (digit: number) => String(digit).repeat(32);
 const spanId = 'b7ad6b7169203331';
 
 /**
- * Creates a batch with one record that is not traced, and one traced record per digit whose trace ID consists of that
- * digit.
+ * Creates a batch with one untraced record, and one traced record per digit. The trace ID of a traced record consists
+ * of its digit.
  */
 function batchOf(...digits: number[]): LogBatch {
   const headers: Record<string, string>[] = [

@@ -1,4 +1,4 @@
-// Continues the traces of records while a batch is processed.
+// Continues the traces of records while their batch is processed.
 
 import type { LogBatch, LogRecord } from '@millrace/event-log';
 import {
@@ -19,9 +19,9 @@ type ProcessBatch = (work: BatchWork, startStepTimer: () => RecordStep) => Promi
 const maxTracedRecords = 20;
 
 /**
- * Continues the traces of a batch's records until the batch is committed. A batch with traced records has a separate
- * trace, with its position in the log and the duration of each step. The records' spans link to this trace. Other
- * batches are processed without additional cost.
+ * Continues the traces of a batch's records until the batch is committed. A batch with traced records has its own
+ * trace, with its position in the log and the duration of each step. The records' spans link to the batch's trace.
+ * Batches without traced records are processed without additional cost.
  */
 export function withBatchTracing(
   tracing: Tracing,

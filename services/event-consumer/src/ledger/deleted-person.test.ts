@@ -91,7 +91,7 @@ test('creates a new person each time an ID of a deleted person is used again', a
       mapping_version: String(life),
     });
     uuids.add(person?.uuid);
-    // Wait, because the events of the next person must be captured after the deletion.
+    // Wait, because the next person's events must be captured after the deletion.
     await fixture.database.sql.query('SELECT pg_sleep(0.01)');
     await deletePersonOf('ada');
     await fixture.database.sql.query("UPDATE deleted_distinct_id SET deleted_at = deleted_at - interval '1 second'");
@@ -142,7 +142,7 @@ test('does not write a deleted person back if a batch read the person before the
 });
 
 test('does not create a person that was created and deleted after the batch had found no person', async () => {
-  // Use another process, because within one process the second batch would wait for the first.
+  // Use a separate process, because within one process the second batch would wait for the first.
   const otherDeps = fixture.createDeps({ partitions: deps.partitions });
   const events = () => [capturedEvent(project.token, { distinct_id: 'ada', now: at(5000) })];
   const run = (lockFirst: boolean, at: string, using: ProcessBatchDeps) =>

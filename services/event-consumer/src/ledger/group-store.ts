@@ -46,7 +46,7 @@ export async function readGroupTypes(tx: Transaction, projectIds: number[]): Pro
 }
 
 /**
- * Locks the groups that exist, and returns their state while the lock is held.
+ * Locks the groups that exist, and returns their state under the lock.
  * @throws BatchTooLarge if several groups together exceed the size limit
  */
 export async function lockGroups(tx: Transaction, keys: GroupKey[]): Promise<StoredGroup[]> {
@@ -86,10 +86,7 @@ export async function lockGroups(tx: Transaction, keys: GroupKey[]): Promise<Sto
   }));
 }
 
-/**
- * Inserts group types.
- * @throws LedgerConflict if another batch used the index or added the type first
- */
+/** Inserts group types. @throws LedgerConflict if another batch used the index or added the type first */
 export async function insertGroupTypes(tx: Transaction, types: StoredGroupType[]): Promise<void> {
   if (types.length === 0) return;
   await insertOrThrowConflict(
@@ -110,10 +107,7 @@ export async function insertGroupTypes(tx: Transaction, types: StoredGroupType[]
   );
 }
 
-/**
- * Inserts groups in lock order.
- * @throws LedgerConflict if one of the groups exists
- */
+/** Inserts groups in lock order. @throws LedgerConflict if one of the groups exists */
 export async function insertGroups(tx: Transaction, groups: StoredGroup[]): Promise<void> {
   if (groups.length === 0) return;
   await insertOrThrowConflict(
@@ -156,7 +150,7 @@ interface GroupRow {
   group_properties: JsonObject;
   version: string;
   created_at_ms: number;
-  /** The total size in bytes of the group properties up to this row. */
+  /** The total size in bytes of the group properties up to and including this row. */
   running_bytes: number;
 }
 

@@ -46,7 +46,7 @@ export async function loadLedger(
   }: {
     /** Whether to lock all persons before reading them, for a batch that had a conflict before. */
     lockFirst: boolean;
-    /** Uncommitted decisions of earlier batches in this process, in order (turns.ts). */
+    /** Uncommitted decisions of preceding batches in this process, in order (turns.ts). */
     before: readonly Ledger[];
   },
 ): Promise<LoadedLedger> {
@@ -63,7 +63,7 @@ async function readLedger(tx: Transaction, touched: TouchedByBatch, lockFirst: b
     stored: new Map(),
   };
   if (!lockFirst) {
-    // Read deletions last, so that a person who was deleted after being read is recognized.
+    // Read deletions last, so that persons who were deleted after being read are recognized.
     const [, , withDeletions] = await tx.pipeline(() => [
       loadGroupTypes(tx, loaded.ledger, touched),
       loadPersons(tx, loaded, distinctIds),
@@ -80,9 +80,9 @@ async function readLedger(tx: Transaction, touched: TouchedByBatch, lockFirst: b
 
 /**
  * The maximum number of times to lock persons. While a batch waits for the lock of a person, the batch that holds the
- * lock may merge that person into another. The IDs then refer to a person that is not locked. Locking that person too
- * would violate the lock order, so all locks are released and taken again. Each time, another batch has made progress,
- * so the number of rounds is limited by the number of batches that work on the same persons.
+ * lock may merge that person into a different one. The waiting batch's IDs then refer to a person that is not locked.
+ * Locking that person too would violate the lock order, so all locks are released and taken again. Each time, another
+ * batch has made progress, so the number of rounds is limited by the number of batches that work on the same persons.
  */
 const maxLockRounds = 20;
 
@@ -154,7 +154,7 @@ function stateOf<T extends { projectId: number }>({ projectId: _, ...state }: T)
   return state;
 }
 
-/** Adds deleted IDs to the ledger. Sends another statement only for projects with deleted persons. */
+/** Adds deleted IDs to the ledger. Sends an additional statement only for projects with deleted persons. */
 async function loadDeletedIds(
   tx: Transaction,
   ledger: Ledger,
@@ -170,9 +170,9 @@ async function loadDeletedIds(
 }
 
 /**
- * Removes persons from a loaded ledger that were deleted after they were read, or after an earlier in-flight batch read
- * them. Their IDs then have no person. Another batch cannot have committed changes to such a person, because the
- * deletion has locked it.
+ * Removes persons from a loaded ledger that were deleted after this batch or an earlier in-flight batch read them.
+ * Their IDs then have no person. No other batch can have committed changes to such a person, because the deletion has
+ * locked it.
  */
 function forgetDeleted({ ledger, stored }: LoadedLedger): void {
   for (const project of ledger.projects.values()) {
@@ -219,7 +219,8 @@ function mappingAfter(
   if (decided !== undefined && (read === undefined || decided.version > read.version)) {
     return { ...decided, isNew: false };
   }
-  // An ID that the other batch did not use moves together with its person (`moveMappings` in ledger/store.ts).
+  // If the earlier batch merged this ID's person but did not use the ID, the ID moves together with the person
+  // (`moveMappings` in ledger/store.ts).
   const survivor = read === undefined ? undefined : earlierLedger.mergedPersons.get(read.personUuid);
   if (read === undefined || survivor === undefined) return read;
   const moves = earlierLedger.mergedPersonMoves.get(read.personUuid) ?? 1;
@@ -231,7 +232,7 @@ function takePerson(uuid: string, earlierLedger: ProjectLedger, ownLedger: Proje
   const read = ownLedger.persons.get(uuid);
   if (decided === undefined || (read !== undefined && decided.version <= read.version)) return;
   const { projectId } = ownLedger;
-  // The other batch may still be writing this person, so its properties must be treated as shared.
+  // The earlier batch may still be writing this person, so its properties must be treated as shared.
   ownLedger.persons.set(uuid, { ...decided, areShared: true, isNew: false, isDirty: false });
   loaded.stored.set(toStoredPersonKey(projectId, uuid), { projectId, uuid, version: decided.version });
 }

@@ -67,7 +67,7 @@ async function memberUuids(): Promise<string[]> {
   );
   return rows.map(({ person_uuid }) => person_uuid);
 }
-/** Returns whether a statement in this database waits for a lock. */
+/** Waits until a statement in this database waits for a lock. */
 const hasWaitingSession = () =>
   eventually(
     async () => {
@@ -102,7 +102,7 @@ test.each(byEach)('a person added during its merge becomes a member as the survi
   let adding: Promise<number> | undefined;
   const watched = watchedDatabase(fixture.database, async (text) => {
     if (adding !== undefined || !text.includes('cohort_member')) return;
-    // The merge has already locked its persons.
+    // At this point, the merge has already locked its persons.
     adding = add(members);
     await hasWaitingSession();
   });

@@ -10,7 +10,7 @@ import {
   type TestTopic,
 } from '../testing/consumer-fixture.ts';
 
-/** Tests static cohort memberships and stored hash keys of flags when persons are merged or deleted. */
+/** Tests static cohort memberships and flags' stored hash keys when persons are merged or deleted. */
 let fixture: ConsumerFixture;
 let deps: ProcessBatchDeps;
 let project: TestProject;

@@ -15,8 +15,8 @@ export interface GroupChanges {
 
 /**
  * Locks the groups of a batch and applies its updates. A project has few groups and many events about them, so groups
- * must be locked only briefly. Group locks are the last locks of a batch, and no other row depends on the content of a
- * group.
+ * must be locked only briefly. Group locks are the last locks of a batch, and no other row depends on a group's
+ * properties.
  */
 export async function lockAndChangeGroups(tx: Transaction, ledger: Ledger): Promise<GroupChanges> {
   const keys = groupsToWrite(ledger);
@@ -51,7 +51,7 @@ function groupsToWrite(ledger: Ledger): GroupKey[] {
 }
 
 /**
- * Writes changed groups. The statements are sent with `commitWith`. Rejects with LedgerConflict if another batch
+ * Writes changed groups. Its statements are sent with `commitWith`. Rejects with LedgerConflict if another batch
  * created one of the groups first.
  */
 export function saveGroups(tx: Transaction, { newGroups, changedGroups }: GroupChanges): Promise<void>[] {

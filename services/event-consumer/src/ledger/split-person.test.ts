@@ -50,7 +50,7 @@ async function ownerOf(distinctId: string): Promise<Owner> {
 const split = (uuid: string, selection: Parameters<typeof splitPerson>[2] = { mainDistinctId: undefined }) =>
   fixture.database.transaction((tx) => splitPerson(tx, { projectId: project.id, uuid }, selection));
 
-/** Returns for each distinct ID the persons to whom queries attribute its events. */
+/** Returns the persons to whom queries attribute each distinct ID's events. */
 async function personsOfEvents(): Promise<Record<string, string[]>> {
   const rows = await query(
     `SELECT e.distinct_id, array_agg(DISTINCT coalesce(o.person_uuid, e.person_id)::text) AS persons
@@ -187,7 +187,7 @@ test('splitting persons while batches merge and change them causes no deadlock, 
   async function splitAll(): Promise<void> {
     while (!isOver) {
       for (const { uuid } of await query('SELECT uuid FROM person WHERE project_id = $1')) {
-        // The person was merged into another one in the meantime.
+        // The person was merged into a different one before it was split.
         const moved = await split(String(uuid)).catch((error: Error) => {
           expect(error.message).toBe('Not found.');
           return [];
@@ -215,12 +215,12 @@ test('splitting persons while batches merge and change them causes no deadlock, 
                WHERE d.project_id = p.project_id AND d.person_uuid = p.uuid AND d.distinct_id = p.main_distinct_id)`,
     ),
   ).toEqual([]);
-  // Every event belongs only to the current person of its ID.
+  // Every event belongs only to its ID's current person.
   const owners = await query('SELECT distinct_id, person_uuid FROM person_distinct_id WHERE project_id = $1');
   expect(await personsOfEvents()).toEqual(
     Object.fromEntries(owners.map((row) => [row.distinct_id, [row.person_uuid]])),
   );
-  // Each update is on one of the persons, so no update is lost.
+  // Each update is found on one of the persons, so no update is lost.
   const [row] = await query(
     `SELECT array_agg(DISTINCT key) AS keys FROM person p, jsonb_object_keys(p.properties) AS key WHERE p.project_id = $1`,
   );

@@ -55,7 +55,7 @@ import type { Transaction } from '@millrace/db/sql';
 import { checkLoadedSize, insertOrThrowConflict, LedgerConflict, maxLoadedBytes } from '../failures.ts';
 
 /**
- * Locks the current persons of the IDs, so that they cannot change until they are written. Also locks the persons in
+ * Locks the current persons of the IDs, so that they cannot change until they are written. Also locks those persons in
  * `unmapped` that exist. Returns the locked persons.
  */
 export async function lockPersonsOf(
@@ -143,10 +143,7 @@ export async function readMappings(
   return { mappings, persons };
 }
 
-/**
- * Locks the persons.
- * @throws LedgerConflict if a person is missing or has a different version than the one that was read
- */
+/** Locks persons that were read before. @throws LedgerConflict if a person is missing or its version has changed */
 export async function lockVersions(tx: Transaction, persons: PersonVersion[]): Promise<void> {
   if (persons.length === 0) return;
   const unchanged = await tx.query<{ isUnchanged: boolean }>(
@@ -162,8 +159,8 @@ export async function lockVersions(tx: Transaction, persons: PersonVersion[]): P
 }
 
 /**
- * Inserts persons in lock order. Assigns sequence numbers, which determine the order of persons in lists, in the order
- * of the array.
+ * Inserts persons in lock order. Assigns sequence numbers in the order of the array. They determine the order of
+ * persons in lists.
  * @throws LedgerConflict if one of the persons exists
  */
 export async function insertPersons(tx: Transaction, persons: StoredPerson[]): Promise<void> {
@@ -223,8 +220,8 @@ export async function moveMappings(tx: Transaction, merged: MergedPerson[]): Pro
 }
 
 /**
- * Inserts mappings in lock order. Assigns sequence numbers, which determine the order of a person's IDs in lists, in
- * the order of the array.
+ * Inserts mappings in lock order. Assigns sequence numbers in the order of the array. They determine the order of a
+ * person's IDs in lists.
  * @throws LedgerConflict if one of the IDs already has a person
  */
 export async function insertMappings(tx: Transaction, mappings: StoredMapping[]): Promise<void> {
@@ -249,9 +246,9 @@ export async function insertMappings(tx: Transaction, mappings: StoredMapping[])
 }
 
 /**
- * A merge moves the flag data of a person to the survivor, with one statement each, only in batches that merge, and
- * after the persons were locked. Adding a member to a cohort also locks the person (packages/flags/src/cohorts,
- * `addCohortMembers`), so no membership is added to a person that is being merged away.
+ * A batch that merges persons moves each person's flag data to the survivor, with one statement for cohorts and one for
+ * hash keys, after it has locked the persons. Adding a member to a cohort also locks the person
+ * (packages/flags/src/cohorts, `addCohortMembers`), so no membership is added to a person that is being merged away.
  */
 /** Adds the surviving persons to all static cohorts of the persons merged into them. */
 export async function moveCohortMembers(tx: Transaction, merged: MergedPerson[]): Promise<void> {
@@ -325,7 +322,6 @@ export interface PersonKey {
   uuid: string;
 }
 
-/** A person, and the person's version when it was read. */
 export interface PersonVersion extends PersonKey {
   version: number;
 }
@@ -341,9 +337,9 @@ export interface MergedPerson {
 interface MappedPersonRow extends PersonColumns {
   distinct_id: string;
   mapping_version: string;
-  /** The total size in bytes of the person properties up to this row. */
+  /** The total size in bytes of the person properties up to and including this row. */
   running_bytes: number;
-  /** The person's properties. Null beyond the size limit, and in all of a person's rows except the first. */
+  /** The person's properties. Null beyond the size limit, and in all rows of a person except the first. */
   properties: JsonObject | null;
 }
 

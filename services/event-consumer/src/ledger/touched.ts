@@ -11,7 +11,7 @@ import type { DistinctIdKey } from './store.ts';
 /** Everything that a batch's events may use or change, without duplicates. */
 export interface TouchedByBatch {
   projectIds: number[];
-  /** The distinct IDs. Each key is unique for the project and the ID. */
+  /** The distinct IDs, by a key that is unique for the project and the ID. */
   distinctIds: Map<string, DistinctIdKey>;
   projectsWithGroups: number[];
   /**
@@ -54,8 +54,8 @@ export function findTouchedIdsOfBatch(
 }
 
 /**
- * Returns whether the event updates its person. Properties that also describe the person (events/rows.ts) do not count,
- * because they rarely change an existing person. A group identify never changes a person.
+ * Returns whether the event updates its person. Event properties that also describe the person (events/rows.ts) do not
+ * count, because they rarely change an existing person. A group identify never changes a person.
  */
 function updatesPerson({ event, properties: { $set, $set_once, $unset } }: IncomingEvent): boolean {
   return event !== eventNames.groupIdentify && ($set !== undefined || $set_once !== undefined || $unset !== undefined);
@@ -67,7 +67,7 @@ interface Touched {
   groupTypes: string[];
 }
 
-/** Returns what the ledger must contain before `processEvent` handles the event. */
+/** Returns the IDs and groups that the ledger must contain before `processEvent` handles the event. */
 export function findTouchedIds(event: IncomingEvent): Touched {
   const groupIdentify = event.event === eventNames.groupIdentify ? readGroupIdentifyTarget(event.properties) : null;
   return { distinctIds: touchedDistinctIds(event), groupTypes: touchedGroupTypes(event, groupIdentify) };
@@ -88,8 +88,8 @@ function touchedGroupTypes(event: IncomingEvent, groupIdentify: GroupIdentifyTar
 
 /**
  * Returns whether an event was captured before one of its persons was deleted, for example because the event waited in
- * the log or was replayed. Such an event must not create the person again. An event that was captured later is about a
- * new person, even if it has the same ID.
+ * the log or was replayed. Such an event must not create the person again. An event that was captured after the
+ * deletion is about a new person, even if it has the same ID.
  */
 export function isOfDeletedPerson(event: IncomingEvent, { deletedIds }: ProjectLedger): boolean {
   if (deletedIds.size === 0) return false;
@@ -105,11 +105,11 @@ export function isOfDeletedPerson(event: IncomingEvent, { deletedIds }: ProjectL
  */
 export interface KnownIds {
   has(key: string): boolean;
-  /** Records IDs that are stored. Call this function after a batch is committed. */
+  /** Records IDs that are stored. Call it after a batch is committed. */
   note(keys: Iterable<string>): void;
 }
 
-/** Each ID uses four bytes, regardless of its length. */
+/** The number of slots. Each one uses four bytes, regardless of the ID's length. */
 const defaultSlots = 1 << 18;
 
 /**
@@ -118,7 +118,7 @@ const defaultSlots = 1 << 18;
  * took 25 MB.
  *
  * The cache loses IDs whose slot is reused, and with 100,000 known IDs it mistakes one in 40,000 new IDs for a known
- * one. Batches then only wait for each other slightly more or less often (turns.ts).
+ * one. The only effect is that batches wait for each other slightly more or less often (turns.ts).
  *
  * @param slots a power of two
  */
@@ -139,7 +139,7 @@ export function createKnownIds(slots = defaultSlots): KnownIds {
   };
 }
 
-/** Returns the hash of a key, which is never 0 because 0 means an empty array item. */
+/** Returns the hash of a key, which is never 0 because 0 means an empty slot. */
 function hashOf(key: string): number {
   return textHash32(key) || 1;
 }

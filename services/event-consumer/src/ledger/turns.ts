@@ -24,14 +24,14 @@ export interface Turns<Outcome> {
 }
 
 export interface Turn<Outcome> {
-  /** Uncommitted decisions of earlier batches, in order. */
+  /** The uncommitted decisions of earlier batches, in order. */
   before: readonly Outcome[];
-  /** Publishes the decision, so that later batches can decide based on it. */
+  /** Publishes this batch's decision, so that subsequent batches can build on it. */
   decided(outcome: Outcome): void;
   /**
-   * Waits until all batches of `before` are committed. Only then may this batch be written.
+   * Waits until all batches of `before` are committed. This batch must not be written before that.
    *
-   * @throws LedgerConflict when one of those batches was rolled back.
+   * @throws LedgerConflict if one of those batches was rolled back
    */
   untilCommitted(): Promise<void>;
   end(isCommitted: boolean): void;
@@ -41,22 +41,22 @@ interface Taken<Outcome> {
   keys: ReadonlySet<string>;
   outcome?: Outcome;
   isEnded: boolean;
-  /** Neither promise ever rejects. */
+  /** Neither `decided` nor `ended` ever rejects. */
   decided: Promise<void>;
   ended: Promise<{ isCommitted: boolean }>;
 }
 
 /**
- * Creates the turns of a process. If two batches create the same person or mapping at the same time, one of the batches
- * loses all its work: it waits on a unique index for the commit of the other batch, and then starts over
- * (ledger/store.ts). Between processes, this cannot be avoided. Within one process, the second batch waits until the
- * first batch has decided, continues from that decision, and is written after the first batch.
+ * Creates the turns of a process. If two batches create the same person or mapping at the same time, one of them loses
+ * all its work: it waits on a unique index for the other batch's commit, and then starts over (ledger/store.ts).
+ * Between processes, this cannot be avoided. Within one process, the second batch waits until the first batch has
+ * decided, continues from that decision, and is written after the first batch.
  *
- * Waiting for the commit instead would leave both cores idle a quarter of the time, because nearly every batch contains
- * a login of a person that another in-flight batch touches too.
+ * If batches waited for commits instead, both cores would be idle a quarter of the time, because nearly every batch
+ * contains a login of a person that another in-flight batch touches too.
  *
- * Correctness does not depend on turns, because writes are checked against the data on which they were decided. No
- * batch waits for a later one, so batches cannot deadlock.
+ * Correctness does not depend on turns, because writes are checked against the data on which they were decided. Batches
+ * wait only for batches that took their turns before, so they cannot deadlock.
  */
 export function createTurns<Outcome>(): Turns<Outcome> {
   const underWay = new Set<Taken<Outcome>>();
@@ -98,8 +98,8 @@ function overlap(some: ReadonlySet<string>, others: ReadonlySet<string>): boolea
 }
 
 /**
- * Runs the work of a batch, and ends every turn it took: as committed if the work resolves, and as rolled back if it
- * rejects.
+ * Runs the work of a batch, and ends every turn that it took: as committed if the work resolves, and as rolled back if
+ * it rejects.
  */
 export async function runBatchInTurn<Outcome, Result>(
   turns: Turns<Outcome>,

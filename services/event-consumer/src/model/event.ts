@@ -1,4 +1,4 @@
-// Types for an event in each stage from the record to the row.
+// Types for an event in each stage from the log record to the database row.
 
 import type { JsonObject } from '@millrace/contracts';
 import type { Overlay, ReceivedProperties } from '../values/properties.ts';
@@ -20,13 +20,13 @@ export interface ResolvedProject extends IngestProject {
   /** Whether cookieless visitors get a daily ID (`cookieless_server_hash_mode`). */
   isCookieless: boolean;
   timezone: string;
-  /** The number of days after which events are no longer stored, or null for no limit. */
+  /** Events older than this number of days are not stored. Null for no limit. */
   eventRetentionDays: number | null;
 }
 
-/** A record's position in the log, which identifies it in warnings, dead letters and logs. */
+/** A record's position in the log, which identifies it in warnings, dead letters and application logs. */
 export interface RecordPosition {
-  /** The log ID (`LogBatch.log`), which is needed because other logs have the same positions. */
+  /** The log ID (`LogBatch.log`), which is needed because records of different logs can have the same position. */
   log: string;
   topic: string;
   partition: number;
@@ -34,32 +34,32 @@ export interface RecordPosition {
 }
 
 /**
- * An event that is ready for the rules. Its project is known, its text is clean, and `$group_identify` is renamed.
+ * An event that is ready for the rules. Its project is known, its strings are clean, and `$group_identify` is renamed.
  * `$set`, `$set_once` and `$unset` from outside of the properties are merged into `properties`, and `$ip` and
  * `$sent_at` are set (docs/ingestion-rules.md#before-the-rules).
  */
 export interface IncomingEvent {
   /** Warnings that were found before the rules were applied. */
   warnings: RuleWarning[];
-  /** The reason why the event is dropped before the rules are applied. Not set for duplicates. */
+  /** Why the event is dropped before the rules are applied. Ignored if the event is a duplicate. */
   refusal?: Refusal;
   position: RecordPosition;
   project: IngestProject;
   uuid: string;
-  /** The name as it is processed, with at most 200 characters. */
+  /** The normalized event name, with at most 200 characters. */
   event: string;
   distinctId: string;
   properties: JsonObject;
-  /** `properties` as they were written, or undefined if that text cannot be stored without changes. */
+  /** The received JSON text of `properties`, or undefined if that text cannot be stored without changes. */
   written?: ReceivedProperties;
   timestampMs: number;
   capturedAtMs: number;
   isHistorical: boolean;
-  /** True if the operator, not the sender, turned person processing off, which `project` then also contains. */
+  /** True if the operator, not the sender, turned person processing off. `project` then also contains this. */
   isPersonForcedOff?: true;
 }
 
-/** The stored event that has another event's UUID. */
+/** The stored event that has the same UUID as a different event. */
 export type UuidOwner = Pick<IncomingEvent, 'event' | 'distinctId'>;
 
 /** An event that is not stored because a different event has the same UUID. */
@@ -81,12 +81,12 @@ export interface EventRow {
   timestampMs: number;
   capturedAtMs: number;
   properties: Overlay;
-  /** `properties.under` as they were written, if that text can be stored. */
+  /** The received JSON text of `properties.under`, if that text can be stored. */
   written?: ReceivedProperties;
   elementsChain: string;
   /**
-   * The person at ingestion: its UUID, creation time (null for the computed person of an event without person
-   * processing) and properties.
+   * The UUID of the person at ingestion, followed by its creation time (null for the computed person of an event
+   * without person processing) and its properties.
    */
   personUuid: string;
   personCreatedAtMs: number | null;
@@ -102,14 +102,14 @@ export interface EventRow {
  * causes no warning, because it would name the deleted person.
  */
 export type DropReason =
-  /** The event is a report from its client, and is stored as a warning. */
+  /** With this event, a client reports a problem. The report is stored as a warning. */
   | 'client_ingestion_warning'
   | 'group_key_too_long'
   | 'invalid_alias'
   | 'invalid_anon_distinct_id'
   | 'invalid_event_for_flags'
   | 'distinct_id_too_long'
-  /** These reasons apply to cookieless visitors (cookieless/replace-visitors.ts). */
+  /** The following reasons apply to cookieless visitors (cookieless/replace-visitors.ts). */
   | 'cookieless_mode_disabled'
   | 'cookieless_unsupported_event'
   | 'cookieless_missing_user_agent'
@@ -126,7 +126,7 @@ export interface Refusal {
   warning: RuleWarning;
 }
 
-/** The rules' decision about one event. The rules never throw an exception for an event. */
+/** The rules' decision about one event. The rules never throw because of an event. */
 export type EventOutcome =
   | { kind: 'store'; row: EventRow; warnings: RuleWarning[] }
   | { kind: 'drop'; reason: DropReason; warnings: RuleWarning[] };

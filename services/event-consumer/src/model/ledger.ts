@@ -3,9 +3,9 @@ import type { SizedProperties } from '../values/sized-properties.ts';
 import type { IncomingEvent } from './event.ts';
 
 /**
- * The ledger contains every person, distinct ID, group type and group that a batch uses. The ledger is loaded before
- * the rules run, and its changes are written in bulk afterwards. Loading takes no locks, unless the batch is repeated.
- * Instead, rows are locked and checked right before they are written (ledger/store.ts).
+ * Contains every person, distinct ID, group type and group that a batch uses. The ledger is loaded before the rules
+ * run, and its changes are written in bulk afterwards. Loading takes no locks, unless the batch is repeated. Instead,
+ * rows are locked and checked right before they are written (ledger/store.ts).
  *
  * The rules only change the ledger in memory. They are deterministic and do no I/O, so processing events in one batch
  * results in the same state as processing them one by one.
@@ -16,13 +16,16 @@ export interface Ledger {
 
 export interface ProjectLedger {
   projectId: number;
-  /** The person of each distinct ID. All IDs that a batch can use are loaded, so a missing ID has no person. */
+  /**
+   * The person of each distinct ID. All IDs that a batch can use are loaded, so an ID that is missing from the map has
+   * no person.
+   */
   distinctIds: Map<string, DistinctIdState>;
-  /** The persons by UUID. A person that is merged into another is removed, and listed in `mergedPersons`. */
+  /** The persons by UUID. A person that is merged into a different one is removed, and listed in `mergedPersons`. */
   persons: Map<string, PersonState>;
   /**
-   * The stored persons that this batch merged into others. Maps the UUID of each merged person to the UUID of the
-   * surviving person.
+   * Maps the UUID of each stored person that this batch merged into a different one to the UUID of the surviving
+   * person.
    */
   mergedPersons: ReadonlyMap<string, string>;
   /**
@@ -62,8 +65,8 @@ export interface PersonState extends SizedProperties {
   mainDistinctId: string;
   isIdentified: boolean;
   /**
-   * The version of the person. Each event that changes the person increases the version by one, so the version does not
-   * depend on how the log was divided into batches.
+   * The person's version. Each event that changes the person increases it by one, so it does not depend on how the log
+   * was divided into batches.
    */
   version: number;
   createdAtMs: number;

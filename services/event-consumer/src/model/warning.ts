@@ -1,14 +1,14 @@
-// The kinds of ingestion warnings, and a warning about one event.
+// Defines the types of ingestion warnings, and a warning about one event.
 
 import { gatewayWarnings, type JsonObject, type WarningSeverity } from '@millrace/contracts';
 
-/** Every kind of ingestion warning with its severity (docs/ingestion-rules.md#warnings). */
+/** Every type of ingestion warning with its severity (docs/ingestion-rules.md#warnings). */
 export const warningSeverity = {
   // The gateway reports these warnings, and the consumer stores them.
   ...gatewayWarnings,
-  // Reported before the rules, for an event whose UUID belongs to a different event.
+  // Reported before the rules run, for an event whose UUID belongs to a different event.
   duplicate_event_uuid: 'error',
-  // The rules for events report these warnings.
+  // The rules report the following warnings.
   client_ingestion_warning: 'info',
   cannot_merge_already_identified: 'warning',
   cannot_merge_with_illegal_distinct_id: 'warning',
@@ -25,7 +25,7 @@ export const warningSeverity = {
   person_properties_not_shown: 'info',
   large_integer_rounded: 'warning',
   group_properties_size_violation: 'error',
-  // Reported for cookieless visitors. The first two warnings explain why no events are stored.
+  // The following warnings are about cookieless visitors. The first two explain why no events are stored.
   cookieless_mode_disabled: 'error',
   cookieless_unsupported_event: 'error',
   cookieless_missing_user_agent: 'error',
@@ -34,17 +34,15 @@ export const warningSeverity = {
   cookieless_timestamp_out_of_range: 'error',
   // Reported for migrations that the gateway could not check.
   historical_migration_not_in_plan: 'error',
-  // Reported for events that were already too old when they arrived.
   event_older_than_retention: 'warning',
-  // Reported when a record becomes a dead letter.
   event_dead_lettered: 'error',
 } as const satisfies Record<string, WarningSeverity>;
 
 export type WarningType = keyof typeof warningSeverity;
 
 /**
- * A warning of the rules about one event. The warning's ID is derived from the event and the type, so that the warning
- * is stored once.
+ * A warning about one event that the rules report. Its ID is derived from the event and the type, so that the warning
+ * is stored only once.
  */
 export interface RuleWarning {
   type: WarningType;

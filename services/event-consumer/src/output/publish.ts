@@ -80,12 +80,14 @@ interface PublishStoredDeps {
   group: string;
   logger: Logger;
   published(count: number): void;
-  /** Resolves after the given time, or immediately when the signal aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
 const pollMs = 100;
-/** The wait limit in milliseconds. If storing is stuck for one partition, other partitions must still be published. */
+/**
+ * How many milliseconds to wait until a record is stored. If one partition is stuck, the other partitions must still be
+ * published.
+ */
 const maxWaitMs = 1000;
 
 /**
@@ -103,7 +105,7 @@ export function createPublishHandler(
     const stored = await waitUntilStored(batch, signal);
     const records = batch.records.filter(({ offset }) => offset < stored);
     const last = records.at(-1);
-    // The records are not stored yet, this member is stopping, or the partition has moved to another member. The next
+    // The records are not stored yet, this member is stopping, or a different member now owns the partition. The next
     // read starts with the same records.
     if (last === undefined) return { outcome: 'stale', nextOffset: batch.continuesFrom };
 
@@ -154,8 +156,8 @@ export function createPublishHandler(
   }
 
   /**
-   * Publishes one event. If the event with its person properties is too large for the log, it is available only in the
-   * database.
+   * Publishes one event, and returns false if it is too large. An event that does not fit into the log with its person
+   * properties is available only in the database.
    */
   async function publishOne(event: StoredEvent): Promise<boolean> {
     try {
@@ -197,7 +199,7 @@ function toProcessedRecord(event: StoredEvent, topic: string): AppendRecord {
     person_mode: modeNames.get(event.personMode) ?? 'full',
     historical_migration: event.isHistorical,
   };
-  // The two large fields are already JSON text.
+  // The properties and person properties are already JSON text.
   const properties = withShortNumbers(event.properties);
   const large = `"properties":${properties},"person_properties":${withShortNumbers(event.personProperties)}`;
   const value = Buffer.from(`${JSON.stringify(head).slice(0, -1)},${large}}`);
@@ -206,7 +208,7 @@ function toProcessedRecord(event: StoredEvent, topic: string): AppendRecord {
 
 /**
  * Rewrites numbers of twenty or more digits with an exponent, such as `1e22`. PostgreSQL writes all digits of such a
- * number, which readers like ClickHouse would parse as an integer that is too large, and then reject the whole record.
+ * number. Readers such as ClickHouse would parse it as an integer that is too large, and reject the whole record.
  */
 function withShortNumbers(json: string): string {
   if (!/\d{20}/.test(json)) return json;

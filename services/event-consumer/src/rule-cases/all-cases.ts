@@ -7,7 +7,7 @@ import { rowCases } from './row-cases.ts';
 import { caseNumber, type RuleCase } from './rule-case.ts';
 import { updateCases } from './update-cases.ts';
 
-/** Examples for all rules, with the numbers in docs/cases.md#ingestion. */
+/** Examples for all rules, with the case numbers in docs/cases.md#ingestion. */
 export const ruleCases: Record<string, RuleCase[]> = {
   'creating a person': creationCases,
   'updating a person': updateCases,

@@ -5,7 +5,7 @@ import { toIncomingEvent } from '../intake/incoming-event.ts';
 import type { IncomingEvent, IngestProject } from '../model/event.ts';
 import { deepFreeze } from './rule-world.ts';
 
-/** The number of IDs, keys and names is small, so that events often use the same ones. */
+/** There are few IDs, keys and names, so that many events use the same ones. */
 const distinctId = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'null', '__proto__');
 const key = fc.constantFrom('x', 'y', '$browser', '$current_url', 'toString', '__proto__');
 const value = fc.oneof(fc.constantFrom(null, 0, 1, 'text', true), fc.constant({ o: [1, { p: 2 }] }));

@@ -2,7 +2,6 @@ import { flattenOverlay } from '../values/properties.ts';
 import type { ExpectedOutcome, ExpectedPerson, RuleCase } from './rule-case.ts';
 import { createRuleWorld, type RuleCaseOutcome, type RuleWorld } from './rule-world.ts';
 
-/** Runs a case and checks all of its expectations. */
 export function checkRuleCase(ruleCase: RuleCase): void {
   const world = createRuleWorld(ruleCase.start);
   const outcomes = ruleCase.send.map((event) => world.send(event));

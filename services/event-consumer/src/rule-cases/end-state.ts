@@ -2,7 +2,7 @@ import type { Database } from '@millrace/db';
 import { flattenOverlay } from '../values/properties.ts';
 import type { RuleCaseOutcome, RuleWorld } from './rule-world.ts';
 
-/** Everything that is stored for a project after a case, sorted, so that equal states are equal values. */
+/** Everything that is stored for a project after a case, sorted so that equal states compare as equal. */
 export interface EndState {
   persons: object[];
   distinctIds: object[];
@@ -13,7 +13,7 @@ export interface EndState {
   warnings: string[];
 }
 
-/** Returns the state that results from the rules' decisions. */
+/** Returns the state that results from the rules' decisions in memory. */
 export function decidedState(
   { ledger, groups }: RuleWorld,
   outcomes: { uuid: string; outcome: RuleCaseOutcome }[],
@@ -52,7 +52,7 @@ export function decidedState(
   };
 }
 
-/** Returns the state that is stored in the tables. */
+/** Returns the state that is stored in the database. */
 export async function storedState({ prisma }: Database, projectId: number): Promise<EndState> {
   const where = { project_id: projectId };
   const [persons, distinctIds, groupTypes, groups, events, warnings] = await Promise.all([

@@ -28,7 +28,8 @@ export function emptyMemoryStore(): MemoryStore {
 }
 
 /**
- * Applies a batch like the service does. Loads only what `findTouchedIds` names, and writes only what the ledger marks.
+ * Applies a batch like the service does. Loads only the IDs that `findTouchedIds` names, and writes only the changes
+ * that are marked in the ledger.
  */
 export function applyBatch(store: MemoryStore, projectId: number, events: readonly IncomingEvent[]): EventOutcome[] {
   const ledger = load(store, projectId, events);

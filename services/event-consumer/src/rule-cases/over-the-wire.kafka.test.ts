@@ -102,7 +102,7 @@ beforeAll(async () => {
   }
   const rounds = Math.max(...cases.map(([, { send }]) => send.length));
   for (let round = 0; round < rounds; round += 1) {
-    // The cases run in groups. A gateway without cached keys looks up only a few keys at a time, and rejects requests
+    // Send the events in groups. A gateway without cached keys looks up only a few keys at a time, and rejects requests
     // that wait too long for a lookup.
     const waiting = [...played.values()];
     while (waiting.length > 0) await Promise.all(waiting.splice(0, 25).map((one) => sendOne(one, round)));
@@ -134,7 +134,8 @@ function isForGateway(sent: SentEvent): boolean {
   const gatewayFields = ['now', 'ip', 'sent_at', 'token', 'historical_migration', 'force_disable_person_processing'];
   return (
     !gatewayFields.some((field) => Object.hasOwn(sent, field)) &&
-    // The gateway truncates long texts, and drops blank IDs and performance events (docs/wire-rules.md#dropped-events).
+    // The gateway truncates long strings, and drops blank IDs and performance events
+    // (docs/wire-rules.md#dropped-events).
     sent.distinct_id.length <= 200 &&
     sent.distinct_id.trim() !== '' &&
     sent.event.length <= 200 &&
@@ -174,7 +175,7 @@ test.each(cases)('%s', async (_, ruleCase) => {
   const world = createRuleWorld({ ...ruleCase.start, project: { ...ruleCase.start?.project, id: project.id } });
   const outcomes = ruleCase.send.map((event, index) => {
     const uuid = uuids[index] ?? '';
-    // The IP address of this test, which the gateway adds to the record.
+    // The gateway adds the test's IP address to the record.
     const ip = isForGateway(event) ? { ip: '127.0.0.1' } : {};
     return { uuid, outcome: world.send({ ...event, ...ip, uuid }) };
   });

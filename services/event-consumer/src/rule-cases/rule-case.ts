@@ -8,12 +8,11 @@ export const caseNumber = (no: number) => `ingest-${String(no).padStart(3, '0')}
 
 /** A person's expected state after the events. Missing fields are not checked. */
 export interface ExpectedPerson {
-  /** The person's distinct IDs. The person must have no other IDs. */
   ids: string[];
   /** The distinct ID from which the person's UUID was derived. */
   uuidOf?: string;
   mainId?: string;
-  /** The person's properties. The person must have no other properties, except for `$creator_event_uuid`. */
+  /** All of the person's properties, except for `$creator_event_uuid`. */
   properties?: JsonObject;
   isIdentified?: boolean;
   version?: number;
@@ -26,7 +25,7 @@ export interface ExpectedPerson {
 export interface ExpectedOutcome {
   dropped?: DropReason;
   warnings?: WarningType[];
-  /** The row's columns. Objects must match completely. */
+  /** Some of the row's columns. Objects must match completely. */
   row?: Partial<Omit<EventRow, 'properties'>> & { properties?: JsonObject };
   /** The distinct ID from which the UUID of the row's person was derived. */
   personOf?: string;
@@ -37,7 +36,7 @@ export interface ExpectedOutcome {
 }
 
 /**
- * An example of one rule. `no` lists the numbers in docs/cases.md#ingestion that it covers. Cases without a number
+ * An example of one rule. `no` lists the case numbers in docs/cases.md#ingestion that it covers. Cases without a number
  * exist only in Millrace.
  */
 export interface RuleCase {
@@ -45,10 +44,10 @@ export interface RuleCase {
   is: string;
   start?: InitialState;
   send: SentEvent[];
-  /** All persons that must exist afterwards. */
+  /** All persons that must exist after the events. */
   persons?: ExpectedPerson[];
-  /** The outcome of each event, if specified. */
+  /** The expected outcome of each event, if specified. */
   outcomes?: ExpectedOutcome[];
-  /** Further checks. */
+  /** Makes further checks. */
   also?: (world: RuleWorld) => void;
 }

@@ -43,7 +43,7 @@ export interface InitialState {
   groups?: StoredGroup[];
 }
 
-/** One event's outcome after parsing, admission and the rules. */
+/** The outcome of one event after parsing, admission and the rules. */
 export type RuleCaseOutcome = EventOutcome | { kind: 'invalid'; reason: string; warnings: RuleWarning[] };
 
 export interface RuleWorld {
@@ -58,7 +58,6 @@ export interface RuleWorld {
   uuidOf(distinctId: string): string;
 }
 
-/** The default event timestamp. */
 export const eventTime = '2026-03-01T12:00:00.000Z';
 
 /** Creates a project in memory that accepts events as log records and returns their outcomes. */

@@ -2,7 +2,6 @@ import type { Database } from '@millrace/db';
 import { derivePersonUuid } from '../rules/persons.ts';
 import { eventTime, type InitialState } from './rule-world.ts';
 
-/** Stores the initial state of a case for a new project. */
 export async function storeInitialState({ prisma }: Database, projectId: number, start: InitialState): Promise<void> {
   const { anonymizeIps = false, personProcessingOptOut = false } = start.project ?? {};
   await prisma.environment.update({

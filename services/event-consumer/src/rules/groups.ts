@@ -44,7 +44,7 @@ function groupIdentify(event: IncomingEvent, ledger: ProjectLedger): RuleWarning
   if (isGroupTypeTooLong(target.type)) return [groupTypesTooLong(event, [target.type])];
   const index = resolveGroupType(target.type, event.timestampMs, ledger);
   if (index === null) return [tooManyGroupTypes(event, [target.type])];
-  // Use the earlier of two times, because a client's clock may be ahead, and the group would then be created in the
+  // Use the earlier of the two times. If a client's clock is ahead, the group's creation time would otherwise be in the
   // future.
   const createdAtMs = Math.min(event.timestampMs, event.capturedAtMs);
   const { uuid, event: name, distinctId, capturedAtMs } = event;
@@ -68,8 +68,8 @@ export interface GroupIdentifyTarget {
 }
 
 /**
- * Reads `$group_type` and `$group_key`. Returns null if the type or the key is missing, empty, 0, or neither text nor a
- * number (docs/ingestion-rules.md#groups).
+ * Reads `$group_type` and `$group_key`. Returns null if the type or the key is missing, empty, 0, or neither a string
+ * nor a number (docs/ingestion-rules.md#groups).
  */
 export function readGroupIdentifyTarget(properties: JsonObject): GroupIdentifyTarget | null {
   const type = nameOf(properties.$group_type);
@@ -89,8 +89,8 @@ interface GroupKeys {
 }
 
 /**
- * Reads `$groups` of an event, and returns the key of each type as `$group_<index>`. Creates new types, but never a
- * group (docs/ingestion-rules.md#groups). Returns null if the event has no groups.
+ * Reads an event's `$groups`, and returns the group key of each type as `$group_<index>`. Creates new types, but never
+ * a group (docs/ingestion-rules.md#groups). Returns null if the event has no groups.
  */
 function groupKeys(event: IncomingEvent, ledger: ProjectLedger): GroupKeys | null {
   const groups = event.properties.$groups;
@@ -110,8 +110,8 @@ function groupKeys(event: IncomingEvent, ledger: ProjectLedger): GroupKeys | nul
 }
 
 /**
- * The group types of a project have the indexes 0 to 4. The keys of an event's groups are in its properties `$group_0`
- * to `$group_4`.
+ * The maximum number of group types in a project. Their indexes are 0 to 4, and the keys of an event's groups are in
+ * its properties `$group_0` to `$group_4`.
  */
 const maxGroupTypes = 5;
 
@@ -125,7 +125,7 @@ function isGroupTypeTooLong(type: string): boolean {
 
 /**
  * Returns the index of a group type. A new type gets the lowest free index. Returns null if all five are used or the
- * type is invalid (empty or too long). For a type that is too long and for a sixth type, the caller adds a warning
+ * type is empty or too long. If a type is too long or the sixth one, the caller adds a warning
  * (docs/ingestion-rules.md#groups).
  */
 function resolveGroupType(type: string, createdAtMs: number, ledger: ProjectLedger): number | null {
@@ -145,7 +145,7 @@ function lowestFreeIndex(ledger: ProjectLedger): number | null {
   return null;
 }
 
-/** The maximum size of a group's properties in bytes of JSON, which is the same for persons. */
+/** The maximum size of a group's properties in bytes of JSON, which is also the limit for persons. */
 const maxGroupPropertiesBytes = 655_360;
 
 export interface GroupState extends SizedProperties {
@@ -160,16 +160,13 @@ export interface GroupState extends SizedProperties {
 /** Group states, keyed by `toGroupStateKey`. */
 export type GroupStates = Map<string, GroupState>;
 
-/**
- * Returns the key of a group in a map. The key includes the index, because groups of different types can have the same
- * key.
- */
+/** Returns a map key for a group. It includes the index, because groups of different types can have the same key. */
 export function toGroupStateKey({ index, key }: { index: number; key: string }): string {
   return `${index}:${key}`;
 }
 
 /**
- * Applies updates to the groups of one project in order. Creates missing groups, and replaces single properties of
+ * Applies updates to the groups of one project in order. Creates missing groups, and replaces individual properties of
  * existing groups. An update without changes writes nothing and keeps the version (docs/ingestion-rules.md#groups).
  * @returns updates that were not applied because they would make their group too large. A new group is then created
  * without properties, like a person.
@@ -184,10 +181,7 @@ export function coalesceGroupUpdates(updates: readonly GroupUpdate[], groups: Gr
   return tooLarge;
 }
 
-/**
- * Creates the group of an update.
- * @returns false if its properties are too large and were left out
- */
+/** Creates the group of an update. Returns false if its properties are too large and were left out. */
 function createGroup(update: GroupUpdate, groups: GroupStates): boolean {
   const { index, key, groupSet, createdAtMs } = update;
   const group: GroupState = {
@@ -205,10 +199,7 @@ function createGroup(update: GroupUpdate, groups: GroupStates): boolean {
   return false;
 }
 
-/**
- * Applies an update to an existing group.
- * @returns false if the group would become too large and was not changed
- */
+/** Applies an update to an existing group. Returns false if the group would become too large and was not changed. */
 function updateGroup(group: GroupState, { groupSet, createdAtMs }: GroupUpdate): boolean {
   const put = differing(groupSet, group.properties);
   if (Object.keys(put).length === 0) return true;
@@ -229,7 +220,7 @@ function differing(groupSet: JsonObject, before: JsonObject): JsonObject {
   return put;
 }
 
-/** The maximum length of a name in a warning, which is enough to recognize the name. */
+/** The maximum length of a name in a warning in characters, which is enough to recognize the name. */
 const shownCharacters = 100;
 
 function groupTypesTooLong(event: IncomingEvent, groupTypes: readonly string[]): RuleWarning {

@@ -39,8 +39,8 @@ interface IdentityOutcome {
 }
 
 /**
- * Finds, merges, creates and updates the person of an event in the ledger. `properties` are the stored properties of
- * the event. The person's version increases by one, even if the event makes several changes.
+ * Finds, merges, creates and updates an event's person in the ledger. `properties` are the event's stored properties.
+ * The person's version increases by one, even if the event makes several changes.
  */
 export function applyIdentity(event: IncomingEvent, properties: Overlay, ledger: ProjectLedger): IdentityOutcome {
   const request = readMergeRequest(event);
@@ -65,9 +65,9 @@ export function applyIdentity(event: IncomingEvent, properties: Overlay, ledger:
 }
 
 /**
- * Returns whether an event moves the creation time of a person back. An imported event does, because it shows that the
- * person existed earlier. An event that is only late does not. Otherwise, offline devices and wrong clocks would make
- * persons look older than they are.
+ * Moves the person's creation time back to the time of an older imported event, which shows that the person existed
+ * earlier. An event that is only late does not move it, because offline devices and wrong clocks would make persons
+ * look older than they are. Returns whether the time was changed.
  */
 function movesCreationBack({ isHistorical, timestampMs }: IncomingEvent, person: PersonState): boolean {
   if (!isHistorical || timestampMs >= person.createdAtMs) return false;
@@ -93,8 +93,8 @@ interface PersonUpdateOutcome extends RowPerson {
 }
 
 /**
- * The person properties for the row of the event. They include this event's changes, even those that are not written to
- * the person.
+ * The person properties for the event's row. They include this event's changes, even those that are not written to the
+ * person.
  */
 interface RowPerson {
   shownProperties: JsonObject;
@@ -135,16 +135,16 @@ function unchanged(rowPerson: RowPerson): PersonUpdateOutcome {
   return { isChanged: false, ...rowPerson };
 }
 
-/** Discards an update that is too large. The event itself is stored. */
+/** Discards a person update that is too large. The event itself is stored. */
 function tooLarge(person: PersonState, event: IncomingEvent): PersonUpdateOutcome {
   const rowPerson = toRowPerson(person, noChange, event);
   return { isChanged: false, ...rowPerson, warnings: [personSizeWarning(event, person.uuid), ...rowPerson.warnings] };
 }
 
 /**
- * Returns the person for the row of an event.
- * @param unwritten changes of the event that are in the event's row, but not written to the person
- * @param own changes of the event, which replace the properties of a large person in the row
+ * Returns the person for an event's row.
+ * @param unwritten changes that are in the event's row, but not written to the person
+ * @param own the event's changes, which replace the properties of a large person in the row
  */
 function toRowPerson(
   person: PersonState,

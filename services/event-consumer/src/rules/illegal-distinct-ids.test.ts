@@ -1,6 +1,6 @@
 import { isIllegalDistinctId } from './merge.ts';
 
-// The list in docs/ingestion-rules.md#illegal-distinct-ids.
+// The illegal IDs that are listed in docs/ingestion-rules.md#illegal-distinct-ids.
 const anyCase = [
   'anonymous',
   'guest',

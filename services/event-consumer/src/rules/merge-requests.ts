@@ -16,12 +16,12 @@ const identityRules = new Map<string, (event: IncomingEvent) => MergeRequest | n
   [eventNames.mergeDangerously, mergeDangerously],
 ]);
 
-/** Returns true for the three merge events, which require person processing. */
+/** Returns whether an event is one of the three merge events, which require person processing. */
 export function isMergeEvent(name: string): boolean {
   return identityRules.has(name);
 }
 
-/** Returns the merge that an event requests, or null if the event does not request a merge. */
+/** Returns the merge that an event requests, or null if it does not request one. */
 export function readMergeRequest(event: IncomingEvent): MergeRequest | null {
   return identityRules.get(event.event)?.(event) ?? null;
 }
@@ -33,7 +33,7 @@ export function readMergeRequest(event: IncomingEvent): MergeRequest | null {
 export interface MergeRequest {
   sourceId: string;
   targetId: string;
-  /** Which identified persons prevent the merge. A person is identified if it was named in an earlier merge event. */
+  /** Which identified persons prevent the merge. A person is identified if an earlier merge event named it. */
   refuseWhen: RefuseWhen;
   /** Whether the target becomes the main ID even if both IDs already belong to the same person. */
   alwaysSetsMainId: boolean;
@@ -53,7 +53,7 @@ function identify(event: IncomingEvent): MergeRequest | null {
 }
 
 /**
- * Returns the anonymous ID, or null if the key is missing. An explicit null becomes the text `null`, which is an
+ * Returns the anonymous ID, or null if the key is missing. An explicit null becomes the string `null`, which is an
  * illegal ID, so that a warning is stored.
  */
 function anonymousId(properties: JsonObject): string | null {
@@ -63,9 +63,9 @@ function anonymousId(properties: JsonObject): string | null {
 }
 
 /**
- * Returns the second ID of a merge as text. Numbers are converted like in `distinct_id`. Returns null for invalid
- * values. The gateway quotes integers that JavaScript would round. An unquoted integer here may therefore already be
- * rounded, and would merge different persons.
+ * Returns the second ID of a merge as a string. Numbers are converted like in `distinct_id`. Returns null for invalid
+ * values. The gateway quotes integers that JavaScript would round, so an unquoted large integer may already be rounded
+ * here, and could merge different persons.
  */
 export function readOtherId(value: unknown): string | null {
   if (typeof value === 'string') return value;
@@ -75,8 +75,8 @@ export function readOtherId(value: unknown): string | null {
 
 /**
  * Handles `$create_alias`, which merges distinct_id into the alias, which becomes the main distinct ID
- * (docs/ingestion-rules.md#merges). PostHog merges in the other direction. The merge is rejected only if both IDs are
- * identified. SDKs disagree about the order of the two arguments, so a merge that is valid in either direction must
+ * (docs/ingestion-rules.md#merges). PostHog merges in the opposite direction. The merge is rejected only if both IDs
+ * are identified. SDKs disagree about the order of the two arguments, so a merge that is valid in either direction must
  * succeed.
  */
 function createAlias(event: IncomingEvent): MergeRequest | null {

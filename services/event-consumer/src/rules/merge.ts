@@ -1,4 +1,4 @@
-// Merges persons: changes two persons when an event states that their distinct IDs belong together.
+// Merges two persons when an event states that their distinct IDs belong together.
 
 import { isLongerThan, type JsonObject } from '@millrace/contracts';
 import type { IncomingEvent } from '../model/event.ts';
@@ -19,7 +19,7 @@ interface MergeOutcome {
 
 /**
  * Merges two distinct IDs according to `planMerge`, unless the IDs are equal or one of them is illegal. Does not
- * increase the person's version. The caller increases it once for all changes of the event.
+ * increase the person's version, because the caller increases it once for all changes of the event.
  */
 export function applyMerge(request: MergeRequest, event: IncomingEvent, ledger: ProjectLedger): MergeOutcome {
   const { sourceId, targetId } = request;
@@ -63,7 +63,7 @@ export function applyMerge(request: MergeRequest, event: IncomingEvent, ledger: 
   }
 }
 
-/** Marks a person as identified, which is permanent. Returns whether anything changed. */
+/** Marks a person as identified, which is permanent. Returns whether the person has changed. */
 function markIdentified(person: PersonState, mainDistinctId: string): boolean {
   if (person.isIdentified && person.mainDistinctId === mainDistinctId) return false;
   person.isIdentified = true;
@@ -128,7 +128,7 @@ export interface PersonFacts {
   isIdentified: boolean;
 }
 
-/** What to do with a merge's two distinct IDs. */
+/** What to do with the two distinct IDs of a merge. */
 type MergePlan<Person extends PersonFacts> =
   /** Neither ID has a person, so create a person with both IDs. */
   | { action: 'create' }
@@ -142,8 +142,8 @@ type MergePlan<Person extends PersonFacts> =
   | { action: 'refuse'; target: Person };
 
 /**
- * The truth table of merges (docs/ingestion-rules.md#merges). `null` means that the ID has no person. Only a merge of
- * two persons can be rejected. Adding an ID to a person always succeeds.
+ * Decides how to merge two distinct IDs (docs/ingestion-rules.md#merges). `null` means that the ID has no person. Only
+ * a merge of two persons can be rejected. Adding an ID to a person always succeeds.
  */
 export function planMerge<Person extends PersonFacts>(
   source: Person | null,
@@ -167,7 +167,9 @@ function isRefused(source: PersonFacts, target: PersonFacts, refuseWhen: RefuseW
   }
 }
 
-/** Placeholders that faulty clients send, in upper or lower case. Merging such IDs would combine different persons. */
+/**
+ * Placeholder IDs that faulty clients send, in upper or lower case. Merging such IDs would combine different persons.
+ */
 const illegalInAnyCase = [
   'anonymous',
   'guest',
@@ -181,7 +183,7 @@ const illegalInAnyCase = [
   'false',
 ];
 
-/** Placeholders that are illegal only in exactly this spelling. */
+/** Placeholder IDs that are illegal only in exactly this case. */
 const illegalAsWritten = ['[object Object]', 'NaN', 'None', 'none', 'null', '0', 'undefined'];
 
 const anyCase = new Set(illegalInAnyCase.flatMap(withQuotedForms));

@@ -10,7 +10,7 @@ import { choosePersonUuid, findPersonInLedger } from './persons.ts';
 export type PersonProcessing = 'full' | 'personless';
 
 /**
- * Chooses whether an event has a person. An event has a person unless `$process_person_profile` is exactly false or the
+ * Decides whether an event has a person. An event has a person unless `$process_person_profile` is exactly false or the
  * project has turned person processing off (docs/ingestion-rules.md#anonymous-events). In such a project, merge events
  * become ordinary anonymous events and are not dropped, because the sender did not choose this.
  */
@@ -22,7 +22,7 @@ export function isPersonProfileOff(event: IncomingEvent): boolean {
   return event.properties.$process_person_profile === false;
 }
 
-/** Warns about a value of `$process_person_profile` that is not a boolean. Such a value counts as true. */
+/** Warns about a `$process_person_profile` that is not a boolean. It counts as true. */
 export function personProfileWarnings(event: IncomingEvent): RuleWarning[] {
   const value = event.properties.$process_person_profile;
   if (value === undefined || typeof value === 'boolean') return [];
@@ -31,7 +31,7 @@ export function personProfileWarnings(event: IncomingEvent): RuleWarning[] {
   return [{ type: 'invalid_process_person_profile', details }];
 }
 
-/** The time after a person's creation within which an event counts as part of the same visit. */
+/** Within this time after a person's creation, an event counts as part of the same visit. */
 const upgradeAfterMs = 60_000;
 
 /**
@@ -50,7 +50,7 @@ export function createPersonlessPerson(event: IncomingEvent, ledger: ProjectLedg
   return { uuid: person.uuid, createdAtMs: person.createdAtMs, properties: {}, bytes: 0, mode };
 }
 
-/** The person in an event's row, with the state after the event was ingested. */
+/** The person in an event's row, as it was after the event was ingested. */
 export interface EventPerson {
   uuid: string;
   /** The creation time, or null for the computed person of an event without person processing. */

@@ -14,9 +14,8 @@ export interface PersonChange {
 }
 
 interface PersonUpdate extends PropertyChange {
-  /** Whether the event sets or removes any property. */
   isChange: boolean;
-  /** Whether to write the change. A change only to existing properties in `filteredKeys` is not written. */
+  /** Whether to write the change. A change that affects only existing properties in `filteredKeys` is not written. */
   isWorthWriting: boolean;
 }
 
@@ -29,8 +28,8 @@ export function readPersonChange(eventProperties: Overlay): PersonChange {
 }
 
 /**
- * Returns the properties of a person that an event creates. Clients cannot overwrite the property that names the
- * creating event (docs/ingestion-rules.md#person-properties).
+ * Returns the initial properties of a person that an event creates. Clients cannot overwrite the property that names
+ * the creating event (docs/ingestion-rules.md#person-properties).
  */
 export function createInitialProperties(change: PersonChange, eventUuid: string): JsonObject {
   const properties = mergeObjects(change.setOnce, change.set);
@@ -77,7 +76,7 @@ export function readUnsetKeys(unset: unknown): string[] {
 
 /**
  * Properties that describe the moment instead of the person. An event that changes only these properties does not
- * rewrite the person, because otherwise every page view on a busy site would. The row of the event still contains them
+ * rewrite the person, because otherwise every page view on a busy site would. The event's row still contains them
  * (docs/ingestion-rules.md#person-properties). Country, city, app versions, campaigns and initial properties are
  * intentionally not listed.
  */
@@ -126,7 +125,6 @@ const personEvents = new Set<string>([
 /** Events that do not describe the person. They can create a person, but never update one. */
 const neverUpdating = new Set<string>([eventNames.exception, eventNames.heatmap]);
 
-/** Returns true if a change only to this existing property is not written. */
 function isFilteredKey(key: string): boolean {
   return filteredKeys.has(key);
 }
@@ -143,9 +141,9 @@ export function neverUpdatesPerson(name: string): boolean {
 export const maxPersonPropertiesBytes = 655_360;
 
 /**
- * The maximum size of person properties in the row of an event, in bytes of JSON. For a larger person, the row contains
- * only what the event itself changed. Otherwise, five hundred events of a hundred bytes could each write the same
- * hundreds of kilobytes.
+ * The maximum size of person properties in an event's row, in bytes of JSON. For a larger person, the row contains only
+ * what the event itself changed. Otherwise, five hundred events of a hundred bytes could each write the same hundreds
+ * of kilobytes.
  */
 export const maxShownBytes = 65_536;
 

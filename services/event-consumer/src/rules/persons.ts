@@ -3,7 +3,6 @@
 import { hash } from 'node:crypto';
 import { type PersonState, type ProjectLedger, recordMergedPerson } from '../model/ledger.ts';
 
-/** Returns a distinct ID's person, or null if the ID has no person. */
 export function findPersonInLedger(distinctId: string, ledger: ProjectLedger): PersonState | null {
   const mapping = ledger.distinctIds.get(distinctId);
   return mapping === undefined ? null : (ledger.persons.get(mapping.personUuid) ?? null);
@@ -27,8 +26,8 @@ export function choosePersonUuid(distinctId: string, ledger: ProjectLedger): str
 }
 
 /**
- * Returns the first mapping version of an ID. After a deletion, the version continues from the previous one, so that
- * readers can tell which mapping is newer.
+ * Returns the first mapping version of an ID. After a deletion, it continues from the previous version, so that readers
+ * can tell which mapping is newer.
  */
 function firstVersion(distinctId: string, ledger: ProjectLedger): number {
   const deleted = ledger.deletedIds.get(distinctId);
@@ -70,8 +69,8 @@ export function createPerson(
 }
 
 /**
- * Adds an ID that has no person to a person. The mapping version is 0 for the ID from which the person's uuid was
- * derived, and otherwise 1. With 1, readers know that earlier anonymous events of the ID have a different person uuid
+ * Adds an ID that has no person to a person. The mapping version is 0 for the ID from which the person's UUID was
+ * derived, and otherwise 1. With 1, readers know that earlier anonymous events of the ID have a different person UUID
  * (docs/ingestion-rules.md#anonymous-events).
  */
 export function attachDistinctId(distinctId: string, person: PersonState, ledger: ProjectLedger): void {
@@ -81,8 +80,8 @@ export function attachDistinctId(distinctId: string, person: PersonState, ledger
 }
 
 /**
- * Removes a person and moves all its IDs to the surviving person. The store also moves IDs that are not in the ledger,
- * based on the surviving person and the number of moves that are recorded here.
+ * Removes a person and moves all its IDs to the surviving person. The store uses the recorded survivor and number of
+ * moves to move IDs that are not in the ledger.
  */
 export function moveDistinctIds(from: PersonState, to: PersonState, ledger: ProjectLedger): void {
   for (const mapping of ledger.distinctIds.values()) {
@@ -102,16 +101,16 @@ const namespace = Buffer.from('932979b465c3442484670b66ec27bc22', 'hex');
 
 /**
  * Returns the UUID of the person that a distinct ID creates: the UUIDv5 of `<projectId>:<distinctId>`
- * (docs/ingestion-rules.md#person-properties). The UUID is always the same, so that an event without a person contains
- * the UUID that its ID would get.
+ * (docs/ingestion-rules.md#person-properties). It is always the same, so that an event without a person contains the
+ * UUID that its ID would get.
  */
 export function derivePersonUuid(projectId: number, distinctId: string): string {
   return uuidOf(namespace, projectId, distinctId);
 }
 
 /**
- * Returns the uuid of the person that a distinct ID creates after its previous person was deleted. It differs from the
- * previous uuid.
+ * Returns the UUID of the person that a distinct ID creates after its previous person was deleted. It differs from the
+ * previous person's UUID.
  */
 function personUuidAfterDeletion(deletionId: string, projectId: number, distinctId: string): string {
   return uuidOf(Buffer.from(deletionId.replaceAll('-', ''), 'hex'), projectId, distinctId);

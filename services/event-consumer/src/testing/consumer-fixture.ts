@@ -20,11 +20,9 @@ export interface ConsumerFixture {
   url: string;
   database: Database;
   logger: Logger;
-  /** All records that were appended to the dead-letter log. */
   deadLetters: AppendRecord[];
-  /** Creates dependencies like start.ts, with empty caches. */
+  /** Creates the same dependencies as start.ts, with empty caches. */
   createDeps(overrides?: Partial<ProcessBatchDeps>): ProcessBatchDeps;
-  /** Creates a project for a single test. */
   createProject(): Promise<TestProject>;
   stop(): Promise<void>;
 }
@@ -96,7 +94,6 @@ async function createProject(database: Database): Promise<TestProject> {
   return { id: project.id, token };
 }
 
-/** Creates a captured event with default values. */
 export function capturedEvent(token: string, { properties = {}, ...event }: Partial<CapturedEvent>): CapturedEvent {
   const now = new Date().toISOString();
   return {
@@ -124,7 +121,6 @@ function logRecord(offset: number | bigint, content: CapturedRecord): LogRecord 
   };
 }
 
-/** The log ID of batches in tests. */
 export const testLog = 'test';
 
 /** Creates a batch of consecutive records, starting at offset `from`. */

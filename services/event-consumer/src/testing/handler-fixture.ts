@@ -8,16 +8,13 @@ import type { ConsumerFixture } from './consumer-fixture.ts';
 
 export interface HandlerFixture {
   handle(batch: LogBatch, signal?: AbortSignal): Promise<BatchResult>;
-  /** Returns the value of a counter: over all its labels, or only for the given one. */
+  /** Returns a counter's total over all labels, or its count for the given label. */
   counted(name: string, label?: string): Promise<number>;
-  /** The delays of the handler before retries, in milliseconds. */
+  /** The delays before retries, in milliseconds. */
   pauses: number[];
 }
 
-/**
- * Creates the handler of a topic like consume-topic.ts, with real stores. Its delays are recorded instead of waited
- * for.
- */
+/** Creates a topic's batch handler like consume-topic.ts, with real stores. Records its delays instead of waiting. */
 export function createHandlerFixture(
   fixture: ConsumerFixture,
   deps: ProcessBatchDeps,

@@ -13,7 +13,8 @@ const tables = [
 ];
 
 /**
- * Returns a text for each table that changes with any of its rows or columns, including versions and sequence numbers.
+ * Returns a checksum of each table, which changes with any of its rows or columns, including versions and sequence
+ * numbers.
  */
 export async function tableChecksums(sql: Sql): Promise<Record<string, string>> {
   const checksums: Record<string, string> = {};

@@ -9,7 +9,7 @@ export function objectOrEmpty(value: unknown): JsonObject {
 
 const emptyObject: JsonObject = Object.freeze({});
 
-/** Sets an own property, because assigning to `__proto__` would change the object's prototype. */
+/** Sets an own property, even for the key `__proto__`. A plain assignment to it would change the object's prototype. */
 export function setOwn(object: JsonObject, key: string, value: unknown): void {
   if (key === '__proto__') {
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
@@ -27,7 +27,7 @@ export function mergeObjects(under: JsonObject, over: JsonObject): JsonObject {
   return Object.assign({}, under, over);
 }
 
-/** Returns a copy without these keys, or the object itself if it contains none of them. */
+/** Returns a copy without these keys, or the original object if it contains none of them. */
 export function omitKeys(object: JsonObject, keys: ReadonlySet<string>): JsonObject {
   if (!hasAnyKey(object, keys)) return object;
   const copy: JsonObject = {};
@@ -46,7 +46,7 @@ function hasAnyKey(object: JsonObject, keys: ReadonlySet<string>): boolean {
 
 /**
  * Compares two JSON values deeply, ignoring the order of keys, which PostgreSQL does not preserve. PostHog treats
- * objects with a different order of keys as different, and rewrites the row for every event that repeats one.
+ * objects whose keys have a different order as different, and rewrites the row for every event that repeats one.
  */
 export function jsonEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
@@ -67,8 +67,8 @@ function objectsEqual(a: object, b: object): boolean {
 }
 
 /**
- * The maximum nesting of arrays and objects. SDKs send far less, and it is far from the depth that would exhaust a
- * stack here, in JSON.stringify or in PostgreSQL.
+ * The maximum nesting of arrays and objects. SDKs send far less, and it is far from the depth that would exhaust the
+ * stack of this process, JSON.stringify or PostgreSQL.
  */
 export const maxNesting = 200;
 
@@ -93,7 +93,7 @@ function cleanText(text: string): string {
 }
 
 /**
- * Returns a copy of a JSON value in which all texts are cleaned, including keys. Use it only for values within
+ * Returns a copy of a JSON value in which all strings are cleaned, including keys. Use it only for values within
  * `maxNesting`.
  */
 export function cleanJson(value: unknown): unknown {

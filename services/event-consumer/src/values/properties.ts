@@ -1,4 +1,4 @@
-// The properties of an event as they were received, and their changes. The two are stored separately, because copying
+// Represents an event's properties as received, and their changes. They are stored separately, because copying
 // properties is slow.
 
 import type { JsonObject } from '@millrace/contracts';
@@ -6,7 +6,7 @@ import type { CopyRow } from '@millrace/db/sql';
 import { mergeObjects } from './json.ts';
 
 /**
- * An object and its changes, which are stored separately. Processing changes only a few properties of an event, and
+ * An object and its changes, which are stored separately. Processing changes only a few of an event's properties, and
  * copying all of them each time would cost as much as the rules themselves. Without overlays, the consumer needs a
  * fifth more time per event (`npm run bench -- consumer --copy`). `under` belongs to the event and is never modified.
  */
@@ -19,7 +19,7 @@ export function readProperty({ under, over }: Overlay, key: string): unknown {
   return Object.hasOwn(over, key) ? over[key] : under[key];
 }
 
-/** Combines both objects. The result must not be modified, because it can be `under` itself. */
+/** Combines `under` and `over`. The result must not be modified, because it can be `under` itself. */
 export function flattenOverlay({ under, over }: Overlay): JsonObject {
   return isEmpty(over) ? under : mergeObjects(under, over);
 }
@@ -36,7 +36,7 @@ export interface ReceivedText {
   end: number;
 }
 
-/** An event's properties as received, and their overlay. */
+/** The received JSON text of an event's properties, and their overlay. */
 export interface ReceivedProperties extends ReceivedText {
   over: JsonObject;
 }
@@ -58,8 +58,8 @@ export function canBeStored(text: string): boolean {
 }
 
 /**
- * Writes the properties of an event as JSON. If properties were only added or replaced, writes the received bytes
- * followed by the overlay. If two members have the same name, PostgreSQL keeps the later one, like JSON.parse. Encoding
+ * Writes an event's properties as JSON. If properties were only added or replaced, writes the received bytes followed
+ * by the overlay. If two members have the same name, PostgreSQL keeps the last one, like JSON.parse. Encoding
  * everything again would cost more than the parsing.
  * @param written the same content as `properties.under`, or undefined if no text can be stored without changes
  */

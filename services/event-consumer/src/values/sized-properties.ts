@@ -2,29 +2,28 @@ import type { JsonObject } from '@millrace/contracts';
 import { mergeObjects, omitKeys, setOwn } from './json.ts';
 
 /**
- * Properties of a person or a group while a batch changes them. In one batch, five hundred events of a hundred bytes
- * can each change the same hundreds of kilobytes. The properties are therefore changed in place, and their size is
- * measured once and then adjusted by each change.
+ * The properties of a person or a group while a batch changes them. In one batch, five hundred events of a hundred
+ * bytes can each change the same hundreds of kilobytes. The properties are therefore changed in place, and their size
+ * is measured once and then adjusted by each change.
  */
 export interface SizedProperties {
   properties: JsonObject;
   /**
-   * Whether the row of an event or another batch refers to the same object. If so, the object must be copied before a
+   * Whether an event's row or a different batch refers to the same object. If so, the object must be copied before a
    * change.
    */
   areShared?: boolean;
-  /** The size, or undefined until it is first used. */
   size?: PropertiesSize;
 }
 
 interface PropertiesSize {
-  /** The size as JSON in bytes. If `isExact` is false, this is an upper bound. */
+  /** The size as JSON in bytes, or an upper bound if `isExact` is false. */
   bytes: number;
   isExact: boolean;
 }
 
 /**
- * A change of properties: sets `put` and deletes the keys in `removed`, all of which exist. No key is in both or occurs
+ * A change to properties: sets `put` and deletes the keys in `removed`, all of which exist. No key is in both or occurs
  * twice.
  */
 export interface PropertyChange {
@@ -87,7 +86,7 @@ export function replaceProperties(sized: SizedProperties, properties: JsonObject
 function measure(sized: SizedProperties): void {
   if (sized.size?.isExact) return;
   const bytes = Buffer.byteLength(JSON.stringify(sized.properties), 'utf8');
-  // Each member is counted with a comma, but the first member has no comma.
+  // Each member is counted with a comma, but the first member has none.
   sized.size = { bytes: bytes === 2 ? 1 : bytes, isExact: true };
 }
 
@@ -101,7 +100,6 @@ function exactBytesAfter({ properties, size }: SizedProperties, { put, removed }
   return bytes;
 }
 
-/** Returns a property's size in JSON, including the colon and a comma. */
 function memberBytes(key: string, value: unknown): number {
   return Buffer.byteLength(JSON.stringify({ [key]: value }), 'utf8') - 1;
 }

@@ -4,12 +4,12 @@ export const maxIdCharacters = 400;
 /** The maximum length of a stored event name (docs/ingestion-rules.md#the-event-row). */
 export const maxEventNameCharacters = 200;
 
-/** Hashes are cached instead of strings, because numbers cost the garbage collector little or nothing. */
+/** Caches store hashes instead of strings, because numbers cost the garbage collector little or nothing. */
 
 const fnvOffset = 0x811c9dc5;
 
 /**
- * Returns the FNV-1a hash of the UTF-16 code units of a text, as an unsigned 32-bit integer. It does not prevent
+ * Returns the FNV-1a hash of a string's UTF-16 code units, as an unsigned 32-bit integer. It does not prevent
  * deliberate collisions.
  */
 export function textHash32(text: string, seed = fnvOffset): number {
@@ -18,7 +18,7 @@ export function textHash32(text: string, seed = fnvOffset): number {
   return hash >>> 0;
 }
 
-/** Returns a 53-bit hash. Among 100,000 texts, the probability that two have the same hash is 1 in 2 million. */
+/** Returns a 53-bit hash. Among 100,000 strings, the probability that two have the same hash is 1 in 2 million. */
 export function textHash53(text: string): number {
   return textHash32(text) * 2 ** 21 + (textHash32(text, 0x9747b28c) >>> 11);
 }

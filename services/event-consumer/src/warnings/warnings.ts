@@ -8,7 +8,7 @@ import type { RecordPosition, ReusedUuid } from '../model/event.ts';
 import type { RuleWarning, WarningType } from '../model/warning.ts';
 import type { StoredWarning } from './store.ts';
 
-/** The namespace of warning IDs, which are derived from the subject and the type. Never change it. */
+/** The namespace of warning IDs, which are derived from a warning's subject and type. Never change it. */
 const namespace = '5f0c0b5e-9d0f-4b57-8a4e-3b1f7a1c2d60';
 
 export function toRuleWarning(
@@ -36,7 +36,7 @@ export function toReusedUuidWarning({ event, owner }: ReusedUuid): StoredWarning
   return toRuleWarning({ type: 'duplicate_event_uuid', details }, about);
 }
 
-/** Converts a warning from the gateway, which keeps its ID. */
+/** Converts a warning from the gateway. The warning keeps its ID. */
 export function toGatewayWarning(warning: CapturedWarning, projectId: number): StoredWarning {
   return {
     projectId,
@@ -57,7 +57,6 @@ export function toMigrationWarning(finding: CountedFinding, projectId: number): 
   return combinedWarning('historical_migration_not_in_plan', finding, projectId);
 }
 
-/** Creates the warning about events that were already too old when they arrived. */
 export function toRetentionWarning(finding: CountedFinding, projectId: number): StoredWarning {
   return combinedWarning('event_older_than_retention', finding, projectId);
 }
@@ -109,14 +108,13 @@ export function toDeadLetterWarning(
   };
 }
 
-/** A problem that several events of a project in a batch share, stored as one warning with a count. */
+/** A problem that several events of a project in a batch share. It is stored as one warning with a count. */
 export interface CountedFinding {
   first: Pick<CapturedEvent, 'uuid' | 'now'>;
   position: RecordPosition;
   count: number;
 }
 
-/** Adds an event to its project's warning. */
 export function countFinding(
   findings: Map<number, CountedFinding>,
   projectId: number,
@@ -134,27 +132,26 @@ const neverCombined = new Set<WarningType>([
   'invalid_event_when_process_person_profile_is_false',
 ]);
 
-/** The number of warnings of a kind that are stored individually per project and minute. */
+/** How many warnings of the same type are stored individually per project and minute. */
 const singlesPerMinute = 20;
 const minuteMs = 60_000;
 /**
- * The maximum number of cached combinations of project and kind. An evicted combination starts a new minute when it
- * occurs again.
+ * The maximum number of cached combinations of project and warning type. An evicted combination starts a new minute
+ * when it occurs again.
  */
 const maxRemembered = 10_000;
 /** The namespace of the IDs of combined warnings. Never change it. */
 const throttleNamespace = 'd7e5a1ac-6c1c-4d6b-9a45-0f4f1a3c8b52';
 
-/** Takes a batch's warnings and returns the warnings to store. */
 export type WarningThrottle = (warnings: StoredWarning[]) => StoredWarning[];
 
 /**
- * Creates the throttle, which is needed because a faulty client causes the same warning with every event. After a
- * number of warnings of a kind in a minute, the throttle combines the other warnings of a batch into one row. The row
- * has the details of the first of these warnings and their number as `count`. All warnings are counted, but many
- * invalid events do not result in many rows.
+ * Creates the throttle, which is needed because a faulty client causes the same warning with every event. After
+ * `singlesPerMinute` warnings of a type in a minute, the throttle combines all further ones in a batch into one row.
+ * The row has the details of the first combined warning, and the number of combined warnings as `count`. All warnings
+ * are counted, but many invalid events do not result in many rows.
  *
- * Only warnings about events that are decided now are combined. An event that is sent again causes no warning, so no
+ * Only warnings about events that this batch decides are combined. An event that is sent again causes no warning, so no
  * warning is stored twice if a second attempt combines warnings differently.
  */
 export function createWarningThrottle(now: () => number): WarningThrottle {
