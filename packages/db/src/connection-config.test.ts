@@ -23,11 +23,11 @@ describe('toClientConfig', () => {
     ['?ssl=true&sslmode=require', { rejectUnauthorized: true }],
     ['?sslmode=no-verify', { rejectUnauthorized: false }],
     [`?sslrootcert=${authorityFile}`, { rejectUnauthorized: true, ca: expect.stringContaining('BEGIN CERTIFICATE') }],
-  ])('reads %s', (query, ssl) => {
+  ])('reads the TLS settings from the URL parameters %s', (query, ssl) => {
     expect(sslOf(query)).toEqual(ssl);
   });
 
-  test('keeps the parameters of the URL that are not about TLS', () => {
+  test('keeps URL parameters that are not about TLS', () => {
     const { connectionString } = toClientConfig(`${address}?sslmode=require&application_name=a%20b`, {});
     expect(connectionString).toBe(`${address}?application_name=a%20b`);
   });
@@ -59,13 +59,13 @@ describe('toClientConfig', () => {
     [`?sslmode=verify-full&sslcert=${authorityFile}`, 'must be set together'],
     ['?sslrootcert=/nowhere.pem', 'cannot be read (ENOENT)'],
     [`?sslrootcert=${noCertificateFile}`, 'not in PEM format'],
-  ])('rejects %s', (query, problem) => {
+  ])('rejects the URL parameters %s', (query, problem) => {
     expect(() => sslOf(query)).toThrow(problem);
     expect(() => sslOf(query)).not.toThrow('secret');
   });
 });
 
-describe('a PostgreSQL server with TLS', () => {
+describe('connecting to a PostgreSQL server with TLS', () => {
   const target = new URL(testServers().databaseUrl);
 
   async function tried(certificate: TestCertificate | null, query: string, host = '127.0.0.1') {
@@ -88,7 +88,7 @@ describe('a PostgreSQL server with TLS', () => {
   const ofThisHost = testCertificates.ofThisHost();
   const fromAuthority = `?sslmode=verify-full&sslrootcert=${authorityFile}`;
 
-  test.each(['127.0.0.1', 'localhost'])('is used when its certificate is valid: %s', async (host) => {
+  test.each(['127.0.0.1', 'localhost'])('accepts a valid server certificate for %s', async (host) => {
     expect(await tried(ofThisHost, fromAuthority, host)).toEqual({ outcome: 1, inTheClear: '' });
   });
 
@@ -102,19 +102,19 @@ describe('a PostgreSQL server with TLS', () => {
       `?sslmode=require&sslrootcert=${authorityFile}`,
       'ERR_TLS_CERT_ALTNAME_INVALID',
     ],
-  ])('is rejected when its certificate is %s', async (_what, certificate, query, code) => {
+  ])('rejects a server certificate %s', async (_what, certificate, query, code) => {
     expect(await tried(certificate, query)).toEqual({ outcome: code, inTheClear: '' });
   });
 
   test.each(['verify-full', 'require', 'prefer', 'no-verify'])(
-    'receives no unencrypted data when it does not offer TLS: sslmode=%s',
+    'sends no unencrypted data to a server that does not offer TLS: sslmode=%s',
     async (mode) => {
       const outcome = 'The server does not support SSL connections';
       expect(await tried(null, `?sslmode=${mode}`)).toEqual({ outcome, inTheClear: '' });
     },
   );
 
-  test('is rejected for an invalid certificate even if NODE_TLS_REJECT_UNAUTHORIZED is 0', async () => {
+  test('rejects an invalid certificate even if NODE_TLS_REJECT_UNAUTHORIZED is 0', async () => {
     const env = readEnvironment();
     const found = env.NODE_TLS_REJECT_UNAUTHORIZED;
     env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
@@ -126,7 +126,7 @@ describe('a PostgreSQL server with TLS', () => {
     }
   });
 
-  test('is used by `migrate` with the same connection settings', async () => {
+  test('`migrate` connects with the same TLS settings', async () => {
     const proxy = await startTlsProxy({
       target: { host: '127.0.0.1', port: 1 },
       protocol: 'postgres',

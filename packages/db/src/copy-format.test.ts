@@ -73,7 +73,7 @@ test('COPY transfers any time with millisecond precision', async () => {
   expect(rows.map(({ ms }) => ms)).toEqual(moments.map((ms) => `${ms}.000`));
 });
 
-test('COPY transfers texts of all lengths, however they are split into chunks', async () => {
+test('COPY transfers strings of all lengths, however they are split into chunks', async () => {
   const lengths = [0, 1, 2730, 2731, 8191, 8192, 8193, 65_531, 65_536, 300_000];
   const texts = ['x', 'ü', '🦊'].flatMap((piece) => lengths.map((length) => piece.repeat(length)));
   expect(await sent('words', texts, (row, text) => row.text(text))).toEqual(texts);
@@ -92,11 +92,11 @@ test('creates the chunks of a COPY only when they are needed', () => {
   expect(written).toBeLessThan(100);
 });
 
-test('COPY accepts zero rows', async () => {
+test('a COPY without rows succeeds', async () => {
   expect(await sent('words', [], (row, text) => row.text(text))).toEqual([]);
 });
 
-test('COPY transfers JSON bytes together with the text that follows them', async () => {
+test('COPY transfers JSON that consists of bytes and a string', async () => {
   const bytes = Buffer.from('before{"a":"ü🦊"}after');
   const end = bytes.indexOf('}') + 1;
   const parts = [

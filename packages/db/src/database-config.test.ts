@@ -17,7 +17,7 @@ test.each([
     { databaseUrl: 'postgresql://h/d', databaseSslCertFile: '/c', databaseSslKeyFile: '/k' },
     'postgresql://h/d?sslcert=%2Fc&sslkey=%2Fk',
   ],
-])('buildDatabaseAddress combines %j', (config, address) => {
+])('buildDatabaseAddress builds a URL from %j', (config, address) => {
   expect(buildDatabaseAddress(config)).toBe(address);
 });
 

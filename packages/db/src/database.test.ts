@@ -47,8 +47,8 @@ const writeNote = (row: CopyRow, number: number) => row.integer(number);
 const expectHealth = (isHealthy: boolean) =>
   eventually(() => database.isHealthy() === isHealthy, { what: `isHealthy() being ${isHealthy}` });
 
-describe('a transaction', () => {
-  test('is committed when its work resolves', async () => {
+describe('database transactions', () => {
+  test('commits a transaction when its work resolves', async () => {
     const result = await database.transaction(async (tx) => {
       await tx.query('INSERT INTO note VALUES (1)');
       expect(await notes()).toEqual([]);
@@ -57,7 +57,7 @@ describe('a transaction', () => {
     expect([result, await notes()]).toEqual(['done', [1]]);
   });
 
-  test('is rolled back when its work throws, and its connection stays usable', async () => {
+  test('rolls back when the work throws, and keeps the connection usable', async () => {
     const reason = new Error('no');
     const work = () =>
       database.transaction(async (tx) => {
@@ -71,7 +71,7 @@ describe('a transaction', () => {
     expect(proxy.connectionCount()).toBe(1);
   });
 
-  test('is rolled back when a statement fails', async () => {
+  test('rolls back when a statement fails', async () => {
     const work = database.transaction(async (tx) => {
       await tx.query('INSERT INTO note VALUES (1)');
       await tx.query('INSERT INTO note VALUES (1)');
@@ -80,7 +80,7 @@ describe('a transaction', () => {
     expect(await notes()).toEqual([]);
   });
 
-  test('is rolled back when its connection breaks between two statements, and the pool keeps working', async () => {
+  test('rolls back when the connection breaks between two statements, and the pool keeps working', async () => {
     const work = database.transaction(async (tx) => {
       await tx.query('INSERT INTO note VALUES (1)');
       proxy.cut();
@@ -94,7 +94,7 @@ describe('a transaction', () => {
     expect(await notes()).toEqual([3]);
   });
 
-  test('copies rows, and is rolled back when the server rejects one of them', async () => {
+  test('copies rows, and rolls back when the server rejects one of them', async () => {
     const copy = (...numbers: number[]) =>
       database.transaction((tx) => tx.copy(copyNotes, copyRows(1, numbers, writeNote)));
     await copy(1, 2);
@@ -107,7 +107,7 @@ describe('a transaction', () => {
     expect(proxy.connectionCount()).toBe(1);
   });
 
-  test('is rolled back when creating a row throws, and rejects with the same error', async () => {
+  test('rolls back when creating a COPY row throws, and rejects with the same error', async () => {
     const reason = new Error('no such row');
     const fail = (row: CopyRow, number: number) => {
       if (number === 2) throw reason;
@@ -120,7 +120,7 @@ describe('a transaction', () => {
     expect(await notes()).toEqual([3]);
   });
 
-  test('copies several chunks of rows, and is rolled back when a late row cannot be created or is rejected', async () => {
+  test('copies several chunks of rows, and rolls back when a late row cannot be created or is rejected', async () => {
     await database.sql.query('CREATE TABLE long_note (body text NOT NULL)');
     const body = 'x'.repeat(1024 * 1024);
     const copy = (writeLast: (row: CopyRow) => void) => {
@@ -163,7 +163,7 @@ describe('a transaction', () => {
     expect(proxy.connectionCount()).toBe(1);
   });
 
-  test('is committed together with its last statements, or rolled back together with them', async () => {
+  test('sends the last statements together with COMMIT, and rolls back when one of them fails', async () => {
     const insert = (tx: Transaction, number: number) => tx.query('INSERT INTO note VALUES ($1)', [number]);
     const work = (...numbers: number[]) =>
       database.transaction(async (tx) => {
@@ -183,7 +183,7 @@ describe('a transaction', () => {
   test.each<[string, (tx: Transaction) => Promise<unknown>]>([
     ['in a pipeline', (tx) => tx.pipeline(() => [tx.query('SELECT 1'), tx.query('INSERT INTO note VALUES (2)')])],
     ['with the commit', (tx) => tx.commitWith(() => [tx.query('INSERT INTO note VALUES (2)')])],
-  ])('fails when its connection breaks under statements sent %s', async (_, send) => {
+  ])('a transaction fails when its connection breaks during statements that are sent %s', async (_, send) => {
     const work = database.transaction(async (tx) => {
       await tx.query('INSERT INTO note VALUES (1)');
       proxy.cut();
@@ -193,7 +193,7 @@ describe('a transaction', () => {
     expect(await notes()).toEqual([]);
   });
 
-  test('is rolled back when its connection breaks during COPY', async () => {
+  test('rolls back when the connection breaks during COPY', async () => {
     const numbers = Array.from({ length: 2_000_000 }, (_, index) => index);
     const write = (row: CopyRow, number: number) => {
       if (number === 1_500_000) proxy.cut();
@@ -205,7 +205,7 @@ describe('a transaction', () => {
     expect(await notes()).toEqual([]);
   });
 
-  test('fails when the network drops its packets during COPY', async () => {
+  test('a transaction fails when the network drops its packets during COPY', async () => {
     const url = new URL(testDatabase.url);
     url.host = `${proxy.host}:${proxy.port}`;
     const impatient = createDatabase({ url: url.toString(), logger, poolSize: 1, queryTimeoutMs: 2000 });
@@ -230,7 +230,7 @@ describe('a transaction', () => {
       'a pipeline',
       (tx) => tx.pipeline(() => [tx.query('INSERT INTO note VALUES (2)'), tx.query('INSERT INTO note VALUES (3)')]),
     ],
-  ])('fails when the network drops its packets during %s, and closes its connection', async (_, send) => {
+  ])('a transaction fails and closes its connection when the network drops its packets during %s', async (_, send) => {
     const url = new URL(testDatabase.url);
     url.host = `${proxy.host}:${proxy.port}`;
     const impatient = createDatabase({ url: url.toString(), logger, poolSize: 1, queryTimeoutMs: 2000 });
@@ -251,8 +251,8 @@ describe('a transaction', () => {
   });
 });
 
-describe('health', () => {
-  test('is good before the first query, and stays good when one backend is terminated', async () => {
+describe('database health', () => {
+  test('the database is healthy before the first query and after one backend is terminated', async () => {
     expect(database.isHealthy()).toBe(true);
     const [backend] = await database.sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
     await direct.sql.query('SELECT pg_terminate_backend($1, 5000)', [backend?.pid]);
@@ -262,7 +262,7 @@ describe('health', () => {
     expect(database.isHealthy()).toBe(true);
   });
 
-  test('becomes bad while the server is down, even without queries, and good again when it is back', async () => {
+  test('the database becomes unhealthy while the server is down, even without queries, and then recovers', async () => {
     await database.sql.query('SELECT 1');
     await proxy.refuse();
     await expectHealth(false);
@@ -275,7 +275,7 @@ describe('health', () => {
     ['a statement', () => database.sql.query('SELECT 1')],
     ['a transaction', () => database.transaction((tx) => tx.query('SELECT 1'))],
     ['the typed client', () => database.prisma.organization.findMany()],
-  ])('becomes bad when %s cannot get a connection', async (_, query) => {
+  ])('the database becomes unhealthy when %s cannot get a connection', async (_, query) => {
     await proxy.refuse();
     await expect(query()).rejects.toThrow();
     await expectHealth(false);
@@ -284,7 +284,7 @@ describe('health', () => {
     await query();
   });
 
-  test('becomes bad while the network drops all packets, and good again afterwards', async () => {
+  test('the database is unhealthy only while the network drops all packets', async () => {
     proxy.blackHole();
     await expect(database.sql.query('SELECT 1')).rejects.toThrow();
     await expectHealth(false);
@@ -292,7 +292,7 @@ describe('health', () => {
     await expectHealth(true);
   });
 
-  test('is not affected by failed statements', async () => {
+  test('failed statements do not make the database unhealthy', async () => {
     await expect(database.sql.query('SELEKT')).rejects.toThrow();
     await expect(
       database.transaction(async (tx) => {
@@ -313,7 +313,7 @@ describe('prepared statements', () => {
   afterEach(() => preparing.stop());
   const prepared = () => preparing.sql.query('SELECT name FROM pg_prepared_statements');
 
-  test('are prepared only once, and only if they have values', async () => {
+  test('prepares a statement only once, and only if it has values', async () => {
     for (const id of [1, 2, 3]) {
       expect(await preparing.sql.query('SELECT $1::int AS id', [id])).toEqual([{ id }]);
       await preparing.sql.query('SELECT 1');
@@ -321,20 +321,20 @@ describe('prepared statements', () => {
     expect(await prepared()).toHaveLength(1);
   });
 
-  test('are limited in number', async () => {
+  test('limits the number of prepared statements', async () => {
     for (let index = 0; index < 320; index += 1) {
       expect(await preparing.sql.query(`SELECT $1::int AS i${index}`, [index])).toEqual([{ [`i${index}`]: index }]);
     }
     expect(await prepared()).toHaveLength(300);
   });
 
-  test('do not include statements that are marked as unprepared', async () => {
+  test('does not prepare statements that are marked as unprepared', async () => {
     const text = `${unpreparedPrefix}SELECT $1::int AS id`;
     for (const id of [1, 2]) expect(await preparing.sql.query(text, [id])).toEqual([{ id }]);
     expect(await prepared()).toEqual([]);
   });
 
-  test('still work after a column was added to their table', async () => {
+  test('runs a prepared statement after a column was added to its table', async () => {
     const ask = () => preparing.sql.query('SELECT * FROM growing WHERE id = $1', [1]);
     await direct.sql.query('CREATE TABLE growing AS SELECT 1 AS id');
     expect(await ask()).toEqual([{ id: 1 }]);
@@ -370,15 +370,15 @@ test('replaces the plan of a lookup that was prepared while the table was empty'
   }
 });
 
-describe('stopping', () => {
-  test('can be called twice, even while the server is down', async () => {
+describe('stopping a database', () => {
+  test('stopping twice succeeds, even while the server is down', async () => {
     await database.sql.query('SELECT 1');
     await proxy.refuse();
     await expectHealth(false);
     await Promise.all([database.stop(), database.stop()]);
   });
 
-  test('closes all connections', async () => {
+  test('stopping closes all connections', async () => {
     await Promise.all([database.sql.query('SELECT 1'), database.prisma.organization.findMany()]);
     await database.stop();
     await eventually(() => proxy.connectionCount() === 0, { what: 'The end of the last connection' });

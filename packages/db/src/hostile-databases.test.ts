@@ -209,5 +209,5 @@ describe('a database that sends', () => {
     await isLeft(id);
   });
 
-  it('malformed data does not affect other databases', succeeds);
+  it('malformed data from one database does not affect other databases', succeeds);
 });

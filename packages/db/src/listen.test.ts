@@ -54,7 +54,7 @@ function listenOn(database: SqlDatabase) {
   return { listener, received };
 }
 
-test('delivers committed notifications to all listeners, and nothing after stop', async () => {
+test('listeners receive committed notifications, and nothing after they are stopped', async () => {
   const [one, other] = [listenOn(direct), listenOn(direct)];
   await eventually(() => one.listener.isListening() && other.listener.isListening(), { what: 'listening' });
   await notify('a');
@@ -94,7 +94,7 @@ test.each(['cut', 'refuse', 'blackHole'] as const)(
   },
 );
 
-test('does not treat an unread message as missing when the process itself was blocked', async () => {
+test('a listener whose process was blocked finds notifications that arrived in the meantime', async () => {
   const errors: Error[] = [];
   const config = () => ({ connectionString: testDatabase.url });
   const listener = listen(
@@ -113,7 +113,7 @@ test('does not treat an unread message as missing when the process itself was bl
   expect(errors).toEqual([]);
 });
 
-test('keeps the memory of a listener constant over time', async () => {
+test('a listener uses constant memory over time', async () => {
   // Count the objects in a separate process, because tests in Jest use a different `Promise` object.
   const script = `
     import { once } from 'node:events';
@@ -146,7 +146,7 @@ test('keeps the memory of a listener constant over time', async () => {
   expect(Number(stdout)).toBeLessThan(100);
 });
 
-test('detects a pooler that accepts LISTEN but delivers nothing', async () => {
+test('a listener detects a pooler that accepts LISTEN but delivers nothing', async () => {
   const pooler = await startPoolerWithoutListen(testDatabase.url);
   ends.push(pooler.stop);
   const { listener, received } = listenOn(through('127.0.0.1', pooler.port));

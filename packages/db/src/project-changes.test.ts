@@ -116,7 +116,7 @@ describe('the version of flag definitions', () => {
     ['the size of a cohort', 'UPDATE cohort SET count = 7 WHERE project_id = $1', 0],
     ['the time zone', "UPDATE environment SET timezone = 'Europe/Berlin' WHERE id = $1", 1],
     ['another setting', 'UPDATE environment SET anonymize_ips = true WHERE id = $1', 0],
-  ])('increases with each change: %s', async (_name, statement, steps) => {
+  ])('the version of flag definitions increases only for changes that affect them: %s', async (_name, statement, steps) => {
     await run("INSERT INTO feature_flag (project_id, key) VALUES ($1, 'a')");
     await run('INSERT INTO cohort (project_id) VALUES ($1)');
     expect(await versionOf()).toBe(2);
@@ -124,7 +124,7 @@ describe('the version of flag definitions', () => {
     expect(await versionOf()).toBe(2 + steps);
   });
 
-  test('is deleted with its environment', async () => {
+  test('deletes the version of flag definitions with its environment', async () => {
     await run("INSERT INTO feature_flag (project_id, key) VALUES ($1, 'a')");
     await run('DELETE FROM environment WHERE id = $1');
     expect(await versionOf()).toBe(0);
@@ -136,11 +136,11 @@ test('announces a change that does not fit into a notification as "anything may 
   expect(await announcedBy(`UPDATE environment SET api_token = '${long}' WHERE id = :id`)).toEqual([null]);
 });
 
-test('a metric shows that notifications of project changes are received', async () => {
+test('a metric shows that project change notifications are received', async () => {
   expect(await metrics.registry.metrics()).toContain('millrace_project_changes_subscribed 1');
 });
 
-test('a metric and a warning show that notifications of project changes are not received', async () => {
+test('a metric and a warning show that project change notifications are not received', async () => {
   const warnings: string[] = [];
   const own = createMetrics({ withProcessMetrics: false });
   const deaf = watchProjectChanges({

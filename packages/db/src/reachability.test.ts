@@ -44,7 +44,7 @@ async function startWithoutGoodByes({ hostname, port }: URL) {
   };
 }
 
-test('delays neither the next ping nor stopping if the closing message of a ping is lost', async () => {
+test('a ping whose closing message is lost delays neither the next ping nor stopping', async () => {
   const testDatabase = await createTestDatabase({ isMigrated: false });
   const url = new URL(testDatabase.url);
   const proxy = await startWithoutGoodByes(url);
@@ -72,7 +72,7 @@ test('delays neither the next ping nor stopping if the closing message of a ping
   }
 });
 
-test('stops a pool and its process even if closing messages are lost', async () => {
+test('a pool and its process end even if closing messages are lost', async () => {
   const testDatabase = await createTestDatabase({ isMigrated: false });
   const url = new URL(testDatabase.url);
   const proxy = await startWithoutGoodByes(url);

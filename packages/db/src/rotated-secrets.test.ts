@@ -109,7 +109,7 @@ test('switching to a second database role causes no outage: the next connection 
   }
 });
 
-test('applies changes of the certificate authority, and ignores an invalid file', async () => {
+test('applies a changed certificate authority file, and ignores an invalid one', async () => {
   const { authorityFile, otherAuthorityFile } = testCertificates;
   secret = mountSecret({ 'ca.crt': readFileSync(otherAuthorityFile, 'utf8') });
   const target = new URL(testDatabase.url);

@@ -26,19 +26,19 @@ async function read(text: string, { isUserSql = true, from = reader } = {}): Pro
   return rows.flat();
 }
 
-test('user SQL runs with the role, and other queries do not', async () => {
+test('only user SQL runs with the restricted role', async () => {
   const text = "SELECT current_user, current_setting('transaction_read_only')";
   expect(await read(text)).toEqual([sqlRole, 'on']);
   expect(await read('SELECT current_user', { isUserSql: false })).not.toEqual([sqlRole]);
   expect(await read("SELECT current_setting('temp_file_limit')")).toEqual(['1GB']);
 });
 
-test.each(['event', 'person', 'person_distinct_id', '"group"', 'cohort_member'])('the role reads %s', async (table) => {
+test.each(['event', 'person', 'person_distinct_id', '"group"', 'cohort_member'])('the restricted role can read %s', async (table) => {
   expect(await read(`SELECT count(*)::int FROM ${table}`)).toEqual([0]);
 });
 
 test.each(['"user"', 'environment', 'personal_api_key', 'organization', 'session', 'pg_authid'])(
-  'the role cannot read %s',
+  'the restricted role cannot read %s',
   async (table) => {
     await expect(read(`SELECT count(*) FROM ${table}`)).rejects.toMatchObject({ code: '42501' });
   },
@@ -50,7 +50,7 @@ test('a failed user query leaves the connection usable', async () => {
   expect(await read('SELECT 1')).toEqual([1]);
 });
 
-test('without the privilege to create roles, user SQL runs with the usual role and a warning is logged', async () => {
+test('runs user SQL with the usual role and logs a warning if the role cannot be created', async () => {
   const user = `limited_${process.pid}`;
   const admin = new pg.Client(database.url);
   await admin.connect();

@@ -22,7 +22,7 @@ async function readBack(type: string, list: readonly unknown[]): Promise<unknown
   return row?.members;
 }
 
-test('passes any text in a list parameter to PostgreSQL unchanged', async () => {
+test('passes any string in a list parameter to PostgreSQL unchanged', async () => {
   const withoutNul = fc.string({ unit: 'binary' }).map((text) => text.toWellFormed().replaceAll('\0', ''));
   const odd = ['', 'null', 'NULL', '{}', ',', ' ', '"', '\\', '\\"', "'", '\n\t', 'ü🦊', '{"a":"\\"b\\\\"}'];
   await fc.assert(
@@ -52,7 +52,7 @@ test.each<[string, unknown[], unknown[]]>([
       [3, 4],
     ],
   ],
-])('passes %s in a list parameter to PostgreSQL unchanged: %p', async (type, list, expected) => {
+])('passes a list parameter of type %s to PostgreSQL unchanged: %p', async (type, list, expected) => {
   expect(await readBack(type, list)).toEqual(expected);
 });
 

@@ -214,7 +214,7 @@ const cases: [string, () => Promise<unknown>, { isTransient: boolean; isConnecti
   ],
 ];
 
-test.each(cases)('decides whether %s is transient, and a connection error', async (_, provoke, expected) => {
+test.each(cases)('classifies %s as transient or permanent, and as a connection error or not', async (_, provoke, expected) => {
   const error = await reasonOf(provoke);
 
   expect({ isTransient: isTransientError(error), isConnection: isConnectionError(error) }).toEqual(expected);

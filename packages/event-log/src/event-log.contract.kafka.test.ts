@@ -24,8 +24,8 @@ afterAll(() => Promise.all(Object.values(fixtures).map((fixture) => fixture.stop
  * event-log.faults.kafka.test.ts.
  */
 describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => {
-  describe('append', () => {
-    test.concurrent('keeps the order of each key under concurrent calls, with each key in one partition', async () => {
+  describe('appending to the event log', () => {
+    test.concurrent("append keeps each key's order under concurrent calls, with each key in one partition", async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic();
       const keys = range(0, 30).map((number) => `token:person-${number}`);
@@ -43,7 +43,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       }
     });
 
-    test.concurrent('delivers the records of several processes completely, with each key in order', async () => {
+    test.concurrent('delivers all records from several processes, with each key in order', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(4);
       const group = randomUUID();
@@ -67,7 +67,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       for (const numbers of numbersByKey(effects).values()) expect(numbers).toEqual(range(0, 40));
     });
 
-    test.concurrent('gives the records of a partition consecutive offsets from 0', async () => {
+    test.concurrent("assigns consecutive offsets from 0 to a partition's records", async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       await Promise.all(range(0, 50).map((number) => fixture.log.append(numbered(topic, 'key', number, 1))));
@@ -89,7 +89,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(record?.key).toBeNull();
     });
 
-    test.concurrent('preserves any bytes, keys and headers', async () => {
+    test.concurrent('preserves any record values, keys and headers', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const everyByte = Buffer.from(range(0, 256));
@@ -124,7 +124,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(record).toMatchObject({ key: 'a\ufffd', headers: { h: '\ufffd' } });
     });
 
-    test.concurrent('writes a call that exceeds one request to one partition completely and in order', async () => {
+    test.concurrent('writes an append call that exceeds one request completely and in order', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(2);
       const record = (number: number) => ({
@@ -138,7 +138,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(records.every(({ value }) => value.length === 400_006)).toBe(true);
     });
 
-    test.concurrent('rejects a record that is too large, and writes no record of its call', async () => {
+    test.concurrent('rejects a record that is too large, and writes no record of the same call', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const small = { topic, key: 'k', value: Buffer.from('small') };
@@ -157,7 +157,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(record?.value.length).toBe(10_485_683);
     });
 
-    test.concurrent('rejects immediately when too many bytes are in flight, and accepts records again afterwards', async () => {
+    test.concurrent('append rejects immediately while too many bytes are in flight', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const log = fixture.open({ maxInFlightBytes: 100_000, lingerMs: 50 });
@@ -170,12 +170,12 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(await log.endOffsets(topic)).toMatchObject([{ partition: 0, endOffset: 2n }]);
     });
 
-    test.concurrent('accepts an empty list of records', async () => {
+    test.concurrent('append accepts an empty list of records', async () => {
       const fixture = fixtures[adapter];
       await expect(fixture.log.append([])).resolves.toBeUndefined();
     });
 
-    test.concurrent('rejects records of a missing topic, and still writes those of other topics', async () => {
+    test.concurrent('rejects records for a missing topic, and still writes records for other topics', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const log = fixture.open({ appendTimeoutMs: 10_000 });
@@ -187,8 +187,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
     });
   });
 
-  describe('ensureTopics', () => {
-    test.concurrent('leaves an existing topic unchanged, even when two processes create it at the same time', async () => {
+  describe('creating topics', () => {
+    test.concurrent('keeps an existing topic unchanged, even when two processes create it at the same time', async () => {
       const fixture = fixtures[adapter];
       const topic = `contract-${randomUUID()}`;
       const other = fixture.open();
@@ -215,8 +215,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
     expect(String(error)).toContain(`has no topic ${topic}`);
   });
 
-  describe('consume', () => {
-    test.concurrent('delivers existing and new records in batches within the limits', async () => {
+  describe('consuming the event log', () => {
+    test.concurrent('delivers existing and new records in batches within the size limits', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(2);
       const group = randomUUID();
@@ -237,7 +237,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       for (const { records } of batches) expect(records.length).toBeLessThanOrEqual(30);
     });
 
-    test.concurrent('ends a batch once its values reach the byte limit', async () => {
+    test.concurrent('ends a batch once its record values reach the byte limit', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const sizes: number[] = [];
@@ -255,7 +255,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(sizes).toEqual([3, 3, 3]);
     });
 
-    test.concurrent('continues from the stored offset, even after it was changed, or from the start if it was deleted', async () => {
+    test.concurrent('continues from the stored offset even after it was changed, or from the start if it was deleted', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const group = randomUUID();
@@ -277,7 +277,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(await consumeUntil(53)).toEqual([...range(0, 25), ...range(0, 25), 22, 23, 24]);
     });
 
-    test.concurrent('continues from an offset that is moved while the consumer runs, after the handler reports a stale batch', async () => {
+    test.concurrent('continues from an offset that was moved while the consumer runs, after a stale batch', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const group = randomUUID();
@@ -295,7 +295,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(again.map(({ value }) => Number(value)).slice(17)).toEqual(range(0, 12));
     });
 
-    test.concurrent('delivers a batch again when the handler throws, and meanwhile continues with other partitions', async () => {
+    test.concurrent('delivers a batch again when its handler throws, and continues with other partitions', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(4);
       const group = randomUUID();
@@ -345,7 +345,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(seen).toEqual(range(0, 30));
     });
 
-    test.concurrent('holds at most `concurrency` batches, and remains a member of its group while they are slow', async () => {
+    test.concurrent('processes at most `partitionConcurrency` slow batches, and remains in its consumer group', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(4);
       const group = randomUUID();
@@ -382,7 +382,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       for (const numbers of numbersByKey(effects).values()) expect(numbers).toEqual(range(0, 50));
     });
 
-    test.concurrent('lets groups read the same topic independently', async () => {
+    test.concurrent('consumer groups read the same topic independently', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(2);
       const [one, two] = [randomUUID(), randomUUID()];
@@ -393,7 +393,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(await fixture.effects(topic, two, 50)).toHaveLength(50);
     });
 
-    test.concurrent('receives records soon after another process appends them', async () => {
+    test.concurrent('delivers records soon after another process appends them', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const group = randomUUID();
@@ -403,8 +403,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
     });
   });
 
-  describe('stop and close', () => {
-    test.concurrent('stop waits for the in-flight batch, signals the handler, and leaves nothing running', async () => {
+  describe('stopping consumers and closing the log', () => {
+    test.concurrent('stop signals the handler, waits for the in-flight batch, and leaves nothing running', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const group = randomUUID();

@@ -72,7 +72,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a consumer group on %s', (ada
     await fixture.effects(topic, group, keys.length * (count + 1));
   });
 
-  test.concurrent('signals handlers when their partitions move to a new member, which does not wait for them', async () => {
+  test.concurrent('signals handlers when their partitions move to a new member, which starts immediately', async () => {
     const fixture = fixtures[adapter];
     const topic = await fixture.createTopic(4);
     const group = randomUUID();
@@ -97,7 +97,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a consumer group on %s', (ada
     expectEachOnceInOrder(await fixture.effects(topic, group, keys.length), 1);
   });
 
-  test.concurrent('spreads partitions evenly, and assigns none to members in excess of the partitions', async () => {
+  test.concurrent('spreads partitions evenly, with none for excess members', async () => {
     const fixture = fixtures[adapter];
     const topic = await fixture.createTopic(4);
     const group = randomUUID();

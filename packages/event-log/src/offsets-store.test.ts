@@ -20,12 +20,12 @@ const record = (offset: bigint): LogRecord => ({
   ...{ offset, key: 'k', value: Buffer.from('v'), headers: {}, appendedAtMs: 1_800_000_000_000 },
 });
 
-test('returns null when reading a missing offset and 0 when locking it', async () => {
+test('reading a missing offset returns null, and locking it returns 0', async () => {
   expect(await readOffset(database.sql, key('fresh'))).toBeNull();
   expect(await database.transaction((tx) => lockOffset(tx, key('fresh')))).toBe(0n);
 });
 
-test('reads back an advanced offset and its fingerprint only for the same partition, group and log', async () => {
+test('returns a stored offset and fingerprint only for the same partition, group and log', async () => {
   const last = record(9_007_199_254_740_992n);
   await database.transaction(async (tx) => {
     await lockOffset(tx, key('moved'));
@@ -49,7 +49,7 @@ test('returns no fingerprint for a manually set offset', async () => {
   expect(await readOffset(database.sql, key('set'))).toEqual({ nextOffset: 3n, lastRecordFingerprint: null });
 });
 
-test('makes a second member wait for the first, and then return the offset that the first stored', async () => {
+test('a second member waits for the lock, and then gets the offset that the first member stored', async () => {
   const seen: bigint[] = [];
   const member = async () =>
     database.transaction(async (tx) => {
@@ -70,6 +70,6 @@ test.each<[string, Partial<LogRecord>]>([
   ['key', { key: 'other' }],
   ['value', { value: Buffer.from('w') }],
   ['time', { appendedAtMs: 1_800_000_000_001 }],
-])('a record with another %s has a different fingerprint', (_, change) => {
+])('records with a different %s have different fingerprints', (_, change) => {
   expect(computeRecordFingerprint({ ...record(7n), ...change })).not.toBe(computeRecordFingerprint(record(7n)));
 });

@@ -31,8 +31,8 @@ async function connect(): Promise<pg.Client> {
 const next = '29990101000000_next';
 const addColumn = 'ALTER TABLE person ADD COLUMN extra TEXT';
 
-describe('a migration of a table in use', () => {
-  test('lets other queries run while it waits, and is applied only once when the table is free', async () => {
+describe('migrating a table that is in use', () => {
+  test('a waiting migration lets other queries run, and is applied once when the table is free', async () => {
     const holder = await connect();
     await holder.query('BEGIN');
     await holder.query('SELECT 1 FROM person');
@@ -52,7 +52,7 @@ describe('a migration of a table in use', () => {
     expect(await migrated).toEqual([next]);
   });
 
-  test('gives up at its time limit, names the blocking transaction, and succeeds once the table is free', async () => {
+  test('a migration that times out names the blocking transaction, and succeeds once the table is free', async () => {
     const holder = await connect();
     await holder.query(`SET application_name = 'long report'`);
     await holder.query('BEGIN');
@@ -70,7 +70,7 @@ describe('a migration of a table in use', () => {
   });
 });
 
-describe('an index that is built concurrently', () => {
+describe('building an index concurrently', () => {
   const index = '-- concurrently\nCREATE INDEX CONCURRENTLY "person_extra" ON "person" ("version");\n';
   const isValid = async (client: pg.Client) => {
     const { rows } = await client.query(
@@ -79,7 +79,7 @@ describe('an index that is built concurrently', () => {
     return rows.map(({ indisvalid }) => indisvalid);
   };
 
-  test('waits for open transactions without blocking writes, and makes a second process wait', async () => {
+  test('building an index waits for open transactions without blocking writes, and a second process waits', async () => {
     const holder = await connect();
     await holder.query('BEGIN');
     await holder.query('UPDATE person SET version = version');
@@ -96,7 +96,7 @@ describe('an index that is built concurrently', () => {
     expect(await isValid(writer)).toEqual([true]);
   });
 
-  test('replaces the incomplete index of an interrupted attempt', async () => {
+  test('a migration replaces the incomplete index of an interrupted attempt', async () => {
     const client = await connect();
     await client.query('CREATE INDEX "person_extra" ON "person" ("version")');
     await client.query(`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'person_extra'::regclass`);
@@ -106,7 +106,7 @@ describe('an index that is built concurrently', () => {
     expect(await isValid(client)).toEqual([true]);
   });
 
-  test('is left unchanged when it is complete', async () => {
+  test('a migration keeps an index that is already complete', async () => {
     const client = await connect();
     await client.query('CREATE INDEX "person_extra" ON "person" ("version")');
     const { rows: before } = await client.query(`SELECT 'person_extra'::regclass::oid AS oid`);
@@ -117,13 +117,13 @@ describe('an index that is built concurrently', () => {
     expect(after).toEqual(before);
   });
 
-  test('is rejected if the statement names no index or table', async () => {
+  test('rejects a concurrent index statement that names no index or table', async () => {
     prisma.write(next, '-- concurrently\nSELECT 1;');
     await expect(migrate(database.url, prisma.directory)).rejects.toThrow('CREATE INDEX CONCURRENTLY');
   });
 });
 
-describe('an index that is built concurrently on a partitioned table', () => {
+describe('building an index concurrently on a partitioned table', () => {
   const index = '-- concurrently\nCREATE INDEX CONCURRENTLY "event_extra" ON "event" USING BRIN ("captured_at");\n';
   const addMonth = (client: pg.Client, month: number) =>
     client.query(
@@ -142,7 +142,7 @@ describe('an index that is built concurrently on a partitioned table', () => {
   };
   const whole = { event_2026_10_extra: true, event_before_2015_extra: true, event_extra: true };
 
-  test('does not block writes', async () => {
+  test('building the index on a partitioned table does not block writes', async () => {
     const holder = await connect();
     await addMonth(holder, 10);
     await addEvent(holder);
@@ -161,7 +161,7 @@ describe('an index that is built concurrently on a partitioned table', () => {
     expect(await indexes(writer)).toEqual(whole);
   });
 
-  test('backs off while the table itself is locked', async () => {
+  test('the migration fails with a conflict while the partitioned table is locked', async () => {
     const holder = await connect();
     await holder.query('BEGIN; LOCK TABLE event IN ROW EXCLUSIVE MODE');
     prisma.write(next, index);
@@ -171,7 +171,7 @@ describe('an index that is built concurrently on a partitioned table', () => {
     expect(await migrate(database.url, prisma.directory, impatient)).toEqual([next]);
   });
 
-  test('is completed after an interrupted attempt, including for months added since then', async () => {
+  test('completes the index after an interrupted attempt, including on months that were added since then', async () => {
     const client = await connect();
     await addMonth(client, 10);
     await client.query('CREATE INDEX "event_extra" ON ONLY "event" USING BRIN ("captured_at")');

@@ -46,14 +46,14 @@ const exists = async (table: string) =>
   (await client.query('SELECT to_regclass($1) IS NOT NULL AS exists', [table])).rows[0].exists as boolean;
 
 describe('migrate', () => {
-  test('sets up an empty database, and does nothing the second time', async () => {
+  test('migrates an empty database, and does nothing the second time', async () => {
     await open({ isMigrated: false });
     expect(await migrate(database.url, prismaDirectory)).toContain(firstMigration);
     expect(await exists('event')).toBe(true);
     expect(await migrate(database.url, prismaDirectory)).toEqual([]);
   });
 
-  test('runs once when several processes start it at the same time, and all of them exit', async () => {
+  test('migrates once when several processes start at the same time, and all of them exit', async () => {
     await open({ isMigrated: false });
     const script = `import { migrate } from './src/migrations/migrate.ts';
       const applied = await migrate(process.argv[1], process.argv[2]);
@@ -71,7 +71,7 @@ describe('migrate', () => {
     expect(rows).toHaveLength(1);
   });
 
-  test('is not treated as interrupted by a process that starts during the migration', async () => {
+  test('a second process does not treat a running migration as interrupted', async () => {
     await open({ isMigrated: true });
     prisma.write('29990101000000_next', 'CREATE TABLE slow (id int); SELECT pg_sleep(2)');
     const first = migrate(database.url, prisma.directory);
@@ -84,7 +84,7 @@ describe('migrate', () => {
     expect(await Promise.all([first, migrate(database.url, prisma.directory)])).toEqual([['29990101000000_next'], []]);
   });
 
-  test('reports what happened when PostgreSQL terminates all its connections', async () => {
+  test('a migration reports the cause when PostgreSQL terminates all its connections', async () => {
     await open({ isMigrated: true });
     prisma.write('29990101000000_next', 'CREATE TABLE slow (id int); SELECT pg_sleep(60)');
     const script = `import { migrate } from './src/migrations/migrate.ts';
@@ -102,7 +102,7 @@ describe('migrate', () => {
     expect(await failing).toMatch(/failed: terminating connection due to administrator command/);
   });
 
-  test('names a failed migration, keeps none of its changes, and continues once the script is corrected', async () => {
+  test('names a failed migration, rolls back its changes, and continues once the script is corrected', async () => {
     await open({ isMigrated: false });
     prisma.write('29990101000000_next', 'CREATE TABLE half (id int);\nSELECT 1/0; -- never');
 
@@ -148,11 +148,11 @@ describe('migrate', () => {
   });
 });
 
-describe('a database of a pre-release version', () => {
+describe('migrating a pre-release database', () => {
   test.each([
     ['with its old migrations', `UPDATE _prisma_migrations SET migration_name = '20261121000000_first_landing'`],
     ['with a different first migration', `UPDATE _prisma_migrations SET checksum = 'of another text'`],
-  ])('is rejected and left unchanged: %s', async (_, change) => {
+  ])('rejects a pre-release database and leaves it unchanged: %s', async (_, change) => {
     await open({ isMigrated: true });
     await client.query(change);
     prisma.write('29990101000000_next', 'CREATE TABLE next (id int)');
@@ -164,7 +164,7 @@ describe('a database of a pre-release version', () => {
     expect(await exists('next')).toBe(false);
   });
 
-  test('is distinguished from a database that a newer version has migrated further', async () => {
+  test('accepts a database that a newer version has migrated further', async () => {
     await open({ isMigrated: true });
     prisma.write('29990101000000_next', 'CREATE TABLE next (id int)');
     await migrate(database.url, prisma.directory);
@@ -175,7 +175,7 @@ describe('a database of a pre-release version', () => {
 describe('the schema of the typed client', () => {
   beforeEach(() => open({ isMigrated: true }));
 
-  test('matches the migrations with additional event partitions', async () => {
+  test('the schema matches the migrations, even with additional event partitions', async () => {
     await client.query(
       `CREATE TABLE event_2026_01 PARTITION OF event FOR VALUES FROM ('2026-01-01T00:00:00Z') TO ('2026-02-01T00:00:00Z')`,
     );
@@ -183,7 +183,7 @@ describe('the schema of the typed client', () => {
   });
 
   // Check all differences in one comparison, because each comparison takes about a second.
-  test('differs in everything that only the migrations have', async () => {
+  test('the schema drift contains everything that only the migrations have', async () => {
     await client.query(
       `ALTER TABLE person ADD COLUMN of_person TEXT;
        ALTER TABLE event ADD COLUMN of_event TEXT;
@@ -196,7 +196,7 @@ describe('the schema of the typed client', () => {
       expect(drift).toContain(found);
   });
 
-  test('differs from the migrations if only the schema has a column', async () => {
+  test('the schema drift contains a column that only the schema has', async () => {
     const file = join(prisma.directory, 'schema.prisma');
     writeFileSync(file, readFileSync(file, 'utf8').replace('model event {', 'model event {\n  extra String?'));
     expect(await computeSchemaDrift(database.url, prisma.directory)).toMatch(/ALTER TABLE "event".*"extra"/s);

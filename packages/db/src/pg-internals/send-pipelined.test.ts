@@ -60,7 +60,7 @@ test('pipelined statements are sent in one packet, and their results arrive in o
   expect(ids).toMatchObject([{ rows: [{ id: 1 }] }, { rows: [{ id: 2 }] }, { rows: [{ id: 3 }] }]);
 });
 
-test('statements after a pipeline are sent one after the other again', async () => {
+test('statements after a pipeline are sent one at a time again', async () => {
   await sendPipelined(client, () => [insert(1)]);
   const { before, all } = await sent(() => Promise.all([insert(2), insert(3)]));
   expect(before.bytes).toBeLessThan(all.bytes);

@@ -45,7 +45,7 @@ function inTime<T>(work: Promise<T>): Promise<T> {
   return Promise.race([work, tooLong]);
 }
 
-test('fails a transaction whose connection is lost while it waits for a response, and leaves no lock', async () => {
+test('fails a transaction whose connection is lost while it waits for a response, and releases its locks', async () => {
   const work = database.transaction(async (tx) => {
     await tx.query(add, [1]);
     proxy.forget();
@@ -55,7 +55,7 @@ test('fails a transaction whose connection is lost while it waits for a response
   expect(await inTime(database.sql.query(add, [1]))).toEqual([{ n: 1 }]);
 });
 
-test('detects idle connections that were lost at the same time together, not one by one', async () => {
+test('closes all idle connections that were lost at the same time together', async () => {
   await Promise.all([1, 2, 3].map(() => database.sql.query('SELECT pg_sleep(0.5)')));
   proxy.forget();
   await expect(inTime(database.sql.query('SELECT 1'))).rejects.toMatchObject({ code: 'ETIMEDOUT' });
@@ -85,14 +85,14 @@ test('closes a connection that is lost before the response arrives or during COP
   expect(await inTime(database.sql.query('SELECT n FROM counter WHERE id > 1'))).toEqual([{ n: 0 }]);
 });
 
-test('makes the server check that its clients are alive, also on connections opened later', async () => {
+test('the server checks that clients are alive on all connections, even those opened later', async () => {
   const check = `SELECT current_setting('tcp_keepalives_idle') AS idle, current_setting('tcp_keepalives_interval') AS interval,
                         current_setting('client_connection_check_interval') AS check`;
   const all = await Promise.all([1, 2, 3].map(() => database.sql.query(check)));
   for (const rows of all) expect(rows).toEqual([{ idle: '5', interval: '2', check: '5s' }]);
 });
 
-test('does not end long statements or statements that wait for a lock', async () => {
+test('keeps connections whose statements take long or wait for a lock', async () => {
   let announceLock = () => {};
   const locked = new Promise<void>((resolve) => {
     announceLock = resolve;

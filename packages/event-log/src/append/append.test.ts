@@ -62,7 +62,7 @@ function createPipeline(transport: AppendTransport, change: Partial<typeof defau
 
 const failure = fc.constantFrom('ok', 'refuse-one', 'throw', 'lose-the-response');
 
-test('keeps the order of each key, settles every call and sends one request per partition, whatever fails', async () => {
+test("keeps each key's order, settles every call and sends one request per partition, whatever fails", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(failure, { maxLength: 5 }),
@@ -102,7 +102,7 @@ test('keeps the order of each key, settles every call and sends one request per 
   );
 });
 
-test('many append calls share one request', async () => {
+test('sends many append calls in one request', async () => {
   const { transport } = createFailingServer([]);
   const pipeline = createPipeline(transport);
   await Promise.all(
@@ -133,7 +133,7 @@ test('fails a call at its time limit and frees its memory if the server never re
   });
 });
 
-test('does not delay other topics if the partition leaders of one topic cannot be looked up', async () => {
+test('a topic whose partition leaders cannot be looked up does not delay other topics', async () => {
   const { transport, written } = createFailingServer([]);
   const pipeline = createPipeline(
     { ...transport, leadersOf: async (topic) => (topic === 'bad' ? Promise.reject(new Error('no such topic')) : [0]) },
@@ -146,7 +146,7 @@ test('does not delay other topics if the partition leaders of one topic cannot b
   expect(isAppError(error, 'unavailable') && error.cause).toMatchObject({ message: 'no such topic' });
 });
 
-test('sends to a new partition leader without waiting for the former leader', async () => {
+test('sends to a new partition leader without waiting for the former one', async () => {
   const written: number[] = [];
   let leaders = [1, 1];
   let requests = 0;

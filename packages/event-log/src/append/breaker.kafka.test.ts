@@ -84,7 +84,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the append circuit breaker wi
     },
   );
 
-  test('errors caused by the records do not open the breaker', async () => {
+  test('errors that the records cause do not open the breaker', async () => {
     const tooLarge = { topic, key: 'k', value: Buffer.alloc(11_000_000) };
     for (let i = 0; i < 10; i++) {
       await expect(breaker.append([tooLarge])).rejects.toMatchObject({ kind: 'too_large' });
@@ -94,7 +94,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the append circuit breaker wi
     await eventually(() => breaker.append(numbered(topic, 'after', 0, 1)));
   });
 
-  test('the breaker opens at the third failure and not at the second, however long the failures take', async () => {
+  test('the breaker opens at the third failure, however long the first two take', async () => {
     metrics = createMetrics({ withProcessMetrics: false });
     breaker = withAppendBreaker(log, { logger: testLogger(), metrics, openAfterMs: 1 });
     await proxy.blackHole();

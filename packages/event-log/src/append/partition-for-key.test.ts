@@ -10,7 +10,7 @@ const partitionMetadata = Array.from({ length: 12 }, (_, partitionId) => ({
   isr: [],
 }));
 
-test('a key gets the same partition as with other Kafka clients', () => {
+test('assigns a key to the same partition as other Kafka clients', () => {
   const kafkajsPartitioner = Partitioners.DefaultPartitioner();
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.string({ minLength: 1, maxLength: 9 })), (text) => {

@@ -56,7 +56,7 @@ describeWithJava('the fallback log', () => {
     await testDatabase?.drop();
   });
 
-  test('appends soon succeed again after the broker is killed under load, and each key keeps its order', async () => {
+  test('appends soon succeed again after the broker is killed under load, and keys keep their order', async () => {
     const keys = range(0, 24).map((number) => `k${number}`);
     const acknowledged = new Map<string, number[]>(keys.map((key) => [key, []]));
     let isOver = false;
@@ -121,7 +121,7 @@ describeWithJava('the fallback log', () => {
   }, 240_000);
 });
 
-test('an append to the fallback leaves no timers, and large events are rejected until Kafka is available again', async () => {
+test('the fallback leaves no timers behind, and rejects large events until Kafka is available again', async () => {
   const testDatabase = await createTestDatabase();
   const database = createDatabase({ url: testDatabase.url, logger: testLogger(), poolSize: 4, queryTimeoutMs: 3000 });
   const gateway = createFallbackLog({

@@ -34,7 +34,7 @@ test('uses one local Kafka broker without TLS by default', () => {
   expect(connect({})).toEqual({ brokers: ['127.0.0.1:9092'] });
 });
 
-test("supports TLS with the system's CAs, with a private CA, and with a client certificate", () => {
+test('Kafka settings support TLS with system CAs, a private CA, and a client certificate', () => {
   expect(connect({ KAFKA_BROKERS: 'a:1, b:2', KAFKA_SSL: 'true' })).toEqual({
     brokers: ['a:1', 'b:2'],
     ssl: { rejectUnauthorized: true },

@@ -53,7 +53,7 @@ async function storeOffset(topic: string, group: string, nextOffset: number): Pr
   );
 }
 
-test('continues after the gap when retention has deleted the next records, and logs which records are lost', async () => {
+test('logs which records retention deleted before they were read, and continues after them', async () => {
   const topic = await fixture.createTopic(1);
   const group = randomUUID();
   await fixture.log.append(numbered(topic, 'k', 0, 30));
@@ -74,7 +74,7 @@ test('continues after the gap when retention has deleted the next records, and l
   expect(await metrics.registry.metrics()).toMatch(/millrace_log_deleted_unread_records_total\{.*\} 5\n/);
 });
 
-test.each([null, 0])('a group that starts at the beginning (%s) loses no records to retention', async (offset) => {
+test.each([null, 0])('reports no lost records for a group that starts at the beginning (stored offset %s)', async (offset) => {
   const topic = await fixture.createTopic(1);
   const group = randomUUID();
   await fixture.log.append(numbered(topic, 'k', 0, 30));
@@ -87,7 +87,7 @@ test.each([null, 0])('a group that starts at the beginning (%s) loses no records
   expect(await metrics.registry.metrics()).not.toMatch(/millrace_log_deleted_unread_records_total\{/);
 });
 
-test('passes the stored offset that a batch continues from to the handler, not the offset after the gap', async () => {
+test('passes the stored offset to the handler as `continuesFrom` if a gap follows it', async () => {
   const topic = await fixture.createTopic(1);
   await fixture.log.append(numbered(topic, 'k', 0, 30));
   await removeBelow(topic, 10);
@@ -107,7 +107,7 @@ test('passes the stored offset that a batch continues from to the handler, not t
   }
 });
 
-test('waits when the stored offset is beyond the end of the log, and starts once the log has grown to it', async () => {
+test('waits until the log has grown to the stored offset', async () => {
   const topic = await fixture.createTopic(1);
   const group = randomUUID();
   await fixture.log.append(numbered(topic, 'k', 0, 3));
@@ -118,7 +118,7 @@ test('waits when the stored offset is beyond the end of the log, and starts once
   expect(effects.map(({ value }) => Number(value))).toEqual([5, 6]);
 });
 
-test('commits offsets to Kafka for lag tools', async () => {
+test('commits offsets to Kafka for lag monitoring tools', async () => {
   const topic = await fixture.createTopic(2);
   const group = randomUUID();
   const committed = async () => {
@@ -173,7 +173,7 @@ test("creates topics that accept large AI events, or with the broker's defaults 
   expect(await log.endOffsets(refused)).toMatchObject([{ partition: 0, endOffset: 2n }]);
 });
 
-test('reports that consuming has ended when Kafka permanently rejects the member', async () => {
+test('calls `onFatal` when Kafka permanently rejects the member', async () => {
   const topic = await fixture.createTopic(1);
   // This timeout is below the minimum that brokers allow.
   const log = open({ sessionTimeoutMs: 1000, heartbeatIntervalMs: 300 });

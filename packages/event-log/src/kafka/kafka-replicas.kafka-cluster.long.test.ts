@@ -52,7 +52,7 @@ describeWithJava('three brokers, min.insync.replicas=2', () => {
     });
   }
 
-  test('the end offsets of a topic can be read immediately after it is created', async () => {
+  test("reads a topic's end offsets immediately after creating it", async () => {
     for (const number of range(0, 5)) {
       const fresh = `fresh-${number}`;
       await log.ensureTopics([{ topic: fresh, partitions: 3 }]);
@@ -60,7 +60,7 @@ describeWithJava('three brokers, min.insync.replicas=2', () => {
     }
   });
 
-  test('appends succeed with one broker down, fail within 3 s with two down, and recover without losing records', async () => {
+  test('appends succeed with one broker down, fail within 3 s with two down, and then recover without data loss', async () => {
     await allAcknowledged();
     await cluster.kill(2);
     await allAcknowledged();

@@ -75,7 +75,7 @@ describeWithJava('a broker with SASL over TLS', () => {
   }
   const open = (...settings: Parameters<typeof optionsOf>) => createKafkaLog(optionsOf(...settings));
 
-  test.each(['plain', 'scram-sha-256', 'scram-sha-512'])('appends and reads with %s', async (mechanism) => {
+  test.each(['plain', 'scram-sha-256', 'scram-sha-512'])('appends and reads with SASL %s', async (mechanism) => {
     const log = open(mechanism, 'right', caFile);
     try {
       const topic = `secure-${mechanism}`;
@@ -94,7 +94,7 @@ describeWithJava('a broker with SASL over TLS', () => {
   test.each([
     ['a wrong password', 'wrong', caFile],
     ['an unknown certificate authority', 'right', undefined],
-  ])('%s makes the log unavailable within the time limit', async (_, password, ca) => {
+  ])('append rejects with `unavailable` within its time limit: %s', async (_, password, ca) => {
     const log = open('scram-sha-512', password, ca);
     try {
       await expect(log.append([{ topic: 'secure-plain', key: 'k', value: Buffer.from('x') }])).rejects.toMatchObject({
@@ -106,7 +106,7 @@ describeWithJava('a broker with SASL over TLS', () => {
     }
   });
 
-  test('reads everything except the log directories without permission to describe the cluster', async () => {
+  test('without permission to describe the cluster, reads everything except log directories', async () => {
     const asked = (user: string) => createKafkaInspector(optionsOf('plain', 'right', caFile, user), 10_000);
     const [owner, guest] = [asked('millrace'), asked('guest')];
     try {
@@ -120,7 +120,7 @@ describeWithJava('a broker with SASL over TLS', () => {
     }
   });
 
-  test("uses a changed password and CA for the log's next connection", async () => {
+  test("the log's next connection uses a changed password and CA", async () => {
     const secret = mountSecret({ password: 'right', 'ca.crt': readFileSync(caFile, 'utf8') });
     const log = createKafkaLog({
       ...toKafkaConnection(

@@ -124,7 +124,7 @@ describeWithJava('a log that lost its end', () => {
     });
   }
 
-  test('after the log is restored from an older copy, the partition pauses until an operator decides', async () => {
+  test('the partition pauses after the log is restored from an older copy, until an operator decides', async () => {
     const own = await startKafkaCluster({ nodes: 1 });
     cluster = own;
     const fixture = await openFixture(own.brokers, {});
@@ -163,7 +163,7 @@ describeWithJava('a log that lost its end', () => {
     await eventually(async () => !(await fixture.isTruncated()), { what: 'no report' });
   }, 240_000);
 
-  test('detects that records are missing after an out-of-date leader is elected, even if the log has grown again', async () => {
+  test('detects missing records after an outdated leader is elected, even if the log has grown again', async () => {
     const own = await startKafkaCluster({ nodes: 3, settings: { 'min.insync.replicas': '1' } });
     cluster = own;
     const fixture = await openFixture(own.brokers, {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { fromPostgresText, toPostgresText } from './store.ts';
 
-test('stores any text in PostgreSQL and reads it back unchanged', () => {
+test('stores any string in PostgreSQL and reads it back unchanged', () => {
   const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: fc.constantFrom('\\', '0', '\0', 'a') }));
   fc.assert(
     fc.property(text, (original) => {

@@ -36,7 +36,7 @@ async function offsetsLeft(topic: string): Promise<number[]> {
   return rows.map(({ offset }) => Number(offset));
 }
 
-test('deletes the records that all known groups have read, and no others', async () => {
+test('the trimmer deletes only records that all known groups have read', async () => {
   const topic = await fixture.createTopic(1);
   const unread = await fixture.createTopic(1);
   await fixture.log.append([...numbered(topic, 'k', 0, 20), ...numbered(unread, 'k', 0, 5)]);
@@ -91,7 +91,7 @@ test('the trimmer deletes more records than fit into one step', async () => {
   expect(await offsetsLeft(topic)).toEqual(range(4400, 100));
 });
 
-test('keeps records that are younger than the retention time', async () => {
+test('the trimmer keeps records that are younger than the retention time', async () => {
   const topic = await fixture.createTopic(1);
   await fixture.log.append(numbered(topic, 'k', 0, 10));
   await fixture.database.sql.query(
@@ -103,7 +103,7 @@ test('keeps records that are younger than the retention time', async () => {
   expect(await offsetsLeft(topic)).toEqual(range(4, 6));
 });
 
-test('deletes nothing from a partition for which a known group has not stored an offset', async () => {
+test("the trimmer keeps a partition's records until every known group has stored an offset", async () => {
   const topic = await fixture.createTopic(2);
   await fixture.log.append(range(0, 20).map((n) => ({ topic, key: null, value: Buffer.from(String(n)) })));
   await storeOffset(topic, 0, 'one', 10);
@@ -114,7 +114,7 @@ test('deletes nothing from a partition for which a known group has not stored an
   expect((await readAll(fixture.log, topic, 10)).every(({ partition }) => partition === 1)).toBe(true);
 });
 
-test('continues after deleted records, even if no records are left, and keeps increasing the offsets', async () => {
+test('reading continues after deleted records, and offsets keep increasing even if no records are left', async () => {
   const topic = await fixture.createTopic(1);
   await fixture.log.append(numbered(topic, 'k', 0, 10));
   await storeOffset(topic, 0, 'group', 10);

@@ -19,11 +19,11 @@ test.each([
     'a missing response that is marked as final',
     () => new errors.KafkaJSNonRetriableError('x', { cause: new errors.KafkaJSRequestTimeoutError('t') }),
   ],
-])('treats the error %s as unreachable brokers', (_, error) => {
+])('classifies %s as unreachable brokers', (_, error) => {
   expect(isBrokerUnreachable(error())).toBe(true);
 });
 
-test('treats a broker object that is not connected as unreachable brokers', async () => {
+test('classifies a broker object that is not connected as unreachable brokers', async () => {
   const broker = new Broker({ connectionPool: {}, logger, nodeId: 1 });
   const error = await broker.metadata([]).catch((reason: unknown) => reason);
   expect(isBrokerUnreachable(new errors.KafkaJSNonRetriableError('x', { cause: error }))).toBe(true);
@@ -36,6 +36,6 @@ test.each([
   ],
   ['a programming error', () => new TypeError('undefined is not a function')],
   ['undefined', () => undefined],
-])('does not treat %s as unreachable brokers', (_, error) => {
+])('does not classify %s as unreachable brokers', (_, error) => {
   expect(isBrokerUnreachable(error())).toBe(false);
 });

@@ -16,12 +16,12 @@ const forgetful = {
 };
 
 /** Error codes: https://kafka.apache.org/protocol#protocol_error_codes */
-test.each([3, 5, 6])('recognizes a missing leader by broker error %d', (code) => {
+test.each([3, 5, 6])('recognizes broker error %d as a missing leader', (code) => {
   expect(isLeaderMissing(createErrorFromCode(code))).toBe(true);
   expect(isLeaderMissing(new Error('asking', { cause: createErrorFromCode(code) }))).toBe(true);
 });
 
-test('recognizes a missing leader by lost metadata of the topic', async () => {
+test("recognizes a topic's lost metadata as a missing leader", async () => {
   const admin = createAdmin({ logger, cluster: forgetful, retry: { retries: 0 } });
   const error = await admin.fetchTopicOffsets('topic').catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(TypeError);
@@ -38,6 +38,6 @@ test.each([
   ['an unauthorized topic', () => createErrorFromCode(29)],
   ['a programming error', () => new TypeError('undefined is not a function')],
   ['undefined', () => undefined],
-])('does not treat %s as a missing leader', (_, error) => {
+])('does not classify %s as a missing leader', (_, error) => {
   expect(isLeaderMissing(error())).toBe(false);
 });

@@ -21,7 +21,7 @@ function recordingLogger(lines: Said[]): Logger {
   return logger;
 }
 
-test('logs a failed listener as an error, and unreachable brokers at debug only', async () => {
+test('logs a failed listener as an error, and unreachable brokers only at debug level', async () => {
   const lines: Said[] = [];
   const kafka = new Kafka({
     brokers: ['127.0.0.1:1'],

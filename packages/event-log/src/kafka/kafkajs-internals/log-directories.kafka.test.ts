@@ -18,6 +18,6 @@ test("reads a broker's log directories and their free space", async () => {
   expect(space?.totalBytes).toBeGreaterThan(space?.freeBytes ?? 0);
 });
 
-test('rejects another version of kafkajs', async () => {
+test('reading log directories rejects if kafkajs has changed', async () => {
   await expect(readLogDirectories({} as Kafka)).rejects.toThrow('kafkajs changed');
 });

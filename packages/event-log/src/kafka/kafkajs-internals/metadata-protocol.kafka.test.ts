@@ -14,12 +14,12 @@ test.each([
   [9, 6],
   [10, 10],
   [13, 10],
-])('to a broker that supports metadata versions up to %d, the client sends version %d', (maxVersion, asked) => {
+])('for a broker that supports metadata versions up to %d, the client sends version %d', (maxVersion, asked) => {
   const ask = lookup({ [metadataKey]: { minVersion: 0, maxVersion } })(metadataKey, requests.Metadata);
   expect(ask({ topics: ['topic'] }).request).toMatchObject({ apiKey: metadataKey, apiVersion: asked });
 });
 
-test('metadata of a partition includes its topic ID and leader epoch', async () => {
+test('partition metadata includes the topic ID and the leader epoch', async () => {
   const { kafkaBrokers: brokers } = testServers();
   const topic = `${uniqueTopicPrefix()}identity`;
   const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING }).admin();

@@ -46,7 +46,7 @@ const record = (value: string): OutgoingRecord => ({
 
 beforeAll(() => installProduceEncoder());
 
-test('kafkajs sends our encoding as a complete request', async () => {
+test('kafkajs frames our encoded request correctly', async () => {
   const { request } = produce([wrapRecords(3, [record('one'), record('two')])]);
   const framed = await frame(request);
   expect(await read(framed)).toEqual({
@@ -60,7 +60,7 @@ test('kafkajs sends our encoding as a complete request', async () => {
   });
 });
 
-test('writes a request once, into memory that is reused after the response', async () => {
+test('a request is written once, into memory that is reused after the response', async () => {
   const first = produce([wrapRecords(3, [record('first')])]);
   const memory = (await frame(first.request)).buffer;
   const meanwhile = await frame(produce([wrapRecords(3, [record('meanwhile')])]).request);
@@ -85,7 +85,7 @@ test('returns the error of a single partition to the caller', async () => {
   expect(await response.parse(decoded)).toBe(decoded);
 });
 
-test('kafkajs encodes messages itself if we have not encoded them', async () => {
+test('kafkajs encodes messages that we have not encoded', async () => {
   const { request, response } = produce([{ key: null, value: Buffer.from('plain') }]);
   expect((await read(await frame(request))).values).toEqual(['plain']);
   const decoded = { topics: [{ topicName: 'topic', partitions: [{ partition: 3, errorCode: messageTooLarge }] }] };

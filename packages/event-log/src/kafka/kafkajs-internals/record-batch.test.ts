@@ -66,7 +66,7 @@ test('a record batch decodes to the same records, with the right checksum', asyn
   );
 });
 
-test('never needs more bytes for a record than the estimated size', () => {
+test('an encoded record never exceeds its estimated size', () => {
   fc.assert(
     fc.property(records, (generated) => {
       const written = generated.map(toOutgoing);

@@ -1,6 +1,6 @@
 import { createRequestMemory } from './produce.ts';
 
-test('the pool reuses only buffers that were released', () => {
+test('the request buffer pool reuses only buffers that were released', () => {
   const memory = createRequestMemory();
   const [first, second] = [memory.take(100_000), memory.take(100_000)];
   expect(first).not.toBe(second);
@@ -9,7 +9,7 @@ test('the pool reuses only buffers that were released', () => {
   expect(memory.take(90_000)).not.toBe(second);
 });
 
-test('the pool returns buffers that are large enough, whatever their size when they were released', () => {
+test('the request buffer pool returns buffers of at least the requested size', () => {
   const memory = createRequestMemory();
   memory.release(memory.take(1));
   for (const size of [0, 1, 65_536, 65_537, 1_000_000, 2_097_152, 2_097_153, 9_000_000]) {
@@ -19,7 +19,7 @@ test('the pool returns buffers that are large enough, whatever their size when t
   }
 });
 
-test('the pool keeps a few of the most recent buffers, but no very large ones', () => {
+test('the request buffer pool keeps a few recent buffers, but no very large ones', () => {
   const memory = createRequestMemory();
   const rooms = Array.from({ length: 6 }, () => memory.take(70_000));
   for (const room of rooms) memory.release(room);

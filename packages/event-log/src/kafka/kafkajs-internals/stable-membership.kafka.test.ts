@@ -26,7 +26,7 @@ async function membersOf(group: string): Promise<string[]> {
   return (groups[0]?.members ?? []).map(({ memberId }) => memberId);
 }
 
-test.concurrent('a member keeps its membership if its brokers are unreachable for longer than its client retries', async () => {
+test.concurrent('a consumer keeps its group membership while brokers are unreachable for longer than kafkajs retries', async () => {
   const topic = await fixture.createTopic(2);
   const group = randomUUID();
   const proxy = await createFaultProxy(serverAddress('kafka'));
@@ -71,7 +71,7 @@ test.concurrent('a member keeps its membership if its brokers are unreachable fo
   }
 });
 
-test.concurrent('a member whose session has expired rejoins as a new member', async () => {
+test.concurrent('a consumer whose session has expired rejoins as a new member', async () => {
   const topic = await fixture.createTopic(2);
   const group = randomUUID();
   const proxy = await createFaultProxy(serverAddress('kafka'));
@@ -104,7 +104,7 @@ test.concurrent('a member whose session has expired rejoins as a new member', as
   }
 });
 
-test.concurrent('a member whose connection breaks while it joins is still one member', async () => {
+test.concurrent('a consumer whose connection breaks while it joins does not join twice', async () => {
   const topic = await fixture.createTopic(2);
   const group = randomUUID();
   const proxy = await createFaultProxy(serverAddress('kafka'));
