@@ -116,13 +116,16 @@ describe('the version of flag definitions', () => {
     ['the size of a cohort', 'UPDATE cohort SET count = 7 WHERE project_id = $1', 0],
     ['the time zone', "UPDATE environment SET timezone = 'Europe/Berlin' WHERE id = $1", 1],
     ['another setting', 'UPDATE environment SET anonymize_ips = true WHERE id = $1', 0],
-  ])('the version of flag definitions increases only for changes that affect them: %s', async (_name, statement, steps) => {
-    await run("INSERT INTO feature_flag (project_id, key) VALUES ($1, 'a')");
-    await run('INSERT INTO cohort (project_id) VALUES ($1)');
-    expect(await versionOf()).toBe(2);
-    await run(statement);
-    expect(await versionOf()).toBe(2 + steps);
-  });
+  ])(
+    'the version of flag definitions increases only for changes that affect them: %s',
+    async (_name, statement, steps) => {
+      await run("INSERT INTO feature_flag (project_id, key) VALUES ($1, 'a')");
+      await run('INSERT INTO cohort (project_id) VALUES ($1)');
+      expect(await versionOf()).toBe(2);
+      await run(statement);
+      expect(await versionOf()).toBe(2 + steps);
+    },
+  );
 
   test('deletes the version of flag definitions with its environment', async () => {
     await run("INSERT INTO feature_flag (project_id, key) VALUES ($1, 'a')");

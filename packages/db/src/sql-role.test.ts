@@ -33,9 +33,12 @@ test('only user SQL runs with the restricted role', async () => {
   expect(await read("SELECT current_setting('temp_file_limit')")).toEqual(['1GB']);
 });
 
-test.each(['event', 'person', 'person_distinct_id', '"group"', 'cohort_member'])('the restricted role can read %s', async (table) => {
-  expect(await read(`SELECT count(*)::int FROM ${table}`)).toEqual([0]);
-});
+test.each(['event', 'person', 'person_distinct_id', '"group"', 'cohort_member'])(
+  'the restricted role can read %s',
+  async (table) => {
+    expect(await read(`SELECT count(*)::int FROM ${table}`)).toEqual([0]);
+  },
+);
 
 test.each(['"user"', 'environment', 'personal_api_key', 'organization', 'session', 'pg_authid'])(
   'the restricted role cannot read %s',

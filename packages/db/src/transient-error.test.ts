@@ -214,11 +214,14 @@ const cases: [string, () => Promise<unknown>, { isTransient: boolean; isConnecti
   ],
 ];
 
-test.each(cases)('classifies %s as transient or permanent, and as a connection error or not', async (_, provoke, expected) => {
-  const error = await reasonOf(provoke);
+test.each(cases)(
+  'classifies %s as transient or permanent, and as a connection error or not',
+  async (_, provoke, expected) => {
+    const error = await reasonOf(provoke);
 
-  expect({ isTransient: isTransientError(error), isConnection: isConnectionError(error) }).toEqual(expected);
-});
+    expect({ isTransient: isTransientError(error), isConnection: isConnectionError(error) }).toEqual(expected);
+  },
+);
 
 async function cutWhile(query: (name: string) => Promise<unknown>): Promise<unknown> {
   // Use a unique name, because the previous case's statement may still be running.

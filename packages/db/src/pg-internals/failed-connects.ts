@@ -5,7 +5,7 @@ import type pg from 'pg';
  *
  * Reason: a `pg` pool reports failed connection attempts only to the caller that requested a connection, and Prisma's
  * adapter does not pass them on. Relies on: the pool's own `query` and Prisma's adapter both calling `pool.connect`,
- * the first with a callback. Test: database.test.ts ("becomes bad when … cannot get a connection"). Remove this
+ * the first with a callback. Test: database.test.ts ("becomes unhealthy when … cannot get a connection"). Remove this
  * workaround when the pool has an event for failed attempts.
  */
 export function watchFailedConnects(pool: pg.Pool, onFailed: (error: unknown) => void): void {

@@ -74,18 +74,21 @@ test('logs which records retention deleted before they were read, and continues 
   expect(await metrics.registry.metrics()).toMatch(/millrace_log_deleted_unread_records_total\{.*\} 5\n/);
 });
 
-test.each([null, 0])('reports no lost records for a group that starts at the beginning (stored offset %s)', async (offset) => {
-  const topic = await fixture.createTopic(1);
-  const group = randomUUID();
-  await fixture.log.append(numbered(topic, 'k', 0, 30));
-  await removeBelow(topic, 10);
-  if (offset !== null) await storeOffset(topic, group, offset);
-  const metrics = createMetrics({ withProcessMetrics: false });
-  const consumer = await fixture.consume(topic, group, {}, open({ metrics }));
-  await fixture.effects(topic, group, 20);
-  await consumer.stop();
-  expect(await metrics.registry.metrics()).not.toMatch(/millrace_log_deleted_unread_records_total\{/);
-});
+test.each([null, 0])(
+  'reports no lost records for a group that starts at the beginning (stored offset %s)',
+  async (offset) => {
+    const topic = await fixture.createTopic(1);
+    const group = randomUUID();
+    await fixture.log.append(numbered(topic, 'k', 0, 30));
+    await removeBelow(topic, 10);
+    if (offset !== null) await storeOffset(topic, group, offset);
+    const metrics = createMetrics({ withProcessMetrics: false });
+    const consumer = await fixture.consume(topic, group, {}, open({ metrics }));
+    await fixture.effects(topic, group, 20);
+    await consumer.stop();
+    expect(await metrics.registry.metrics()).not.toMatch(/millrace_log_deleted_unread_records_total\{/);
+  },
+);
 
 test('passes the stored offset to the handler as `continuesFrom` if a gap follows it', async () => {
   const topic = await fixture.createTopic(1);
