@@ -62,7 +62,7 @@ function toRecord(topic: string, event: CapturedEvent): AppendRecord {
   return { topic, key: computeRecordKey('live', event.token, event.distinct_id), value: encodeCapturedRecord(event) };
 }
 
-describe.each(['kafka', 'postgres'] as const)('with the %s log', (kind) => {
+describe.each(['kafka', 'postgres'] as const)('consuming a topic of the %s log', (kind) => {
   const prefix = `t-${randomUUID()}.`;
   const topics = topicNames(prefix);
   const group = consumerGroup('live', prefix);
@@ -148,7 +148,7 @@ describe.each(['kafka', 'postgres'] as const)('with the %s log', (kind) => {
     expect(fatal).toEqual([]);
   });
 
-  test('another member continues where the first stopped', async () => {
+  test('a second consumer continues where the first one stopped', async () => {
     const more = Array.from({ length: 40 }, (_, i) => capturedEvent(project.token, { distinct_id: `late-${i}` }));
     events.push(...more);
     await log.append(more.map((event) => toRecord(topics.live, event)));
@@ -167,7 +167,7 @@ describe.each(['kafka', 'postgres'] as const)('with the %s log', (kind) => {
     expect(await tableChecksums(fixture.database.sql)).toEqual(before);
   });
 
-  test('two members share the partitions while their connections are cut', async () => {
+  test('two consumers share the partitions while their connections are cut', async () => {
     const many = Array.from({ length: 600 }, (_, i) =>
       capturedEvent(project.token, { distinct_id: `shared-${i % 60}`, properties: { $set: { [`k${i}`]: 1 } } }),
     );
@@ -194,7 +194,7 @@ describe.each(['kafka', 'postgres'] as const)('with the %s log', (kind) => {
 });
 
 describe('starting the consumer before the log is available', () => {
-  test('waits, and becomes ready once the log is available', async () => {
+  test('the consumer waits, and becomes ready once the log is available', async () => {
     const topics = topicNames(`t-${randomUUID()}.`);
     const { log, close } = await openLog('postgres');
     let failures = 2;
@@ -217,7 +217,7 @@ describe('starting the consumer before the log is available', () => {
     await close();
   });
 
-  test('can be stopped while it waits', async () => {
+  test('the consumer stops while it waits for the log', async () => {
     const consuming = startConsuming({
       topics: topicNames(),
       topicPartitions: 1,

@@ -45,9 +45,9 @@ async function storedOffset(): Promise<bigint | undefined> {
 
 const deadOffsets = () => fixture.deadLetters.map(({ headers }) => Number(headers?.dlq_offset));
 
-describe('invalid records', () => {
+describe('batches with invalid records', () => {
   test.each([[[0]], [[9]], [[4, 5]], [[0, 3, 7, 9]], [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]])(
-    'when the database rejects records %j of ten, exactly these become dead letters',
+    'moves exactly the records %j of ten that the database rejects to the dead letters',
     async (poisoned) => {
       const events = Array.from({ length: 10 }, (_, i) => event(poisoned.includes(i) ? { event: 'poison' } : {}));
       const { handle, counted } = createHandlerFixture(fixture, fixture.createDeps());
@@ -140,7 +140,7 @@ describe('invalid records', () => {
     expect(await storedUuids()).toHaveLength(6);
   });
 
-  test('inconsistent stored data does not stop the partition', async () => {
+  test('continues with the partition although stored data is inconsistent', async () => {
     const { handle } = createHandlerFixture(fixture, fixture.createDeps(), (work, run) => {
       const isTorn = work.deadLetterReason === null && work.batch.records.some(({ offset }) => offset === 2n);
       if (isTorn) throw new LedgerConflict('a row that never settles');
@@ -191,8 +191,8 @@ describe('invalid records', () => {
   });
 });
 
-describe('transient failures', () => {
-  test('do not change what is stored, whichever statement is interrupted by a lost connection', async () => {
+describe('transient database failures', () => {
+  test('stores the same data, whichever statement a lost connection interrupts', async () => {
     let statement = 0;
     let killAt = 1;
     let kills = 0;
@@ -241,7 +241,7 @@ describe('transient failures', () => {
     expect(steady).toMatchObject({ version: BigInt(2 * batches - 1), properties: { n: batches } });
   });
 
-  test('detects that a commit succeeded although its response was lost', async () => {
+  test('stores a batch once if the response to its commit was lost', async () => {
     let isLost = false;
     const database: Pick<typeof fixture.database, 'transaction'> = {
       async transaction(work) {
@@ -258,7 +258,7 @@ describe('transient failures', () => {
     expect(await storedUuids()).toHaveLength(2);
   });
 
-  test('detects a commit whose response was lost while isolating an invalid record', async () => {
+  test('stores a batch once if a commit response was lost while isolating an invalid record', async () => {
     let commits = 0;
     const database: Pick<typeof fixture.database, 'transaction'> = {
       async transaction(work) {
@@ -277,7 +277,7 @@ describe('transient failures', () => {
     expect(deadOffsets()).toEqual([2]);
   });
 
-  test('during a long outage, the batch returns to the log and no record is skipped or becomes a dead letter', async () => {
+  test('returns the batch to the log during a long outage, without dead letters or skipped records', async () => {
     let isDown = true;
     const { handle, pauses } = createHandlerFixture(fixture, fixture.createDeps(), (work, run) => {
       if (isDown) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
@@ -305,7 +305,7 @@ describe('transient failures', () => {
     expect(fixture.deadLetters).toEqual([]);
   });
 
-  test('retries immediately after a lost race, and locks the rows before reading them', async () => {
+  test('after a conflict, retries immediately and locks the rows before reading them', async () => {
     const attempts: boolean[] = [];
     const { handle, pauses, counted } = createHandlerFixture(fixture, fixture.createDeps(), (work, run) => {
       attempts.push(work.lockFirst);
@@ -319,7 +319,7 @@ describe('transient failures', () => {
   });
 });
 
-describe('when statements take too long', () => {
+describe('batches whose statements take too long', () => {
   /** Makes the server time out for batches that contain a record at one of these offsets. */
   const slowFor = (offsets: readonly bigint[]) =>
     createHandlerFixture(fixture, fixture.createDeps(), async (work, run) => {
@@ -332,7 +332,7 @@ describe('when statements take too long', () => {
       });
     });
 
-  test('moves the slow record to the dead letters after several attempts, and continues with the partition', async () => {
+  test('moves a slow record to the dead letters after several attempts, and continues with the partition', async () => {
     const events = Array.from({ length: 9 }, () => event());
     const { handle, counted } = slowFor([4n]);
     expect(await handle(logBatch(topic, 0, events))).toMatchObject({ outcome: 'done', nextOffset: 9n });
@@ -362,7 +362,7 @@ describe('when statements take too long', () => {
   });
 });
 
-test('frees the slot for other partitions immediately when a batch hits a lock timeout', async () => {
+test('returns a batch to the log immediately after a lock timeout, so that other partitions continue', async () => {
   const { handle, pauses, counted } = createHandlerFixture(fixture, fixture.createDeps(), () => {
     throw Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' });
   });
@@ -386,7 +386,7 @@ test('processes a batch that is too large in parts, in order', async () => {
 });
 
 describe('isolating the invalid records of a failed batch', () => {
-  test('ends when another member takes over the batch', async () => {
+  test('stops isolating invalid records when another consumer takes over the batch', async () => {
     const events = [event(), event(), event({ event: 'poison' }), event()];
     const batch = logBatch(topic, 0, events);
     let calls = 0;
@@ -407,7 +407,7 @@ describe('isolating the invalid records of a failed batch', () => {
     expect(fixture.deadLetters).toEqual([]);
   });
 
-  test('finishes the current part of the batch and starts no other part when the consumer is stopping', async () => {
+  test('a stopping consumer finishes the current part of a split batch and starts no other part', async () => {
     const events = [event(), event({ event: 'poison' }), event(), event()];
     const stopping = new AbortController();
     const { handle } = createHandlerFixture(fixture, fixture.createDeps(), async (work, run) => {

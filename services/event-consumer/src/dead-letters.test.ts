@@ -43,7 +43,7 @@ test('does not write dead letters twice when a batch is retried', async () => {
   expect(offsets(log.appended)).toEqual(['1', '2', '3']);
 });
 
-test('writes a dead letter of another log separately, even if it has the same position', async () => {
+test('writes dead letters of different logs separately, even if they have the same position', async () => {
   const log = limitedLog(100);
   const deadLetters = createDeadLetterLog({ log, topic: 'dead', logger, now: Date.now });
   await deadLetters.append([deadLetter(1)]);
@@ -61,7 +61,7 @@ test('writes a dead letter again if it was not acknowledged', async () => {
   expect(offsets(log.appended)).toEqual(['1']);
 });
 
-test('writes a dead letter that is too large without its value, and does not block other dead letters', async () => {
+test('writes a dead letter that is too large without its value, and still writes the others', async () => {
   const log = limitedLog(10);
   const deadLetters = createDeadLetterLog({ log, topic: 'dead', logger, now: () => 0 });
   await deadLetters.append([deadLetter(1), deadLetter(2, 'x'.repeat(11)), deadLetter(3)]);

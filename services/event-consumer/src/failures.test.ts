@@ -34,7 +34,7 @@ test.each<[string, unknown, string, string | null]>([
   expect(classifyFailure(error)).toEqual(reason === null ? { kind } : { kind, reason });
 });
 
-test('describes a failure without its message, which may contain values', () => {
+test('describes a failure without its message, which may contain property values', () => {
   const error = Object.assign(new Error('invalid input: "ada@example.com"'), {
     name: 'error',
     code: '22P02',

@@ -45,8 +45,8 @@ const queryCanceled = '57014';
 /**
  * Matches the SQLSTATE classes that a record's data can cause: data exception, constraint violation, program limit
  * exceeded, and the internal errors that PostgreSQL raises for values beyond its limits. All other errors (undefined
- * table, missing permission, broken index, ...) would affect every record, and must not turn a whole topic into dead
- * letters.
+ * table, missing permission, broken index, ...) would affect every record, and must not make dead letters of a whole
+ * topic.
  */
 const recordStates = /^(22|23|54)[0-9A-Z]{3}$|^XX000$/;
 const sqlState = /^[0-9A-Z]{5}$/;

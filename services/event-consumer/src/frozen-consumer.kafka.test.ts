@@ -115,7 +115,7 @@ async function freezeInsideBatches(consumer: ServiceProcess): Promise<void> {
   await holding;
 }
 
-test('a consumer that freezes during a batch delays only its own partitions, by at most 15 s', async () => {
+test('a consumer that freezes during a batch delays only its own partitions, and by at most 15 s', async () => {
   const [frozen, healthy] = consumers;
   if (frozen === undefined || healthy === undefined) throw new Error('two consumers were started');
   await eventually(async () => (await fetch(`http://127.0.0.1:${healthy.port}/_readiness`)).status === 200);

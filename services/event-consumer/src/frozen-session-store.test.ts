@@ -63,7 +63,7 @@ test.each<[string, string, (tx: Transaction) => Promise<void>]>([
       await copied;
     },
   ],
-])('releases the locks of a process that stopped %s, which loses its transaction', async (_, state, stop) => {
+])('ends the transaction of a process that stopped %s, which releases its locks', async (_, state, stop) => {
   const outcome = others
     .transaction(async (tx) => {
       await tx.query(take);
@@ -84,7 +84,7 @@ test.each<[string, string, (tx: Transaction) => Promise<void>]>([
   await database.sql.query('TRUNCATE item');
 });
 
-test('ends only sessions that are frozen, not active ones', async () => {
+test('ends only frozen sessions, and keeps active ones', async () => {
   const work = others.transaction((tx) => tx.query('SELECT pg_sleep(600)')).catch((error: unknown) => error);
   await untilSessionIs(`state = 'active' AND wait_event = 'PgSleep'`);
   expect(await endFrozenSessions(database.sql, silentMs)).toEqual({ ended: 0, hidden: 0 });
@@ -94,7 +94,7 @@ test('ends only sessions that are frozen, not active ones', async () => {
   expect(await work).toMatchObject({ code: '57014' });
 });
 
-test('reports frozen sessions of another role, which a member of that role can end', async () => {
+test('counts frozen sessions of a different role, and ends them as a member of that role', async () => {
   const [frozen, member] = ['frozen', 'member'].map((name) => `${name}_${randomBytes(6).toString('hex')}`);
   const password = randomBytes(12).toString('hex');
   for (const role of [frozen, member]) await database.sql.query(`CREATE ROLE ${role} LOGIN PASSWORD '${password}'`);

@@ -151,26 +151,23 @@ const cases: [string, Sent[][], Sent[], Sent[]][] = [
   ],
 ];
 
-test.each(cases)('a batch continues from %s', async (_, before, first, second) => {
+test.each(cases)('a batch builds on an uncommitted batch: %s', async (_, before, first, second) => {
   const member = createHandlerFixture(fixture, deps);
   for (const [index, events] of before.entries()) await member.handle(batchOf(10 + index, events));
   expect(await overlapping(first, second, 'are committed')).toEqual({ moved: 0 });
   expect(await people()).toEqual(await oneByOne([...before, first, second]));
 });
 
-test.each(cases)(
-  'repeats a batch that continued from %s when the earlier change is rolled back',
-  async (_, before, first, second) => {
-    const member = createHandlerFixture(fixture, deps);
-    for (const [index, events] of before.entries()) await member.handle(batchOf(10 + index, events));
-    expect(await overlapping(first, second, 'one is undone')).toEqual({ moved: 1 });
-    const expected = [await oneByOne([...before, first, second]), await oneByOne([...before, second, first])];
-    expect(expected).toContainEqual(await people());
-    expect(fixture.deadLetters).toEqual([]);
-  },
-);
+test.each(cases)('repeats a batch that built on a batch that was rolled back: %s', async (_, before, first, second) => {
+  const member = createHandlerFixture(fixture, deps);
+  for (const [index, events] of before.entries()) await member.handle(batchOf(10 + index, events));
+  expect(await overlapping(first, second, 'one is undone')).toEqual({ moved: 1 });
+  const expected = [await oneByOne([...before, first, second]), await oneByOne([...before, second, first])];
+  expect(expected).toContainEqual(await people());
+  expect(fixture.deadLetters).toEqual([]);
+});
 
-test('the rows of a batch contain the person in the state after the previous batch', async () => {
+test("a batch's rows contain the person in the state after the previous batch", async () => {
   await overlapping([set('u', { a: 1 })], [set('u', { b: 2 })], 'are committed');
   const rows = await fixture.database.sql.query(
     `SELECT person_properties - '$creator_event_uuid' AS shown FROM event WHERE project_id = $1 ORDER BY person_properties`,
@@ -179,7 +176,7 @@ test('the rows of a batch contain the person in the state after the previous bat
   expect(rows).toEqual([{ shown: { a: 1 } }, { shown: { a: 1, b: 2 } }]);
 });
 
-test('detects changes by another process: the batch is repeated and nothing is lost', async () => {
+test('repeats a batch after a change by another process, and loses nothing', async () => {
   const member = createHandlerFixture(fixture, deps);
   await member.handle(batchOf(10, [set('u', { a: 1 }), set('w', { w: 1 })]));
   const stop = stopAt(advancing);

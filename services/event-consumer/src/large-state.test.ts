@@ -137,7 +137,7 @@ test('loads one large person once for five hundred events in one batch', async (
   expect(await storedEvents()).toBe(1001);
 });
 
-test('splits a batch into parts if it needs more large persons or groups than the limit', async () => {
+test('splits a batch that needs more large persons or groups than the limit', async () => {
   // PostgreSQL compresses this string to a few kilobytes.
   const large = { text: 'x'.repeat(600_000) };
   for (let n = 0; n < 20; n += 1) await send([{ distinct_id: `p${n}`, event: '$set', properties: { $set: large } }]);
@@ -159,7 +159,7 @@ test('splits a batch into parts if it needs more large persons or groups than th
   expect(await storedEvents()).toBe(80);
 });
 
-test('splits a batch into parts if its rows contain many medium-sized persons', async () => {
+test('splits a batch whose rows contain many medium-sized persons', async () => {
   const set = manyProperties(60_000, 'a');
   await send([{ event: '$set', properties: { $set: set } }]);
   await send(Array.from({ length: 300 }, (_, n) => ({ event: '$set', properties: { $set: { n } } })));

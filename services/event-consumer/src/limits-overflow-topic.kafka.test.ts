@@ -37,7 +37,7 @@ function openLog(kind: 'kafka' | 'postgres'): { log: EventLog; close(): Promise<
   return { log, close: () => log.close().then(() => database.stop()) };
 }
 
-describe.each(['kafka', 'postgres'] as const)('with the %s log', (kind) => {
+describe.each(['kafka', 'postgres'] as const)('the overflow topic on the %s log', (kind) => {
   test('E131 stores overflow events in the order of each key, and keyless events without persons', async () => {
     const prefix = `t-${randomUUID()}.`;
     const topics = topicNames(prefix);

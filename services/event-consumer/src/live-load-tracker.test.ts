@@ -16,11 +16,11 @@ function beginBatch(load: ReturnType<typeof createLiveLoadTracker>): () => Promi
   };
 }
 
-test('does not wait if no live batch is in flight', async () => {
+test('historical events do not wait if no live batch is in flight', async () => {
   await createLiveLoadTracker().untilIdle(longMs, never);
 });
 
-test('waits for the last in-flight live batch', async () => {
+test('historical events wait for the last in-flight live batch', async () => {
   const load = createLiveLoadTracker();
   const [endFirst, endSecond] = [beginBatch(load), beginBatch(load)];
   let isIdle = false;
@@ -33,7 +33,7 @@ test('waits for the last in-flight live batch', async () => {
   await waiting;
 });
 
-test('waits at most for the given time, and returns when aborted', async () => {
+test('historical events wait for at most the given time, and stop waiting when aborted', async () => {
   const load = createLiveLoadTracker();
   const end = beginBatch(load);
   await load.untilIdle(20, never);
@@ -45,7 +45,7 @@ test('waits at most for the given time, and returns when aborted', async () => {
   await end();
 });
 
-test('counts a failed live batch as ended', async () => {
+test('a failed live batch counts as ended', async () => {
   const load = createLiveLoadTracker();
   await expect(load.during(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
   await load.untilIdle(longMs, never);

@@ -86,7 +86,7 @@ test.each([
   [7, 8, 2],
   [8, 30, 2],
 ])(
-  'members that constantly collide on the same persons leave a consistent state (seed %d, %d people, %d in a process)',
+  'consumers that collide on the same persons leave consistent data (seed %d, %d people, %d per process)',
   async (seed, people, perProcess) => {
     const project = await fixture.createProject();
     const { sent, fixtures } = await collide(project, seed, people, perProcess);
@@ -144,6 +144,6 @@ test.each([
   },
 );
 
-test('the cases above caused collisions between batches', () => {
+test('the preceding cases caused conflicts between batches', () => {
   expect(collisions).toBeGreaterThan(0);
 });

@@ -75,7 +75,7 @@ async function storedOffset(partition = 0) {
   return row?.next_offset ?? null;
 }
 
-describe('one batch', () => {
+describe('processing one batch', () => {
   test('stores rows, persons, groups and warnings, and advances the offset past the last record of the batch', async () => {
     const report = await run(logBatch(topic, 0, variedEvents()));
     expect(report).toMatchObject({ outcome: 'done', nextOffset: 12n, stored: 12, duplicates: 0, dropped: [] });
@@ -89,7 +89,7 @@ describe('one batch', () => {
     });
   });
 
-  test('results in the same persons, IDs and groups as the same events in batches of any other size', async () => {
+  test('creates the same persons, IDs and groups from the same events, whatever the batch size', async () => {
     const other = await fixture.createProject();
     const events = variedEvents(60);
     await run(logBatch(topic, 0, events));
@@ -153,8 +153,8 @@ describe('one batch', () => {
   });
 });
 
-describe('exactly once', () => {
-  test('the same batch delivered again is stale and changes nothing', async () => {
+describe('storing events exactly once', () => {
+  test('reports a redelivered batch as stale, and changes nothing', async () => {
     const batch = logBatch(topic, 0, variedEvents());
     await run(batch);
     const before = await checksums();
@@ -162,7 +162,7 @@ describe('exactly once', () => {
     expect(await checksums()).toEqual(before);
   });
 
-  test('treats a batch that continues from an older or newer offset than the stored one as stale', async () => {
+  test('treats a batch as stale if it continues from an older or newer offset than the stored one', async () => {
     const events = variedEvents();
     await run(logBatch(topic, 0, events.slice(0, 6)));
     expect(await run(logBatch(topic, 4, events.slice(4)))).toEqual({ outcome: 'stale', nextOffset: 6n });
@@ -171,12 +171,12 @@ describe('exactly once', () => {
     expect(await eventRows()).toHaveLength(12);
   });
 
-  test('skips records that retention has deleted', async () => {
+  test('continues after records that retention has deleted', async () => {
     const batch = { ...logBatch(topic, 5, [event({})]), continuesFrom: null };
     expect(await run(batch)).toMatchObject({ outcome: 'done', nextOffset: 6n });
   });
 
-  test('stores a batch only once if several members process it', async () => {
+  test('stores a batch only once if several consumers process it', async () => {
     await run(logBatch(topic, 0, [event({ distinct_id: 'before' })]));
     const batch = logBatch(topic, 1, variedEvents());
     const outcomes = await Promise.all(
@@ -200,7 +200,7 @@ describe('exactly once', () => {
     expect(await storedOffset()).toBe(60n);
   });
 
-  test('ignores a repeated uuid with another time and other properties', async () => {
+  test('ignores an event with a repeated UUID, even if its time and properties differ', async () => {
     const first = event({ properties: { $set: { a: 1 } } });
     const again = { ...first, timestamp: '2019-01-01T00:00:00.000Z', properties: { $set: { a: 2 } } };
     const report = await run(logBatch(topic, 0, [first, again]));
@@ -210,7 +210,7 @@ describe('exactly once', () => {
     expect(await checksums()).toEqual(before);
   });
 
-  test('stores AI events of 8 MiB completely, together with others', async () => {
+  test('stores AI events of 8 MiB completely, together with other events', async () => {
     const text = 'x'.repeat(8 * 1024 * 1024);
     const large = () => event({ event: '$ai_generation', properties: { $ai_input: text } });
     expect(await run(logBatch(topic, 0, [event({}), large(), large()]))).toMatchObject({ stored: 3 });
@@ -221,7 +221,7 @@ describe('exactly once', () => {
     expect(rows).toEqual([{ length: text.length }, { length: text.length }]);
   });
 
-  test('warns with both names when a different event has the uuid of a stored one', async () => {
+  test('warns with both event names when an event has the UUID of a different stored event', async () => {
     const first = event({ event: 'signed up', distinct_id: 'a' });
     const [sameBatch, later] = [
       { ...first, event: 'paid' },
@@ -244,14 +244,14 @@ describe('exactly once', () => {
     expect(warnings).toHaveLength(2);
   });
 
-  test('treats the same uuid in another project as another event', async () => {
+  test('treats events with the same UUID in two projects as different events', async () => {
     const other = await fixture.createProject();
     const mine = event({});
     const report = await run(logBatch(topic, 0, [mine, { ...mine, token: other.token }]));
     expect(report).toMatchObject({ stored: 2, duplicates: 0 });
   });
 
-  test('changes nothing if any statement of the transaction fails, and stores everything in a retry', async () => {
+  test('changes nothing if a statement of the transaction fails, and stores everything in a retry', async () => {
     const batch = logBatch(topic, 0, variedEvents());
     // First create everything that is cached outside of the transaction.
     await deps.partitions.ensure([Date.now(), Date.now() + 600_000]);
@@ -290,7 +290,7 @@ describe('exactly once', () => {
   });
 });
 
-describe('lost races', () => {
+describe('conflicts between batches', () => {
   // When it sends one of these statements, the batch has read everything that its decisions need, but has not locked
   // the rows.
   const beforePersons = /INSERT INTO person|lockVersions|FOR NO KEY UPDATE OF p/;
@@ -311,7 +311,7 @@ describe('lost races', () => {
       },
       /INSERT INTO "group"/,
     ],
-  ])('when another batch %s meanwhile, the batch starts over and both take effect', async (...[, theirs, moment]) => {
+  ])('starts over when another batch %s, and both batches take effect', async (...[, theirs, moment]) => {
     await run(
       logBatch(topic, 0, [
         event({ distinct_id: 'known' }),
@@ -366,7 +366,7 @@ describe('lost races', () => {
 
 const onOneLine = (text: string) => text.replace(/\s+/g, ' ');
 
-describe('statements', () => {
+describe('SQL statements of a batch', () => {
   test('the number of statements does not depend on the size of the batch', async () => {
     const seeds = Array.from({ length: 100 }, (_, i) => i).flatMap((i) => [
       event({ distinct_id: `changed-${i}` }),
@@ -424,7 +424,7 @@ describe('statements', () => {
     expect([...texts].filter((text) => !written.includes(`${text};`))).toEqual([]);
   });
 
-  test('are seven for a batch of plain events of known persons', async () => {
+  test('sends seven statements for a batch of plain events of known persons', async () => {
     await run(logBatch(topic, 0, [event({}), event({})]));
     const statements: string[] = [];
     const counting = fixture.createDeps({
@@ -437,7 +437,7 @@ describe('statements', () => {
   });
 });
 
-describe('properties as they were written', () => {
+describe('storing properties as they were written', () => {
   /** Returns a record in the gateway's format, whose properties have exactly this JSON text. */
   const recordWith = (propertiesText: string, fields: Partial<CapturedEvent> = {}) => {
     const { properties: _, ...head } = event({ ip: null, ...fields });
@@ -493,7 +493,7 @@ describe('properties as they were written', () => {
     expect(row?.text).toBe(stored);
   });
 
-  test('are stored for valid records even if another record becomes a dead letter', async () => {
+  test("stores valid records' properties as written, even if another record becomes a dead letter", async () => {
     const uuids = [randomUUID(), randomUUID(), randomUUID()] as const;
     const [first, broken, last] = uuids;
     const records = [
@@ -543,8 +543,8 @@ async function scansWithoutIndex(text: string, tx: Transaction): Promise<string[
   );
 }
 
-describe('dead letters', () => {
-  test('writes invalid records as dead letters with their reason before the offset passes them', async () => {
+describe('dead letters of a batch', () => {
+  test('writes invalid records as dead letters with a reason before the offset advances', async () => {
     const garbage = { ...logBatch(topic, 1, [Buffer.from('{"kind":"event",')]).records[0], key: `${project.token}:x` };
     const batch = logBatch(topic, 0, [event({}), event({}), event({})]);
     batch.records[1] = { ...garbage, headers: { origin: 'kept' } } as (typeof batch.records)[number];
@@ -589,7 +589,7 @@ describe('dead letters', () => {
     expect(report).toMatchObject({ stored: 1, deadLettered: ['timestamp_out_of_range'] });
   });
 
-  test('dead-letters every record of a batch that has a dead-letter reason, and can process the records later', async () => {
+  test('dead-letters every record of a batch with a dead-letter reason, and stores their events after a replay', async () => {
     const events = [event({}), event({})];
     const batch = logBatch(topic, 0, events);
     const report = await processBatch({ batch, group, deadLetterReason: 'processing_error', lockFirst: false }, deps);
@@ -598,7 +598,7 @@ describe('dead letters', () => {
     expect(await run(logBatch(topic, 2, events))).toMatchObject({ stored: 2, duplicates: 0 });
   });
 
-  test('stop the offset from advancing if they cannot be written', async () => {
+  test('does not advance the offset if a dead letter cannot be written', async () => {
     const refusing = fixture.createDeps({
       deadLetters: {
         append: async () => {
@@ -612,7 +612,7 @@ describe('dead letters', () => {
     expect(await eventRows()).toHaveLength(0);
   });
 
-  test('are not written for a stale batch', async () => {
+  test('writes no dead letters for a stale batch', async () => {
     const batch = logBatch(topic, 0, [Buffer.from('garbage')]);
     await run(batch);
     fixture.deadLetters.length = 0;

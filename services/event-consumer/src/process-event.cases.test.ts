@@ -10,7 +10,7 @@ for (const [section, cases] of Object.entries(ruleCases)) {
   });
 }
 
-test('every numbered case is tested here or listed as decided elsewhere, with the reason', () => {
+test('every numbered ingestion case is tested here or listed as decided elsewhere, with the reason', () => {
   const played = Object.values(ruleCases).flatMap((cases) => cases.flatMap((ruleCase) => ruleCase.no ?? []));
   const others = decidedElsewhere.flatMap(({ no }) => no);
   expect(others.filter((no) => played.includes(no))).toEqual([]);

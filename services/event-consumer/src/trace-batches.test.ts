@@ -45,7 +45,7 @@ const work = (batch: LogBatch) => ({ batch, group: 'group', deadLetterReason: nu
 const recordNoSteps = (): RecordStep => (_step, result) => result;
 const stale = { outcome: 'stale', nextOffset: 1n } as const;
 
-test('creates a span in the trace of each traced record, and a span with the details for the batch', async () => {
+test("creates a span in each traced record's trace, and a detailed span for the batch", async () => {
   const { tracing, ended } = tracingOf(10);
   const process = withBatchTracing(
     tracing,
@@ -70,7 +70,7 @@ test('creates a span in the trace of each traced record, and a span with the det
   ]);
 });
 
-test('adds the failure and the number of processed records to the span of a failed batch', async () => {
+test("adds the failure and the number of processed records to a failed batch's span", async () => {
   const { tracing, ended } = tracingOf(10);
   const process = withBatchTracing(
     tracing,

@@ -192,8 +192,8 @@ export function createOffsetCommitter(consumer: Pick<Consumer, 'commitOffsets'>,
 export type OffsetCommitter = ReturnType<typeof createOffsetCommitter>;
 
 /**
- * Calls kafkajs and ignores its errors. Between a consumer's crash and its restart, kafkajs rejects calls that are no
- * longer relevant.
+ * Calls kafkajs and ignores its errors. After a consumer has crashed, kafkajs rejects calls until the consumer
+ * restarts.
  */
 export function ignoreCrashErrors(ask: () => void): void {
   try {

@@ -67,7 +67,7 @@ async function idsOf(...events: CapturedEvent[]): Promise<unknown[]> {
   return events.map(({ uuid }) => rows.find((row) => row.uuid === uuid)?.distinct_id);
 }
 
-test('gives a cookieless visitor the same ID on all hosts of a site, and another visitor a different ID', async () => {
+test('gives a cookieless visitor the same ID on all hosts of a site, and other visitors different IDs', async () => {
   const other = await newProject();
   const [id, ...ids] = await idsOf(
     visit(),
@@ -83,7 +83,7 @@ test('gives a cookieless visitor the same ID on all hosts of a site, and another
   expect(new Set([id, ...ids.slice(1)]).size).toBe(6);
 });
 
-test('another consumer computes the same ID for a visitor, until the salt is deleted', async () => {
+test('a second consumer computes the same cookieless ID, until the salt is deleted', async () => {
   const [first, again] = [await idsOf(visit()), await idsOf(visit())];
   expect(again).toEqual(first);
   await sql('DELETE FROM cookieless_salt');
@@ -103,7 +103,7 @@ test('consumers that need a salt at the same time get the same one, and expired 
   expect(await sql("SELECT day FROM cookieless_salt WHERE day = '2020-01-01'")).toEqual([]);
 });
 
-test('reads a salt again if the database was restored and another consumer has created a different one', async () => {
+test('uses the salt of another consumer after the database was restored', async () => {
   const day = { name: '2026-01-02', wallStartMs: Date.now(), startMs: Date.now() };
   const salts = createCookielessSalts(fixture.database.sql);
   await salts.find(day);
@@ -165,7 +165,7 @@ test.each<[string, string, JsonObject, boolean]>([
     { $timezone: 'Nowhere/At_All' },
     false,
   ],
-])('the day of a visitor is that of %s', async (_name, timezone, properties, isSameDay) => {
+])('the day of a cookieless visitor is the day in %s', async (_name, timezone, properties, isSameDay) => {
   await sql('UPDATE environment SET timezone = $2 WHERE id = $1', [project.id, timezone]);
   // Midnight in Tokyo is 15:00 UTC.
   const [before, after] = ['14:00', '16:00'].map((time) => `${noon.slice(0, 11)}${time}:00.000Z`);

@@ -62,7 +62,7 @@ async function propertyDefinitions(): Promise<[number, number, string, string | 
   return rows.map(({ type, group_type_index, name, property_type }) => [type, group_type_index, name, property_type]);
 }
 
-test('records the properties of events, persons and groups, each once and with its type', async () => {
+test('records event, person and group properties, each once and with its type', async () => {
   await send(
     {
       event: 'bought',
@@ -95,7 +95,7 @@ test('keeps the first type of a property that could be determined', async () => 
   expect(await propertyDefinitions()).toEqual([[1, -1, 'x', 'Numeric']]);
 });
 
-test('writes a name once an hour, and its last-seen time never decreases', async () => {
+test('writes a name once an hour, and never decreases its last-seen time', async () => {
   const at = (iso: string) => {
     nowMs = Date.parse(iso);
   };
@@ -126,7 +126,7 @@ test('writes a name once an hour, and its last-seen time never decreases', async
   expect(await lastSeen()).toEqual(['2026-11-21T11:00:00.000Z']);
 });
 
-test('events do not overwrite what users edited, and set the times of a definition created before the first event', async () => {
+test("keeps users' edits, and sets the times of a definition created before the first event", async () => {
   await send({ event: 'known', properties: { amount: 'text' } });
   await definitions.flush();
   const { sql } = fixture.database;
@@ -154,7 +154,7 @@ test('events do not overwrite what users edited, and set the times of a definiti
   ]);
 });
 
-test("creates a deleted definition again with an event in the next hour, without the users' edits", async () => {
+test("recreates a deleted definition at an event in the next hour, without the users' edits", async () => {
   await send({ event: 'e', properties: { x: 1 } });
   await definitions.flush();
   const { sql } = fixture.database;
@@ -200,7 +200,7 @@ test('records no names that are too long, and none from events with too many pro
   expect(await propertyDefinitions()).toEqual([[1, -1, 'ok', 'Numeric']]);
 });
 
-test('writes a definition that could not be written again with the next event', async () => {
+test('retries a definition that could not be written at the next event', async () => {
   let isDown = true;
   await definitions.stop();
   definitions = createDefinitionRecorder({
@@ -238,7 +238,7 @@ test('records no definitions from a batch that is rolled back', async () => {
   expect(await eventDefinitions()).toEqual([]);
 });
 
-test('records names again after a restore that may have lost them', async () => {
+test('records names again after a database restore that may have lost them', async () => {
   await send({ event: 'bought' });
   await definitions.flush();
   await fixture.database.prisma.event_definition.deleteMany({ where: { project_id: project.id } });

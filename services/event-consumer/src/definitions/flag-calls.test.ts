@@ -69,7 +69,7 @@ const version = async () =>
     await fixture.database.sql.query('SELECT version FROM flag_definitions_version WHERE project_id = $1', [project.id])
   )[0]?.version;
 
-test('stores the latest call of each flag without changing the version of flag definitions', async () => {
+test("stores each flag's latest call without changing the version of flag definitions", async () => {
   const before = await version();
   await consume(
     called('beta', '2026-11-22T10:10:00Z'),
@@ -85,7 +85,7 @@ test('stores the latest call of each flag without changing the version of flag d
   expect(await version()).toBe(before);
 });
 
-test('writes the calls of a flag once an hour, and never replaces a time with an earlier one', async () => {
+test("writes a flag's calls once an hour, and never replaces a time with an earlier one", async () => {
   await consume(called('beta', '2026-11-22T10:12:00Z'));
   await flagCalls.flush();
   await consume(called('beta', '2026-11-22T10:14:00Z'));
@@ -101,7 +101,7 @@ test('writes the calls of a flag once an hour, and never replaces a time with an
   expect(await lastCalls()).toMatchObject({ beta: '2026-11-22T12:14:00.000Z' });
 });
 
-test('replaces the time of a flag call in the future with the current time', async () => {
+test("replaces a flag call's time in the future with the current time", async () => {
   await consume(called('beta', '2026-11-22T22:00:00Z', { now: '2026-11-22T22:00:00Z' }));
   await flagCalls.flush();
   expect(await lastCalls()).toMatchObject({ beta: '2026-11-22T10:15:00.000Z' });
@@ -128,7 +128,7 @@ test('uses bounded memory and writes nothing for a hundred thousand made-up flag
   expect(await lastCalls()).toEqual({ beta: null, checkout: null, gone: null });
 });
 
-test('stores flag calls again after a restore that may have lost them', async () => {
+test('stores flag calls again after a database restore that may have lost them', async () => {
   const again = async () => {
     await consume(called('beta', '2026-11-22T10:12:00Z'));
     await flagCalls.flush();

@@ -44,7 +44,8 @@ export async function upsertEventDefinitions(tx: Transaction, definitions: Event
 }
 
 /**
- * Like `upsertEventDefinitions`, but for properties. Does not change a type that was detected before or set by a user.
+ * Inserts or updates property definitions, like `upsertEventDefinitions`. Does not change a type that was detected
+ * before or set by a user.
  */
 export async function upsertPropertyDefinitions(tx: Transaction, definitions: PropertyDefinition[]): Promise<void> {
   if (definitions.length === 0) return;

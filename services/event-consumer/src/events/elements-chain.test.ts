@@ -33,7 +33,7 @@ test.each<[string, unknown, string]>([
   expect(buildElementsChain({ $elements })).toBe(chain);
 });
 
-test('keeps an elements chain built by the client', () => {
+test('keeps an elements chain that the client built', () => {
   expect(buildElementsChain({ $elements_chain: 'a:text="x"', $elements: [{ tag_name: 'b' }] })).toBe('a:text="x"');
 });
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { processBatch } from '../process-batch.ts';
 import { capturedEvent, createConsumerFixture, logBatch } from '../testing/consumer-fixture.ts';
 
-test('the view event_with_person returns the current person of every event', async () => {
+test('the view `event_with_person` returns every event with its current person', async () => {
   const fixture = await createConsumerFixture();
   try {
     const { id, token } = await fixture.createProject();

@@ -59,24 +59,21 @@ function lift(sent: JsonObject): JsonObject {
   return flattenOverlay(properties);
 }
 
-test.each(lifted)(
-  'copies %s to the person as the current value, and as %s if it is the first value',
-  (key, initialName) => {
-    expect(lift({ [key]: 1 })).toEqual({ [key]: 1, $set: { [key]: 1 }, $set_once: { [initialName]: 1 } });
-  },
-);
+test.each(lifted)('copies %s to the person under its own name, and as %s for the initial value', (key, initialName) => {
+  expect(lift({ [key]: 1 })).toEqual({ [key]: 1, $set: { [key]: 1 }, $set_once: { [initialName]: 1 } });
+});
 
-test('returns the same object with an unchanged $set if no property is copied to the person', () => {
+test('returns an unchanged object if no property is copied to the person', () => {
   const properties = { a: 1, $set: 'odd', $ip: '203.0.113.7', $lib: 'web', toString: 1 };
   expect(lift(properties)).toBe(properties);
 });
 
-test('prefers a value that the client sets on the person to a copied value', () => {
+test('prefers a person property that the client sets to a copied property', () => {
   const sent = { $browser: 'a', $set: { $browser: 'b' }, $set_once: { $initial_browser: 'c', x: 1 } };
   expect(lift(sent)).toEqual(sent);
 });
 
-test.each([[null], ['text'], [7], [['a']]])('replaces a $set of %j when a property is copied', (value) => {
+test.each([[null], ['text'], [7], [['a']]])('replaces an invalid `$set` of %j when a property is copied', (value) => {
   expect(lift({ $browser: 'a', $set: value, $set_once: value })).toEqual({
     $browser: 'a',
     $set: { $browser: 'a' },
@@ -84,8 +81,8 @@ test.each([[null], ['text'], [7], [['a']]])('replaces a $set of %j when a proper
   });
 });
 
-describe('the property $os_name', () => {
-  test('is copied to $os on the event and the person, and is not kept on the person', () => {
+describe('copying `$os_name` to the person', () => {
+  test('copies `$os_name` to `$os` on the event and the person, and does not keep it on the person', () => {
     expect(lift({ $os_name: 'iOS' })).toEqual({
       $os_name: 'iOS',
       $os: 'iOS',
@@ -93,7 +90,7 @@ describe('the property $os_name', () => {
       $set_once: { $initial_os: 'iOS' },
     });
   });
-  test('is ignored if $os is set', () => {
+  test('ignores `$os_name` if `$os` is set', () => {
     expect(lift({ $os_name: 'iOS', $os: 'Mac' })).toEqual({
       $os_name: 'iOS',
       $os: 'Mac',
@@ -101,7 +98,7 @@ describe('the property $os_name', () => {
       $set_once: { $initial_os: 'Mac' },
     });
   });
-  test('is merged into $os if the client set it on the person', () => {
+  test("merges `$os_name` in a client's `$set` into `$os`", () => {
     expect(lift({ $set: { $os_name: 'iOS', a: 1 }, $set_once: { $initial_os_name: 'iOS' } })).toEqual({
       $set: { $os: 'iOS', a: 1 },
       $set_once: { $initial_os: 'iOS' },
@@ -110,7 +107,7 @@ describe('the property $os_name', () => {
   });
 });
 
-test('does not copy the operating system of a server to the person, but copies its other properties', () => {
+test("copies a server event's properties to the person, except its operating system", () => {
   const sent = { $is_server: true, $os: 'Linux', $os_version: '6', $os_name: 'Linux', $app_version: '1' };
   expect(lift(sent)).toEqual({ ...sent, $set: { $app_version: '1' }, $set_once: { $initial_app_version: '1' } });
   expect(lift({ $is_server: true, $os_name: 'Linux' })).toEqual({ $is_server: true, $os_name: 'Linux' });

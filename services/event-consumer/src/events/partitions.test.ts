@@ -29,7 +29,7 @@ describe('findMonth', () => {
     ['2024-02-29T23:59:59.999Z', 'event_2024_02'],
     ['2026-12-31T23:59:59.999Z', 'event_2026_12'],
     ['2027-01-01T00:00:00.000Z', 'event_2027_01'],
-  ])('%s is in %s', (iso, table) => {
+  ])('the time %s is in the month of %s', (iso, table) => {
     expect(findMonth(at(iso))?.table ?? null).toBe(table);
   });
 
@@ -87,7 +87,7 @@ test('sends no SQL for a month whose partition is cached', async () => {
   expect(looks).toBe(1);
 });
 
-describe('a session that reads the list of partitions while a month is attached', () => {
+describe('a database session that reads the list of partitions while a month is attached', () => {
   let pool: Database;
   let session: Sql;
   beforeEach(async () => {
@@ -123,7 +123,7 @@ describe('a session that reads the list of partitions while a month is attached'
     });
   }
 
-  test('can read and write the month', async () => {
+  test('the session can read and write the new month', async () => {
     const month = '2017-04-01T00:00:00Z';
     const database = watchedDatabase(fixture.database, async (text, tx) => {
       if (text.includes('pg_advisory_xact_lock')) await holdUpSession(tx);
@@ -135,7 +135,7 @@ describe('a session that reads the list of partitions while a month is attached'
     expect(await visibleCount()).toBe(2);
   });
 
-  test('finds the month after failing once, even if a process crashed while attaching it', async () => {
+  test('the session finds the new month after one failure, even if a process crashed while attaching it', async () => {
     const month = '2017-05-01T00:00:00Z';
     await fixture.database.transaction(async (tx) => {
       await holdUpSession(tx);

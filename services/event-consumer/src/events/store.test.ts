@@ -71,7 +71,7 @@ test('reads an event back as it was written', async () => {
 });
 
 test.each(['0001-01-01T00:00:00.000Z', '1969-12-31T23:59:59.999Z', '2014-12-31T23:59:59.999Z'])(
-  'an event of %s keeps its time to the millisecond',
+  'stores the event time %s to the millisecond',
   async (iso) => {
     const old = row({ timestampMs: Date.parse(iso) });
     await fixture.database.transaction((tx) => insertEvents(tx, [old], unwatched));
@@ -83,7 +83,7 @@ test.each(['0001-01-01T00:00:00.000Z', '1969-12-31T23:59:59.999Z', '2014-12-31T2
   },
 );
 
-test('recognizes a partition that retention has dropped and creates it again', async () => {
+test('recreates a partition that retention has dropped', async () => {
   const partitions = createEventPartitions(fixture.database);
   const withoutPartition = row({ timestampMs: Date.parse('2016-02-02T00:00:00Z') });
   await partitions.ensure([withoutPartition.timestampMs]);
@@ -101,14 +101,14 @@ describe('the identities of stored events', () => {
   const insert = (...identities: ReturnType<typeof identity>[]) =>
     fixture.database.transaction((tx) => insertIdentities(tx, identities));
 
-  test('can be looked up by project', async () => {
+  test('looks up event identities by project', async () => {
     const [a, b] = [randomUUID(), randomUUID()];
     await insert(identity(a));
     const sought = [identity(a), identity(b), identity(a, 2)];
     expect(await fixture.database.transaction((tx) => readIdentities(tx, sought))).toEqual(new Set([`1:${a}`]));
   });
 
-  test('rejects an identity that is already stored', async () => {
+  test('rejects an event identity that is already stored', async () => {
     const [a, b] = [randomUUID(), randomUUID()];
     await insert(identity(a));
     await expect(insert(identity(b), identity(a))).rejects.toThrow(LedgerConflict);
@@ -157,7 +157,7 @@ test('marks only the given environments as having events', async () => {
   ]);
 });
 
-test('writes large rows in chunks as the server accepts them, and stores all of them', async () => {
+test('writes large event rows in chunks as the server accepts them', async () => {
   await createEventPartitions(fixture.database).ensure([timestampMs]);
   const personProperties = { text: 'x'.repeat(500_000) };
   const rows = Array.from({ length: 40 }, () => row({ projectId: 4711, personProperties }));
@@ -166,7 +166,7 @@ test('writes large rows in chunks as the server accepts them, and stores all of 
   expect(stored.map(({ uuid }) => uuid).sort()).toEqual(rows.map(({ uuid }) => uuid).sort());
 });
 
-test('stores texts that contain special characters of COPY unchanged', async () => {
+test('stores strings that contain special characters of COPY unchanged', async () => {
   await createEventPartitions(fixture.database).ensure([timestampMs]);
   const specialTexts = ['\\', '\\N', '\\.', 'a\tb', 'a\nb', 'a\r\nb', '\u2028', '"\'', 'ü\u{1f600}', ''];
   const rows = specialTexts.map((text) =>

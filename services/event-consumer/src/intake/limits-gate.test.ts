@@ -38,7 +38,7 @@ async function includeMigrations(): Promise<void> {
 }
 
 describe('a historical migration that the gateway could not check', () => {
-  test('is dropped from its batch with one warning if the plan does not include migrations', async () => {
+  test('drops the events of the migration with one warning if the plan does not include migrations', async () => {
     const other = await fixture.createProject();
     const batch = [
       event(unchecked),
@@ -61,21 +61,21 @@ describe('a historical migration that the gateway could not check', () => {
     expect(await fixture.database.prisma.event.count({ where: { project_id: other.id } })).toBe(1);
   });
 
-  test('is stored if the plan includes migrations', async () => {
+  test('stores the events of the migration if the plan includes migrations', async () => {
     await includeMigrations();
     const report = await run(logBatch(randomUUID(), 0, [event(unchecked), event(unchecked)]));
     expect(report).toMatchObject({ stored: 2, dropped: [] });
     expect(await warnings()).toEqual([]);
   });
 
-  test('is not checked again if the gateway has checked it', async () => {
+  test('stores the events of a migration that the gateway has already checked', async () => {
     const report = await run(logBatch(randomUUID(), 0, [event(migrated)]));
     expect(report).toMatchObject({ stored: 1, dropped: [] });
   });
 });
 
 describe('an event with person processing disabled by the operator', () => {
-  test('is stored without creating or changing a person, whatever its properties contain', async () => {
+  test('stores the event without creating or changing a person, whatever its properties contain', async () => {
     const properties = { $process_person_profile: true, $set: { plan: 'pro' } };
     const personless = event({ force_disable_person_processing: true, distinct_id: 'nobody', properties });
     await run(logBatch(randomUUID(), 0, [personless, event({ distinct_id: 'somebody' })]));
@@ -86,7 +86,7 @@ describe('an event with person processing disabled by the operator', () => {
   });
 
   test.each([{}, { $process_person_profile: false }])(
-    'that would merge persons, with %j, becomes an ordinary event and is not dropped',
+    'stores a merge event with the properties %j as an ordinary event without merging persons',
     async (wish) => {
       await run(logBatch(randomUUID(), 0, [event({ distinct_id: 'a' }), event({ distinct_id: 'b' })]));
       const alias = { event: '$create_alias', distinct_id: 'a', properties: { ...wish, alias: 'b' } };
@@ -102,7 +102,7 @@ test.each([
   ['rate_limited', 'warning'],
   ['traffic_spike', 'warning'],
   ['blocked_token', 'info'],
-] as const)('a gateway warning about %s is stored with severity %s', async (type, severity) => {
+] as const)('stores a gateway warning about %s with severity %s', async (type, severity) => {
   const now = new Date().toISOString();
   const warning: CapturedWarning = {
     kind: 'warning',

@@ -54,9 +54,12 @@ test('returns the properties of an event exactly as they were written', () => {
   expect(asWritten(withProperties(text)).text).toBe(text);
 });
 
-test.each(['{}', '{ }', '{"a":1e400}', `{"a":${'9'.repeat(100)}}`])('does not keep %s as it was written', (text) => {
-  expect(asWritten(withProperties(text)).text).toBeNull();
-});
+test.each(['{}', '{ }', '{"a":1e400}', `{"a":${'9'.repeat(100)}}`])(
+  'does not store the properties %s as they were written',
+  (text) => {
+    expect(asWritten(withProperties(text)).text).toBeNull();
+  },
+);
 
 test.each<[string, Buffer]>([
   ['is not JSON', Buffer.from('{"kind":,"properties":{}}')],
@@ -91,7 +94,7 @@ test.each<[string, string]>([
   expect(parseAsWritten(withProperties(text))).toBeNull();
 });
 
-test('allows the same nesting of properties as the full parser', () => {
+test('parseAsWritten allows the same nesting of properties as the full parser', () => {
   const deepest = `{"a":${'['.repeat(maxNesting - 2)}${']'.repeat(maxNesting - 2)}}`;
   expect(asWritten(withProperties(deepest)).text).toBe(deepest);
   expect(parseRecord(withProperties(deepest)).kind).toBe('event');

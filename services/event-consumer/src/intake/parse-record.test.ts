@@ -43,7 +43,7 @@ test('parses complete events and warnings unchanged', () => {
   expect(parseRecord(encodeCapturedRecord(warning))).toEqual(warning);
 });
 
-test('adds no fields to an event with only the required fields', () => {
+test('adds no fields to an event that has only the required fields', () => {
   const { kind, uuid, token, distinct_id, event: name, timestamp, now, properties } = event;
   const bare = { kind, uuid, token, distinct_id, event: name, timestamp, now, ip: null, properties };
   expect(parse(bare)).toEqual(bare);
@@ -103,7 +103,7 @@ test.each<[string, Record<string, unknown>]>([
   expect(parse({ ...warning, ...change })).toMatchObject({ kind: 'invalid', reason: 'failed_parse_message' });
 });
 
-test('names the field in an error message, but never its value', () => {
+test('an error message names the invalid field, but never its value', () => {
   const secret = 'someone@example.com';
   for (const field of ['kind', 'uuid', 'token', 'now', 'event', 'distinct_id', 'properties']) {
     const parsed = parse({ ...event, [field]: [secret] });
@@ -118,7 +118,7 @@ test('ignores a malformed optional field and keeps the event', () => {
   expect(parse({ ...event, ...invalidOptional })).toEqual({ ...rest, ip: null, timestamp: '' });
 });
 
-test('replaces NUL and lone surrogates in keys, values and names, but keeps surrogate pairs', () => {
+test('replaces NUL and lone surrogates in keys, values and names, and keeps surrogate pairs', () => {
   const dirty = { 'k\u0000': ['a\u0000', { '\udc00': '\ud800x' }], fox: '🦊', line: 'a\nb\u001f' };
   const parsed = parse({ ...event, event: 'e\u0000', distinct_id: '\ud83e', properties: dirty, $set: { a: '\u0000' } });
   expect(parsed).toMatchObject({ event: 'e\ufffd', distinct_id: '\ufffd', $set: { a: '\ufffd' } });
@@ -133,11 +133,11 @@ test('replaces a lone surrogate in a record that contains no other invalid chara
   expect(parse({ ...event, properties: { a: 'x\udc00' } })).toHaveProperty('properties.a', 'x\ufffd');
 });
 
-test('keeps an escaped backslash that is followed by the letter u', () => {
+test('keeps an escaped backslash that is followed by a "u"', () => {
   expect(parse({ ...event, properties: { path: 'C:\\u0000' } })).toHaveProperty('properties.path', 'C:\\u0000');
 });
 
-test('replaces bytes of a record that are not valid UTF-8 with U+FFFD', () => {
+test('replaces invalid UTF-8 bytes in a record with U+FFFD', () => {
   const [head, tail] = JSON.stringify({ ...event, properties: { a: 'HERE' } }).split('HERE');
   const bytes = Buffer.concat([Buffer.from(head ?? ''), Buffer.from([0xc3, 0x28]), Buffer.from(tail ?? '')]);
   expect(parseRecord(bytes)).toHaveProperty('properties.a', '\ufffd(');
@@ -158,7 +158,7 @@ test('does not read a required field from a prototype that the record sets', () 
   expect(parseRecord(Buffer.from(text))).toMatchObject({ kind: 'invalid', reason: 'empty_uuid' });
 });
 
-test(`properties may nest ${maxNesting - 1} levels deep, and no deeper`, () => {
+test(`accepts properties nested up to ${maxNesting - 1} levels deep, and no deeper`, () => {
   const withDepth = (levels: number) =>
     parseRecord(
       Buffer.from(JSON.stringify({ ...event, properties: { a: 0 } }).replace('{"a":0}', `{"a":${nested(levels)}}`)),

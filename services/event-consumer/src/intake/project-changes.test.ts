@@ -41,12 +41,12 @@ async function addressOf(uuid: string): Promise<unknown> {
   return row?.ip;
 }
 
-test('applies a change to anonymize_ips to later events', async () => {
+test('applies a changed `anonymize_ips` setting to subsequent events', async () => {
   await fixture.database.sql.query('UPDATE environment SET anonymize_ips = true WHERE id = $1', [project.id]);
   await eventually(async () => expect(await addressOf((await process(project.token)).uuid)).toBeNull(), soon);
 });
 
-test('does not find a deleted project any more', async () => {
+test('drops the events of a deleted project', async () => {
   await fixture.database.sql.query('DELETE FROM environment WHERE id = $1', [project.id]);
   await eventually(async () => expect((await process(project.token)).dropped).toEqual(['environment_deleted']), soon);
 });

@@ -65,7 +65,7 @@ test('finds no project for a token that PostgreSQL cannot store', async () => {
   expect(sql.statements).toBe(0);
 });
 
-test('applies a changed setting after the time to live', async () => {
+test("applies a changed project setting after the cache's time to live", async () => {
   const project = await fixture.createProject();
   const resolver = createProjectResolver({ sql: fixture.database.sql, changes, ttlMs: 1 });
   expect((await findByKey(resolver, project.token))?.anonymizeIps).toBe(false);

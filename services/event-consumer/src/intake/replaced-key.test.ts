@@ -48,13 +48,13 @@ test.each<[string, () => Partial<CapturedEvent>]>([
   expect(await store(events)).toMatchObject({ stored: 200, dropped: [] });
 });
 
-test('drops events that a gateway without a database accepted with a key that was replaced long before', async () => {
+test('drops events that a gateway without database access accepted with a key replaced long before', async () => {
   await replaceKey(project.token);
   const later = capturedEvent(project.token, { now: new Date(Date.now() + 3_600_000).toISOString() });
   expect(await store([later])).toMatchObject({ stored: 0, dropped: ['invalid_token'] });
 });
 
-test('counts dropped events of a deleted environment under a separate reason', async () => {
+test('counts dropped events of a deleted environment under a separate drop reason', async () => {
   const events = [
     capturedEvent(project.token, { environment_id: project.id }),
     capturedEvent(project.token, { environment_id: 2_147_483_647 }),
@@ -63,7 +63,7 @@ test('counts dropped events of a deleted environment under a separate reason', a
   expect(await store(events)).toMatchObject({ stored: 0, dropped: ['environment_deleted', 'environment_deleted'] });
 });
 
-test('uses the environment ID of an event or a warning whose key now belongs to another project', async () => {
+test('uses the environment ID of an event or warning, even if its key now belongs to another project', async () => {
   const other = await fixture.createProject();
   const event = capturedEvent(other.token, { environment_id: project.id });
   const warning: CapturedRecord = {
@@ -87,7 +87,7 @@ test('uses the environment ID of an event or a warning whose key now belongs to 
 test.each<[string, () => Partial<CapturedEvent>]>([
   ['with the ID of their environment', () => ({ environment_id: project.id })],
   ['without the ID of their environment', () => ({})],
-])('publishes stored events whose key was replaced afterwards: records %s', async (_name, stamp) => {
+])('publishes stored events after their key was replaced, from records %s', async (_name, stamp) => {
   const events = waiting(stamp());
   await store(events);
   await replaceKey(project.token);

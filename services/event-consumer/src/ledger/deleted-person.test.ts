@@ -99,7 +99,7 @@ test('creates a new person each time an ID of a deleted person is used again', a
   expect(uuids.size).toBe(3);
 });
 
-test('gives an event without a person profile the person UUID that its ID would get now', async () => {
+test('an event without person processing contains the person UUID that its ID would get now', async () => {
   await consume({ distinct_id: 'ada' });
   const before = await personOf('ada');
   await deletePersonOf('ada');
@@ -110,7 +110,7 @@ test('gives an event without a person profile the person UUID that its ID would 
   expect(rows.map(({ person_id }) => person_id).sort()).toEqual([before?.uuid, after?.uuid, after?.uuid].sort());
 });
 
-test('deletes all IDs of a merged person, and each ID then gets a new person of its own', async () => {
+test('deletes all IDs of a merged person, each of which can then get a new person of its own', async () => {
   await consume(
     { distinct_id: 'phone' },
     { distinct_id: 'ada', event: '$identify', properties: { $anon_distinct_id: 'phone' } },
@@ -123,7 +123,7 @@ test('deletes all IDs of a merged person, and each ID then gets a new person of 
   expect(phone?.uuid).not.toBe(ada?.uuid);
 });
 
-test('does not write a deleted person back if a batch read the person before the deletion', async () => {
+test('a batch that read a person before its deletion does not write the person back', async () => {
   await consume({ distinct_id: 'ada', properties: { $set: { email: 'ada@example.com' } } });
   let isDeleted = false;
   const racing: ProcessBatchDeps = {
@@ -141,7 +141,7 @@ test('does not write a deleted person back if a batch read the person before the
   expect(await personOf('ada')).toBeUndefined();
 });
 
-test('does not create a person that was created and deleted after the batch had found no person', async () => {
+test('a batch does not recreate a person that was created and deleted after its lookup', async () => {
   // Use a separate process, because within one process the second batch would wait for the first.
   const otherDeps = fixture.createDeps({ partitions: deps.partitions });
   const events = () => [capturedEvent(project.token, { distinct_id: 'ada', now: at(5000) })];

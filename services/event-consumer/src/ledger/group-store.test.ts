@@ -25,7 +25,7 @@ const group = (index: number, key: string, properties = {}) => ({
   createdAtMs,
 });
 
-test('reads the group types and their indexes only for the given projects', async () => {
+test('reads group types and their indexes only for the given projects', async () => {
   const types = [
     { projectId, type: 'company', index: 0, createdAtMs },
     { projectId, type: 'Ünit "x"', index: 1, createdAtMs },
@@ -40,7 +40,7 @@ test('reads the group types and their indexes only for the given projects', asyn
 test.each([
   ['the index was taken by another type', { type: 'team', index: 0 }],
   ['the type was added at another index', { type: 'company', index: 1 }],
-])('adding a group type is reported as a lost race when %s', async (_, { type, index }) => {
+])('reports a conflict for a new group type when %s', async (_, { type, index }) => {
   await inTransaction((tx) => insertGroupTypes(tx, [{ projectId, type: 'company', index: 0, createdAtMs }]));
   await expect(inTransaction((tx) => insertGroupTypes(tx, [{ projectId, type, index, createdAtMs }]))).rejects.toThrow(
     LedgerConflict,
@@ -55,7 +55,7 @@ test('distinguishes groups by type index and key, and reads them back as written
   expect(read).toEqual(expect.arrayContaining(groups));
 });
 
-test('inserting an existing group is reported as a lost race', async () => {
+test('reports a conflict for inserting an existing group', async () => {
   await inTransaction((tx) => insertGroups(tx, [group(0, 'k')]));
   await expect(inTransaction((tx) => insertGroups(tx, [group(0, 'new'), group(0, 'k')]))).rejects.toThrow(
     LedgerConflict,
@@ -63,7 +63,7 @@ test('inserting an existing group is reported as a lost race', async () => {
   expect(await inTransaction((tx) => lockGroups(tx, [group(0, 'new')]))).toEqual([]);
 });
 
-test('writes all columns of changed groups, and writes no other groups', async () => {
+test('writes all columns of changed groups, and no other groups', async () => {
   const [a, b] = [group(0, 'a', { old: true }), group(0, 'b', { same: true })];
   await inTransaction((tx) => insertGroups(tx, [a, b]));
   const changed = { ...a, properties: { new: 1 }, version: 2, createdAtMs: createdAtMs - 1000 };
@@ -71,7 +71,7 @@ test('writes all columns of changed groups, and writes no other groups', async (
   expect(await inTransaction((tx) => lockGroups(tx, [a, b]))).toEqual(expect.arrayContaining([changed, b]));
 });
 
-test('makes other transactions wait while a group is locked', async () => {
+test('other transactions wait while a group is locked', async () => {
   await inTransaction((tx) => insertGroups(tx, [group(0, 'k')]));
   await inTransaction(async (tx) => {
     await lockGroups(tx, [group(0, 'k')]);

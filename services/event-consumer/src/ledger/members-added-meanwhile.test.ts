@@ -96,22 +96,25 @@ test.each(byEach)(
   },
 );
 
-test.each(byEach)('a person added during its merge becomes a member as the surviving person: by %s', async (by) => {
-  await consume([person('kept'), person('gone'), person('other')]);
-  const members = await named(by, ['gone', 'other']);
-  let adding: Promise<number> | undefined;
-  const watched = watchedDatabase(fixture.database, async (text) => {
-    if (adding !== undefined || !text.includes('cohort_member')) return;
-    // At this point, the merge has already locked its persons.
-    adding = add(members);
-    await hasWaitingSession();
-  });
-  await consume([merge('kept', 'gone')], fixture.createDeps({ database: { ...fixture.database, ...watched } }));
-  expect(await adding).toBe(2);
-  expect(await memberUuids()).toEqual(await uuidsOf(['kept', 'other']));
-});
+test.each(byEach)(
+  'a person that is added to a cohort during its merge becomes a member as the surviving person: by %s',
+  async (by) => {
+    await consume([person('kept'), person('gone'), person('other')]);
+    const members = await named(by, ['gone', 'other']);
+    let adding: Promise<number> | undefined;
+    const watched = watchedDatabase(fixture.database, async (text) => {
+      if (adding !== undefined || !text.includes('cohort_member')) return;
+      // At this point, the merge has already locked its persons.
+      adding = add(members);
+      await hasWaitingSession();
+    });
+    await consume([merge('kept', 'gone')], fixture.createDeps({ database: { ...fixture.database, ...watched } }));
+    expect(await adding).toBe(2);
+    expect(await memberUuids()).toEqual(await uuidsOf(['kept', 'other']));
+  },
+);
 
-test.each(byEach)('after many concurrent additions and merges, every person is a member: by %s', async (by) => {
+test.each(byEach)('every person is a cohort member after many concurrent additions and merges: by %s', async (by) => {
   const random = seededRandom(11);
   const ids = Array.from({ length: 120 }, (_, index) => `p-${index}`);
   const pick = () => ids[Math.floor(random() * ids.length)] ?? '';

@@ -85,7 +85,7 @@ test('ingest-088, ingest-089: a merge moves memberships and hash keys to the sur
   ]);
 });
 
-test('merges several persons into a new one, through another person, in one batch', async () => {
+test('moves memberships and hash keys when persons are merged into a new one in several steps', async () => {
   await consume({ distinct_id: 'a' }, { distinct_id: 'b' }, { distinct_id: 'c' });
   await join(1, 'a', 'b', 'c');
   for (const one of ['a', 'b', 'c']) await bucket(one, 'beta', one);
@@ -107,7 +107,7 @@ test('moves no memberships or hash keys in a rejected merge', async () => {
   expect(await members()).toEqual([{ cohort_id: 1, person_uuid: await uuidOf('known') }]);
 });
 
-test('deleting a person also deletes its memberships and hash keys', async () => {
+test("deletes a person's memberships and hash keys with the person", async () => {
   await consume({ distinct_id: 'ada' }, { distinct_id: 'bob' });
   await join(1, 'ada', 'bob');
   await bucket('ada', 'beta', 'ada');

@@ -72,7 +72,7 @@ async function createMerged(): Promise<Owner> {
   return ownerOf('ada');
 }
 
-test('assigns both earlier and later events of a split ID to the new person', async () => {
+test("assigns a split ID's earlier and later events to the new person", async () => {
   const person = await createMerged();
   expect(await split(person.uuid)).toEqual([{ distinct_id: 'phone', uuid: expect.any(String) }]);
   const fresh = await ownerOf('phone');
@@ -127,7 +127,7 @@ test('processes a batch again if it read the person before the split', async () 
   expect((await ownerOf('ada')).properties).toEqual({ plan: 'pro' });
 });
 
-test("does not reattach a split ID to its original person after the new person's deletion record expired", async () => {
+test('does not reattach a split ID to its original person after the new person is deleted', async () => {
   const person = await createMerged();
   await split(person.uuid);
   const fresh = await ownerOf('phone');

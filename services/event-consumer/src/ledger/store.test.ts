@@ -72,7 +72,7 @@ test('reads a person back as it was written', async () => {
   expect(read.persons).toEqual([written]);
 });
 
-test('treats the same IDs in another project as a different person', async () => {
+test('treats the same distinct ID in two projects as different persons', async () => {
   const mine = person();
   await inTransaction(async (tx) => {
     await insertPersons(tx, [mine, person({ projectId: projectId + 500_000 })]);
@@ -83,7 +83,7 @@ test('treats the same IDs in another project as a different person', async () =>
   ).toEqual({ mappings: [], persons: [] });
 });
 
-test('inserting an existing row is reported as a lost race and changes nothing', async () => {
+test('reports a conflict for inserting an existing row, and changes nothing', async () => {
   const first = person();
   await inTransaction(async (tx) => {
     await insertPersons(tx, [first]);
@@ -98,7 +98,7 @@ test('inserting an existing row is reported as a lost race and changes nothing',
   expect(read.mappings.map(({ distinctId, personUuid }) => [distinctId, personUuid])).toEqual([['taken', first.uuid]]);
 });
 
-test('reports a lost race for a person that is missing or has another version than the one read', async () => {
+test('reports a conflict for a person that is missing or whose version has changed', async () => {
   const [a, b] = [person({ version: 4 }), person({ version: 9 })];
   await inTransaction((tx) => insertPersons(tx, [a, b]));
   await inTransaction((tx) => lockVersions(tx, [a, b]));
@@ -135,7 +135,7 @@ test('locking a person waits for another writer and then reads the version that 
   expect(await outcome).toBeInstanceOf(LedgerConflict);
 });
 
-test('persons locked before reading cannot change until the transaction ends', async () => {
+test('persons that are locked before reading cannot change until the transaction ends', async () => {
   const held = person();
   await inTransaction(async (tx) => {
     await insertPersons(tx, [held]);
@@ -171,7 +171,7 @@ test('writes all columns of changed persons', async () => {
   expect(read.persons).toEqual(expect.arrayContaining([changed, b]));
 });
 
-test('deletes merged persons, and moves all their IDs while counting the moves', async () => {
+test("deletes merged persons, and increases their IDs' versions by the number of moves", async () => {
   const [survivor, once, twice] = [person(), person(), person()];
   await inTransaction(async (tx) => {
     await insertPersons(tx, [survivor, once, twice]);
@@ -201,7 +201,7 @@ test('deletes merged persons, and moves all their IDs while counting the moves',
   expect(persons).toEqual([{ uuid: survivor.uuid }]);
 });
 
-test('numbers persons and IDs in the given order, whatever the order in which they are locked', async () => {
+test('assigns sequence numbers to persons and IDs in the given order, whatever the lock order', async () => {
   const persons = ['ffffffff', '00000000', '88888888'].map((start) =>
     person({ uuid: `${start}${randomUUID().slice(8)}` }),
   );
@@ -224,7 +224,7 @@ test('numbers persons and IDs in the given order, whatever the order in which th
   expect(rows).toEqual(distinctIds.map((distinct_id) => ({ distinct_id })));
 });
 
-test('the store functions send no statement for an empty list', async () => {
+test('store functions send no statement for an empty list', async () => {
   const refuse = async () => {
     throw new Error('a statement was sent');
   };

@@ -43,11 +43,11 @@ test.each<[string, CapturedEvent, string[]]>([
     event('$groupidentify', 'known', { $group_type: 'team', $group_key: 'blue', $set: { a: 1 } }),
     [],
   ],
-])('waits for %s only if another batch is likely to change it', (_, one, contested) => {
+])('a batch waits for other batches only because of persons that it probably changes: %s', (_, one, contested) => {
   expect([...findTouchedIdsOfBatch([incoming(one)], knownIds).contested].sort()).toEqual(contested);
 });
 
-test('lists each ID of a batch once, including those that no other batch uses', () => {
+test('lists each distinct ID of a batch once, even those that it will not change', () => {
   const events = [event('a', 'known', {}), event('b', 'known', {}), event('c', 'x', {})];
   const touched = findTouchedIdsOfBatch(events.map(incoming), knownIds);
   expect([...touched.distinctIds.values()]).toEqual([
@@ -65,7 +65,7 @@ test.each<[string, CapturedEvent, number[]]>([
   expect(findTouchedIdsOfBatch([incoming(one)], knownIds).projectsWithGroups).toEqual(projects);
 });
 
-test('lists the same IDs and group types for a batch of one event as for that event', () => {
+test('lists the same IDs and group types for a batch with one event as for that event', () => {
   fc.assert(
     fc.property(arbitraryCaptured.map(incoming), (one) => {
       const { distinctIds, groupTypes } = findTouchedIds(one);

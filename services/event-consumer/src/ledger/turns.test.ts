@@ -38,7 +38,7 @@ test('batches that share a key decide in the order of their requests, each based
   expect((await c).before).toEqual(['what a says', 'what b says']);
 });
 
-test('writes a batch that builds on others after all of them are committed', async () => {
+test('a batch that builds on others is written after all of them are committed', async () => {
   const a = await request('a', ['1']);
   a.decided('a');
   const b = await request('b', ['2']);
@@ -52,7 +52,7 @@ test('writes a batch that builds on others after all of them are committed', asy
   await written;
 });
 
-test('repeats a batch that builds on a batch that is rolled back', async () => {
+test('a batch that builds on a rolled-back batch fails with a conflict', async () => {
   const a = await request('a', ['1']);
   a.decided('a');
   const b = await request('b', ['1']);
@@ -60,7 +60,7 @@ test('repeats a batch that builds on a batch that is rolled back', async () => {
   await expect(b.untilCommitted()).rejects.toBeInstanceOf(LedgerConflict);
 });
 
-test('does not build on a batch that has ended', async () => {
+test('a batch does not build on a batch that has ended', async () => {
   const a = await request('a', ['1']);
   const b = request('b', ['1']);
   a.end(false);
@@ -72,7 +72,7 @@ test('does not build on a batch that has ended', async () => {
   expect((await request('c', ['1'])).before).toEqual([]);
 });
 
-test('builds on no batch after waiting for the end of other batches', async () => {
+test('a batch that waited for the end of other batches builds on none of them', async () => {
   const a = await request('a', ['1']);
   a.decided('a');
   const b = request('b', ['1'], true);

@@ -34,7 +34,7 @@ const noFatal = (error: Error) => {
   throw error;
 };
 
-describe.each(['kafka', 'postgres'] as const)('with %s', (kind) => {
+describe.each(['kafka', 'postgres'] as const)('publishing stored events with %s', (kind) => {
   let log: EventLog;
   let close: () => Promise<void>;
   let prefix: string;
@@ -202,7 +202,7 @@ describe.each(['kafka', 'postgres'] as const)('with %s', (kind) => {
     });
   });
 
-  test('publishes numbers with many digits in exponent notation, because some readers would parse them as integers', async () => {
+  test('publishes numbers with many digits in exponent notation', async () => {
     const { token } = await fixture.createProject();
     const properties = { wide: 1e22, negative: -18446744073709552000, small: 1e-23 };
     const text = { digits: '100000000000000000000000', quoted: '"1e22" \\ 100000000000000000000000' };
@@ -222,7 +222,7 @@ describe.each(['kafka', 'postgres'] as const)('with %s', (kind) => {
     expect(read(seen[0]).person_properties).toMatchObject({ wide: 1e22 });
   });
 
-  test('publishes nothing before it is stored', async () => {
+  test('publishes events only after they are stored', async () => {
     const { token } = await fixture.createProject();
     await startPublishing();
     const seen = await follow();

@@ -15,7 +15,7 @@ const anyCase = [
 ];
 const asWritten = ['[object Object]', 'NaN', 'None', 'none', 'null', '0', 'undefined'];
 
-describe('illegal distinct IDs', () => {
+describe('merging illegal distinct IDs', () => {
   const quoted = (value: string) => [value, `'${value}'`, `"${value}"`];
   const upper = anyCase.map((value) => value.toUpperCase());
   const capital = anyCase.map((value) => value.charAt(0).toUpperCase() + value.slice(1));
@@ -27,7 +27,7 @@ describe('illegal distinct IDs', () => {
   });
 });
 
-describe('legal distinct IDs', () => {
+describe('merging legal distinct IDs', () => {
   test.each([
     'nan',
     'Nan',

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { v5 } from 'uuid';
 import { derivePersonUuid } from './persons.ts';
 
-test('derives the uuid of a person as the UUIDv5 of project and distinct ID in the namespace of persons', () => {
+test("derives a person's UUID as the UUIDv5 of project and distinct ID in the namespace of persons", () => {
   fc.assert(
     fc.property(fc.nat(), fc.string({ unit: 'binary' }), (projectId, distinctId) => {
       const expected = v5(`${projectId}:${distinctId}`, '932979b4-65c3-4424-8467-0b66ec27bc22');
@@ -11,6 +11,6 @@ test('derives the uuid of a person as the UUIDv5 of project and distinct ID in t
   );
 });
 
-test('derives the same UUID for a person as earlier versions did', () => {
+test('derives the same person UUID as earlier versions of Millrace', () => {
   expect(derivePersonUuid(1, 'ünï')).toBe('d9eac7e0-c905-5f92-990e-67e98866fcca');
 });

@@ -37,7 +37,7 @@ test.each(rows)('source $source, target $target, rejected $refuseWhen: $action',
   expect(planMerge(row.source, row.target, row.refuseWhen).action).toBe(row.action);
 });
 
-test('returns the person that a merge keeps', () => {
+test('the merge plan contains the persons that the merge changes', () => {
   expect(planMerge(s, noPerson, 'never')).toEqual({ action: 'attach_target', person: s });
   expect(planMerge(noPerson, t, 'never')).toEqual({ action: 'attach_source', person: t });
   expect(planMerge(s, t, 'never')).toEqual({ action: 'merge', source: s, target: t });

@@ -14,7 +14,7 @@ test.each([
   [{ a: 1 }, { a: 1, b: 2 }, false],
   [{ toString: 1 }, {}, false],
   [JSON.parse('{"__proto__":1}'), JSON.parse('{"a":1}'), false],
-])('compares the JSON values %j and %j: %s', (a, b, expected) => {
+])('jsonEqual compares %j and %j: %s', (a, b, expected) => {
   expect(jsonEqual(a, b)).toBe(expected);
   expect(jsonEqual(b, a)).toBe(expected);
 });

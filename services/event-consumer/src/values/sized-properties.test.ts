@@ -12,7 +12,7 @@ const exactly = 0;
 
 const jsonBytes = (properties: JsonObject) => Buffer.byteLength(JSON.stringify(properties));
 
-test('adjusts the size by each change correctly, and does not modify shared objects', () => {
+test("adjusts the properties' size at each change, and does not modify shared objects", () => {
   fc.assert(
     fc.property(puts, steps, fc.boolean(), (first, changes, isMeasured) => {
       const sized: SizedProperties = { properties: Object.fromEntries(first) };
@@ -38,7 +38,7 @@ test('adjusts the size by each change correctly, and does not modify shared obje
   );
 });
 
-test('updates the size when a property is replaced', () => {
+test("updates the properties' size when a property is replaced", () => {
   const sized: SizedProperties = { properties: { a: 'x'.repeat(100) } };
   expect(sizeAfterChange(sized, noChange, exactly)).toBe('{"a":""}'.length + 100);
   replaceProperties(sized, { b: 1 });

@@ -8,7 +8,7 @@ test.each([
   expect(textHash32(text)).toBe(hash);
 });
 
-test('the 53-bit hash distinguishes texts that have the same 32-bit hash', () => {
+test('the 53-bit hash distinguishes strings that have the same 32-bit hash', () => {
   const twins = ['event:712:-1:prop_102', 'event:570:-1:prop_69'];
   expect(new Set(twins.map((text) => textHash32(text))).size).toBe(1);
   const hashes = twins.map(textHash53);

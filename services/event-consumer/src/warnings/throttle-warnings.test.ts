@@ -14,7 +14,7 @@ function warnings(count: number, projectId = 1, type: WarningType = 'ignored_inv
 const counts = (stored: StoredWarning[]) => stored.map(({ count }) => count);
 const sum = (stored: StoredWarning[]) => counts(stored).reduce((total, count) => total + count, 0);
 
-test('stores the first warnings of a minute individually, combines the others of a batch into one, and counts all of them', () => {
+test('stores the first warnings of a minute individually, and combines further ones of a batch into one with a count', () => {
   let nowMs = 0;
   const throttle = createWarningThrottle(() => nowMs);
   const first = throttle(warnings(50));
@@ -27,7 +27,7 @@ test('stores the first warnings of a minute individually, combines the others of
   expect(throttle(warnings(7))).toHaveLength(7);
 });
 
-test('limits apply per project and kind, and rejected merges are always stored individually', () => {
+test('limits warnings per project and type, and always stores rejected merges individually', () => {
   const throttle = createWarningThrottle(() => 0);
   throttle(warnings(50));
   expect(throttle(warnings(5, 2))).toHaveLength(5);
