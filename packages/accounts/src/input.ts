@@ -8,8 +8,8 @@ export function invalidField(attr: string, code: string, message: string): AppEr
 }
 
 /**
- * Validates a text, and returns it without surrounding whitespace, the form in which it is stored.
- * @throws AppError `invalid` naming `attr` if the text is blank, too long, or contains a null character
+ * Validates a string, and returns it without surrounding whitespace, as it is stored.
+ * @throws AppError `invalid` naming `attr` if the string is blank, too long, or contains a null character
  */
 export function checkText(
   attr: string,
@@ -47,9 +47,9 @@ const emailPattern =
   /^[\p{L}\p{N}.!#$%&'*+/=?^_`{|}~-]+@(?:localhost|(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+\p{L}[\p{L}\p{N}-]*[\p{L}\p{N}])$/u;
 
 /**
- * Converts an email address to lower case, the form in which addresses are stored and compared. Returns null if the
- * address contains a look-alike of a plain letter, such as the Kelvin sign (whose lower case is `k`) or a full-width
- * letter. Otherwise, the addresses of two different mailboxes could map to the same account.
+ * Converts an email address to lower case, as addresses are stored and compared. Returns null if the address contains a
+ * look-alike of a plain letter, such as the Kelvin sign (whose lower case is `k`) or a full-width letter. Without this
+ * check, the addresses of two different mailboxes could map to the same account.
  */
 export function parseEmailAddress(written: string): string | null {
   const email = written.trim();
@@ -65,7 +65,6 @@ export function checkEmail(attr: string, value: string): string {
 
 const longestEmail = 254;
 
-/** Returns true if an account can have this address. */
 export function isEmail(text: string): boolean {
   return [...text].length <= longestEmail && emailPattern.test(text);
 }
@@ -74,15 +73,15 @@ export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 
-/** Returns true if a number is a possible row ID. PostgreSQL would report an error for other numbers. */
+/** Returns true if a number is a possible row ID. PostgreSQL reports an error for numbers outside this range. */
 export function isRowId(value: number): boolean {
   return Number.isInteger(value) && value > 0 && value <= 2_147_483_647;
 }
 
 /**
  * Creates the error for a record that does not exist.
- * @param what the kind of record, which also becomes `resource` in the error's details, so that callers can tell which
- *   input was wrong
+ * @param what the kind of record. The error's details contain it as `resource`, so that callers can tell which input
+ *   was wrong.
  */
 export function notFound(
   what:
@@ -101,7 +100,7 @@ export function notFound(
   return new AppError('not_found', `${what} not found.`, { cause, details: { resource: what } });
 }
 
-/** For each database constraint, the function that creates the error for a violation. */
+/** Maps a constraint's name to the function that creates the error for a violation. */
 type ConstraintErrors = Record<string, (cause: unknown) => AppError>;
 
 /**

@@ -5,7 +5,7 @@ import { settingFields } from './projects/setting-fields.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** Tables that belong to accounts and their activity. */
+/** Tables that only this package may write, with exceptions in `others`. */
 const tables = [
   ...['organization', 'project', 'environment', 'access_rule', 'membership', 'organization_invite'],
   ...['role', 'role_membership'],
@@ -32,7 +32,7 @@ const tables = [
 const write = new RegExp(`(INSERT INTO|UPDATE|DELETE FROM) "?(${tables.join('|')})"?\\b(?!\\.)`);
 
 /**
- * Statements in other packages that are allowed because they do not affect a rule of accounts, such as bookkeeping and
+ * Statements in other packages that are allowed because they do not affect account rules, such as bookkeeping and
  * retention.
  */
 const others: Record<string, string> = {

@@ -57,7 +57,6 @@ const names = new Map<number, string>([
 ]);
 const now = new Date();
 
-/** Adds a user to an organization. */
 async function join({ organizationId }: TestTenant, level: MembershipLevel, email = `${randomUUID()}@example.com`) {
   const user = await createUser(database.sql, { email });
   await addMember(database.sql, { organizationId, userId: user.id, level });
@@ -72,7 +71,6 @@ const activities = async ({ organizationId }: TestTenant, scope: string) =>
     )
   ).map(({ activity }) => activity);
 
-/** Waits for a call that must fail, and returns the call's error. */
 async function refusalOf(attempt: Promise<unknown>): Promise<unknown> {
   return attempt.then(
     () => {

@@ -69,7 +69,7 @@ test.each([
     `${list}?offset=5000000000`,
     { count: 254, length: 0, next: null, previous: `${list}?limit=100&offset=4999999900` },
   ],
-  // Links keep parameters and sort them. The parameters here are known, because unknown ones return 400
+  // Links keep and sort the parameters. All parameters here are declared, because unknown ones return 400
   // (mount/read-request.ts).
   [
     'request-007',

@@ -38,7 +38,6 @@ export const offsetQuery = {
   }),
 };
 
-/** Returns the schema of a page with a count (docs/api/README.md#pages). */
 export function offsetPageSchema<S extends TSchema>(item: S) {
   return Type.Object(
     {
@@ -56,8 +55,7 @@ export function offsetPageSchema<S extends TSchema>(item: S) {
 }
 
 /**
- * Returns the title of a page type, which generated clients use as the type name. The title includes the title of the
- * items.
+ * Returns the title of a page schema, which generated clients use as the type name. It includes the title of the items.
  */
 function pageTitle(item: TSchema): { title?: string } {
   const { title } = shapeOf(item);
@@ -71,13 +69,12 @@ interface OffsetPage<T> {
   results: T[];
 }
 
-/** Maximum number of results to read at a time. */
 const longestPortion = 1000;
 
 /**
- * Returns one page of an offset-paginated list with its links (docs/api/README.md#pages).
- * @param read returns results from an offset on, and the total count. If the results are large, `read` can return fewer
- *   than `limit`. It is then called again for the rest of the page while the client reads.
+ * Returns a page of an offset-paginated list with its links (docs/api/README.md#pages).
+ * @param read returns the results that start at an offset, and the total count. If the results are large, `read` can
+ *   return fewer than `limit`. It is called again for the remaining results while the client reads the first ones.
  */
 export function offsetPage<T>(
   request: ApiRequest,
@@ -123,7 +120,7 @@ export const keysetQuery = {
   ),
 };
 
-/** Returns the schema of a page without a count. `next` shows whether there are more results. */
+/** The schema of a page without a count. `next` shows whether there are more results. */
 export function keysetPageSchema<S extends TSchema>(item: S) {
   return Type.Object(
     {
@@ -136,7 +133,7 @@ export function keysetPageSchema<S extends TSchema>(item: S) {
   );
 }
 
-/** Returns the number of rows to fetch: the limit plus one row, which shows whether there is a next page. */
+/** One row more than the limit shows whether there is a next page. */
 export function rowsToFetch({ limit }: { limit: number }): number {
   return limit + 1;
 }
@@ -164,7 +161,7 @@ export function keysetPage<T>(
   return { next, results };
 }
 
-/** Maximum cursor length. All cursors that Millrace creates are shorter. */
+/** Every cursor that Millrace creates is shorter. */
 const maxLength = 4096;
 
 /**
@@ -177,7 +174,7 @@ export function encodeCursor(position: Record<string, unknown>): string {
 
 /**
  * Decodes a cursor.
- * @throws AppError `invalid` with attr `cursor` if `encodeCursor` did not create the cursor for the same list
+ * @throws AppError `invalid` with attr `cursor` for a cursor that `encodeCursor` did not create for this list
  */
 export function decodeCursor<S extends TObject>(schema: S, cursor: string | undefined): Static<S> | null {
   if (cursor === undefined) return null;
@@ -187,7 +184,7 @@ export function decodeCursor<S extends TObject>(schema: S, cursor: string | unde
   return position as Static<S>;
 }
 
-/** Returns true if a value contains a NUL character, which JSON allows but PostgreSQL rejects. */
+/** JSON allows NUL characters, but PostgreSQL rejects them. */
 function holdsNull(position: unknown): boolean {
   return isObject(position) && Object.values(position).some((part) => typeof part === 'string' && part.includes('\0'));
 }

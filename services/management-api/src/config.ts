@@ -13,7 +13,7 @@ import { type Static, Type } from 'typebox';
 import { providerFields } from './identity/oidc/providers.ts';
 import { secretList } from './signing-secret.ts';
 
-/** Environment variables of the management API (`apiPort` is read from `API_PORT`). */
+/** Environment variables of the management API. For example, `apiPort` is read from `API_PORT`. */
 export const configSchema = Type.Object({
   apiPort: integerSetting(8010, 'TCP port to listen on; 0 picks a free port', { max: 65_535 }),
   apiHost: Type.String({ default: '0.0.0.0', description: 'address to listen on' }),

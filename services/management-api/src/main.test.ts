@@ -14,10 +14,7 @@ import {
   type TestTenant,
 } from '@millrace/testing';
 
-/**
- * Tests the process in the way an operator runs it. The process starts while PostgreSQL is unreachable, recovers, and
- * stops cleanly.
- */
+/** Tests the process as an operator runs it: it starts while PostgreSQL is unreachable, recovers, and stops cleanly. */
 let programs: CompiledPrograms;
 let testDatabase: TestDatabase;
 let tenant: TestTenant;

@@ -5,9 +5,9 @@ import { createSecretReader } from '@millrace/runtime';
 export const secretList = '^\\s*[^,\\s]([^,]{14,}[^,\\s])(\\s*,\\s*[^,\\s]([^,]{14,}[^,\\s]))*\\s*$';
 
 /**
- * Reads the secret that currently signs tokens, followed by the secrets that are still accepted. They are read from the
- * file in the setting, or a random secret is used until the process stops. Ignores invalid content, because another
- * program may be writing the file.
+ * Reads the secret that currently signs tokens, followed by the secrets that are still accepted. They come from the
+ * configured file. Without a file, a random secret is used until the process stops. Ignores invalid file content,
+ * because another program may be writing the file.
  */
 export function readSigningSecrets(config: {
   tokenSecret?: string;

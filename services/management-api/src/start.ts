@@ -45,7 +45,8 @@ import { createLive } from './operations/live/live.ts';
 import { readSigningSecrets } from './signing-secret.ts';
 
 /**
- * Statement timeout in milliseconds: longer than any statement should take, but shorter than users and proxies wait.
+ * Statement timeout in milliseconds. It is longer than any statement should take, but shorter than the timeouts of
+ * users and proxies.
  */
 const statementTimeoutMs = 20_000;
 /** Time limit in milliseconds for a search, which may have to read all rows of a project. */
@@ -65,11 +66,11 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
   const { logger, metrics, health } = host;
   const connections = (poolSize: number, timeoutMs: number) => ({
     ...{ ...connectionOptions, url: config.databaseUrl, logger, poolSize, statementTimeoutMs: timeoutMs },
-    // The client's timeout is slightly longer than the server's own, so it applies only if the server does not respond
-    // at all.
+    // The client's timeout is slightly longer than the server's own. It applies only if the server does not respond at
+    // all.
     queryTimeoutMs: timeoutMs + 2000,
   });
-  // Searches can use only some of the connections, so that other requests can use the rest.
+  // Searches can use only some of the connections. The remaining connections are for other requests.
   const searchConnections = Math.max(1, Math.floor(config.databasePoolSize * 0.4));
   const database = lifecycle.own(
     'database',
@@ -140,7 +141,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     stopGraceMs: config.stopDelayMs,
   });
   lifecycle.own('http server', server);
-  // Live streams must stop before the server waits for its last responses, because streams end only when stopped.
+  // Live streams end only when they are stopped. Stop them before the server waits for its last responses.
   lifecycle.own('live streams', live);
   lifecycle.own('readiness', { stop: async () => health.setStopping() });
   return { port: server.port };
@@ -148,7 +149,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
 
 const listOf = (text: string | undefined) => text?.split(',').map((part) => part.trim()) ?? [];
 
-/** Starts the query runner. Insight queries use separate read-only connections. */
+/** Insight queries use separate read-only connections. */
 function startQueries(
   lifecycle: Lifecycle,
   {
@@ -246,7 +247,7 @@ function warnOfMissingKey(logger: Logger, isProduction: boolean): void {
   );
 }
 
-/** Creates the mailer for invites and password resets, if a mail server is configured. */
+/** Starts the mailer for invites and password resets, if a mail server is configured. */
 function startMailing(
   lifecycle: Lifecycle,
   parts: Pick<ServiceHost, 'logger' | 'metrics'> & { config: ApiConfig; database: Database },
@@ -270,7 +271,7 @@ function startMailing(
     patienceMs: 2000,
     mailsPerHour: config.mailsPerOrganizationHour,
   });
-  // Pending emails stop before the mailer and the database, which they use.
+  // Pending emails use the mailer and the database, so they must stop first.
   lifecycle.own('pending emails', { stop: inviteMailing.drain });
   const { sql, transaction } = database;
   const accountMailing = createAccountMailing({ sql, transaction, logger, mailer, publicUrl: config.publicApiUrl });

@@ -1,4 +1,4 @@
-/** SQL for the caller's access to environments, which all access checks share. */
+/** SQL that determines the caller's access to environments. All access checks use it. */
 
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db/sql';
@@ -51,7 +51,6 @@ export interface FoundEnvironment {
   projectId: number;
   organizationId: string;
   level: number | null;
-  /** Whether the environment has access rules for record kinds or for single records. */
   hasRecordRules: boolean;
 }
 

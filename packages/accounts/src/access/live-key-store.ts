@@ -64,7 +64,7 @@ export async function findLiveKey(sql: Sql, secureValue: string): Promise<Person
   return rows[0];
 }
 
-/** A key's current restrictions, which a stream that the key opened checks repeatedly. */
+/** The current restrictions of a key. Streams that were opened with the key check them repeatedly. */
 interface KeyInUse {
   user_id: number;
   scopes: string[];
@@ -73,7 +73,7 @@ interface KeyInUse {
   last_rolled_at: Date | null;
 }
 
-/** Finds a valid key by its ID, so that streams can repeat their access check without the key value. */
+/** Finds a valid key by its ID, so that a stream can check access again without the key value. */
 export async function findKeyInUse(sql: Sql, keyId: string): Promise<KeyInUse | undefined> {
   const rows = await sql.query<KeyInUse & Record<string, unknown>>(
     `SELECT k.user_id, k.scopes, k.scoped_teams, k.scoped_organizations, k.last_rolled_at

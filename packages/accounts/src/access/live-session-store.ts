@@ -3,7 +3,7 @@
 import type { Sql } from '@millrace/db/sql';
 import { type Membership, membershipsOfUser } from './live-key-store.ts';
 
-/** Hours without a request after which a session ends. */
+/** Hours of inactivity after which a session expires. */
 const idleHours = 72;
 const noteEveryMinutes = 5;
 
@@ -23,8 +23,8 @@ export const isSecondFactorDemanded = `EXISTS (SELECT FROM membership m JOIN org
                                                 WHERE m.user_id = u.id AND o.enforce_2fa)`;
 
 /**
- * SQL condition that is true if session `s` was created through an identity provider. In that case, the provider is
- * responsible for the second factor, and Millrace does not ask for one.
+ * SQL condition that is true if session `s` was created through an identity provider. The provider is then responsible
+ * for the second factor, and Millrace does not require one.
  */
 const isOfProvider = `s.method IN ('google-oauth2', 'github', 'gitlab', 'saml', 'oidc')`;
 
@@ -37,10 +37,7 @@ interface SessionRow {
   is_last_seen_stale: boolean;
   memberships: Membership[];
   current_environment_id: number | null;
-  /**
-   * The step that the user must still complete: enter a second factor, or set up a second factor. Null if none is
-   * required.
-   */
+  /** The sign-in step that the user must still complete, or null if sign-in is complete. */
   wants: 'second factor' | 'second factor set up' | null;
 }
 
@@ -64,8 +61,8 @@ export async function findLiveSession(sql: Sql, tokenHash: string): Promise<Sess
 }
 
 /**
- * Finds the user of a valid session by the session ID, without the secret and without extending the session. Streams
- * use this function to repeat their access check.
+ * Finds the user of a valid session by the session ID, without the session secret. Does not extend the session. Streams
+ * use this function to check access again.
  */
 export async function findSessionInUse(sql: Sql, sessionId: string): Promise<{ user_id: number } | undefined> {
   const rows = await sql.query<{ user_id: number }>(

@@ -7,7 +7,7 @@ export interface ActivityDetail {
   name: string | null;
   short_id: null;
   type: null;
-  /** The job that caused the change, or null if a user made the change. */
+  /** The job that made the change, or null if a user made it. */
   trigger: { job_type: string; job_id: string; payload: Record<string, never> } | null;
   changes: FieldChange[] | null;
 }

@@ -2,7 +2,7 @@ import { isObject } from '@millrace/contracts';
 
 /** A changed field in an activity record (docs/api/activity.md). */
 export interface FieldChange {
-  /** The activity's scope, which the API repeats for each field. */
+  /** The activity's scope. The API repeats it for each changed field. */
   type: string;
   /** `created` means that the field had no value before, and `deleted` that it has no value now. */
   action: 'created' | 'changed' | 'deleted';
@@ -18,8 +18,8 @@ export interface FieldChange {
 const unlogged = new Set(['id', 'uuid', 'created_at', 'updated_at', 'api_token']);
 
 /**
- * Compares two states of a record and returns the changed fields in the order of `after`. Ignores fields that only one
- * of the states contains.
+ * Compares two versions of a record and returns the changed fields in the order of `after`. Ignores fields that only
+ * one version contains.
  * @param secret fields that are reported without their values
  */
 export function changedFields(

@@ -41,7 +41,7 @@ export type Actor = { userId: number } | { command: string } | { scimDomain: str
 export interface Activity {
   /** The organization whose activity log contains the entry, or null for changes to a user or the installation. */
   organizationId: string | null;
-  /** The environment, if the change affects only one environment. */
+  /** The environment, if the change affects a single environment. */
   environmentId?: number;
   scope: ActivityScope;
   itemId: string | number;
@@ -55,9 +55,9 @@ export interface Activity {
     | 'logged_out'
     | 'second_factor_refused';
   actor: Actor;
-  /** The record's display name, such as its title. Never a key. */
+  /** The record's display name, such as its title. Must not be an API key. */
   name: string | null;
-  /** The record before and after an update, with all fields or only those that can change. */
+  /** The record before and after an update. Fields that cannot change may be omitted. */
   change?: {
     before: object;
     after: object;
@@ -69,8 +69,8 @@ export interface Activity {
 }
 
 /**
- * Records a change in the transaction of the change, so that either both or neither are stored (docs/api/activity.md).
- * Does not record an update that changed nothing.
+ * Records a change in the activity log (docs/api/activity.md). Must run in the same transaction as the change, so that
+ * either both or neither are stored. Does not record an update that changed nothing.
  * @param tx transaction that a route handler or a command has opened for the change. Notify other processes
  *   (`announceKeyChange`) only after it is committed.
  */
@@ -107,7 +107,7 @@ export function getActorUserId(actor: Actor): number | null {
   return actor && 'userId' in actor ? actor.userId : null;
 }
 
-/** Commands and identity providers are not users, so the entry names them as the trigger. */
+/** An activity's `user` field cannot hold a command or an identity provider, so they are stored as the trigger. */
 function triggerOf(actor: Actor) {
   if (actor && 'command' in actor) return { job_type: 'command_line', job_id: actor.command, payload: {} } as const;
   return actor && 'scimDomain' in actor ? { job_type: 'scim', job_id: actor.scimDomain, payload: {} } : null;

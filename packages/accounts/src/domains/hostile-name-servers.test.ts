@@ -3,12 +3,11 @@ import { patienceMs } from '@millrace/testing';
 import { createChallengeLookup } from './challenge.ts';
 
 const name = '_millrace-challenge.a.example';
-/** Returns the question section of a query. */
 const questionOf = (query: Buffer) => query.subarray(12, query.indexOf(0, 12) + 5);
 const pointer = [0xc0, 12];
 const words = (...values: number[]) => values.flatMap((value) => [(value >> 8) & 255, value & 255]);
 
-/** Creates a response to the query. By default, the response has the query's ID and question. */
+/** By default, the response has the query's ID and question. */
 function response(
   query: Buffer,
   { flags = 0x8580, id = query.readUInt16BE(0), counts = [1, 1, 0, 0], question = questionOf(query) } = {},

@@ -1,18 +1,18 @@
-/** Finds an organization's owners with an address in these domains. */
+/** Finds owners of an organization whose email addresses are in given domains. */
 
 import { domainToUnicode } from 'node:url';
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 
 /**
- * Returns all spellings of a domain that email addresses can contain.
+ * Returns the ASCII and Unicode forms of a domain, because an email address can contain either.
  * @param domain in lower case and ASCII
  */
 export const listHostSpellings = (domain: string): string[] => [domain, domainToUnicode(domain)];
 
 /**
- * Returns whether an owner of the organization has an address in one of these domains. Pending invites for owners count
- * too. An administrator of such a domain's identity provider could sign in as that owner.
+ * Returns whether an owner of the organization has an email address in one of these domains. Pending invites for owners
+ * count too. An administrator of such a domain's identity provider could sign in as that owner.
  */
 export async function hasOwnerAddress(
   sql: Sql,

@@ -31,7 +31,8 @@ export function readSamlCertificates(text: string): SamlCertificate[] {
 }
 
 /**
- * Splits a text into the base64 content of each certificate, without checking that the content is a valid certificate.
+ * Splits the pasted text into the base64 content of each certificate. Does not check whether the content is a valid
+ * certificate.
  * @throws AppError `invalid` naming `saml_x509_cert` for more than five certificates or a duplicate
  */
 export function splitSamlCertificates(text: string): string[] {

@@ -53,7 +53,7 @@ export async function acceptInvite(
     throw new AppError('invalid', 'This invite has expired. Please ask your admin for a new one.', { code: 'expired' });
   }
   await lockOrganization(tx, unlockedInvite.organization_id);
-  // While the lock is held, other requests can neither accept nor replace the invite.
+  // While this lock is held, other requests can neither accept nor replace the invite.
   const invite = await findInvite(tx, inviteId);
   const accepting = await chooseUser(invite);
   const added = await join(tx, invite, { userId: accepting.id, actor });
@@ -90,10 +90,10 @@ async function join(
 }
 
 /**
- * Restricts an account with an unverified address before the account joins an organization. Another person may have
- * created the account with an invite to this address. The account's keys keep only their current access, and its other
- * sessions end.
- * @param used the key or session that accepted this invite with its secret, and that is not restricted
+ * Restricts an account with an unverified email address before the account joins an organization. Another person may
+ * have created the account with an invite to this address. The account's keys keep only their current access, and its
+ * other sessions end.
+ * @param used the key or session that accepted this invite with its secret, and that keeps its access
  * @param isProved true if the secret came by email, which verifies the address
  */
 export async function restrictUnverifiedAccount(
@@ -111,14 +111,12 @@ interface SignUp {
   /** The new user's first and last name. Defaults to the names in the invite. */
   firstName?: string | undefined;
   lastName?: string | undefined;
-  /** Whether the address is known to belong to the person. */
+  /** Whether the user has proved that the email address is theirs. */
   isEmailVerified: boolean;
   requireInvited?: (invite: Invite) => void;
   /** The user who made the change. Defaults to the new user. */
   actor?: Actor;
-  /**
-   * Whether to create a personal API key. Users with a password can create keys themselves, so they do not need one.
-   */
+  /** Whether to create a personal API key. Not needed for users with a password, who can create keys themselves. */
   withKey?: boolean;
 }
 
@@ -184,8 +182,8 @@ function accountExists(cause: unknown): AppError {
 }
 
 /**
- * Creates the first key of a user who joined through an invite, with the scopes and expiry of the inviting key.
- * Otherwise, the holder of a limited key could invite themselves and get a more powerful one.
+ * Creates the first key of a user who joined through an invite, with the scopes and expiry of the inviting key. Without
+ * these limits, the holder of a limited key could invite themselves and get a more powerful key.
  */
 async function createFirstKey(
   tx: Transaction,

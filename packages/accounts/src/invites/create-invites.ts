@@ -1,4 +1,4 @@
-/** Creates invites, which must not grant more access than the inviter and their key have. */
+/** Creates invites. An invite must not grant more access than the inviter and the inviter's key have. */
 
 import { randomUUID } from 'node:crypto';
 import { allScopes, includesScope, isObject, membershipLevels } from '@millrace/contracts';
@@ -53,7 +53,6 @@ export async function createInvites(
   return { organization, created };
 }
 
-/** The user who sends an invite, and the limits on what they can grant. */
 export interface Inviter {
   organizationId: string;
   userId: number;
@@ -84,7 +83,10 @@ interface Granted {
   grants: ProjectGrant[] | null;
 }
 
-/** A created invite, with two secrets that are not stored: one for the email, and one for the invite's creator. */
+/**
+ * A created invite, with two secrets that are not stored. The email contains `mailed`, and the invite's creator sees
+ * `shown`.
+ */
 interface CreatedInvite {
   id: string;
   secrets: { mailed: string; shown: string };
@@ -118,7 +120,7 @@ async function createInvite(
   // Keep access that another inviter granted only if this inviter could grant it too.
   if (granted !== requested) await requirePowers(tx, inviter, granted);
   const { hash, ...secrets } = newInviteSecrets();
-  // Use a random ID instead of a time-ordered ID, so that IDs cannot be guessed from other IDs.
+  // Use a random ID, because a time-ordered ID could be guessed from other IDs.
   const id = randomUUID();
   await insertInvite(tx, {
     id,
@@ -219,7 +221,7 @@ function parseGrant(item: unknown): ProjectGrant {
   return { id, level };
 }
 
-/** Merges two lists of grants. An environment in both lists gets the higher level. */
+/** Merges two lists of grants. If both lists contain an environment, the higher level applies. */
 function combineGrants(grants: readonly ProjectGrant[], others: readonly ProjectGrant[]): ProjectGrant[] {
   const levels = new Map<number, number>();
   for (const { id, level } of [...grants, ...others]) levels.set(id, Math.max(level, levels.get(id) ?? 0));

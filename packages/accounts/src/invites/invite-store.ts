@@ -46,7 +46,7 @@ export async function deleteInvite(sql: Sql, id: string, organizationId: string 
   return rows[0];
 }
 
-/** Gives the user access to the private environments that the invite lists, if they still exist. */
+/** Gives the user access to the private environments that the invite lists. Skips deleted environments. */
 export async function grantInvitedAccess(tx: Transaction, invite: Invite, membershipId: string): Promise<void> {
   await tx.query(
     `INSERT INTO access_rule (environment_id, resource, membership_id, level, created_by_id)
@@ -84,7 +84,6 @@ export interface NewInviteRow {
   level: number;
   createdById: number;
   message: string | null;
-  /** The environments to which the invite grants access, with the level in each environment. */
   grants: { id: number; level: number }[] | null;
   sendEmail: boolean;
   combinePendingInvites: boolean;
@@ -121,7 +120,7 @@ export async function insertInvite(tx: Transaction, row: NewInviteRow): Promise<
 
 /**
  * Records an attempt to send the email.
- * @param error why the email was rejected, for `mail_error` of the invite, or null on success
+ * @param error the reason for a rejection, which the API returns as `mail_error`, or null on success
  */
 export async function recordEmailingAttempt(sql: Sql, id: string, error: string | null): Promise<void> {
   await sql.query('UPDATE organization_invite SET emailing_attempt_made = true, mail_error = $2 WHERE id = $1', [
@@ -130,7 +129,7 @@ export async function recordEmailingAttempt(sql: Sql, id: string, error: string 
   ]);
 }
 
-/** Returns the inviter's own level in each of the organization's environments that the inviter can see. */
+/** Returns the inviter's level in each of the organization's environments that the inviter can see. */
 export async function findGrantableLevels(
   sql: Sql,
   { userId, organizationId }: { userId: number; organizationId: string },

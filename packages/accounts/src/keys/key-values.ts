@@ -1,4 +1,4 @@
-/** Creates key values, and the forms in which keys are stored and shown. */
+/** Creates key values, and hashes and masks them. */
 
 import { createHash, randomBytes } from 'node:crypto';
 
@@ -30,7 +30,7 @@ export function hashPersonalApiKey(value: string): string {
   return createHash('sha256').update(value, 'utf8').digest('hex');
 }
 
-/** Returns the part of a key that users can see later: `phx_...abcd`. */
+/** Masks a key for display: `phx_...abcd`. */
 export function maskPersonalApiKey(value: string): string {
   return `${value.slice(0, 4)}...${value.slice(-4)}`;
 }
@@ -38,7 +38,7 @@ export function maskPersonalApiKey(value: string): string {
 const alphabet = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
 /**
- * Returns random bytes in base 62 (digits, lower case, upper case). The result always has the same length for the same
+ * Encodes random bytes in base 62 (digits, lower case, upper case). The result always has the same length for the same
  * number of bytes.
  */
 export function randomBase62(byteCount: number): string {

@@ -78,7 +78,6 @@ export interface KeyColumns {
   last_rolled_at?: Date;
 }
 
-/** Updates only the specified columns of a key. */
 export async function updateKey(sql: Sql, choice: PersonalApiKeyChoice, columns: KeyColumns) {
   const entries = Object.entries(columns);
   if (entries.length === 0) return findKey(sql, choice);

@@ -35,7 +35,7 @@ export interface NewPersonalApiKey {
   scopedOrganizations?: readonly string[];
   /** The expiry time, which must be after `now`. By default, the key does not expire. */
   expiresAt?: Date | null;
-  /** The current time, with which `expiresAt` is compared. Defaults to the system time. */
+  /** The current time. Defaults to the system time. */
   now?: Date;
   actor: Actor;
 }
@@ -44,12 +44,12 @@ export type KeyChange = PersonalApiKeyChoice & { actor: Actor };
 
 export interface PersonalApiKeyWithValue {
   key: PersonalApiKey;
-  /** The key value (`phx_…`), which is not stored and must therefore be shown to the user now. */
+  /** The key value (`phx_…`). It is not stored, so show it to the user immediately. */
   value: string;
 }
 
 /**
- * Creates a key for a user. Stores only its hash and mask.
+ * Creates a key for a user. Stores only the key's hash and mask.
  * @throws AppError `invalid` naming `label`, `scopes`, `scoped_teams`, `scoped_organizations` or `expires_at`,
  * `invalid` without a field if the user already has `maxPersonalApiKeys`, or `not_found` for an unknown user
  */
@@ -59,7 +59,8 @@ export async function createPersonalApiKey(sql: Sql, input: NewPersonalApiKey): 
   const scopes = checkScopes(input.scopes);
   checkExpiry(expiresAt, now);
   if (!isRowId(userId)) throw notFound('User');
-  // If `sql` is a transaction, this lock prevents concurrent requests from exceeding the maximum number of keys.
+  // The lock prevents concurrent requests from exceeding the maximum number of keys. It has no effect outside a
+  // transaction.
   await lockUserKeys(sql, userId);
   await checkScopedOrganizations(sql, userId, scopedOrganizations);
   await checkScopedTeams(sql, userId, { environmentIds: scopedTeams, organizationIds: scopedOrganizations });
@@ -135,10 +136,7 @@ export async function updatePersonalApiKey(
   return after;
 }
 
-/**
- * Deletes a key. From then on, requests with this key are rejected.
- * @throws AppError `not_found`
- */
+/** Deletes a key, which becomes invalid immediately. @throws AppError `not_found` */
 export async function revokePersonalApiKey(sql: Sql, { actor, ...choice }: KeyChange): Promise<PersonalApiKey> {
   const revoked = present(await deleteKey(sql, choice));
   await recordKeyActivity(sql, actor, { activity: 'deleted', before: revoked });
@@ -182,7 +180,8 @@ function checkScopes(scopes: readonly string[]): string[] {
 }
 
 /**
- * Checks that all environments are accessible to the user and within the organizations to which the key is limited.
+ * Checks that the user can access all environments, and that the environments are in the organizations to which the key
+ * is limited.
  * @throws AppError `invalid` naming `scoped_teams`.
  */
 async function checkScopedTeams(

@@ -1,11 +1,11 @@
-/** Stores the addresses of removed members, who must not rejoin an organization automatically. */
+/** Stores the email addresses of removed members, who must not rejoin an organization automatically. */
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { type Actor, recordActivity } from '../activity/record-activity.ts';
 
 /**
- * Prevents an address from joining the organization automatically through one of its domains. An invite removes the
- * block.
+ * Prevents an email address from joining the organization automatically through one of its domains. An invite removes
+ * the block.
  */
 export async function blockAddress(
   tx: Transaction,
@@ -26,7 +26,7 @@ export async function isAddressBlocked(sql: Sql, organizationId: string, email: 
   return rows.length > 0;
 }
 
-/** Unblocks an address. @returns whether the address was blocked */
+/** @returns whether the address was blocked */
 export async function unblockAddress(
   tx: Transaction,
   { organizationId, email, actor }: { organizationId: string; email: string; actor: Actor },

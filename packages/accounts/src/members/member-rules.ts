@@ -4,8 +4,8 @@ import { membershipLevels } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 
 /**
- * The user who makes a change, or the member who is changed, with that user's level in the organization. Operators are
- * not subject to these rules.
+ * A user with their level in the organization: either the user who makes a change, or the member who is changed. These
+ * rules do not apply to operators.
  */
 export interface RankedMember {
   userId: number;
@@ -25,8 +25,8 @@ export function requireMayEditMember(caller: RankedMember, target: RankedMember)
 }
 
 /**
- * Checks whether the caller may give this level to the target. Users cannot change their own level, so the last owner
- * cannot be demoted unless two changes run concurrently.
+ * Checks whether the caller may give this level to the target. Users cannot change their own level. The last owner can
+ * therefore be demoted only by concurrent changes.
  * @throws AppError `forbidden`
  */
 export function requireMayGrantLevel(caller: RankedMember, target: RankedMember, level: number): void {

@@ -1,4 +1,4 @@
-// SQL that reads and writes organization members, and deletes invites that are no longer allowed.
+// SQL that reads and writes organization members, and deletes invites that their senders may no longer send.
 
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
@@ -28,7 +28,7 @@ export async function insertMembership(
 
 const members = 'SELECT m.*, u.email FROM membership m JOIN "user" u ON u.id = m.user_id WHERE m.organization_id = $1';
 
-/** Lists an organization's members with their addresses, latest first. */
+/** Lists an organization's members with their email addresses. The member who joined last comes first. */
 export async function selectMemberships(sql: Sql, organizationId: string): Promise<MemberWithEmail[]> {
   return sql.query<MemberWithEmail>(`${members} ORDER BY m.joined_at DESC, m.id DESC`, [organizationId]);
 }
@@ -41,7 +41,7 @@ export async function findMember(
   return rows[0];
 }
 
-/** Returns true if an organization has a member with this lower-case address. */
+/** Returns true if an organization has a member with this email address in lower case. */
 export async function isMember(sql: Sql, organizationId: string, emailKey: string): Promise<boolean> {
   return (await sql.query(`${members} AND lower(u.email) = $2`, [organizationId, emailKey])).length > 0;
 }
@@ -69,8 +69,8 @@ interface WithdrawnInvite {
 }
 
 /**
- * Deletes the pending invites that a user would no longer be allowed to send. An invite can be accepted for up to three
- * days, so a user who is about to be removed or demoted could otherwise use one to get back in, even as an
+ * Deletes the pending invites that a user may no longer send. An invite can be accepted for up to three days. Without
+ * this function, a user who expects to be removed or demoted could invite themselves and get back in, even as an
  * administrator. Other members can invite the same people again.
  * @param sql a transaction. If `organizationId` is set, it must already hold the lock on that organization.
  * @param maker.organizationId null for all organizations

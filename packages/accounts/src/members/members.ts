@@ -26,8 +26,8 @@ export interface NewMember {
   /** Membership level: 1 (member, the default), 8 (administrator) or 15 (owner). See docs/api/access.md#levels. */
   level?: MembershipLevel;
   /**
-   * The actor in the activity record. Omit the actor if another record covers the change, such as that of a new
-   * organization.
+   * The actor in the activity record. Omit it if another record covers the change: for example, a new organization has
+   * its own record.
    */
   actor?: Actor;
 }
@@ -58,7 +58,7 @@ export async function addMember(sql: Sql, input: NewMember): Promise<Membership>
   return added;
 }
 
-/** Lists an organization's members with their addresses, latest first (docs/api/README.md#pages). */
+/** Lists an organization's members with their email addresses, latest first (docs/api/README.md#pages). */
 export async function listMembers(sql: Sql, filter: { organizationId: string }): Promise<MemberWithEmail[]> {
   return selectMemberships(sql, filter.organizationId);
 }
@@ -72,7 +72,7 @@ function isMemberAlready(cause: unknown): AppError {
 }
 
 /**
- * A member, and the actor who changes the member. A user's own level limits the change, but operators have no limit.
+ * A member, and the actor who changes the membership. Users are limited by their own level. Operators are not limited.
  */
 interface AddressedMember {
   organizationId: string;
@@ -123,8 +123,8 @@ export async function removeMember(tx: Transaction, addressed: AddressedMember):
 }
 
 /**
- * Locks the organization's members, and reads the target and the acting user again, because both may have changed since
- * the caller read them.
+ * Locks the organization, and reads the target and the acting user again, because both may have changed since the
+ * caller read them.
  */
 async function lockMember(
   tx: Transaction,

@@ -127,7 +127,7 @@ export async function lockOrganization(tx: Transaction, id: string): Promise<Loc
 }
 
 /**
- * Reserves emails within the organization's limit for the current clock hour, which all senders share.
+ * Reserves emails from the organization's limit for the current clock hour. All senders share this limit.
  * @returns how many of the requested emails can be sent
  */
 export async function reserveEmailQuota(

@@ -35,9 +35,8 @@ type SettingChanges = { [Name in keyof OrganizationSettings]?: OrganizationSetti
 export interface NewOrganization {
   /** Name of the organization, with 1 to 64 characters. */
   name: string;
-  /** The plan's features (see `listProductFeatures`). By default, the plan has no paid features. */
+  /** The plan's features (see `listProductFeatures`). By default, none. */
   features?: readonly ProductFeature[];
-  /** Settings that differ from the defaults. */
   settings?: SettingChanges;
   actor: Actor;
 }
@@ -75,7 +74,7 @@ async function insertWithFreeSlug(
   throw new AppError('unavailable', 'Could not find an unused slug for the organization. Try again.');
 }
 
-/** Lists all organizations, or those of a user, oldest first. */
+/** Lists all organizations or the organizations of one user, oldest first. */
 export async function listOrganizations(sql: Sql, filter: { userId?: number } = {}): Promise<Organization[]> {
   return selectOrganizations(sql, filter.userId ?? null);
 }
@@ -211,8 +210,8 @@ function* slugCandidates(name: string): Generator<string> {
 }
 
 /**
- * Converts a name to lower-case letters, digits and hyphens. Removes accents, and omits characters of other scripts
- * because they would not be readable in URLs.
+ * Converts a name to lower-case letters, digits and hyphens. Removes accents. Omits characters of other scripts, which
+ * would not be readable in URLs.
  */
 function slugify(name: string): string {
   return name

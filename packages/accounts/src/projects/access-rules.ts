@@ -1,7 +1,7 @@
 /**
  * Stores access rules for environments and for their records: the default rules, and rules for members and roles
- * (docs/api/access.md#access-to-an-environment). `effectiveLevel` evaluates rules for environments, and the management
- * API evaluates rules for records.
+ * (docs/api/access.md#access-to-an-environment). `effectiveLevel` evaluates the rules for environments, and the
+ * management API evaluates the rules for records.
  */
 
 import type { Transaction } from '@millrace/db';
@@ -128,7 +128,7 @@ async function requireRoom(tx: Transaction, environmentId: number): Promise<void
 }
 
 /**
- * Locks the environment, and checks that the target of the rule belongs to its organization.
+ * Locks the environment, and checks that the rule's member or role belongs to the environment's organization.
  * @throws AppError `not_found` or `invalid`
  */
 async function lockWhom(tx: Transaction, environmentId: number, { membershipId, roleId }: AccessRuleSubject) {
@@ -141,8 +141,8 @@ async function lockWhom(tx: Transaction, environmentId: number, { membershipId, 
 }
 
 /**
- * Locks the row of the target until the transaction ends, so that the target cannot be removed while a rule for it is
- * written.
+ * Locks the row of the member or role until the transaction ends, so that the row cannot be deleted while a rule for it
+ * is written.
  */
 async function requireOf(
   tx: Transaction,

@@ -22,8 +22,8 @@ export interface EnvironmentChange {
 }
 
 /**
- * Changes only the given settings of an environment. Locks the row, so that no change is lost when concurrent requests
- * change different settings, or different keys of one setting.
+ * Changes only the given settings of an environment. Locks the row, so that no change is lost if concurrent requests
+ * change different settings, or different keys of the same setting.
  * @returns the environment before and after the change
  * @throws AppError `invalid` naming the field, `forbidden` for a setting that only administrators can change, or
  *   `not_found`
@@ -51,7 +51,7 @@ export async function changeEnvironment(
   return { before, after };
 }
 
-/** Removes a masked webhook URL, because clients send back the mask together with other settings. */
+/** Omits a masked webhook URL, because clients send the mask back when they change other settings. */
 function withoutMask(changes: Record<string, unknown>, before: StoredEnvironment): Record<string, unknown> {
   const { slack_incoming_webhook: webhook, ...others } = changes;
   const isShown = before.slack_incoming_webhook !== null && webhook === maskAddress(before.slack_incoming_webhook);
@@ -145,7 +145,6 @@ export async function resetProjectToken(
   });
 }
 
-/** Records changes to an environment in the activity log. The entry shows the environment's name. */
 export async function recordEnvironmentChange(
   tx: Transaction,
   { id, project_id, name }: Pick<StoredEnvironment, 'id' | 'project_id' | 'name'>,

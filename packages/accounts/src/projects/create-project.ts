@@ -89,7 +89,7 @@ export async function createEnvironment(
 
 /**
  * Creates an environment with a new key, and records it. Adds filters that exclude members of the organization, unless
- * filters are given or the environment is for demo data.
+ * the settings contain filters or the environment is for demo data.
  * @param id ID of a project's first environment. If null, the next free ID is used.
  */
 async function createWithDefaults(
@@ -149,9 +149,9 @@ const genericDomains = new Set([
 ]);
 
 /**
- * Returns the default filters that exclude internal traffic from development machines and from members of the
+ * Returns the default filters that exclude internal traffic: events from development machines, and from members of the
  * organization, who are recognized by their email domain (docs/api/projects.md#projects).
- * @param memberDomains domains of the members' addresses in the order of joining
+ * @param memberDomains domains of the members' email addresses in the order of joining
  */
 function defaultAccountFilters(memberDomains: readonly string[]): object[] {
   const domain = memberDomains.find((candidate) => candidate !== '' && !genericDomains.has(candidate));
@@ -162,8 +162,8 @@ function defaultAccountFilters(memberDomains: readonly string[]): object[] {
 }
 
 /**
- * Returns whether the plan limits the actor. Only users are limited. The system is not, and neither are operators, who
- * assign plans with `millrace`.
+ * Returns whether the plan limits the actor. It limits users, but neither the system nor operators, who assign plans
+ * with `millrace`.
  */
 function isBoundByPlan(actor: Actor): boolean {
   return actor !== null && 'userId' in actor;

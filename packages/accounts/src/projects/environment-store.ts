@@ -9,7 +9,6 @@ export interface StoredEnvironment
       'id' | 'uuid' | 'project_id' | 'name' | 'api_token' | 'timezone' | 'created_at' | 'slack_incoming_webhook'
     > {}
 
-/** Locks an environment until the transaction ends, so that concurrent changes run one after the other. */
 export async function lockEnvironment(tx: Transaction, id: number): Promise<StoredEnvironment | undefined> {
   const rows = await tx.query<StoredEnvironment>('SELECT * FROM environment WHERE id = $1 FOR NO KEY UPDATE', [id]);
   return rows[0];
@@ -71,7 +70,7 @@ export async function selectEnvironments(sql: Sql, projectIds: number[]): Promis
   ]);
 }
 
-/** Returns the email domains of the organization's active members, starting with the first member's domain. */
+/** Returns the email domains of the organization's active members, in the order of joining. */
 export async function findMemberDomains(tx: Transaction, organizationId: string): Promise<string[]> {
   const rows = await tx.query<{ domain: string }>(
     `SELECT lower(split_part(u.email, '@', 2)) AS domain
@@ -83,8 +82,8 @@ export async function findMemberDomains(tx: Transaction, organizationId: string)
 }
 
 /**
- * Returns the SQL placeholder for a setting's value. Settings that are stored as JSON need a cast to `jsonb`, because
- * the driver would otherwise send an array as a PostgreSQL array.
+ * Returns the SQL placeholder for a setting's value. Settings that are stored as JSON need a cast to `jsonb`. Without
+ * it, the driver sends an array as a PostgreSQL array.
  */
 export function formatSettingPlaceholder(field: string, index: number): string {
   return isJson(field) ? `$${index}::jsonb` : `$${index}`;

@@ -3,7 +3,10 @@
 import { findPlanFeature, type PlanFeature } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 
-/** The number of projects in an organization or environments in a project, and how many of them are demo data. */
+/**
+ * The number of projects in an organization or of environments in a project. `demo` counts those that contain demo
+ * data.
+ */
 export interface PlanCount {
   all: number;
   demo: number;
@@ -17,10 +20,11 @@ type Counted = keyof typeof features;
 
 /**
  * Checks a number of projects or environments against the plan (docs/api/organizations.md#plans). Without the plan
- * feature, the limit is one. Otherwise, it is the `limit` of the feature, where null means unlimited. The first demo
- * project or environment does not count toward the limit. Further ones count, however they were created.
+ * feature, the limit is one. With the feature, it is the feature's `limit`, where null means unlimited. The first demo
+ * project or environment does not count toward the limit. Additional demo projects and environments count, regardless
+ * of how they were created.
  * @param plan features of the organization
- * @param after the number after the change
+ * @param after the counts after the change
  * @throws AppError `forbidden`
  */
 export function requirePlanCapacity(plan: unknown, what: Counted, after: PlanCount): void {
@@ -35,8 +39,8 @@ export function requirePlanCapacity(plan: unknown, what: Counted, after: PlanCou
 }
 
 /**
- * Checks that the organization does not have a demo project yet, or that the project does not have a demo environment
- * yet.
+ * Checks that the organization does not yet have a demo project, or that the project does not yet have a demo
+ * environment.
  * @throws AppError `forbidden`
  */
 export function requireNoDemo({ demo }: PlanCount): void {

@@ -1,4 +1,4 @@
-// SQL that reads and writes environments' secret keys, of which only the hash and mask are stored.
+// SQL that reads and writes environments' secret keys. Only the hash and mask of a key are stored.
 
 import type { Sql, Transaction } from '@millrace/db';
 
@@ -37,10 +37,7 @@ export async function turnPrimaryKeyIntoBackup(tx: Transaction, environmentId: n
   ]);
 }
 
-/**
- * Deletes secret keys of an environment.
- * @returns the slots of the deleted keys
- */
+/** @returns the slots of the deleted keys */
 export async function deleteSecretKeys(
   tx: Transaction,
   environmentId: number,

@@ -25,7 +25,7 @@ interface SecretKeyChange {
 
 export interface RolledSecretKey {
   keys: ProjectSecretKey[];
-  /** The new key (`phs_…`), which is not stored and must therefore be shown to the user now. */
+  /** The new key (`phs_…`). It is not stored, so show it to the user immediately. */
   value: string;
 }
 
@@ -43,8 +43,7 @@ export async function listProjectSecretKeys(sql: Sql, environmentId: number): Pr
 
 /**
  * Creates the first secret key of an environment. Stores only its hash and mask.
- * @throws AppError `not_found`, or `conflict` if the environment already has a key, because keys must be replaced
- *   explicitly
+ * @throws AppError `not_found`, or `conflict` if the environment already has a key, which must be replaced explicitly
  */
 export async function createProjectSecretKey(tx: Transaction, change: SecretKeyChange): Promise<RolledSecretKey> {
   const environment = await lock(tx, change.environmentId);
@@ -72,7 +71,7 @@ export async function rollProjectSecretKey(tx: Transaction, change: SecretKeyCha
 }
 
 /**
- * Deletes the secret keys in the given slots. They become invalid immediately.
+ * Deletes the secret keys in the given slots, which become invalid immediately.
  * @returns the slots that had a key.
  * @throws AppError `not_found`.
  */
@@ -107,14 +106,13 @@ async function addPrimary(
   return { keys: await selectSecretKeys(tx, environmentId), value };
 }
 
-/** Locks the environment, so that concurrent changes to its keys run one after the other. */
 async function lock(tx: Transaction, environmentId: number): Promise<StoredEnvironment> {
   const environment = isRowId(environmentId) ? await lockEnvironment(tx, environmentId) : undefined;
   if (!environment) throw notFound('Environment');
   return environment;
 }
 
-/** Records a change to secret keys. The entry does not contain any part of a key. */
+/** The activity record does not contain any part of a key. */
 async function record(
   tx: Transaction,
   { environment, actor }: SecretKeyChange & { environment: StoredEnvironment },

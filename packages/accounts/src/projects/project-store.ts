@@ -25,19 +25,16 @@ export async function findProject(sql: Sql, id: number): Promise<StoredProject |
   return rows[0];
 }
 
-/** Returns a project's organization, or undefined if the project does not exist. */
 export async function findOrganizationOfProject(sql: Sql, id: number): Promise<string | undefined> {
   const rows = await sql.query<{ organization_id: string }>('SELECT organization_id FROM project WHERE id = $1', [id]);
   return rows[0]?.organization_id;
 }
 
-/** Returns an environment's project, or undefined if the environment does not exist. */
 export async function findProjectOfEnvironment(sql: Sql, id: number): Promise<number | undefined> {
   const rows = await sql.query<{ project_id: number }>('SELECT project_id FROM environment WHERE id = $1', [id]);
   return rows[0]?.project_id;
 }
 
-/** Returns an environment's organization, or undefined if the environment does not exist. */
 export async function findOrganizationOfEnvironment(sql: Sql, id: number): Promise<string | undefined> {
   const rows = await sql.query<{ organization_id: string }>(
     'SELECT p.organization_id FROM environment e JOIN project p ON p.id = e.project_id WHERE e.id = $1',
@@ -85,7 +82,7 @@ export async function listEnvironmentKeys(
 }
 
 /**
- * Deletes a project, its environments and their dependent rows. The data of their events is deleted later
+ * Deletes a project, its environments and their dependent rows. The event data is deleted later
  * (`environment_cleanup`).
  */
 export async function deleteProject(tx: Transaction, id: number): Promise<void> {
@@ -111,7 +108,6 @@ export async function countEnvironments(tx: Transaction, projectId: number): Pro
   return row ?? { all: 0, demo: 0 };
 }
 
-/** Returns whether an environment is demo data, or undefined if it does not exist. */
 export async function isDemoEnvironment(tx: Transaction, environmentId: number): Promise<boolean | undefined> {
   const rows = await tx.query<{ is_demo: boolean }>('SELECT is_demo FROM environment WHERE id = $1', [environmentId]);
   return rows[0]?.is_demo;

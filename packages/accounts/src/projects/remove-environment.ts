@@ -19,8 +19,8 @@ export interface RemovedEnvironment {
 }
 
 /**
- * Removes an environment, and also its project if the project has no other environment. The data of its events is
- * removed in the background.
+ * Removes an environment. If it is the project's last environment, also removes the project. The event data is deleted
+ * in the background.
  * @throws AppError `not_found`
  */
 export async function removeEnvironment(
@@ -28,7 +28,7 @@ export async function removeEnvironment(
   { environmentId, actor }: { environmentId: number; actor: Actor },
 ): Promise<RemovedEnvironment> {
   const projectId = isRowId(environmentId) ? await findProjectOfEnvironment(tx, environmentId) : undefined;
-  // Lock the project before its environment, in the order that all code uses.
+  // All code locks the project before its environments.
   const project = projectId === undefined ? undefined : await lockProject(tx, projectId);
   const environments = project ? await listEnvironmentKeys(tx, project.id) : [];
   const environment = environments.find(({ id }) => id === environmentId);
@@ -44,7 +44,7 @@ export async function removeEnvironment(
 /**
  * Removes a project with all its environments, like `removeEnvironment`.
  *
- * @param requireRemovable called once the project is locked. It throws an error if the project must not be removed.
+ * @param requireRemovable called while the project is locked. Throws an error if the project must not be removed.
  * @throws AppError `not_found`
  */
 export async function removeProject(

@@ -1,11 +1,11 @@
-// Rules for settings that cannot be expressed in a schema (docs/api/projects.md#settings). Each function returns the
+// Checks settings against rules that a schema cannot express (docs/api/projects.md#settings). Each function returns the
 // value to store, or throws AppError `invalid` naming the field.
 
 import { isMasked, isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 import { isTimeZone } from '@millrace/schedule';
 
-/** Maximum length of a setting that a list response can contain for a thousand environments. */
+/** Maximum length of settings that a list response can contain for a thousand environments. */
 const maxListedLength = 2000;
 
 export function checkWebhook(value: unknown): unknown {
@@ -71,8 +71,8 @@ export function checkErrorsToIgnore(value: unknown): unknown {
 }
 
 /**
- * Accepts a decimal number with at most one digit before and two digits after the point. Returns the number with
- * exactly two decimals.
+ * Accepts a decimal number with at most one digit before and two digits after the decimal point. Returns the number
+ * with exactly two decimals.
  */
 export function checkSampleRate(value: unknown): string | null {
   const field = 'session_recording_sample_rate';

@@ -1,5 +1,5 @@
-// Table of all settings of an environment. The API schema, docs/settings.md and the console's table (`npm run docs`),
-// validation, storage and tests are derived from it.
+// Table of all settings of an environment. Validation, storage, tests, the API schema, docs/settings.md and the
+// console's table are derived from it. `npm run docs` generates the last two.
 
 import { type TSchema, Type } from 'typebox';
 import {
@@ -18,7 +18,6 @@ import {
 export interface SettingField {
   request: TSchema;
   response: TSchema;
-  /** Whether the setting is stored in a JSON column. */
   isJson?: true;
   /**
    * `acts`: the setting changes what Millrace does. `stored only`: Millrace only stores and returns the setting, for an
@@ -32,7 +31,7 @@ export interface SettingField {
   isForAdministrators?: true;
   /** Whether the setting is part of the environment API but not the project API. */
   isEnvironmentOnly?: true;
-  /** The depth to which an object in a request is merged with the stored object. Deeper values are replaced. */
+  /** How many levels of an object in a request are merged with the stored object. Deeper values are replaced. */
   mergeDepth?: number;
   /**
    * Checks rules that the schema cannot express (docs/api/projects.md#settings).
@@ -40,7 +39,7 @@ export interface SettingField {
    * @throws AppError `invalid`
    */
   check?: (value: unknown) => unknown;
-  /** A value that differs from the default, for tests. */
+  /** A value other than the default, for tests. */
   example: unknown;
 }
 

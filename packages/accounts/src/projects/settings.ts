@@ -6,7 +6,8 @@ import { checkName, checkText } from '../input.ts';
 import { settingFields } from './setting-fields.ts';
 
 /**
- * Applies the rules of docs/api/projects.md#settings that a schema cannot express, in the order of the fields.
+ * Checks settings against the rules of docs/api/projects.md#settings that a schema cannot express, in the order of the
+ * fields.
  * @returns the values to store
  * @throws AppError `invalid` naming the field
  */
@@ -18,7 +19,6 @@ export function checkSettings(given: Record<string, unknown>): Record<string, un
   return settings;
 }
 
-/** A new environment's settings as they are stored. */
 export interface NewSettings extends Record<string, unknown> {
   name: string;
 }
@@ -46,8 +46,8 @@ export function checkProjectDescription(text: string | null | undefined): string
 }
 
 /**
- * Computes the settings to store (docs/api/projects.md#settings). Merges some objects key by key, and replaces all
- * other values. Null clears a setting.
+ * Computes the settings to store (docs/api/projects.md#settings). Merges some objects by key, and replaces all other
+ * values. Null clears a setting.
  */
 export function mergeSettings(stored: Record<string, unknown>, sent: Record<string, unknown>): Record<string, unknown> {
   const merged = { ...sent };

@@ -12,7 +12,7 @@ export interface Restriction extends Record<string, unknown> {
   created_at: Date;
 }
 
-/** Inserts a restriction. If the restriction exists, updates its note if a note is given. */
+/** Inserts a restriction. If it already exists, only updates its note, and only if a note is given. */
 export async function upsertRestriction(
   sql: Sql,
   row: Pick<Restriction, 'id' | 'kind' | 'token' | 'distinct_id'> & { note: string | null },

@@ -1,4 +1,5 @@
-// Ingestion restrictions, with which operators change how events with a project API key or distinct ID are handled.
+// Ingestion restrictions, with which operators change how Millrace handles events with a given project API key or
+// distinct ID.
 
 import { isRestrictionKind, type RestrictionKind, restrictionKinds } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -8,16 +9,16 @@ import { deleteRestriction, type Restriction, selectRestrictions, upsertRestrict
 
 export interface NewRestriction {
   kind: RestrictionKind;
-  /** The project API key, which does not have to exist. */
+  /** The project API key. It does not have to exist. */
   token: string;
   /** The distinct ID to which the restriction applies, or null for all events with the key. */
   distinctId: string | null;
-  /** The reason for the restriction, for other operators. At most 400 characters. */
+  /** The reason for the restriction, as a note for other operators. At most 400 characters. */
   note?: string;
 }
 
 /**
- * Adds an ingestion restriction. If the restriction already exists, updates its note if a note is given.
+ * Adds an ingestion restriction. If it already exists, only updates its note, and only if a note is given.
  * @throws AppError `invalid` naming `kind`, `token`, `distinct_id` or `note`
  */
 export async function addRestriction(sql: Sql, input: NewRestriction): Promise<Restriction> {
@@ -46,7 +47,7 @@ export async function removeRestriction(sql: Sql, id: string): Promise<Restricti
   return removed;
 }
 
-/** Validates a distinct ID. Keeps surrounding whitespace, because the gateway compares the whitespace too. */
+/** Keeps surrounding whitespace, because the gateway's comparison of distinct IDs includes it. */
 function checkDistinctId(distinctId: string): string {
   checkText('distinct_id', distinctId, { maxLength: 400 });
   return distinctId;

@@ -1,6 +1,4 @@
-/**
- * Manages roles, which are groups of an organization's members that access rules can name (docs/api/access.md#roles).
- */
+/** Manages roles: groups of organization members to which access rules can apply (docs/api/access.md#roles). */
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
@@ -16,7 +14,7 @@ interface RoleOf {
   actor: Actor;
 }
 
-/** Maximum number of roles per organization, because every request from a member reads the member's roles. */
+/** Maximum number of roles per organization. Every request from a member reads the member's roles. */
 const maxRoles = 200;
 const longestName = 200;
 
@@ -163,7 +161,7 @@ async function record(
   await recordActivity(sql, { organizationId, scope: 'Role', itemId, name, ...done });
 }
 
-/** Records that a member was added to or removed from a role. The entry shows the member's address. */
+/** The activity record shows the member's email address. */
 async function recordMember(
   tx: Transaction,
   role: Role,

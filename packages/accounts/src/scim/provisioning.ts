@@ -1,7 +1,7 @@
 /**
- * Provisioning by the identity provider of a verified domain through SCIM (docs/api/scim.md). The provider adds users
- * of the domain to the organization, changes and removes them, and assigns roles. The provider has no access to other
- * users.
+ * Lets the identity provider of a verified domain manage the domain's users through SCIM (docs/api/scim.md). The
+ * provider adds users of the domain to the organization, changes and removes them, and assigns roles. The provider has
+ * no access to other users.
  */
 
 import { membershipLevels } from '@millrace/contracts';
@@ -25,7 +25,7 @@ import { claimAccount } from '../single-sign-on/provider-sign-in.ts';
 import { findUser, selectUserOrganizations, type User, updateUser } from '../users/user-store.ts';
 import { changeEmail, createUser } from '../users/users.ts';
 
-/** An authenticated identity provider's verified domain. */
+/** The verified domain of an authenticated identity provider. */
 export interface ScimDomain {
   id: string;
   organizationId: string;
@@ -61,7 +61,7 @@ export interface ScimUser extends Record<string, unknown> {
 
 const longestName = 150;
 
-/** Validates a user's new address. @throws AppError `invalid` naming `userName`. */
+/** @throws AppError `invalid` naming `userName` */
 function checkAddress({ name }: ScimDomain, userName: string): string {
   const email = checkEmail('userName', userName);
   if (parseEmailDomain(email) === name) return email;
@@ -69,9 +69,9 @@ function checkAddress({ name }: ScimDomain, userName: string): string {
 }
 
 /**
- * Adds a user to the organization, with a new account or the existing account with the address.
+ * Adds a user to the organization. If an account has this email address, uses that account, and otherwise creates one.
  *
- * @returns the uuid of the user, and whether the account already existed with an unverified address. In that case, its
+ * @returns the user's UUID, and whether the account already existed with an unverified address. In that case, its
  * credentials were removed, and the user gets an email.
  * @throws AppError `invalid` naming `userName`, `conflict` for an existing user, or `forbidden` for a blocked address
  * or an account that the operator has deactivated
@@ -147,11 +147,10 @@ async function letJoin(
 }
 
 /**
- * Changes a user. Deactivating a user removes the user from the organization, but keeps the account. A new address ends
- * all sessions of the user.
- * @returns the previous address, or null if the address did not change
- * @throws AppError like `provisionUser`, `not_found`, or `conflict` for the last owner or for an address of another
- *   user
+ * Changes a user. Deactivating a user removes the user from the organization, but keeps the account. A new email
+ * address ends all sessions of the user.
+ * @returns the previous email address, or null if it did not change
+ * @throws AppError like `provisionUser`, `not_found`, or `conflict` for the last owner or another user's email address
  */
 export async function changeProvisionedUser(
   tx: Transaction,
@@ -202,8 +201,8 @@ export async function removeProvisionedUser(tx: Transaction, domain: ScimDomain,
 }
 
 /**
- * Allows changes to an owner only if an owner created the token. Administrators can create tokens too, and could
- * otherwise take over an owner's account by changing its address and resetting the password.
+ * Allows changes to an owner only if an owner created the token. Administrators can create tokens too. Without this
+ * check, they could take over an owner's account by changing its email address and resetting the password.
  * @throws AppError `forbidden`
  */
 async function refuseOwner(
@@ -222,8 +221,8 @@ async function refuseOwner(
 }
 
 /**
- * Removes a user from the organization. If the user has no other organization, also ends the user's sessions.
- * Otherwise, the sessions lose access to this organization with their next request.
+ * Removes a user from the organization. If the user has no other organization, also ends the user's sessions. Any other
+ * session loses access to this organization with its next request.
  */
 async function takeOut(tx: Transaction, { organizationId, name }: ScimDomain, userId: number): Promise<void> {
   await removeMember(tx, { organizationId, userId, actor: { scimDomain: name } });
@@ -254,7 +253,7 @@ export interface ScimUserFilter {
   externalId?: string;
 }
 
-/** Returns a page of the domain's users, earliest first, and the total count. */
+/** Returns a page of the domain's users, oldest first, and the total count. */
 export async function listScimUsers(
   sql: Sql,
   { id, organizationId, name }: ScimDomain,
@@ -295,7 +294,7 @@ export async function findScimUser(sql: Sql, domain: ScimDomain, uuid: string): 
 
 /**
  * Sets which users of the domain have a role. Other members of the organization are not affected.
- * @param members uuids of users. `set` replaces all users of the domain, and `add` and `remove` change only the listed
+ * @param members UUIDs of users. `set` replaces all users of the domain, and `add` and `remove` change only the listed
  *   users.
  * @throws AppError `invalid` for a user who is not active or not in the domain
  */
@@ -329,8 +328,8 @@ export async function changeRoleMembers(
 }
 
 /**
- * Rejects renaming or deleting a role that users outside the domain also have, because the change would affect their
- * access.
+ * Rejects changes to a role that users outside the domain also have. Renaming or deleting the role would affect these
+ * users' access.
  * @throws AppError `forbidden`
  */
 export async function requireRoleWithinDomain(tx: Transaction, { name }: ScimDomain, roleId: string): Promise<void> {
@@ -346,7 +345,9 @@ export async function requireRoleWithinDomain(tx: Transaction, { name }: ScimDom
   );
 }
 
-/** Returns those of the users who are active members of the organization and have an address in the domain. */
+/**
+ * Returns those of the given users who are active members of the organization and have an email address in the domain.
+ */
 async function selectActive(
   sql: Sql,
   { organizationId, name }: ScimDomain,

@@ -6,7 +6,7 @@ import { deleteDevices, deleteLinks, type SignInUser, writePasswordHash } from '
 
 /**
  * Changes a user's password. Also revokes everything that someone with the old password could have obtained: other
- * sessions, incomplete sign-ins, a pending change of address, emailed links and known devices.
+ * sessions, incomplete sign-ins, a pending change of email address, emailed links and known devices.
  * @param keptSession ID of the session to keep, if any
  */
 export async function changePassword(

@@ -12,10 +12,7 @@ export const deviceDays = 30;
 /** Maximum number of known browsers per user. When the limit is exceeded, the oldest browser is deleted. */
 const maxDevices = 50;
 
-/**
- * Stores a user's browser as a known device.
- * @returns the value of the cookie, of which only the hash is stored
- */
+/** Stores a user's browser as a known device. @returns the cookie value. Only its hash is stored. */
 export async function createKnownDevice(tx: Transaction, userId: number): Promise<string> {
   const secret = newSecret();
   await insertDevice(tx, { token_hash: hashSecret(secret), user_id: userId }, deviceDays);
@@ -23,7 +20,7 @@ export async function createKnownDevice(tx: Transaction, userId: number): Promis
   return secret;
 }
 
-/** Restarts a known device's 30 days. Does not extend the time for which the device can skip the second factor. */
+/** Restarts a known device's 30 days. Does not extend the period in which the device can skip the second factor. */
 export async function renewKnownDevice(tx: Transaction, secret: string): Promise<void> {
   await extendDevice(tx, hashSecret(secret), deviceDays);
 }

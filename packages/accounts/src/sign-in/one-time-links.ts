@@ -1,4 +1,6 @@
-/** Short-lived links that can be used once: to sign in, to become the first owner, and to set a new password. */
+/**
+ * Manages short-lived links that can be used once: to sign in, to become the first owner, and to set a new password.
+ */
 
 import type { Sql, Transaction } from '@millrace/db';
 import { hashSecret, newSecret } from '../keys/secrets.ts';
@@ -7,8 +9,8 @@ import { consumeLink, findLink, insertLink, type LinkKind, type LinkRow } from '
 const minutesOf: Record<LinkKind, number> = { sign_in: 60, first_owner: 24 * 60, reset_password: 24 * 60 };
 
 /**
- * Creates a link, and replaces an earlier one of the same kind for the user.
- * @returns the link and its secret, of which only the hash is stored
+ * Creates a link, and replaces the user's existing link of the same kind.
+ * @returns the link and its secret. Only the secret's hash is stored.
  */
 export async function createOneTimeLink(
   tx: Transaction,
@@ -25,7 +27,7 @@ export async function findOneTimeLink(sql: Sql, secret: string): Promise<LinkRow
 }
 
 /**
- * Marks a link as used, in the transaction of the action that the link allows. If the action fails, the link stays
+ * Marks a link as used, in the same transaction as the action that the link allows. If the action fails, the link stays
  * valid.
  */
 export async function consumeOneTimeLink(tx: Transaction, secret: string): Promise<LinkRow | undefined> {

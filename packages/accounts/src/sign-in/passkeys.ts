@@ -62,8 +62,8 @@ export async function insertPasskey(
 }
 
 /**
- * Records a use of a passkey if its signature counter increased. A counter of 0 is also accepted after 0, because
- * authenticators without a counter always send 0.
+ * Records a use of a passkey if its signature counter increased. If the last counter was 0, another 0 is accepted too,
+ * because authenticators without a counter always send 0.
  * @returns whether the use was recorded
  */
 export async function recordPasskeyUse(tx: Transaction, id: string, counter: number): Promise<boolean> {
@@ -98,7 +98,8 @@ export async function deletePasskey(tx: Transaction, userId: number, id: string)
 }
 
 /**
- * Sets whether a passkey is required after a password. If turned off, trusted devices require a second factor again.
+ * Sets whether a passkey is required after a password. Turning this off makes trusted devices require a second factor
+ * again.
  */
 export async function setPasskeysAsSecondFactor(tx: Transaction, userId: number, count: boolean): Promise<void> {
   await tx.query('UPDATE "user" SET passkeys_enabled_for_2fa = $2 WHERE id = $1', [userId, count]);

@@ -4,19 +4,16 @@ import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { AppError, limitConcurrency } from '@millrace/runtime';
 
 export interface Passwords {
-  /**
-   * Hashes a password.
-   * @throws AppError `rate_limited` before any computation if too many requests are waiting
-   */
+  /** @throws AppError `rate_limited` before any computation if too many requests are waiting */
   hash(password: string): Promise<string>;
   /**
    * Verifies a password. Takes the same time for an account without a password as for a wrong password.
    * @param stored the stored hash, or null for an account without a password
-   * @param isKnown true if the request comes from a browser in which the account has signed in before. Such requests
-   *   have a separate queue, which other requests cannot fill, and run next.
-   * @returns `outdated` for a correct password whose hash was computed at another cost and should be replaced
-   * @throws AppError `rate_limited` before any computation if too many requests are waiting, even if the account has no
-   *   password
+   * @param isKnown true if the account has signed in from this browser before. These requests run next, and have their
+   *   own queue, which no other requests can fill.
+   * @returns `outdated` for a correct password whose hash was computed at a different cost and should be replaced
+   * @throws AppError `rate_limited` before any computation if too many requests are waiting. This applies to accounts
+   *   without a password too.
    */
   compare(password: string, stored: string | null, isKnown?: boolean): Promise<'right' | 'outdated' | 'wrong'>;
 }
@@ -27,9 +24,9 @@ export interface PasswordOptions {
    * 17 takes 128 MiB and about 0.3 s.
    */
   cost?: number;
-  /** Maximum number of concurrent hashes. Each hash uses memory and one of libuv's four threads. */
+  /** Maximum number of concurrent hashes. Each uses memory and one of libuv's four threads. */
   atOnce?: number;
-  /** Maximum number of waiting requests. Further requests are rejected. */
+  /** Maximum number of waiting requests. When it is reached, new requests are rejected. */
   waiting?: number;
 }
 
@@ -41,7 +38,8 @@ const hashBytes = 32;
 export function createPasswords({ cost = 17, atOnce = 2, waiting = 20 }: PasswordOptions = {}): Passwords {
   const inTurn = limitConcurrency(atOnce);
   const forAll = createPlaces(inTurn, atOnce + waiting);
-  // Requests from known devices run next, so they wait for at most one hash and need no additional memory.
+  // Requests from known devices go to the front of the queue. They wait for at most one hash and need no additional
+  // memory.
   const forKnown = createPlaces((work) => inTurn(work, true), atOnce + waiting);
   const derive = (password: string, { salt, ln }: Pick<StoredHash, 'salt' | 'ln'>, places = forAll): Promise<Buffer> =>
     places(() => scryptOf(password, salt, ln));
@@ -61,7 +59,7 @@ export function createPasswords({ cost = 17, atOnce = 2, waiting = 20 }: Passwor
   };
 }
 
-/** Limits the number of running and waiting tasks. Further tasks are rejected. */
+/** Limits the number of running and waiting tasks. Rejects tasks above the limit. */
 function createPlaces(inTurn: <T>(work: () => Promise<T>) => Promise<T>, places: number) {
   let taken = 0;
   return async <T>(work: () => Promise<T>): Promise<T> => {
@@ -75,10 +73,7 @@ function createPlaces(inTurn: <T>(work: () => Promise<T>) => Promise<T>, places:
   };
 }
 
-/**
- * Computes the hash. Normalizes the password to NFC, so that different encodings of the same text are the same
- * password.
- */
+/** Normalizes the password to NFC, because clients can encode the same characters differently. */
 function scryptOf(password: string, salt: Buffer, ln: number): Promise<Buffer> {
   const N = 2 ** ln;
   const options = { N, r: blockSize, p: parallelization, maxmem: 256 * N * blockSize };

@@ -1,21 +1,20 @@
-/** Stores users' identities at sign-in providers, and finds the verified domains of their addresses. */
+/** Stores users' identities at sign-in providers, and finds the verified domains of email addresses. */
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 
-/** Kinds of providers. The names are also the values of a domain's `sso_enforcement`. */
+/** These names are also the values of a domain's `sso_enforcement`. */
 export const providerKinds = ['google-oauth2', 'github', 'gitlab', 'saml', 'oidc'] as const;
 export type ProviderKind = (typeof providerKinds)[number];
 
-/** Encryption context of a domain's client secret. The secret cannot be decrypted in the context of another domain. */
+/** Encryption context of a domain's client secret. A secret that was copied to another domain cannot be decrypted. */
 export const clientSecretEncryptionContext = (domainId: string) => `oidc:${domainId}`;
 
-/** A verified domain with its sign-in settings. */
 export interface AddressDomain
   extends Columns<
     'organization_domain',
     'id' | 'organization_id' | 'domain' | 'sso_enforcement' | 'sso_proved' | 'sso_owner_exception'
   > {
-  /** Whether users with an address in the domain become organization members when they sign in. */
+  /** Whether users with an email address in the domain automatically become organization members when they sign in. */
   provisions: boolean;
   features: unknown;
   /** Whether all required fields of the domain's own provider are set. */
@@ -23,12 +22,12 @@ export interface AddressDomain
   has_oidc: boolean;
 }
 
-/** The number of days for which a domain counts as verified after its TXT record was last found. */
+/** The number of days for which a domain remains verified after its TXT record was last found. */
 const proofGraceDays = 7;
 
 /**
- * SQL condition that is true while verified domain `d` still counts as verified. Once the condition is false, another
- * organization can verify the domain.
+ * SQL condition that is true while domain `d` remains verified. Once it is false, another organization can verify the
+ * domain.
  */
 export const isProofInTime = `coalesce(d.proof_missing_since > now() - interval '${proofGraceDays} days', true)`;
 
@@ -76,7 +75,7 @@ export async function recordProviderProof(tx: Transaction, domainId: string, kin
 
 export type ProviderIdentity = Columns<'provider_identity', 'provider' | 'issuer' | 'subject'>;
 
-/** Finds the user linked to a provider's identity, and updates the time of the identity's last use. */
+/** Finds the user who is linked to an identity at a provider. Updates the time at which the identity was last used. */
 export async function findUserByIdentity(
   sql: Sql,
   { provider, issuer, subject }: ProviderIdentity,
@@ -107,7 +106,6 @@ export async function insertIdentity(
   return rows.length > 0;
 }
 
-/** Returns true if a user has signed in through a provider. */
 export async function hasIdentity(sql: Sql, userId: number): Promise<boolean> {
   const rows = await sql.query('SELECT FROM provider_identity WHERE user_id = $1 LIMIT 1', [userId]);
   return rows.length > 0;
@@ -119,7 +117,7 @@ export async function deleteDomainIdentities(tx: Transaction, domainId: string):
 }
 
 /**
- * Deletes all credentials of an account whose address was never verified, because another person may have created the
+ * Deletes all credentials of an account with an unverified email address, because another person may have created the
  * account.
  */
 export async function deleteAccountCredentials(tx: Transaction, userId: number): Promise<void> {

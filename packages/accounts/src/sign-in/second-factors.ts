@@ -17,7 +17,6 @@ export interface SecondFactors {
   isDemanded: boolean;
 }
 
-/** Returns true if the user needs a second factor in addition to a password. */
 export function requiresSecondFactor({ hasTotp, passkeys, passkeysCount }: SecondFactors): boolean {
   return hasTotp || (passkeysCount && passkeys > 0);
 }
@@ -36,12 +35,12 @@ export async function findSecondFactors(sql: Sql, userId: number): Promise<Secon
 }
 
 /**
- * Encryption context of an authenticator secret, which is stored as `{text: <secret>}`. The secret cannot be decrypted
- * in the context of another user.
+ * Encryption context of an authenticator secret, which is stored as `{text: <secret>}`. A secret that was copied to
+ * another user cannot be decrypted.
  */
 export const totpEncryptionContext = (userId: number) => `totp:${userId}`;
 
-/** Returns the encrypted secret for a user's authenticator app. */
+/** The returned secret is encrypted. */
 export async function findTotpSecret(sql: Sql, userId: number): Promise<string | undefined> {
   const rows = await sql.query<{ secret: string }>('SELECT secret FROM user_totp WHERE user_id = $1', [userId]);
   return rows[0]?.secret;
@@ -49,7 +48,7 @@ export async function findTotpSecret(sql: Sql, userId: number): Promise<string |
 
 /**
  * Stores the secret of an authenticator app.
- * @param lastStep the time step of the code with which the user proved that the app has the secret
+ * @param lastStep the time step of the code that the user entered to confirm the app
  */
 export async function storeTotpSecret(
   tx: Transaction,
@@ -116,8 +115,8 @@ export async function consumeBackupCode(sql: Sql, userId: number, code: string):
 }
 
 /**
- * Hashes a backup code. The codes are so short that a fast hash would allow guessing them. With this hash, each guess
- * takes 16 MiB and about 30 ms, and applies to one user only.
+ * Hashes a backup code. The codes are so short that they could be guessed if the hash were fast. With this hash, each
+ * guess takes 16 MiB and about 30 ms, and applies to one user only.
  */
 function hashOf(userId: number, code: string): Promise<string> {
   const written = code.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
@@ -129,8 +128,8 @@ function hashOf(userId: number, code: string): Promise<string> {
 }
 
 /**
- * Returns whether the user has entered a second factor on this device in the last 30 days and chosen to skip it from
- * then on.
+ * Returns whether the user entered a second factor on this device in the last 30 days and chose not to be asked for it
+ * again.
  */
 export async function isTrustedDevice(sql: Sql, secret: string, userId: number): Promise<boolean> {
   const rows = await sql.query(

@@ -9,32 +9,29 @@ import type { ProviderKind } from './provider-store.ts';
 import { deleteSignInSteps } from './sign-in-steps.ts';
 import { deleteOldSessions, deleteSessions, deleteUserSession, insertSession, renewSession } from './sign-in-store.ts';
 
-/** Maximum session lifetime in days, even if the session is in use. */
+/** Maximum session lifetime in days, even while the session is used. */
 export const sessionDays = 14;
 /** Maximum number of sessions per user. When the limit is exceeded, the oldest session ends. */
 const maxSessions = 50;
 const maxBrowserLength = 400;
 
 /**
- * Second factor of a sign-in. `device` means a trusted device, on which the second factor is skipped. `link` means that
- * an operator has confirmed the user's identity.
+ * How the second factor of a sign-in was satisfied. `device` means a trusted device, on which the second factor is
+ * skipped. `link` means that an operator has confirmed the user's identity.
  */
 export type SecondFactor = 'totp' | 'backup_code' | 'passkey' | 'device' | 'link';
 
 export interface NewSession {
   userId: number;
   method: 'password' | 'passkey' | 'link' | 'invite' | ProviderKind;
-  /** The second factor used at sign-in, or null if no second factor was used. */
+  /** The second factor used at sign-in, or null if none was used. */
   secondFactor: SecondFactor | null;
   address: string;
-  /** The browser's user agent, truncated if it is long. */
+  /** The browser's user agent, which may be truncated. */
   browser: string;
 }
 
-/**
- * Starts a session.
- * @returns the value of the cookie, of which only the hash is stored
- */
+/** Starts a session. @returns the cookie value. Only its hash is stored. */
 export async function beginSession(tx: Transaction, { browser, ...session }: NewSession): Promise<string> {
   const secret = newSecret();
   await insertSession(
@@ -73,28 +70,24 @@ export async function recordSecondFactor(
   await tx.query('UPDATE session SET second_factor = $2 WHERE id = $1', [sessionId, secondFactor]);
 }
 
-/** Signs a user out by ending the cookie's session if it exists. */
+/** Signs a user out. Does nothing if the session no longer exists. */
 export async function signOut(tx: Transaction, secret: string): Promise<void> {
   const user = await deleteUserSession(tx, hashSecret(secret));
   if (user !== undefined) await recordOwnActivity(tx, user, { activity: 'logged_out', changes: [] });
 }
 
-/** Ends the cookie's session if it exists. */
 export async function endSession(sql: Sql, secret: string): Promise<void> {
   await deleteSessions(sql, { tokenHash: hashSecret(secret) });
 }
 
-/**
- * Ends one session of a user.
- * @returns whether the user had this session
- */
+/** @returns whether the user had this session */
 export async function endUserSession(sql: Sql, userId: number, id: string): Promise<boolean> {
   return isUuid(id) && (await deleteSessions(sql, { userId, id })) > 0;
 }
 
 /**
- * Ends a user's sessions. Also discards incomplete sign-ins, which could otherwise start a session. If no session
- * remains, also discards everything else that was started in a session, such as a new address or an authenticator app.
+ * Ends a user's sessions. Also discards incomplete sign-ins, which could still start a session. If no session remains,
+ * also discards unfinished changes that were started in a session, such as a new email address or an authenticator app.
  * @param except ID of a session to keep
  * @returns how many sessions ended
  */

@@ -1,4 +1,6 @@
-/** Stores unfinished sign-in steps, such as the state between two factors. Each step can be used once. */
+/**
+ * Stores unfinished sign-in steps, such as the state between password and second factor. Each step can be used once.
+ */
 
 import type { Sql } from '@millrace/db';
 import { hashSecret, newSecret } from '../keys/secrets.ts';
@@ -28,9 +30,9 @@ export interface SignInStep {
 }
 
 /**
- * Starts a step, and replaces an earlier step with the same secret.
+ * Starts a step, and replaces an existing step with the same secret.
  * @param secret a secret that already identifies the step, such as the ID of a session. By default, a new secret.
- * @returns the secret, of which only the hash is stored
+ * @returns the secret. Only its hash is stored.
  */
 export async function beginSignInStep(
   sql: Sql,
@@ -112,7 +114,7 @@ export async function deleteSignInSteps(sql: Sql, userId: number, kind?: SignInS
 
 type StepRow = SignInStep & Record<string, unknown>;
 
-/** Hashes a secret together with its step's kind, so that the secret is valid only for steps of this kind. */
+/** Hashes a secret together with its step's kind, so that the secret is not valid for steps of another kind. */
 function hashOf(kind: SignInStepKind, secret: string): string {
   return hashSecret(`${kind}:${secret}`);
 }

@@ -23,7 +23,6 @@ export async function findSignInUser(
   return rows[0];
 }
 
-/** Returns true if the account has ever been used to sign in. */
 export async function hasSignedIn(sql: Sql, userId: number): Promise<boolean> {
   const rows = await sql.query('SELECT FROM "user" WHERE id = $1 AND last_login IS NOT NULL', [userId]);
   return rows.length > 0;
@@ -65,7 +64,7 @@ export async function insertSession(
   await tx.query('UPDATE "user" SET last_login = now() WHERE id = $1', [row.user_id]);
 }
 
-/** Deletes a user's expired sessions. If more than the maximum remain, also deletes the oldest ones. */
+/** Deletes a user's expired sessions. If more than `most` sessions remain, also deletes the oldest ones. */
 export async function deleteOldSessions(tx: Transaction, userId: number, most: number): Promise<void> {
   await tx.query(
     `DELETE FROM session
@@ -102,10 +101,7 @@ export async function deleteUserSession(
   return rows[0];
 }
 
-/**
- * Deletes sessions of a user, or the session with this secret.
- * @returns the number of deleted sessions
- */
+/** Deletes all sessions of a user, or the session with this secret. @returns the number of deleted sessions */
 export async function deleteSessions(
   sql: Sql,
   selection: { userId: number; id?: string; except?: string } | { tokenHash: string },
@@ -156,7 +152,7 @@ export async function hasDevice(sql: Sql, tokenHash: string, email: string): Pro
   return rows.length > 0;
 }
 
-/** Deletes a user's expired devices. If more than the maximum remain, also deletes the oldest ones. */
+/** Deletes a user's expired devices. If more than `but` devices remain, also deletes the oldest ones. */
 export async function deleteDevices(tx: Transaction, userId: number, { but }: { but: number }): Promise<void> {
   await tx.query(
     `DELETE FROM known_device

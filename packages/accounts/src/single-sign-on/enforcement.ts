@@ -5,17 +5,17 @@ import { hasPlanFeature } from '@millrace/contracts';
 import { type AddressDomain, type ProviderKind, providerKinds } from '../sign-in/provider-store.ts';
 
 /**
- * Returns the domain of an email address in ASCII, as in `organization_domain`. Characters outside ASCII are encoded as
- * `xn--`.
+ * Returns the domain of an email address in the form of `organization_domain`, where Punycode (`xn--`) replaces
+ * characters outside ASCII.
  */
 export function parseEmailDomain(email: string): string {
   return domainToASCII(email.slice(email.lastIndexOf('@') + 1)).toLowerCase();
 }
 
 /**
- * Returns the only provider through which users of the domain can sign in, or undefined if they can use any. The
- * enforcement takes effect once an administrator has signed in through the provider, so that a mistake does not lock
- * everyone out.
+ * Returns the provider through which users of the domain must sign in, or null if they can use any provider.
+ * Enforcement takes effect only after an administrator has signed in through the provider, so that a mistake does not
+ * lock everyone out.
  * @param installed the providers of the installation
  */
 export function getEnforcedProvider(domain: EnforcingDomain, installed: Installed): ProviderKind | null {
@@ -52,8 +52,8 @@ const hasOwn = (domain: EnforcingDomain, kind: ProviderKind): boolean =>
   kind === 'saml' ? domain.has_saml : kind === 'oidc' && domain.has_oidc;
 
 /**
- * Returns whether a domain uses this provider. A domain uses its own provider of a kind if one is configured, otherwise
- * the provider of the installation.
+ * Returns whether a domain uses this provider. If a domain has its own provider of a kind, that provider replaces the
+ * installation's.
  * @param provider `domainId` is null for a provider of the installation
  */
 export function isDomainProvider(

@@ -1,11 +1,11 @@
 /**
  * Determines the account for a sign-in through an identity provider (docs/api/single-sign-on.md): the linked account,
- * the account with the reported address, or a new one.
+ * the account with the reported email address, or a new account.
  *
  * The reported address does not identify an account. The account's own verified address determines its domain, what the
  * domain enforces, and which organization the account can join. The reported address is used only to link or create an
- * account, which requires that the provider has verified it. It can also change the address of a linked account, if the
- * domain's own provider has verified the new address and the address is in that domain.
+ * account, and only if the provider has verified it. If the domain's own provider has verified the reported address,
+ * and the address is in that domain, it also replaces the address of a linked account.
  */
 
 import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
@@ -35,9 +35,7 @@ import { confirmEmail, findUser, setCurrentEnvironment, type User } from '../use
 import { changeEmail, createUser } from '../users/users.ts';
 import { getEnforcedProvider, type Installed, isDomainProvider, parseEmailDomain } from './enforcement.ts';
 
-/**
- * A person as reported by a provider. The response was authentic and recent, and was intended for this installation.
- */
+/** A person as reported by a provider, in a response that was authentic, recent, and intended for this installation. */
 export interface ProviderProfile {
   kind: ProviderKind;
   /** The ID of the domain that the provider belongs to, or null for a provider of the installation. */
@@ -45,11 +43,13 @@ export interface ProviderProfile {
   /** An OpenID provider's issuer, a SAML provider's entity ID, or a GitHub server's URL. */
   issuer: string;
   /**
-   * Identifier that the provider itself uses for the person (`isProviderSubject`). The identifier stays the same when the
-   * address changes.
+   * The provider's identifier for the person (`isProviderSubject`). It stays the same when the email address changes.
    */
   subject: string;
-  /** The email address in lower case, or null if the provider reported none or one that an account cannot have. */
+  /**
+   * The email address in lower case. Null if the provider reported no address, or an address that an account cannot
+   * have.
+   */
   email: string | null;
   isEmailVerified: boolean;
   firstName: string;
@@ -57,8 +57,8 @@ export interface ProviderProfile {
 }
 
 /**
- * Returns whether a text can be a provider's identifier of a person. The maximum length is the one in SAML. In OpenID
- * Connect, the maximum is one character less.
+ * Returns whether a string can be a provider's identifier for a person. The maximum length is 256 characters as in
+ * SAML. OpenID Connect allows 255.
  */
 export const isProviderSubject = (text: string): boolean => /^(?=.*\S)\P{Cc}{1,256}$/u.test(text);
 
@@ -77,22 +77,22 @@ export type ProviderSignIn =
   | {
       outcome: 'signed_in';
       user: User;
-      /** The verified domain of the account's address, if the address is verified. */
+      /** The verified domain of the account's email address, if that address is verified. */
       domain: AddressDomain | undefined;
       /** Changes about which the user is notified by email. */
       changed: ('linked' | 'claimed')[];
       /** The account's previous address, if the provider changed it. */
       emailBefore: string | null;
       /**
-       * Whether this sign-in activated the domain's SSO enforcement, which requires that an administrator signs in
-       * first.
+       * Whether this sign-in activated the domain's SSO enforcement, which takes effect with an administrator's first
+       * sign-in.
        */
       isEnforcedNow: boolean;
     };
 
 /**
- * Returns the key that identifies a person at a provider. The key includes the issuer, because after the provider was
- * replaced, the same subject is a different person.
+ * Returns the key that identifies a person at a provider. The key includes the issuer: if a domain replaces its
+ * provider, the same subject is a different person.
  */
 const identityOf = ({ kind, domainId, issuer, subject }: ProviderProfile): ProviderIdentity => ({
   provider: domainId === null ? kind : `${kind}:${domainId}`,
@@ -101,10 +101,11 @@ const identityOf = ({ kind, domainId, issuer, subject }: ProviderProfile): Provi
 });
 
 /**
- * Signs a person in through a provider. Finds or creates the account, and adds it to the organization of its domain if
- * the user was invited or the organization adds users automatically. Like all changes to members, locks the
- * organization before reading its members. Of two concurrent first sign-ins, the second one therefore finds the account
- * that the first one created.
+ * Signs a person in through a provider. Finds or creates the account. Adds it to the organization of its domain if the
+ * user was invited or the organization adds users automatically.
+ *
+ * Locks the organization before reading its members, as all changes to members do. If two first sign-ins run
+ * concurrently, the second one finds the account that the first one created.
  */
 export async function signInThroughProvider(
   tx: Transaction,
@@ -144,7 +145,7 @@ export async function signInThroughProvider(
 
 /**
  * Checks whether a provider's response confirms the identity of a session's user.
- * @returns the reason why the response does not confirm the identity, or null if it does
+ * @returns the reason why not, or null if the identity is confirmed
  */
 export async function findConfirmationRefusal(
   tx: Transaction,
@@ -165,7 +166,7 @@ async function findLinked(tx: Transaction, profile: ProviderProfile): Promise<Us
 }
 
 /**
- * Locks the organization that has verified the domain of an address, and reads the domain again while the lock is held.
+ * Locks the organization that has verified the domain of an email address, and reads the domain again under the lock.
  */
 async function lockDomainOf(tx: Transaction, email: string): Promise<AddressDomain | undefined> {
   const name = parseEmailDomain(email);
@@ -188,7 +189,7 @@ async function refusalOf(
 ): Promise<'other_domain' | { enforced: ProviderKind } | null> {
   const { email, domainId } = profile;
   const reported = email === null ? place : await findAddressDomain(tx, parseEmailDomain(email));
-  // A domain's provider is trusted only for addresses in that domain.
+  // A domain's own provider is trusted only for email addresses in that domain.
   if (domainId !== null && (place?.id !== domainId || reported?.id !== domainId)) return 'other_domain';
   for (const domain of [place, reported]) {
     const enforced = domain ? getEnforcedProvider(domain, installed) : null;
@@ -198,8 +199,8 @@ async function refusalOf(
 }
 
 /**
- * Returns the address of a linked account after the sign-in. The address changes only if the domain's own provider has
- * verified the new address and no other account has that address.
+ * Returns the email address of a linked account after the sign-in. The address changes only if the domain's own
+ * provider has verified the new address and no other account has that address.
  */
 async function addressAfter(
   tx: Transaction,
@@ -211,7 +212,7 @@ async function addressAfter(
   return (await findUser(tx, { email })) === undefined ? email : linked.email;
 }
 
-/** Links an account to the person at the provider. @throws AppError `conflict`. */
+/** @throws AppError `conflict` */
 async function link(
   tx: Transaction,
   profile: ProviderProfile,
@@ -230,8 +231,8 @@ async function link(
 }
 
 /**
- * Returns how an account joins the organization of the domain. The result is undefined if the account is already a
- * member or must not join, and `blocked` if the organization has blocked the email address.
+ * Returns how an account joins the organization of the domain. Returns undefined if the account is already a member or
+ * must not join, and `blocked` if the organization has blocked the email address.
  */
 async function entryOf(
   tx: Transaction,
@@ -281,7 +282,7 @@ export async function claimAccount(tx: Transaction, user: User): Promise<void> {
 }
 
 /**
- * Activates SSO enforcement that required a sign-in of an administrator through the provider first.
+ * Activates SSO enforcement with an administrator's first sign-in through the provider.
  * @returns whether the enforcement became active
  */
 async function confirmEnforcement(

@@ -68,7 +68,6 @@ export async function updateUserActive(sql: Sql, id: number, isActive: boolean):
   return rows[0];
 }
 
-/** Sets the environment that `@current` refers to for a user. */
 export async function setCurrentEnvironment(
   sql: Sql,
   userId: number,
@@ -100,7 +99,7 @@ export async function confirmEmail(tx: Transaction, userId: number): Promise<voi
   await tx.query('UPDATE "user" SET is_email_verified = true WHERE id = $1', [userId]);
 }
 
-/** Updates only the specified fields, so that concurrent changes to other fields are kept. */
+/** Updates only the given fields, so that concurrent changes to other fields are kept. */
 export async function updateUser(tx: Transaction, userId: number, fields: UserFields): Promise<void> {
   await tx.query(
     `UPDATE "user"

@@ -61,10 +61,7 @@ export async function listUsers(sql: Sql, filter: { organizationId?: string } = 
   return selectUsers(sql, filter.organizationId ?? null);
 }
 
-/**
- * Finds a user by ID or by email address. The case of the address is ignored.
- * @throws AppError `not_found`
- */
+/** Finds a user by ID or by email address. Ignores the case of the email address. @throws AppError `not_found` */
 export async function getUser(sql: Sql, by: { id: number } | { email: string }): Promise<User> {
   const sought = 'email' in by ? { email: parseEmailAddress(by.email) ?? by.email } : by;
   const found = 'email' in sought || isRowId(sought.id) ? await findUser(sql, sought) : undefined;
@@ -73,8 +70,8 @@ export async function getUser(sql: Sql, by: { id: number } | { email: string }):
 }
 
 /**
- * Activates or deactivates a user. The keys of an inactive user are invalid. Deactivation permanently ends sessions,
- * incomplete sign-ins and links.
+ * Activates or deactivates a user. The keys of an inactive user are invalid. Deactivation permanently ends the user's
+ * sessions, incomplete sign-ins and links.
  * @throws AppError `not_found`
  */
 export async function setUserActive(sql: Sql, userId: number, isActive: boolean): Promise<User> {
@@ -87,10 +84,7 @@ export async function setUserActive(sql: Sql, userId: number, isActive: boolean)
   return changed;
 }
 
-/**
- * Updates the given fields of a user.
- * @throws AppError `invalid` naming `first_name` or `last_name`
- */
+/** @throws AppError `invalid` naming `first_name` or `last_name` */
 export async function changeUserFields(tx: Transaction, userId: number, fields: UserFields): Promise<void> {
   const named: UserFields = { ...fields };
   for (const attr of ['first_name', 'last_name'] as const) {
@@ -101,7 +95,7 @@ export async function changeUserFields(tx: Transaction, userId: number, fields: 
 }
 
 /**
- * Changes the address of an account to one that the user has verified. Password reset links that were sent to the
+ * Changes the email address of an account to one that the user has verified. Password reset links that were sent to the
  * previous address become invalid.
  * @throws AppError `invalid` with code `email_taken` naming `email`
  */
@@ -130,7 +124,7 @@ export async function changeEmail(
  */
 export async function removeUser(tx: Transaction, user: Pick<User, 'id' | 'uuid' | 'email'>): Promise<void> {
   const actor = { userId: user.id };
-  // All code that locks several organizations uses this order.
+  // Sort the organizations, because all code that locks several organizations uses this order.
   for (const organizationId of await selectUserOrganizations(tx, user.id)) {
     await removeMember(tx, { organizationId, userId: user.id, actor });
   }

@@ -1,8 +1,8 @@
-// The body of error responses, and the conversion of errors to this body.
+// Defines the body of error responses, and converts errors to it.
 
 import { AppError, type ErrorKind, isAppError } from '@millrace/runtime';
 
-/** The JSON body of error responses, with keys in this order (docs/api/README.md#errors). */
+/** The JSON body of error responses. The keys are sent in this order (docs/api/README.md#errors). */
 export interface ErrorBody {
   type: string;
   /** A stable, machine-readable code. */
@@ -11,14 +11,14 @@ export interface ErrorBody {
   detail: string;
   /** The invalid field's path, joined by two underscores. Null if the error is not about a field. */
   attr: string | null;
-  /** The request ID under which the cause is logged. Only in 5xx responses. */
+  /** The ID of the request, with which the cause is logged. Only in 5xx responses. */
   error_event_id?: string;
 }
 
 interface Transport {
   status: number;
   type: string;
-  /** The code for errors that do not define their own code. */
+  /** The code for errors without their own code. */
   code: string;
 }
 
@@ -55,8 +55,8 @@ export function toAppError(error: unknown): AppError {
 }
 
 /**
- * Converts an error to the response body (docs/api/README.md#errors). The body for an unknown or internal error reveals
- * nothing about the cause, because the cause's message can contain anything.
+ * Converts an error to the response body (docs/api/README.md#errors). The body for an unknown or internal error does
+ * not mention the cause, which could contain confidential data.
  */
 export function toErrorBody(error: unknown): ErrorBody {
   const known = toAppError(error);

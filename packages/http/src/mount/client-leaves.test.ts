@@ -19,7 +19,7 @@ afterEach(() => {
 const list: FileField<string> = { name: 'list', description: '', maxBytes: 1000, read: text };
 const json = createJsonBodyReader(1000);
 
-/** Sends a request. The declared `length` can be larger than the body. */
+/** The declared `length` can be larger than the body. */
 async function send(body: string, { type, length = body.length }: { type: string; length?: number }) {
   const requested = once(server, 'request') as Promise<[IncomingMessage, ServerResponse]>;
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {});
@@ -31,7 +31,7 @@ async function send(body: string, { type, length = body.length }: { type: string
 const formType = 'multipart/form-data; boundary=x';
 const jsonType = 'application/json';
 
-/** Returns a multipart file part without an end. */
+/** Returns a multipart file that is not terminated by a boundary. */
 const openFile = (name: string) => `--x\r\ncontent-disposition: form-data; name="${name}"; filename="f"\r\n\r\nabc`;
 
 const readers = {

@@ -1,5 +1,5 @@
-// Serves a table of declared routes. For each request, finds the route, authenticates the caller, validates the input
-// and sends the response.
+// Serves the declared routes. For each request, finds the route, authenticates the caller, validates the input and
+// sends the response.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError, type Logger, type Metrics } from '@millrace/runtime';
@@ -38,20 +38,18 @@ export interface MountDeps<Caller> {
   pages?: readonly PageRoute[];
   /** The maximum request body size for API routes after decompression. The default is 1 MiB. */
   bodyLimitBytes?: number;
-  /** Whether a response that does not match its schema becomes status 500. For tests and development. */
+  /** Whether a response that does not match its schema is replaced with a 500 response. For tests and development. */
   checkResponses?: boolean;
-  /**
-   * Translates errors from outside this package, such as database errors. Returns null for errors that it does not
-   * translate.
-   */
+  /** Translates errors from outside this package, such as database errors. Returns null for an unknown error. */
   translateError?: (error: unknown) => AppError | null;
 }
 
 /**
  * Creates a listener for Node's HTTP server that serves the API routes and the pages. Each path works with and without
  * a trailing slash, and without a redirect. A known path returns 405 for other methods, and every other path returns
- * 404 `Endpoint not found.`  This function does not use Express, whose routing alone would add a quarter to the time of
- * a list request.
+ * 404 `Endpoint not found.`
+ *
+ * This function does not use Express, whose routing alone would add a quarter to the time of a list request.
  * @throws Error at startup if a response schema cannot be used (`findRouteProblems` finds other unusable schemas), or
  *   if two paths match the same requests
  */
@@ -104,8 +102,8 @@ export function createRequestListener<Caller>(
   }
 
   /**
-   * Serves a page, which writes its own response. If the page throws an error, the client gets an error response of the
-   * API.
+   * Serves a page, which writes its own response. If the page throws an error, the client gets the API's error
+   * response.
    */
   async function servePage(
     { page, bodies, bodyLimitBytes }: MountedPage,
@@ -123,7 +121,7 @@ export function createRequestListener<Caller>(
 
   /**
    * Logs an error that occurs after the headers were sent. The client notices the error because the connection is
-   * closed. A disconnected client is not an error.
+   * closed. Ignores clients that disconnect.
    */
   function noteBrokenPage(error: unknown, { operation, id }: { operation: string; id: string }): void {
     if ((error as { code?: unknown } | null)?.code === 'ERR_STREAM_PREMATURE_CLOSE') return;
@@ -132,7 +130,8 @@ export function createRequestListener<Caller>(
 
   return (request, response) => {
     serveRequest(request, response).catch((error) => {
-      // Errors in request processing are caught earlier, so this error occurred while sending the response.
+      // Errors during request processing are handled before this point, so this error occurred while sending the
+      // response.
       logger.error('could not send a response', { error });
       response.destroy();
     });
@@ -229,8 +228,8 @@ function pathsOf<Caller>(routes: readonly Route<Caller>[], pages: readonly PageR
 }
 
 /**
- * Returns the page for a request. If no page accepts the request, returns the API routes of its path. Returns no routes
- * if the path has only pages.
+ * Returns the page for a request. If no page accepts the request, returns the API routes of its path, or no routes if
+ * the path has only pages.
  */
 function choose<Caller>(
   found: PathMatch<PathEntry<Caller>>,
@@ -304,7 +303,7 @@ function createResponders<Caller>(route: Route<Caller>, checkResponses: boolean)
   return { toContent, toPage };
 }
 
-/** Returns true if a route supports HEAD, as do all GET routes without side effects. */
+/** HEAD is supported by all GET routes without side effects. */
 function hasHead<Caller>({ method, isUnsafe }: Route<Caller>): boolean {
   return method === 'GET' && isUnsafe !== true;
 }
@@ -317,8 +316,8 @@ function allowedMethods<Caller>(siblings: readonly Route<Caller>[], mounted: rea
 }
 
 /**
- * Returns the error for an unsupported method. A caller without valid credentials gets 401 first, and therefore cannot
- * find out which methods exist (docs/api/README.md#order-of-checks).
+ * Returns the error for an unsupported method. A caller without valid credentials gets 401 instead, so that the caller
+ * cannot find out which methods exist (docs/api/README.md#order-of-checks).
  */
 async function refuseMethod<Caller>(
   siblings: readonly Route<Caller>[],
@@ -333,7 +332,7 @@ async function refuseMethod<Caller>(
 
 /**
  * Returns whether the client requests the changed record in the response with `Prefer: return=representation` (RFC
- * 7240). The header can contain other preferences. Case is ignored, and quotes are optional.
+ * 7240). The header can contain several preferences, is not case-sensitive, and may quote the value.
  */
 function prefersRepresentation(request: ApiRequest): boolean {
   const preferences = (request.header('prefer') ?? '').toLowerCase().split(/[,;]/);

@@ -21,7 +21,7 @@ const matches: [string, string, Record<string, string>][] = [
   ['/api/things/7', '/api/things/:id', { id: '7' }],
   ['/api/things/7/', '/api/things/:id', { id: '7' }],
   ['/api/things/@current', '/api/things/@current', {}],
-  // The leftmost literal decides which path matches.
+  // A literal segment takes precedence over a parameter, and the leftmost difference decides.
   ['/api/things/all', '/api/things/:id', { id: 'all' }],
   ['/api/things/7/parts/all', '/api/things/:id/parts/:part', { id: '7', part: 'all' }],
   ['/api/parts/all', '/api/:kind/all', { kind: 'parts' }],

@@ -8,7 +8,7 @@ export type PathMatch<T> =
   | { kind: 'undecodable' };
 
 interface Template<T> {
-  /** Literal text of each segment, or null for a parameter. */
+  /** The literal string of each segment, or null for a parameter. */
   texts: (string | null)[];
   /** Parameter names, each with its segment index. */
   names: [number, string][];
@@ -17,10 +17,10 @@ interface Template<T> {
 
 /**
  * Finds the declared path that matches the path of a request, with or without a trailing slash. A parameter (`:name`)
- * is one segment that is not empty. Matching is case-sensitive.  The order of the entries does not matter. Segments are
- * compared from left to right, and literal text takes precedence over a parameter. A path that ends with `/*` matches
- * the path before the `/*` and everything below it, if no other entry matches. Of several such paths, the longest takes
- * precedence. Express would try more than a hundred patterns one after the other.
+ * is one segment that is not empty. Matching is case-sensitive. The order of the entries does not matter. Segments are
+ * compared from left to right, and a literal segment takes precedence over a parameter. A path that ends with `/*`
+ * matches the path before the `/*` and everything below it, if no other entry matches. If several such paths match, the
+ * longest takes precedence. Express would try more than a hundred patterns one after the other.
  * @throws Error if two paths differ only in the names of their parameters
  */
 export function createPathTable<T>(entries: readonly { path: string; value: T }[]): (path: string) => PathMatch<T> {
@@ -65,7 +65,9 @@ export function createPathTable<T>(entries: readonly { path: string; value: T }[
 
 const isTree = (path: string) => path.endsWith('/*');
 
-/** Returns a sort key. Paths with a literal in an earlier segment come before those with a parameter there. */
+/**
+ * Returns a sort key. It places a path with a literal segment before a path that has a parameter in the same position.
+ */
 function specificity(path: string): string {
   return path.replaceAll(/[^/]+/g, (segment) => (segment.startsWith(':') ? '1' : '0'));
 }
@@ -81,8 +83,8 @@ function refuseAmbiguous(paths: readonly string[]): void {
 }
 
 /**
- * Returns the path of a request's URL without decoding it, or an empty string if the URL has no path. Some proxies send
- * absolute URLs.
+ * Returns the path of a request's URL without decoding it, or an empty string if the URL has no path. Accepts absolute
+ * URLs, which some proxies send.
  */
 export function readRequestPath(url: string): string {
   const [path = ''] = url.split(/[?#]/, 1);

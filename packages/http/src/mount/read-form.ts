@@ -1,4 +1,4 @@
-/** Reads a multipart form with a file as it arrives, and treats the form fields like a JSON body. */
+/** Reads a multipart form while it arrives. The file is streamed, and the other fields are treated like a JSON body. */
 
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
@@ -98,8 +98,8 @@ function brokenForm(cause: unknown): AppError {
 }
 
 /**
- * Creates the error for a file part without a file name. Such a part is a text field, and without an error, the client
- * would assume that it was read as a file.
+ * Creates the error for a file part without a file name. Such a part is a plain form field. Without this error, the
+ * client would assume that the file was read.
  */
 function noFile(attr: string): AppError {
   const detail = 'The submitted data was not a file. Check the encoding type on the form.';
@@ -111,8 +111,8 @@ function tooLarge(): AppError {
 }
 
 /**
- * Converts form fields to a body. Fields that are declared as objects or lists contain JSON. All other fields contain
- * text.
+ * Converts form fields to a body. Parses fields that are declared as objects or lists as JSON, and keeps all other
+ * fields as strings.
  * @throws AppError `invalid` naming the field
  */
 export function parseFormValues(schema: TSchema, fields: Record<string, string>): Record<string, unknown> {

@@ -5,13 +5,12 @@ import { AppError } from '@millrace/runtime';
 import express, { type Request, type Response } from 'express';
 import { checkJson, parseJson } from '../schema/json.ts';
 
-/** Reads request bodies, with a lower size limit for callers without a key. */
 export interface JsonBodyReader {
-  /** Reads and decompresses an authenticated caller's complete body. */
+  /** Reads and decompresses the complete body of an authenticated request. */
   read(request: IncomingMessage, response: ServerResponse): Promise<unknown>;
   /**
-   * Reads a small, uncompressed body from any caller. The limit is enough for a key or a sign-up. Does not read a body
-   * that is declared as larger or compressed, so that `read` can still read that body.
+   * Reads a small, uncompressed body from any caller. The limit is enough for a key or a sign-up. Does not consume a
+   * body that is declared as larger or compressed, so that `read` can read it afterwards.
    */
   readSmall(request: IncomingMessage): Promise<unknown>;
 }
@@ -22,16 +21,16 @@ const maxFormFields = 1000;
 
 /**
  * Creates a reader for JSON bodies and simple forms of at most `limitBytes` after decompression. An empty body is read
- * as `{}`.  Both methods throw an AppError: `unsupported_media_type` for another content type or encoding, `too_large`,
+ * as `{}`. Both methods throw an AppError: `unsupported_media_type` for another content type or encoding, `too_large`,
  * `invalid` with the code `parse_error` for invalid JSON or too many levels or values, and
- * `null_characters_not_allowed` for text that PostgreSQL cannot store.
+ * `null_characters_not_allowed` for a string that PostgreSQL cannot store.
  */
 export function createJsonBodyReader(limitBytes: number): JsonBodyReader {
   const readRaw = express.raw({ type: () => true, limit: limitBytes });
   return {
     async read(request, response) {
       requireConnectedClient(request);
-      // Express's body reader accepts any Node.js request, and stores the bytes in `body`.
+      // Express's body reader accepts any Node.js request, and stores the bytes in its `body` property.
       const read = request as Request;
       const bytes = await new Promise<unknown>((resolve, reject) => {
         readRaw(read, response as Response, (error?: unknown) =>
@@ -101,7 +100,6 @@ function parseForm(bytes: Buffer): unknown {
   return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
 }
 
-/** Converts an error from Express's body reader to an AppError, depending on its `type`. */
 function asAppError(error: unknown): AppError {
   const { type, message } = error as { type?: string; message?: string };
   switch (type) {
@@ -121,9 +119,9 @@ function tooLarge(cause?: unknown): AppError {
 }
 
 /**
- * Checks that the client is still connected. Call this function before reading a body. A client that has disconnected
- * sends nothing more, not even the end of the body, so `readForm` would wait indefinitely, and the reader of JSON
- * bodies would treat the body as empty.
+ * Checks that the client is still connected. Call this function before reading a body. After a disconnect, nothing more
+ * arrives, not even the end of the body. `readForm` would then wait indefinitely, and the JSON reader would treat the
+ * body as empty.
  * @throws AppError `timeout`
  */
 export function requireConnectedClient(request: IncomingMessage): void {

@@ -29,7 +29,7 @@ export function requireAcceptableType<Caller>({ responses, successStatus }: Rout
   if (!isAccepted) throw new AppError('not_acceptable', 'Could not satisfy the request Accept header.');
 }
 
-/** Returns the caller after checking scope and rate limit, or null for a public route. */
+/** Returns the caller after checking the scope and the rate limit, or null for a public route. */
 export async function authenticateCaller<Caller>(
   { scope, isSensitive, isBeforeSecondFactor, isUnsafe }: Route<Caller>,
   access: Access<Caller>,
@@ -42,7 +42,7 @@ export async function authenticateCaller<Caller>(
     if (!isBeforeSecondFactor) access.requireSecondFactor?.(caller);
     if (isSensitive) access.requireRecent?.(caller);
   }
-  // The access check has already read these parameters, and links must not repeat them.
+  // The access check has already read these parameters, and links must not contain them.
   for (const name of access.queryParameters ?? []) request.query.delete(name);
   return caller;
 }
@@ -66,7 +66,7 @@ export function parseParams<Caller>(route: Route<Caller>, raw: Record<string, un
   const params = coerce(route.params, raw, { trimStrings: false });
   const isOdd = Object.entries(raw).some(([name, value]) => {
     if (typeof value !== 'string') return false;
-    // Numbers in bodies can be written in several ways. In paths, each record must have a single URL, so `07` and `7.0`
+    // A JSON number can be written in several ways. In a path, each record must have a single URL, so `07` and `7.0`
     // are not found.
     const isInteger = typeOf(route.params.properties[name] ?? {}) === 'integer';
     return value.includes('\0') || (isInteger && !/^(0|[1-9]\d*)$/.test(value));
@@ -93,7 +93,7 @@ export async function parseBody<Caller>(
 
 /**
  * Removes rejected fields whose values have no effect.
- * @throws AppError `invalid` naming the first rejected field whose value has an effect
+ * @throws AppError `invalid` naming the first rejected field with another value
  */
 function withoutRefused<Caller>({ refusedBody = {} }: Route<Caller>, body: unknown): unknown {
   if (!isObject(body)) return body;
@@ -107,11 +107,11 @@ function withoutRefused<Caller>({ refusedBody = {} }: Route<Caller>, body: unkno
 }
 
 /**
- * How a service authenticates and authorizes callers. The pipeline calls the methods in the order below. The route's
- * `target` runs just before `requireLevel`.
+ * How a service authenticates and authorizes callers. For each request, the methods are called in the order below. The
+ * route's `target` runs just before `requireLevel`.
  */
 export interface Access<Caller> {
-  /** Query parameters that `authenticate` reads on every route. Later steps do not receive them. */
+  /** Query parameters that `authenticate` reads on every route. They are removed before the query is parsed. */
   readonly queryParameters?: readonly string[];
   /**
    * Finds the caller of a request.
@@ -119,10 +119,7 @@ export interface Access<Caller> {
    * @throws AppError `unauthenticated`
    */
   authenticate(request: ApiRequest, isUnsafe: boolean): Promise<Caller>;
-  /**
-   * Checks that the caller's key has a scope.
-   * @throws AppError `forbidden` if the key does not have the scope
-   */
+  /** @throws AppError `forbidden` if the caller's key does not have the scope */
   authorize(caller: Caller, scope: Scope): void;
   /**
    * Counts an authorized request. If this method is absent, requests are not limited.
@@ -151,8 +148,8 @@ export interface Access<Caller> {
 const maxNameLength = 100;
 
 /**
- * Parses the query of a request by the route's schema. If a parameter occurs twice, the last value is used.
- * `format=json` is accepted, because generated clients add it everywhere and every response is JSON.
+ * Parses the query string by the route's schema. If a parameter occurs twice, the last value is used. `format=json` is
+ * accepted, because generated clients add it everywhere and every response is JSON.
  * @throws AppError `invalid` naming the first unknown parameter. If an unknown filter were ignored, the response would
  * contain unfiltered data.
  */

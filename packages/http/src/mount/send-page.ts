@@ -1,4 +1,4 @@
-/** Sends a page whose results are read in portions. */
+/** Sends a page of results in several chunks, which are read one by one. */
 
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
@@ -11,14 +11,14 @@ export type ListPageStream = PageStream<{ results: unknown[] }>;
 
 export type PageSerializer = (fields: Fields) => Fields;
 
-/** Time in milliseconds after which the connection to a client that does not read is closed. */
+/** Time in milliseconds after which a connection is closed if the client does not read from it. */
 const patienceMs = 60_000;
 
 /**
- * Sends a page. A page with a single portion is sent in one piece, like any other body. For a longer page, reads the
- * next portion only after the previous one has been sent, so that reading is not faster than the client.
- * @throws the errors of the first portion. If the client disconnects or a later portion fails, throws after the
- *   response was destroyed.
+ * Sends a page. If it consists of a single chunk, sends it like any other body. Otherwise, reads each chunk only after
+ * the previous one was sent, so that the server does not read faster than the client.
+ * @throws the errors of the first chunk. If the client disconnects or reading another chunk fails, destroys the
+ *   response and throws.
  */
 export async function sendPage(
   response: ServerResponse,
@@ -41,7 +41,7 @@ export async function sendPage(
   await pipeline(Readable.from(textsOf(first, portions, serialize), { highWaterMark: 0 }), response);
 }
 
-/** The results come first in the body, because the other fields may be known only after the last result. */
+/** Writes the results before the other fields, whose values may be known only after the last result. */
 async function* textsOf(
   first: PagePortion<{ results: unknown[] }>,
   portions: ListPageStream['portions'],
@@ -52,7 +52,7 @@ async function* textsOf(
   for (let portion = first; ; portion = await nextPortion(portions)) {
     const text = JSON.stringify(serialize({ results: portion.results }).results).slice(1, -1);
     if (text === '')
-      yield ' '; // Shows a waiting client that the connection is alive.
+      yield ' '; // Send whitespace, so that a waiting client knows that the connection is alive.
     else yield isEmpty ? text : `,${text}`;
     isEmpty &&= text === '';
     if (portion.end !== null) {

@@ -7,18 +7,17 @@ import { toAppError, toErrorBody, toHttpStatus } from '../errors/error-body.ts';
 
 export interface ResponseContent {
   status: number;
-  /** The response body, or undefined for an empty body. */
   value?: unknown;
-  /** Text to send instead of `value`. */
+  /** A string to send instead of `value`. */
   text?: { mediaType: string; content: string };
-  /** Stream to send instead of `value`. */
+  /** A stream to send instead of `value`. */
   stream?: { mediaType: string; begin(output: Writable): void };
   headers?: Record<string, string | string[]>;
 }
 
 /**
- * Event that is emitted when a stream begins. The measured duration of a stream request ends here, because the stream
- * itself lasts as long as the client stays connected.
+ * Event that is emitted when a stream begins. The measured duration of a stream request ends with this event, because
+ * the stream lasts as long as the client stays connected.
  */
 const streamBegins = Symbol('stream begins');
 
@@ -63,7 +62,8 @@ export function sendError(
   const status = toHttpStatus(known.kind);
   const body = toErrorBody(known);
   if (status >= 500) {
-    // An unexpected error needs immediate attention. An unavailable dependency is also reported by the health checks.
+    // An unexpected error is always logged at level `error`. For an unavailable dependency, `warn` is enough, because
+    // health checks report it too.
     const level = known.kind === 'internal' ? 'error' : 'warn';
     logger.log(level, 'request failed', { requestId: id, operation, status, error: known, ...known.details });
     body.error_event_id = id;
@@ -122,9 +122,7 @@ interface RouteMetrics {
   observe(operation: string, status: number, seconds: number): void;
 }
 
-/**
- * Creates the metric that counts responses and measures their durations. The histogram's count is the request count.
- */
+/** The histogram's count is the request count. */
 export function createRouteMetrics(metrics: Metrics): RouteMetrics {
   const duration = metrics.histogram(
     'millrace_http_request_seconds',

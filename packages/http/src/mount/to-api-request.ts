@@ -1,6 +1,6 @@
 /**
- * Converts a Node.js request to the request that handlers receive. Determines the request ID, and the address and
- * origin of the client, also behind proxies.
+ * Converts a Node.js request to the request that handlers receive. Determines the request ID, and the client's IP
+ * address and origin, also behind proxies.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -9,7 +9,6 @@ import type { ApiRequest } from '../route/route.ts';
 
 interface RequestSource {
   id: string;
-  /** The path of the request URL (`readRequestPath`). */
   path: string;
   /** Fixed base URL for links. If undefined, links use the host of the request. */
   publicUrl: string | undefined;
@@ -56,8 +55,8 @@ export function toApiRequest(
 }
 
 /**
- * Returns the scheme and host that the client used. Takes them from the request, or from `X-Forwarded-Proto` and
- * `X-Forwarded-Host`.
+ * Returns the scheme and host that the client used. Reads them from the request, or behind trusted proxies from
+ * `X-Forwarded-Proto` and `X-Forwarded-Host`.
  * @param trustedProxies number of the operator's own proxies. If it is 0, these headers are not trusted.
  */
 export function readClientOrigin(request: IncomingMessage, trustedProxies: number): string {
@@ -67,8 +66,8 @@ export function readClientOrigin(request: IncomingMessage, trustedProxies: numbe
 }
 
 /**
- * Returns the client's IP address, or an empty string if the connection is closed. Each trusted proxy appends the
- * address that called it to `X-Forwarded-For`. The entries before those come from the client and are not trusted.
+ * Returns the client's IP address, or an empty string if the connection is closed. Each trusted proxy appends the IP
+ * address of its caller to `X-Forwarded-For`. Any addresses before those come from the client and are not trusted.
  */
 export function readClientAddress(request: IncomingMessage, trustedProxies: number): string {
   const own = request.socket.remoteAddress ?? '';
@@ -85,12 +84,12 @@ function firstOf(header: string | string[] | undefined): string | undefined {
   return first === '' ? undefined : first;
 }
 
-/** Returns the `Host` header if it is valid, because links must not contain an invalid host from a client. */
+/** Returns the `Host` header if it is valid. Links must not contain an invalid host from a client. */
 function safeHost(host: string | undefined): string {
   return host && /^(\[[0-9a-fA-F:.]+\]|[\w.-]+)(:\d{1,5})?$/.test(host) ? host : 'localhost';
 }
 
-/** Returns the header's request ID if it is safe to log and return. Otherwise, returns a new ID. */
+/** Returns the request ID in the header if it is safe to log and return. Otherwise, returns a new ID. */
 export function requestIdFrom(header: unknown): string {
   return typeof header === 'string' && /^[\w.:-]{1,128}$/.test(header) ? header : randomUUID();
 }

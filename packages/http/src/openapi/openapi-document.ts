@@ -13,8 +13,8 @@ export interface ApiDescription {
 
 /**
  * Builds the OpenAPI 3.1 document for a service's routes. Paths have the trailing slash that existing clients use.
- * Parts that several operations share become components. Routes that always fail are not listed as operations, but the
- * description of their path mentions them.
+ * Schemas, parameters and responses that several operations share become components. Routes that always fail are not
+ * listed as operations, but the description of their path mentions them.
  */
 export function createOpenApiDocument<Caller>(
   routes: readonly Route<Caller>[],
@@ -62,10 +62,10 @@ export function createOpenApiDocument<Caller>(
 
 /**
  * Returns the component names of the parameters that several operations share, by the parameter's JSON. Usually, the
- * component has the parameter's name. If a more common parameter has the same name, the tag becomes a prefix. If that
- * name is also taken, the parameter is not shared. Names that differ only in spelling, such as `distinctId` and
- * `distinct_id`, count as equal, because generators for some languages would create the same type twice. This includes
- * the names of schemas and responses.
+ * component has the parameter's name. If a more common parameter has the same name, the tag becomes a prefix. If the
+ * prefixed name is also taken, the parameter is not shared. Names that differ only in case or separators, such as
+ * `distinctId` and `distinct_id`, count as equal, because generators for some languages would create the same type
+ * twice. If a schema or response has the name, the suffix `_parameter` is added.
  */
 function namesOfParameters(operations: readonly Operation[], others: readonly string[]): Map<string, string> {
   const uses = new Map<string, { name: string; tag: string; count: number }>();

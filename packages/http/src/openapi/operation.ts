@@ -1,4 +1,4 @@
-/** Builds one operation of the OpenAPI document, and the components that all operations share. */
+/** Builds an operation of the OpenAPI document, and the components that operations share. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '@millrace/contracts';
@@ -58,7 +58,6 @@ export function toOperation<Caller>(route: Route<Caller>, components: Components
   };
 }
 
-/** Describes the permissions that a caller needs for a route. */
 function powers<Caller>({ scope, level, isSensitive }: Route<Caller>): string[] {
   return [
     ...(scope === 'public' ? [] : [`Required scope: \`${scope}\`.`]),
@@ -86,7 +85,7 @@ function parameters(location: 'path' | 'query', schema: TObject, components: Com
   });
 }
 
-/** Lists the parameters without effect, so that generated clients can keep sending them. */
+/** Lists parameters that have no effect, so that generated clients can keep sending them. */
 function withoutEffect<Caller>({ queryWithoutEffect = {} }: Route<Caller>): Parameter[] {
   return Object.entries(queryWithoutEffect).map(([name, reason]) => ({
     name,
@@ -111,12 +110,12 @@ function requestBody<Caller>({ examples, file }: Route<Caller>, body: TSchema, c
 }
 
 /**
- * Returns the body schema with the file field added. Client generators use one type for JSON and form requests, and
- * create a type only for a schema with a name.
+ * Returns the body schema with the file field added. The schema needs a title: client generators create a type only for
+ * a schema with a name, and use that type for JSON and form requests.
  */
 function withFile(body: TSchema, { name, description }: FileField<unknown>): TSchema {
   const { properties, title } = shapeOf(body);
-  // Code generators recognize files by the format from OpenAPI 3.0.
+  // Code generators recognize a file by the `format` keyword from OpenAPI 3.0.
   const format = { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' };
   const part = { ...format, description: `Only in form requests. ${description}` };
   return { ...body, title: `${title}WithFile`, properties: { ...properties, [name]: part } } as TSchema;
@@ -151,7 +150,7 @@ function declaredResponses<Caller>(route: Route<Caller>, components: Components)
   return Object.fromEntries(responses);
 }
 
-/** Returns the responses that the request pipeline itself can send for a route, such as 401. */
+/** Returns the responses that the request pipeline can send for any route, such as 401. */
 function commonResponses<Caller>(route: Route<Caller>, components: Components) {
   const isAddressed = Object.keys(route.params.properties).length > 0;
   const isProtected = route.scope !== 'public';
@@ -181,7 +180,7 @@ function commonResponses<Caller>(route: Route<Caller>, components: Components) {
   return { ...errors, 431: components.share('responses', 'headers_too_large', headersTooLarge) };
 }
 
-/** Node.js sends this response before the request reaches Millrace. */
+/** Node.js sends this response itself, and Millrace never receives the request. */
 const headersTooLarge = {
   description:
     'The URL and the headers together are larger than 16 KiB, or there are more than 1,000 headers. The response has ' +
@@ -191,8 +190,8 @@ const headersTooLarge = {
 type Kind = 'schemas' | 'responses' | 'parameters' | 'examples';
 
 /**
- * Collects the parts that several operations share. The document then contains each part once, and generated clients
- * get named types.
+ * Collects the schemas, parameters and responses that several operations share. The document then contains each of them
+ * once, and generated clients get named types.
  */
 export function createComponents() {
   const kinds: Record<Kind, Map<string, unknown>> = {
@@ -203,10 +202,7 @@ export function createComponents() {
   };
   const referenceTo = (kind: Kind, name: string) => ({ $ref: `#/components/${kind}/${name}` });
 
-  /**
-   * Adds a component, or finds an equal existing one.
-   * @returns the reference, or null if a different component has the name
-   */
+  /** Adds a component, or reuses an equal one. @returns the reference, or null if a different component has the name */
   function share(kind: Kind, name: string, value: unknown): { $ref: string } | null {
     const known = kinds[kind].get(name);
     if (known === undefined) kinds[kind].set(name, value);
@@ -234,8 +230,8 @@ export function createComponents() {
     reference: (schema: TSchema): unknown => convert(schema),
     share,
     /**
-     * Returns a media type object. The first example of a titled schema becomes a shared component, and other examples
-     * are included directly.
+     * Returns a media type object. The first example of a titled schema becomes a shared component. Other examples are
+     * included directly.
      */
     content(schema: TSchema, example: unknown) {
       const converted = convert(schema);
@@ -254,9 +250,9 @@ export function createComponents() {
 type Components = ReturnType<typeof createComponents>;
 
 /**
- * Rewrites a schema for client generators. A list of types becomes a union, the type `null` on its own becomes a
- * nullable string, and the value `true` on its own becomes a boolean. A value that can be any list or any object gets
- * no type, because openapi-generator would generate Java code that does not compile for such a union.
+ * Rewrites a schema for client generators. A list of types becomes a union. A schema that allows only `null` becomes a
+ * nullable string, and a schema that allows only `true` becomes a boolean. A value that can be any list or any object
+ * gets no type, because openapi-generator would generate Java code that does not compile for such a union.
  */
 function forGenerators(schema: Record<string, unknown>): Record<string, unknown> {
   const { type, const: only, ...others } = schema;

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiRequest } from './route.ts';
 
 /**
- * A route that the API documentation does not contain: a page, a health probe, or another protocol. The route reads the
- * request and writes the response itself.
+ * A route outside the API documentation: a page, a health probe, or another protocol. The route reads the request and
+ * writes the response itself.
  */
 export interface PageRoute {
   /**
@@ -14,8 +14,8 @@ export interface PageRoute {
   /** Methods that the page accepts, or `any` for all methods. A page that accepts GET and HEAD must list both. */
   methods: readonly string[] | 'any';
   /**
-   * Returns whether the page serves this request. Other requests get the API route of the same path, or 404. If this
-   * function is absent, the page serves every request.
+   * Returns whether the page serves this request. If it does not, the API route of the same path does, or the response
+   * is 404. Without this function, the page serves every request.
    */
   accepts?: (request: IncomingMessage) => boolean;
   /** The maximum request body size after decompression. The default is 1 MiB. */

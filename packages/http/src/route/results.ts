@@ -2,7 +2,7 @@
 
 import type { Writable } from 'node:stream';
 
-/** A handler's result if the request asks for text instead of the declared body, for example with `format=csv`. */
+/** A handler's result if the request selects a text format, for example with `format=csv`. */
 export class TextContent {
   readonly text: string;
   readonly headers: Record<string, string>;
@@ -17,7 +17,7 @@ export class TextContent {
   }
 }
 
-/** A handler's result if its route declares a `stream`. */
+/** The handler's result on a route that declares a `stream`. */
 export class MessageStream {
   readonly headers: Record<string, string>;
   readonly begin: (output: Writable) => void;
@@ -36,14 +36,14 @@ export class MessageStream {
 
 export interface PagePortion<Page> {
   results: Page extends { results: (infer Item)[] } ? Item[] : never;
-  /** In the last portion, all fields of the page except `results`. Null in other portions. */
+  /** All fields of the page except `results`. Only in the last chunk, and null before. */
   end: Omit<Page, 'results'> | null;
 }
 
 /**
- * Result of a handler for a page whose results may be large. They are read and sent in portions, so that the complete
- * page is never in memory. An error in the first portion is treated like any other. After that, the headers have
- * already been sent, so an error closes the connection before the body is complete.
+ * Result of a handler for a page whose results may be large. They are read and sent in chunks, so that the complete
+ * page is never in memory. An error in the first chunk gets an ordinary error response. After the first chunk, the
+ * headers have been sent, so an error closes the connection before the body is complete.
  */
 export class PageStream<Page> {
   readonly portions: AsyncGenerator<PagePortion<Page>, void>;
@@ -54,8 +54,7 @@ export class PageStream<Page> {
 }
 
 /**
- * Result of a handler for a response other than the success, which its route also declares. For example, 202 if the
- * work continues.
+ * A handler's result for a declared response other than the success response. For example, 202 if the work continues.
  */
 export class WithStatus {
   readonly status: 202 | 400;

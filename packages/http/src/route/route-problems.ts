@@ -4,8 +4,8 @@ import { shapeOf } from '../schema/schema-shape.ts';
 import type { Route } from './route.ts';
 
 /**
- * Returns what is missing or contradictory in a service's routes, with one sentence per problem.
- * @internal Only for tests, which expect no problems.
+ * Returns one sentence for each missing or contradictory declaration in a service's routes. @internal Only for tests,
+ * which expect an empty list.
  */
 export function findRouteProblems<Caller>(routes: readonly Route<Caller>[]): string[] {
   return [
@@ -85,7 +85,7 @@ function problemsOf<Caller>(route: Route<Caller>): string[] {
   return problems;
 }
 
-/** Returns names that are declared both as supported and as rejected or without effect. */
+/** Returns names that are declared as supported and also as rejected or without effect. */
 function contradictions<Caller>({ query, body, ...route }: Route<Caller>): string[] {
   const fields = Object.keys(body ? (shapeOf(body).properties ?? {}) : {});
   const parameters = Object.keys(query.properties);
@@ -107,7 +107,7 @@ function undescribedFields(schema: TSchema): string[] {
 }
 
 /**
- * Returns whether the schema contains an enum with values of several types. Client generators leave out routes with
+ * Returns whether the schema contains an enum whose values have different types. Client generators omit routes with
  * such a schema.
  */
 function mixesTypes(schema: unknown): boolean {

@@ -7,9 +7,9 @@ import type { MessageStream, PageStream, TextContent, WithHeaders, WithStatus } 
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /**
- * Status of a successful response. A route can also declare that it always fails: with 405 and an empty body after the
- * key, the scope and the path were checked (docs/api/README.md#routes-and-fields), or with 400 and a body that differs
- * from other errors.
+ * Status of a successful response. The statuses 400 and 405 are for routes that always fail: 405 has an empty body, and
+ * is sent after the key, the scope and the path were checked (docs/api/README.md#routes-and-fields). 400 has a body
+ * that differs from other errors.
  */
 type SuccessStatus = 200 | 201 | 202 | 204 | 400 | 405;
 
@@ -18,11 +18,11 @@ export interface ResponseDeclaration<S extends TSchema = TSchema> {
   schema?: S;
   /**
    * Whether the body is empty unless the request contains `Prefer: return=representation` (RFC 7240). With this header,
-   * the body contains the result of the handler, and the response has the header `Preference-Applied`. For actions of
-   * the PostHog API that return 200 without a body.
+   * the body contains the handler's result, and the response has the header `Preference-Applied`. For actions of the
+   * PostHog API that return 200 without a body.
    */
   onlyIfPreferred?: true;
-  /** A text format that a request can ask for instead of JSON. The handler then returns `TextContent`. */
+  /** A text format that requests can select instead of JSON. The handler then returns `TextContent`. */
   text?: { mediaType: string; example: string };
   /**
    * If set, the response is a stream of messages that lasts as long as the client stays connected. The handler returns
@@ -52,8 +52,8 @@ export type SuccessValue<R extends ResponseDeclarations> = {
 type OtherStatus<R extends ResponseDeclarations> = 200 extends keyof R ? 202 | 400 : never;
 
 /**
- * A body field that Millrace does not support. Values in `unless`, such as the default, are accepted. All others are
- * rejected with the message `detail`.
+ * A body field that Millrace does not support. The values in `unless`, such as the default, are accepted. Any other
+ * value is rejected with the message `detail`.
  */
 export type RefusedField = { detail: string; unless: readonly unknown[] };
 
@@ -72,13 +72,11 @@ export interface HandlerContext<Caller, Target, P, Q, B, File = undefined> exten
   target: Target;
   query: Q;
   body: B;
-  /** The result of reading the declared file, or undefined if the client did not send a file. */
+  /** The result of reading the file, or undefined if the client did not send a file. */
   file: File | undefined;
 }
 
-/**
- * Declaration of a route. Validation, the handler's types and the OpenAPI operation are derived from the declaration.
- */
+/** The declaration of a route, from which validation, the handler's types and the OpenAPI operation are derived. */
 interface RouteDeclaration<
   Caller,
   S extends RouteScope,
@@ -90,7 +88,7 @@ interface RouteDeclaration<
   File = undefined,
 > {
   method: Method;
-  /** Whether the GET route has side effects. Such a route rejects HEAD. */
+  /** Whether this GET route has side effects. If it does, it rejects HEAD. */
   isUnsafe?: true;
   /** Path of the route, with `:name` for parameters. Requests match with and without a trailing slash. */
   path: string;
@@ -116,7 +114,7 @@ interface RouteDeclaration<
   body?: B;
   /** Body fields that some clients send but Millrace rejects. */
   refusedBody?: Record<string, RefusedField>;
-  /** A file that the body can include if it is sent as a form. */
+  /** A file that a multipart form can contain in addition to the body's fields. */
   file?: FileField<File>;
   responses: R;
   examples?: { request?: unknown; response?: unknown };
@@ -134,8 +132,8 @@ interface RouteDeclaration<
    */
   isBeforeSecondFactor?: true;
   /**
-   * Finds the record in the path and checks the caller's access to that record, before the query and the body are
-   * parsed (docs/api/README.md#requests).
+   * Finds the record in the path and checks the caller's access to it, before the query and the body are parsed
+   * (docs/api/README.md#requests).
    */
   target?: (context: TargetContext<CallerOf<Caller, S>, Static<P>>) => Promise<Target>;
   handler: (
@@ -143,7 +141,7 @@ interface RouteDeclaration<
   ) => Promise<SuccessValue<R> | StreamOf<SuccessValue<R>> | WithHeaders<SuccessValue<R>> | WithStatus>;
 }
 
-/** A declared route as the pipeline uses it: with erased types and all defaults. */
+/** A declared route in the form that the pipeline uses, with erased types and all defaults. */
 export interface Route<Caller> {
   method: Method;
   isUnsafe?: true;
@@ -162,7 +160,7 @@ export interface Route<Caller> {
   query: TObject;
   refusedQuery?: Record<string, string>;
   queryWithoutEffect?: Record<string, string>;
-  /** Schema of the body. If absent, the body is not read. */
+  /** If absent, the body is not read. */
   body?: TSchema;
   refusedBody?: Record<string, RefusedField>;
   file?: FileField<unknown>;
@@ -174,7 +172,7 @@ export interface Route<Caller> {
 }
 
 export interface ApiRequest {
-  /** The request ID, from `X-Request-Id` or generated, which is also returned and logged. */
+  /** The request ID: from `X-Request-Id`, or generated. It is returned in the response and logged. */
   id: string;
   method: string;
   /**
@@ -184,7 +182,7 @@ export interface ApiRequest {
   baseUrl: string;
   /** The configured public URL without a trailing slash, or null if it is not configured. */
   publicUrl: string | null;
-  /** The request path with or without a trailing slash, as the caller sent it. */
+  /** The request path as the caller sent it, with or without a trailing slash. */
   path: string;
   /** The client's IP address as seen by the last trusted proxy, or an empty string if the connection is closed. */
   address: string;
@@ -199,7 +197,7 @@ export interface ApiRequest {
    */
   body(): Promise<unknown>;
   /**
-   * Returns the body of any caller if the body is small and not compressed. Works like `body` otherwise.
+   * Like `body`, but accepts only small, uncompressed bodies, and can be used for callers without credentials.
    * @throws AppError
    */
   smallBody(): Promise<unknown>;
@@ -210,22 +208,21 @@ export interface ApiRequest {
   form<File>(file: FileField<File>): Promise<Form<File>>;
 }
 
-/** A file in a `multipart/form-data` body. The file is read as it arrives, and only the result of `read` is kept. */
+/** A file in a `multipart/form-data` body. The file is read as a stream, and only the result of `read` is kept. */
 export interface FileField<File> {
   name: string;
   description: string;
   maxBytes: number;
   /**
-   * Reads the file as it arrives. Content that is not read is discarded.
-   * @throws AppError `invalid` naming the part
+   * Reads the file as a stream. Unread content is discarded.
+   * @throws AppError `invalid` naming the file's form field
    */
   read(content: Readable): Promise<File>;
 }
 
-/** A `multipart/form-data` body: its fields as the client sent them, and the result of reading the file. */
 export interface Form<File> {
   fields: Record<string, string>;
-  /** The result of reading the file, or undefined if the client did not send a file. */
+  /** Undefined if the client did not send a file. */
   file: File | undefined;
 }
 
@@ -244,7 +241,6 @@ export interface BasePath<Caller, Found> {
   find: (context: BaseContext<Caller, unknown>) => Promise<Found>;
 }
 
-/** The part of a request that a base path can read. */
 export interface BaseContext<Caller, P> extends TargetContext<Caller, P> {
   route: { path: string; scope: Scope };
 }
@@ -262,7 +258,7 @@ interface SharedRouteDeclaration<
 > extends Omit<RouteDeclaration<Caller, S, Target, P, Q, B, R, File>, 'target'> {
   below: readonly BasePath<Caller, Found>[];
   path: string;
-  /** Operation ID without the base path's prefix. */
+  /** The operation ID without the base path's prefix. */
   operationId: string;
   params?: P;
   /** Finds the route's target within the base path's record. By default, the target is that record. */
@@ -293,7 +289,8 @@ export function createRouteDefiner<Caller>() {
       query: declaration.query ?? noFields,
       examples: declaration.examples ?? {},
       successStatus: successStatus(declaration.operationId, declaration.responses),
-      // Types are erased only here. The pipeline passes exactly the values that it parsed with these schemas.
+      // Erasing the types here is safe, because the pipeline passes exactly the values that it parsed with these
+      // schemas.
       target: target as Route<Caller>['target'],
       handler: handler as Route<Caller>['handler'],
     };
@@ -332,7 +329,7 @@ export function createRouteDefiner<Caller>() {
     }));
   }
 
-  /** Declares a base path. Its parameter types are erased here, like those of routes. */
+  /** Declares a base path, and erases its parameter types. */
   function basePath<P extends TObject, Found>(
     declaration: Omit<BasePath<Caller, Found>, 'params' | 'find'> & {
       params: P;

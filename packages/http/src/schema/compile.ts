@@ -1,4 +1,4 @@
-/** Compiles schemas: validators at their first use, and functions that copy declared fields at startup. */
+/** Compiles schemas to validators, at their first use, and to functions that copy declared fields, at startup. */
 
 import { isObject } from '@millrace/contracts';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -39,8 +39,8 @@ const validators = new WeakMap<TSchema, ValidateFunction>();
 const validatorsByText = new Map<string, ValidateFunction>();
 
 /**
- * Compiles one validator for all schemas with the same content. There are about twice as many schema objects as
- * different schemas.
+ * Compiles one validator for all schemas with the same content, because about half of the schema objects are
+ * duplicates.
  */
 function validatorOf(schema: TSchema): ValidateFunction {
   const known = validators.get(schema);
@@ -52,7 +52,7 @@ function validatorOf(schema: TSchema): ValidateFunction {
   return validate;
 }
 
-/** Returns the first validation failure in ajv's order, or null if the value is valid. */
+/** Returns the first failure that ajv reports, or null if the value is valid. */
 export function findSchemaFailure(schema: TSchema, value: unknown): SchemaFailure | null {
   const validate = validatorOf(schema);
   if (validate(value)) return null;
@@ -61,8 +61,7 @@ export function findSchemaFailure(schema: TSchema, value: unknown): SchemaFailur
 }
 
 /**
- * Describes why `value` does not match the schema, for a developer who reads a failed test. Returns null if the value
- * matches.
+ * Explains to a developer who reads a failed test why `value` does not match the schema. Returns null if it matches.
  */
 export function describeSchemaFailure(schema: TSchema, value: unknown): string | null {
   const validate = validatorOf(schema);
@@ -72,8 +71,8 @@ export function describeSchemaFailure(schema: TSchema, value: unknown): string |
 type Serializer = (value: unknown) => unknown;
 
 /**
- * Compiles a schema to a function that copies only the declared fields, in the order of the schema. A new column of a
- * row is therefore never added to a response by accident.
+ * Compiles a schema to a function that copies only the declared fields, in the order of the schema. A new database
+ * column therefore never appears in a response by accident.
  * @throws Error at startup for a union of several objects, because the function could not choose between them
  */
 export function compileSerializer(schema: TSchema): Serializer {

@@ -1,14 +1,14 @@
-// Parses and formats dates and times in the API's formats.
+// Parses and formats dates and times for the API.
 
 const pattern =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*(Z|z|[+\- ]\d{2}(?::?\d{2})?)?)?$/;
 
 /**
- * Parses a date or time as clients write it (docs/api/README.md#requests): ISO 8601 with or without an offset. Without
- * an offset, the time is in UTC. A date without a time means midnight in UTC. A space before an offset counts as `+`,
+ * Parses a date or time from a client (docs/api/README.md#requests): ISO 8601 with or without an offset. Without an
+ * offset, the time is in UTC. A date without a time means midnight in UTC. A space before an offset counts as `+`,
  * because an unescaped `+` in a query string becomes a space. Times are precise to the millisecond, in the years 1 to
  * 9999.
- * @returns null if the text is not a valid time, for example 30 February
+ * @returns null if the string is not a valid time, for example 30 February
  */
 export function parseDateTime(text: string): Date | null {
   const match = pattern.exec(text);

@@ -8,7 +8,7 @@ import { isNullable, shapeOf, typeOf, withoutNull } from './schema-shape.ts';
 export interface FieldError {
   code: string;
   detail: string;
-  /** The names and indexes that lead to the invalid value. Empty if the body as a whole is invalid. */
+  /** The keys and indexes that lead to the invalid value. Empty if the whole body is invalid. */
   path: string[];
 }
 
@@ -132,7 +132,6 @@ function wrongType(schema: TSchema, value: unknown) {
   }
 }
 
-/** Maximum number of choices that an error message lists. */
 const maxChoicesNamed = 20;
 
 function adviceOnChoices(schema: TSchema): string {
@@ -140,7 +139,7 @@ function adviceOnChoices(schema: TSchema): string {
   return choices.length === 0 || choices.length > maxChoicesNamed ? '' : ` Choose one of: ${choices.join(', ')}.`;
 }
 
-/** Returns all values that a schema accepts, or an empty list if the values cannot be listed. */
+/** Returns all values that a schema accepts, or an empty list if it does not enumerate them. */
 function choicesOf(schema: TSchema): unknown[] {
   const { enum: choices, anyOf } = shapeOf(schema);
   if (anyOf) {
@@ -151,8 +150,8 @@ function choicesOf(schema: TSchema): unknown[] {
 }
 
 /**
- * Returns the Python name of a type. Existing clients match the beginning of PostHog's error messages, which contain
- * these names.
+ * Returns the Python name of a type. PostHog's error messages contain these names, and existing clients match the
+ * beginning of the messages.
  */
 function pythonTypeName(value: unknown): string {
   if (value === null) return 'NoneType';

@@ -1,13 +1,13 @@
 /**
- * Checks JSON from untrusted clients. JSON with too many levels or values is rejected before it is parsed, and JSON
- * that PostgreSQL cannot store is rejected afterwards.
+ * Checks JSON from untrusted clients. JSON with too many levels or values is rejected before parsing, and JSON that
+ * PostgreSQL cannot store is rejected after parsing.
  */
 
 import { AppError } from '@millrace/runtime';
 
 /**
- * Rejects text that PostgreSQL cannot store, anywhere in the value: a NUL character, or a lone surrogate, which is not
- * valid in UTF-8.
+ * Rejects a value if any string in it contains a character that PostgreSQL cannot store: a NUL character, or a lone
+ * surrogate, which is not valid in UTF-8.
  * @param root parsed JSON within the limits of `findExceededJsonLimit`, because the recursion is as deep as the value.
  *   Valid values take no additional memory.
  * @throws AppError `invalid` naming the field
@@ -22,7 +22,7 @@ export function checkJson(root: unknown): void {
 
 /**
  * Returns the first character that cannot be stored.
- * @param path receives the names that lead to that character, innermost first
+ * @param path receives the keys that lead to that character, innermost first
  */
 function findUnstorable(value: unknown, path: string[]): string | null {
   if (typeof value === 'string') return unstorableOf(value);
@@ -67,10 +67,7 @@ export function nullCharacterError(path: string[]): AppError {
   });
 }
 
-/**
- * Maximum nesting depth, which protects recursive functions, and maximum number of values, which exceeds any valid
- * request.
- */
+/** The nesting limit protects recursive functions. The number of values exceeds that of any valid request. */
 const most = { levels: 100, values: 50_000 };
 
 const quote = 0x22;
@@ -82,10 +79,11 @@ const openObject = 0x7b;
 const closeObject = 0x7d;
 
 /**
- * Returns the limit that a JSON text exceeds, as part of a sentence, or null if the text is within all limits. The
- * check runs before parsing, because a parsed object such as `{}` can take a hundred times the memory of its text, and
- * objects with many different keys are slow to parse. The check makes one pass and stores nothing. It does not detect
- * invalid JSON, which the parser does.
+ * Returns which limit the JSON exceeds, as a sentence fragment, or null if it is within all limits.
+ *
+ * The check runs before parsing, because a parsed object such as `{}` can take a hundred times the memory of its JSON,
+ * and objects with many different keys are slow to parse. The check makes one pass and stores nothing. It leaves the
+ * detection of invalid JSON to the parser.
  */
 export function findExceededJsonLimit(bytes: Uint8Array): string | null {
   let levels = 0;
@@ -120,7 +118,7 @@ export function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (cause) {
-    // The parser's message quotes the body, so do not log this error as the cause.
+    // The parser's message quotes the body, which must not be logged. Do not pass this error on as the cause.
     const reason = cause instanceof SyntaxError ? cause.message.slice(0, 200) : 'the body is not valid UTF-8';
     throw new AppError('invalid', `JSON parse error - ${reason}`, { code: 'parse_error' });
   }

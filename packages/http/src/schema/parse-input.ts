@@ -1,4 +1,4 @@
-/** Parses request input according to its schema: converts values as the schema allows, and then validates them. */
+/** Parses request input according to its schema. Converts values as the schema allows, and then validates them. */
 
 import { isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
@@ -9,7 +9,7 @@ import { findFieldError } from './field-error.ts';
 import { type SchemaShape, shapeOf, typeOf, withoutNull } from './schema-shape.ts';
 
 /**
- * Parses input of type `unknown`, and returns a value of the schema's type.
+ * Parses a value of unknown type into a value of the schema's type.
  * @throws AppError `invalid` naming the first invalid field in the order of the schema
  */
 export function parseInput<S extends TSchema>(schema: S, value: unknown, options: CoerceOptions): Static<S> {
@@ -26,15 +26,15 @@ const trueWords = new Set(['t', 'y', 'yes', 'true', 'on', '1']);
 const falseWords = new Set(['f', 'n', 'no', 'false', 'off', '0']);
 
 interface CoerceOptions {
-  /** Whether to trim strings. Body strings are trimmed, but filters are not, because they must match exactly. */
+  /** Whether to trim strings: true for bodies, and false for filters, which must match exactly. */
   trimStrings: boolean;
 }
 
 /**
  * Converts a value to the type in its schema, in cases where clients are known to be imprecise
- * (docs/api/README.md#requests): numbers for strings, `"8"` for 8, `"yes"` for true, a date for a time. Values that
- * cannot be converted stay unchanged and are rejected by the validation. Undeclared fields are dropped, unless the
- * schema rejects them. Defaults are added.
+ * (docs/api/README.md#requests). For example, converts numbers to strings, `"8"` to 8, `"yes"` to true, and a date to a
+ * time. Leaves other values unchanged, so that validation rejects them. Drops undeclared fields, unless the schema
+ * rejects them. Adds defaults.
  */
 export function coerce(schema: TSchema, value: unknown, options: CoerceOptions): unknown {
   const shape = shapeOf(schema);
@@ -61,7 +61,7 @@ export function coerce(schema: TSchema, value: unknown, options: CoerceOptions):
   }
 }
 
-/** Returns true if a string represents null, as HTML forms send for a switch that is neither on nor off. */
+/** Returns true if a string represents null, as in HTML forms whose switch is neither on nor off. */
 function isNullWord(schema: TSchema, value: unknown): boolean {
   return typeOf(schema) === 'boolean' && (value === '' || /^null$/i.test(String(value)));
 }
@@ -86,8 +86,8 @@ function coerceItems(schema: TSchema | undefined, value: unknown, options: Coerc
 }
 
 /**
- * Converts a value without ever failing. A value above the maximum becomes the maximum. Any other invalid value becomes
- * the default.
+ * Converts a value without throwing. A value above the maximum becomes the maximum. Any other invalid value becomes the
+ * default.
  */
 function coerceLenient(schema: TSchema, value: unknown): unknown {
   const shape = shapeOf(schema);

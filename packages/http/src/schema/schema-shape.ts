@@ -1,13 +1,13 @@
-// Reads and builds JSON schemas, for example a schema's type, nullable fields, and objects with arbitrary keys.
+// Reads and builds JSON schemas. For example, finds a schema's type, or removes null from it.
 
 import { type TSchema, Type } from 'typebox';
 
-/** The JSON Schema keywords that this package uses. A TypeBox schema is an object with these keywords. */
+/** The JSON Schema keywords that this package uses, which are the properties of a TypeBox schema. */
 export interface SchemaShape {
   type?: string | string[];
   properties?: Record<string, TSchema>;
   required?: string[];
-  /** If false, undeclared fields are rejected with an error that names them, instead of being dropped. */
+  /** If false, an undeclared field is rejected with an error that names it. By default, it is dropped. */
   additionalProperties?: unknown;
   items?: TSchema;
   patternProperties?: Record<string, TSchema>;
@@ -21,10 +21,7 @@ export interface SchemaShape {
   minLength?: number;
   title?: string;
   'x-lenient'?: boolean;
-  /**
-   * Whether the value is the ID of another record. If so, a value of the wrong type gets the error message for
-   * references.
-   */
+  /** Whether the value is the ID of another record. If so, a value of the wrong type gets a special error message. */
   'x-reference'?: boolean;
 }
 
@@ -44,16 +41,12 @@ export function isNullable(schema: TSchema): boolean {
   return shape.type === 'null' || (shape.type === undefined && shape.const === undefined && !shape.properties);
 }
 
-/**
- * Returns the schema for values that are not null: `X` for `X | null`. A union of several other types is returned
- * unchanged, because the right type is unknown.
- */
+/** Returns `X` for the schema `X | null`. Returns a union of several other types unchanged. */
 export function withoutNull(schema: TSchema): TSchema {
   const branches = shapeOf(schema).anyOf?.filter((branch) => !isNullSchema(branch));
   return branches?.length === 1 && branches[0] ? branches[0] : schema;
 }
 
-/** Returns a schema's JSON type, ignoring null. */
 export function typeOf(schema: TSchema): string | undefined {
   const { type } = shapeOf(schema);
   return Array.isArray(type) ? type.find((name) => name !== 'null') : type;

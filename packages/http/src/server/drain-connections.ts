@@ -1,4 +1,4 @@
-// Closes the connections of a server that is shutting down without interrupting requests.
+// Closes the connections of a server that is shutting down, without interrupting requests.
 
 import type { Server, ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
@@ -8,9 +8,8 @@ export interface ConnectionDrain {
   /** Registers a request. Must be called for every request before the request is processed. */
   note(response: ServerResponse): void;
   /**
-   * Lets requests in progress finish, and announces in each response that its connection will be closed. New
-   * connections are accepted only for another `graceMs`. Resolves when the last connection is closed. Can be called
-   * several times.
+   * Lets requests in progress finish, and announces in each response that its connection will be closed. Accepts new
+   * connections for only `graceMs` more. Resolves when the last connection is closed. Can be called several times.
    */
   drain(): Promise<void>;
   isDraining(): boolean;
@@ -18,8 +17,8 @@ export interface ConnectionDrain {
 
 export interface DrainOptions {
   /**
-   * Time in milliseconds for which new connections are still accepted after stopping begins, because load balancers
-   * need time to notice the stop.
+   * Time in milliseconds for which new connections are still accepted after the shutdown begins. Load balancers need
+   * this time to notice the shutdown.
    */
   graceMs: number;
   /** Time in milliseconds after `graceMs` at which remaining connections are closed. */
@@ -31,19 +30,20 @@ const slot = Symbol('slot');
 type Noted = ServerResponse & { [slot]?: number | undefined };
 
 /**
- * Time in milliseconds without any request after which idle connections are closed. Connections are not closed earlier,
- * because a request may be on its way.
+ * Time in milliseconds without any request after which idle connections are closed. They stay open until then, because
+ * a request may be on its way.
  */
 const longestQuietMs = 500;
 /**
- * Length of a time step in milliseconds. In each step, the process reads the data that has arrived. A process that got
- * no CPU time for a second has received nothing in that second, and must not conclude that clients sent nothing.
+ * Length of a time step in milliseconds. In each step, the process reads the data that has arrived. Quiet time is
+ * counted in steps, because a process that got no CPU time for a second has received nothing in that second, even if
+ * clients sent requests.
  */
 const stepMs = 50;
 
 /**
- * Stops an HTTP server without breaking requests.  Node's own `close` closes idle connections immediately. But the
- * keep-alive connection of a busy client is idle between two requests, and a request sent at that moment would be lost.
+ * Stops an HTTP server without breaking requests. Node's own `close` closes idle connections immediately. But a busy
+ * client's keep-alive connection is idle between two requests, and a request sent at that moment would be lost.
  * Connections that are not yet accepted would be lost too. With this function, such requests get a response with
  * `Connection: close`, and only connections that stay idle are closed.
  */
@@ -61,22 +61,19 @@ export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: Dr
     const steps = setInterval(() => {
       quietMs += stepMs;
       if (quietMs < quietAtLeast) return;
-      // Close connections that have become idle since the stop, because nothing else closes them. Node.js does not
-      // treat a connection without any request as idle.
+      // Close connections that have become idle since the shutdown began, because nothing else closes them. Node.js
+      // does not treat a connection without any request as idle.
       if (underWay.all().length > 0) server.closeIdleConnections();
       else server.closeAllConnections();
     }, stepMs);
     const cut = setTimeout(() => server.closeAllConnections(), timeoutMs);
-    // This `close` only stops listening. The HTTP server's own `close` would also close idle connections.
+    // Only stop listening. The HTTP server's own `close` would also close idle connections.
     await new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
     clearInterval(steps);
     clearTimeout(cut);
   }
 
-  /**
-   * All responses share one listener function. `once`, or a closure for each response, would take time on every
-   * request.
-   */
+  /** All responses share this listener. `once`, or a closure for each response, would take time on every request. */
   function forget(this: Noted): void {
     const taken = this[slot];
     if (taken === undefined) return;
@@ -100,8 +97,8 @@ export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: Dr
 }
 
 /**
- * Accepts waiting connections. The event loop accepts one connection per iteration, and connections that are still
- * waiting when a server stops listening are reset.
+ * Accepts pending connections. The event loop accepts one connection per iteration. When a server stops listening,
+ * connections that are still pending are reset.
  */
 async function acceptWhatWaits(server: Server, until: number): Promise<void> {
   let accepted = true;
@@ -121,21 +118,17 @@ function announceEnd(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close');
 }
 
-/** A collection of short-lived items. Each item occupies a slot until it is removed. */
 interface SlotMap<T> {
-  /**
-   * Adds an item.
-   * @returns the slot
-   */
+  /** @returns the slot, which the item occupies until `release` */
   take(thing: T): number;
   release(slot: number): void;
   all(): T[];
 }
 
 /**
- * Creates a replacement for a `Set`. A `Set` replaces its table after every few dozen insertions, and V8 keeps copying
- * the contents of replaced tables in the old generation until that generation is collected. In the gateway, this took a
- * quarter of the time, for requests that had long ended.
+ * Creates a replacement for a `Set`. A `Set` replaces its internal table after every few dozen insertions, and V8 keeps
+ * copying the contents of replaced tables in the old generation until that generation is collected. In the gateway, a
+ * `Set` of requests took a quarter of the time.
  */
 function createSlotMap<T>(): SlotMap<T> {
   const things: (T | undefined)[] = [];

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { startHttpServer } from './serve.ts';
 
-// If stopping waited for the keep-alive connection, this test would exceed jest's time limit before the drain time
+// If shutdown waited for the keep-alive connection, this test would exceed jest's time limit before the drain time
 // ends.
 test('lets a request in progress finish when the server stops, and accepts no new requests', async () => {
   let release = () => {};
@@ -68,8 +68,8 @@ test('loses no requests of busy clients during restarts', async () => {
   let isOver = false;
 
   /**
-   * Sends requests one after the other on a keep-alive connection. Connects to the new server when the old server
-   * closes the connection.
+   * Sends requests one after the other on a keep-alive connection. When the server closes the connection, connects to
+   * the new server.
    */
   async function client(): Promise<void> {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -101,7 +101,7 @@ test('loses no requests of busy clients during restarts', async () => {
   await current.stop();
 });
 
-// If stopping waited for a connection without a request, the test would exceed jest's time limit.
+// If shutdown waited for a connection without a request, the test would exceed jest's time limit.
 test('does not wait for a connection without a request when the server stops', async () => {
   const server = await startHttpServer(() => {}, {
     port: 0,
@@ -128,7 +128,6 @@ test('closes a request that does not end within the drain time when the server s
     () => 'complete',
     () => 'cut',
   );
-  // Wait until the connection is established before stopping.
   await new Promise((resolve) => setTimeout(resolve, 100));
   await server.stop();
   expect(await response).toBe('cut');

@@ -7,10 +7,10 @@ import type { PageRoute } from '../route/page-route.ts';
 import { createConnectionDrain } from './drain-connections.ts';
 
 export interface ServeOptions extends ListenOptions {
-  /** Maximum time in milliseconds for requests in progress to finish during shutdown. */
   drainTimeoutMs: number;
   /**
-   * Milliseconds for which new connections are accepted after stopping begins, each for one response. The default is 0.
+   * Milliseconds for which new connections are accepted after the shutdown begins. Each serves one request. The default
+   * is 0.
    */
   stopGraceMs?: number;
 }
@@ -19,14 +19,14 @@ const maxHeaders = 1000;
 
 /**
  * Returns whether a request has more than 1,000 headers. Node.js 20 silently drops headers beyond its limit, and newer
- * releases reject the request. For the same behavior on every release, set a server's `maxHeadersCount` to 0 (no limit)
+ * releases reject the request. To behave the same on every release, a server must set `maxHeadersCount` to 0 (no limit)
  * and respond to such a request with 431.
  */
 export const hasTooManyHeaders = ({ rawHeaders }: IncomingMessage): boolean => rawHeaders.length > 2 * maxHeaders;
 
 /**
- * Starts to listen. `stop` accepts no new connections, lets requests in progress finish, and then closes the remaining
- * connections.
+ * Starts to listen. The returned `stop` refuses new connections, lets requests in progress finish, and then closes the
+ * remaining connections.
  */
 export async function startHttpServer(
   listener: RequestListener,
@@ -39,13 +39,12 @@ export async function startHttpServer(
   });
   server.maxHeadersCount = 0;
   const connections = createConnectionDrain(server, { graceMs: stopGraceMs, timeoutMs: drainTimeoutMs });
-  // Exceeds the idle timeout of common load balancers, so that the load balancer closes idle connections first.
+  // Longer than the idle timeout of common load balancers, so that the load balancer closes idle connections first.
   server.keepAliveTimeout = 75_000;
   server.requestTimeout = 60_000;
   return { port: await listen(server, where), stop: connections.drain };
 }
 
-/** Creates the routes `/_liveness`, `/_readiness` and `/metrics` on the service's port. */
 export function createHealthPages(health: Health): PageRoute[] {
   return ['/_liveness', '/_readiness', '/metrics'].map((path) => ({
     path,
@@ -61,7 +60,7 @@ export function createHealthPages(health: Health): PageRoute[] {
   }));
 }
 
-/** Sets the security headers for a service that returns only data and no pages. */
+/** Sets security headers for a service that returns only data and no pages. */
 export function createSecurityHeaders(): (response: ServerResponse) => void {
   const headers = constantHeaders();
   return (response) => {
@@ -70,8 +69,8 @@ export function createSecurityHeaders(): (response: ServerResponse) => void {
 }
 
 /**
- * Returns the headers that helmet sets. The headers are the same for every request, but helmet would run fourteen
- * functions each time.
+ * Returns the headers that helmet sets. They are the same for every request, but helmet would run fourteen functions
+ * each time.
  */
 function constantHeaders(): [string, string][] {
   const headers: [string, string][] = [];

@@ -32,7 +32,7 @@ export interface ToyApi {
 export async function startToyApi(overrides: Partial<MountDeps<ToyCaller>> = {}): Promise<ToyApi> {
   const record: ToyRecord = { calls: 0, last: undefined };
   const log: ToyApi['log'] = [];
-  // A logger with only the method that the pipeline calls. It collects the log lines.
+  // A logger with only the method that the pipeline calls. Collects the log lines.
   const logger = {
     log: (level: string, message: string, fields: Record<string, unknown>) => log.push({ level, message, fields }),
   } as unknown as Logger;
@@ -54,5 +54,5 @@ export async function startToyApi(overrides: Partial<MountDeps<ToyCaller>> = {})
   return { url: `http://127.0.0.1:${server.port}`, metrics, record, log, stop: server.stop };
 }
 
-/** All scopes of the test routes, in the form that the access check of the tests reads. */
+/** All scopes of the test routes, in a header that the access check of the test API reads. */
 export const allToyScopes = { authorization: 'project:read project:write' };

@@ -4,7 +4,6 @@ import { type Static, Type } from 'typebox';
 import { offsetPage, offsetPageSchema, offsetQuery } from '../pagination.ts';
 import { createRouteDefiner } from '../route/route.ts';
 
-/** A small API with every kind of route, for tests of the pipeline. */
 export interface ToyCaller {
   scopes: string[];
 }
@@ -25,7 +24,7 @@ const thing = Type.Object(
 
 const thingId = Type.Object({ id: Type.String({ description: 'id' }) }, { title: 'ThingId' });
 
-/** The last input of a handler, and the number of calls. */
+/** The input of the last handler call, and the number of calls. */
 export interface ToyRecord {
   calls: number;
   last: unknown;
@@ -72,7 +71,7 @@ export const toyRoutes = (record: ToyRecord) => [
       const all = Array.from({ length: 254 }, (_, index) => index);
       return offsetPage(request, query, async ({ offset, limit }) => {
         if (query.text === 'fails' && offset > 50) throw new AppError('unavailable', 'The store is gone.');
-        // Return only some of the results at a time, like a store with large results.
+        // Return at most 100 results at a time, like a store with large results.
         return { count: all.length, results: all.slice(offset, offset + Math.min(limit, 100)) };
       });
     },

@@ -1,4 +1,4 @@
-/** Builds a WHERE clause from conditions and the values of numbered placeholders. */
+/** Builds a WHERE clause from conditions, and collects the values of its numbered placeholders. */
 export interface Conditions {
   /** Adds a parameter and returns its placeholder, such as `$3`. */
   parameter(value: unknown): string;

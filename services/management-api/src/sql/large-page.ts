@@ -1,5 +1,5 @@
 // Reads pages of lists whose rows can be large. First reads the sort keys of a page, without large columns. Then reads
-// and sends the rows in portions of limited size. A page has the requested number of rows, and is never completely in
+// and sends the rows in chunks of limited size. A page has the requested number of rows, and is never completely in
 // memory.
 
 import type { Sql } from '@millrace/db';
@@ -8,11 +8,11 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 
 /**
- * Describes how the rows of a list are read. In the statement, `$1` is the value that all rows of the list have in
- * common, such as the project.
+ * Describes how to read the rows of a list. In the statement, `$1` is the value that all rows of the list share, such
+ * as the project ID.
  */
 interface LargeRows {
-  /** The sort key columns, which identify a row, with their types, for example `{ id: 'bigint' }`. */
+  /** The columns of the sort key, which identify a row, and their types. For example, `{ id: 'bigint' }`. */
   key: Record<string, string>;
   /** Returns `FROM … WHERE …` for the row with a key. `of(column)` returns the SQL for a key column. */
   row: (of: (column: string) => string) => string;
@@ -22,8 +22,8 @@ interface LargeRows {
 }
 
 /**
- * The rows that were read, and how many of the given keys were used. The key of a row that was deleted in the meantime
- * counts as used.
+ * The rows that were read, and how many of the given keys were used. Includes keys of rows that were deleted in the
+ * meantime.
  */
 export interface Portion<Row> {
   rows: Row[];
@@ -31,8 +31,9 @@ export interface Portion<Row> {
 }
 
 /**
- * Creates a function that reads the rows of some keys in order, up to the row that reaches `maxBytes`. Measures the
- * rows one by one until then, so that PostgreSQL neither decompresses nor sends later rows, which can have a gigabyte.
+ * Creates a function that reads the rows of some keys in order, up to the row that reaches `maxBytes`. Measures one row
+ * after another until it reaches that row, so that PostgreSQL neither decompresses nor sends the rows after it, which
+ * can have a gigabyte.
  */
 export function createLargeRowReader<Key extends object, Row extends object>({ key, row, columns, bytes }: LargeRows) {
   const names = Object.keys(key);
@@ -66,18 +67,17 @@ export function createLargeRowReader<Key extends object, Row extends object>({ k
   };
 }
 
-/** The part of a list whose keys are read. */
+/** The range of a list whose keys are read. */
 export interface KeyWindow<Key> {
   /** The key after which to start reading, or null for the start of the list. */
   behind: Key | null;
   limit: number;
-  /** The number of keys to skip. */
   offset: number;
 }
 
 /**
- * Returns the LIMIT and OFFSET of a window. Omits an `OFFSET` of 0. For an unknown offset, the planner assumes a tenth
- * of all rows, and would choose a worse plan for the prepared statement.
+ * Returns the LIMIT and OFFSET of a window. Omits an `OFFSET` of 0: if the offset is a parameter, the planner assumes a
+ * tenth of all rows, and would choose a worse plan for the prepared statement.
  */
 export function toLimitClause(
   { limit, offset }: Pick<KeyWindow<unknown>, 'limit' | 'offset'>,
@@ -90,9 +90,9 @@ export function toLimitClause(
 /** The result of a search that reached its time limit before the page was full. */
 export class StoppedSearch<Key> {
   readonly keys: Key[];
-  /** The position in the list up to which the search is complete, from which the next page continues. */
+  /** The position in the list up to which the search is complete. The next page continues from there. */
   readonly end: Key;
-  /** The time of this position, in a list that is sorted by time. */
+  /** The time at this position, in a list that is sorted by time. */
   readonly until: Date | null;
 
   constructor({ keys, end, until = null }: { keys: Key[]; end: Key; until?: Date | null }) {
@@ -116,7 +116,7 @@ export interface LargeList<Key, Item> {
 
 interface KeysetPage<Item> {
   next: string | null;
-  /** The time up to which the search was complete when it reached its time limit. */
+  /** If the search reached its time limit, the time up to which it was complete. */
   searched_until?: string;
   results: Item[];
 }
@@ -126,14 +126,14 @@ const longestPortion = 1000;
 
 const MiB = 1024 * 1024;
 /**
- * Maximum total size in bytes of all portions in progress, in the form in which PostgreSQL sends them. In memory, each
- * portion takes several times as much.
+ * Maximum total size in bytes of all chunks in progress, as PostgreSQL sends them. In memory, each chunk takes several
+ * times as much.
  */
 const totalBytes = 4 * MiB;
 const largestShare = MiB / 2;
 const smallestShare = MiB / 4;
 
-/** Limits the total memory for the portions of all pages in progress. */
+/** Limits the total memory for the chunks of all pages in progress. */
 export interface LargePages {
   page<Key, Item>(request: ApiRequest, list: LargeList<Key, Item>): PageStream<KeysetPage<Item>>;
 }
@@ -141,7 +141,7 @@ export interface LargePages {
 export function createLargePages(): LargePages {
   let portions = 0;
 
-  /** Runs `work`, which builds one portion of limited size. */
+  /** Runs `work`, which builds one chunk of limited size. */
   async function share<T>(work: (maxBytes: number) => Promise<T>): Promise<T> {
     portions += 1;
     try {
@@ -151,7 +151,7 @@ export function createLargePages(): LargePages {
     }
   }
 
-  /** Reads `limit` rows after a key. Later rows replace rows that are deleted in the meantime. */
+  /** Reads `limit` rows after a key. If a row is deleted in the meantime, reads an additional row. */
   async function* portionsOf<Key, Item>(
     request: ApiRequest,
     list: LargeList<Key, Item>,
@@ -165,8 +165,8 @@ export function createLargePages(): LargePages {
       behind = stopped?.end ?? keys.at(-1) ?? null;
       const hasMore = stopped !== null || found.length > keys.length;
       for (let at = 0; ; ) {
-        // Pass keys whose rows did not fit again, without adding new keys, because a reader may have stored their
-        // sizes.
+        // Pass the keys whose rows did not fit again, without adding new keys. A reader may have stored the sizes of
+        // these rows.
         const keyChunk = keys.slice(at, at - (at % longestPortion) + longestPortion);
         const { rows, used } =
           keyChunk.length === 0 ? { rows: [], used: 0 } : await share((maxBytes) => list.read(keyChunk, maxBytes));
@@ -198,15 +198,12 @@ export const offsetSchemaOfLargeList = (maximum: number) =>
       'uses `cursor`, is faster.',
   });
 
-/**
- * Rejects a request that contains both a cursor and an offset.
- * @throws AppError `invalid` naming `offset`
- */
+/** Rejects a request with both a cursor and an offset. @throws AppError `invalid` naming `offset` */
 export function refuseOffsetAfterCursor({ cursor, offset }: { cursor?: string; offset: number }): void {
   if (cursor === undefined || offset === 0) return;
   throw new AppError('invalid', 'Send either `cursor` or `offset`, not both.', { attr: 'offset' });
 }
 
-/** Returns the link to the next page, in which a cursor replaces the offset. */
+/** The link contains a cursor and omits the offset. */
 const nextPage = (request: ApiRequest, position: Record<string, unknown>) =>
   pageLink(request, { cursor: encodeCursor(position), offset: null });

@@ -1,2 +1,2 @@
-/** Maximum length of a search string in characters, because the cost of a search grows with this length. */
+/** Maximum length of a search string in characters. The cost of a search grows with this length. */
 export const longestNeedle = 1000;

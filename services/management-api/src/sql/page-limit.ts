@@ -1,4 +1,4 @@
-/** Common page sizes, including the default. */
+/** Common page sizes. They include the default. */
 const usualLimits = new Set([10, 20, 25, 50, 100, 200, 500, 1000]);
 
 interface PageLimits {
@@ -9,9 +9,9 @@ interface PageLimits {
 }
 
 /**
- * Returns the `LIMIT … OFFSET …` clause of a page. On the first page, a usual page size is part of the SQL text instead
- * of a parameter. For an unknown limit, PostgreSQL assumes a tenth of all rows, and would never keep the plan of a
- * prepared statement over a large table.
+ * Returns the `LIMIT … OFFSET …` clause of a page. On the first page, a common page size is written into the SQL
+ * instead of being a parameter. If the limit is a parameter, PostgreSQL assumes a tenth of all rows, and would never
+ * keep the plan of a prepared statement over a large table.
  * @param parameter adds a value and returns its placeholder
  */
 export function toPageClauses(
@@ -27,7 +27,7 @@ export function toPageClauses(
 }
 
 /**
- * Caches the SQL text of a list's statement for each of the few forms of `LIMIT`. PostgreSQL's driver compares the text
+ * Caches the SQL of a list's statement for each of the few variants of `LIMIT`. PostgreSQL's driver compares the SQL
  * with the prepared statement, which is fast if both are the same string object.
  */
 export function buildPageSql(build: (limits: PageLimits) => string): (limits: PageLimits) => string {
@@ -49,7 +49,6 @@ export function buildPageSql(build: (limits: PageLimits) => string): (limits: Pa
 export type Counted<Row extends { id: unknown }> = { count: number } & (Row | { [Name in keyof Row]: null }) &
   Record<string, unknown>;
 
-/** Separates the total count from the rows. */
 export function splitCount<Row extends { id: unknown }>(rows: Counted<Row>[]): { count: number; results: Row[] } {
   const results = rows.filter((row): row is Counted<Row> & Row => row.id !== null);
   return { count: rows[0]?.count ?? 0, results };

@@ -25,7 +25,10 @@ const seenBy = ({ scopes }: Caller) => ({
   dashboards: includesScope(scopes, 'dashboard:read'),
 });
 
-/** Routes of annotations: notes about a point in time, such as a release (docs/api/annotations.md). */
+/**
+ * Declares the routes of annotations, which are notes about a point in time, such as a release
+ * (docs/api/annotations.md).
+ */
 export function annotationRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   const below = environmentBasePaths(sql);
   return [

@@ -56,7 +56,8 @@ export const annotationChanges = Type.Object(
   {
     content: Type.Optional(fields.content),
     date_marker: Type.Optional(fields.date_marker),
-    // Any string, because `parseScope` validates this field. PostHog's former scope has a separate error message.
+    // Any string is accepted here. `parseScope` validates it, and has a separate error message for PostHog's former
+    // scope.
     scope: Type.Optional(
       Type.String({
         description: `One of ${annotationScopes.map((name) => `\`${name}\``).join(', ')}. Defaults to \`dashboard_item\`.`,
@@ -136,10 +137,7 @@ export const annotationExample = {
   updated_at: '2026-11-20T09:12:00Z',
 };
 
-/**
- * Converts a row to an API response.
- * @param sees whether the caller can read the insight and the dashboard of the annotation
- */
+/** Converts a row to an API response. @param sees whether the caller can read the annotation's insight and dashboard */
 export function toAnnotation(row: AnnotationRow, sees: { insights: boolean; dashboards: boolean }) {
   return {
     id: row.id,

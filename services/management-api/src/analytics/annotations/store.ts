@@ -19,7 +19,6 @@ export interface AnnotationFields
   extends Columns<'annotation', 'content' | 'date_marker' | 'emoji' | 'hidden_in_user_interface' | 'deleted'> {
   scope: AnnotationScope;
   creation_type: 'USR' | 'GIT';
-  /** The insight ID. */
   dashboard_item: number | null;
   dashboard_id: number | null;
 }
@@ -57,8 +56,8 @@ export interface AnnotationFilter {
 type Place = Pick<AddressedProject, 'environmentId' | 'organizationId' | 'rights'>;
 
 /**
- * Returns one page of the annotations that are shown in an environment, latest date marker first, and their total
- * number.
+ * Returns a page of the annotations that are shown in an environment, and their total number. The annotation with the
+ * latest date marker comes first.
  */
 export async function listAnnotations(
   sql: Sql,
@@ -100,8 +99,8 @@ export async function findAnnotation(sql: Sql, place: Place, id: number): Promis
 }
 
 /**
- * Selects the annotations that are shown in an environment: its own annotations, and those of the organization. Omits
- * annotations of an insight or dashboard that the caller cannot see or that was deleted.
+ * Selects the annotations that are shown in an environment: its own and those of the organization. Omits annotations
+ * whose insight or dashboard was deleted or is not visible to the caller.
  */
 function shownIn({ environmentId, organizationId, rights }: Place): { where: Conditions; from: string } {
   const where = createConditions();

@@ -1,4 +1,4 @@
-// Creates and changes annotations: checks the fields and the caller's access, and records the change in the activity
+// Creates and changes annotations. Checks the fields and the caller's access, and records the change in the activity
 // log.
 
 import { recordActivity } from '@millrace/accounts';
@@ -92,10 +92,7 @@ function withChanges(
   };
 }
 
-/**
- * Reads the scope of an annotation.
- * @throws AppError `invalid` naming `scope`
- */
+/** @throws AppError `invalid` naming `scope` */
 function parseScope(text: string): AnnotationScope {
   const scope = annotationScopes.find((known) => known === text);
   if (scope !== undefined) return scope;

@@ -47,17 +47,14 @@ export function createFiltersError(detail: string, code = 'invalid_input'): AppE
   return new AppError('invalid', detail, { code, attr: 'filters' });
 }
 
-/** Operator aliases that some scripts send, mapped to the stored operators. */
+/** Operator aliases that some scripts send, mapped to the operators that are stored instead. */
 const operatorAliases: Record<string, string> = { min: 'gte', max: 'lte' };
 /** Operators that test only whether a property exists. */
 const withoutValue = new Set(['is_set', 'is_not_set']);
-/** Operators that compare the whole value. The other operators limit the value's length. */
+/** Operators that compare the whole value. For all other operators, the length of the value is limited. */
 const comparesWhole = new Set(['exact', 'is_not']);
 
-/**
- * Validates one filter.
- * @throws AppError `invalid` with attr `filters`
- */
+/** @throws AppError `invalid` with attr `filters` */
 function parseLeaf(leaf: Record<string, unknown>, path: string): CohortLeaf {
   if (cohortFilterTypes.has(leaf.type)) return parseCohortLeaf(leaf);
   switch (leaf.type) {
@@ -91,7 +88,7 @@ function parsePersonLeaf(leaf: Record<string, unknown>): CohortLeaf {
 
 /**
  * Validates a filter that refers to a cohort. Older clients send `exact` instead of `in`. Any other operator is an
- * error, because the cohort would have no members.
+ * error, because no person could match.
  */
 function parseCohortLeaf(leaf: Record<string, unknown>): CohortLeaf {
   requireKeys('cohort', leaf, ['key', 'value']);
@@ -126,7 +123,7 @@ function leafError(detail: string): AppError {
 /**
  * Converts `groups`, the former way to define a cohort, to a filter tree. Persons belong to the cohort if they match
  * all properties of at least one group.
- * @returns the unvalidated tree, or null if the list is empty
+ * @returns the tree before validation, or null if the list is empty
  * @throws AppError `invalid` with attr `groups` for a group defined by an event or an action
  */
 export function convertGroupsToTree(groups: unknown): CohortFilters | null {
@@ -144,7 +141,7 @@ function leavesOfGroup(group: Record<string, unknown>, at: number): Record<strin
   return propertiesOf(group.properties).map((property) => ({ type: 'person', operator: 'exact', ...property }));
 }
 
-/** Reads a list of filters, or an object such as `{age__gt: 5}`, in which two underscores precede the operator. */
+/** Accepts a list of filters, or an object such as `{age__gt: 5}`, in which two underscores precede the operator. */
 function propertiesOf(properties: unknown): Record<string, unknown>[] {
   if (Array.isArray(properties)) return properties.filter(isObject);
   if (!isObject(properties)) return [];
@@ -163,7 +160,6 @@ interface CohortGroup {
 }
 type CohortLeaf = Record<string, unknown> & { type: 'person' | 'cohort' };
 
-/** Returns all filters in a tree, at any depth. */
 function leavesOf({ values }: CohortGroup): CohortLeaf[] {
   return values.flatMap((value) => ('values' in value ? leavesOf(value as CohortGroup) : [value as CohortLeaf]));
 }

@@ -12,7 +12,7 @@ const maxRowBytes = 64 * 1024;
 /** Maximum length of a value in characters. Longer values are skipped, because IDs and email addresses are shorter. */
 const maxValueLength = 400;
 
-/** The recognized column headers in order of preference, and the kind of ID in each column. */
+/** The recognized column headers in order of preference, and which ID each column contains. */
 const columns: readonly [header: string, by: MembersToAdd['by']][] = [
   ['person_id', 'person_id'],
   ['distinct_id', 'distinct_id'],
@@ -33,10 +33,7 @@ export const memberFile: FileField<MembersToAdd> = {
   read: readMemberFile,
 };
 
-/**
- * Reads the file as a stream and keeps only the IDs in memory.
- * @throws AppError `invalid` with attr `csv`
- */
+/** Reads the file as a stream and keeps only the IDs in memory. @throws AppError `invalid` with attr `csv` */
 async function readMemberFile(content: Readable): Promise<MembersToAdd> {
   const rows = parse({
     bom: true,
@@ -55,22 +52,18 @@ async function readMemberFile(content: Readable): Promise<MembersToAdd> {
       }
     });
   } catch (cause) {
-    // This error stops the pipeline, whose stages then fail with their own errors. Report the original error.
+    // A rejection ends the pipeline, whose stages then fail with errors of their own. Report the rejection.
     throw refusal ?? (isAppError(cause) ? cause : fileError('The file could not be read as CSV.', cause));
   }
   return list.members();
 }
 
-/** Collects the IDs from a file row by row. */
 function createMemberList() {
   const values = new Set<string>();
   let column: Column | undefined;
   let count = 0;
   return {
-    /**
-     * Adds a row of the file.
-     * @returns the reason to reject the file, if any
-     */
+    /** @returns the reason to reject the file, if any */
     add(record: string[]): AppError | undefined {
       count += 1;
       if (count > maxRows) return fileError(`The file has more than ${maxRows} rows. Split it into several files.`);
@@ -81,10 +74,7 @@ function createMemberList() {
       if (!isHeader && value && value.length <= maxValueLength && !value.includes('\0')) values.add(value);
       return undefined;
     },
-    /**
-     * Returns the members that were read from the file.
-     * @throws AppError `invalid`
-     */
+    /** @throws AppError `invalid` */
     members(): MembersToAdd {
       if (column === undefined) throw fileError('The file is empty.');
       if (values.size === 0) throw fileError('The file contains no IDs.');
@@ -99,8 +89,8 @@ interface Column {
 }
 
 /**
- * Returns the column that contains the IDs. A file with a single column does not need a header. Without a header, the
- * first row is a distinct ID.
+ * Returns the column that contains the IDs. A file with a single column does not need a header. If it has no header,
+ * its first row already contains a distinct ID.
  */
 function columnOf(record: string[]): Column | undefined {
   const headers = record.map((header) => header.toLowerCase());

@@ -21,7 +21,7 @@ export async function deleteCohortMember(
   return rows.length > 0;
 }
 
-/** Returns one page of a static cohort's member UUIDs, sorted, starting after `after`. */
+/** Returns a page of a static cohort's member UUIDs, sorted, starting after the UUID `after`. */
 export async function listMemberUuids(
   sql: Sql,
   { projectId, cohortId }: StaticCohort,
@@ -36,8 +36,8 @@ export async function listMemberUuids(
 }
 
 /**
- * Reads the existing persons with these UUIDs, sorted by UUID. Stops after the person with whom the byte limit of a
- * page is reached.
+ * Reads the existing persons with these UUIDs, sorted by UUID. Stops after the person who reaches the byte limit of a
+ * page.
  */
 export async function readPersons(sql: Sql, projectId: number, uuids: string[]): Promise<PersonRow[]> {
   if (uuids.length === 0) return [];

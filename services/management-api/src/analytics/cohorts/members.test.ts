@@ -25,7 +25,6 @@ beforeEach(async () => {
   eve = await person('eve, "the" third', { plan: 'pro' });
 });
 
-/** Sends a multipart form, like a browser. */
 async function sendForm(
   method: 'POST' | 'PATCH',
   where: string,
@@ -208,7 +207,6 @@ test('adds members by UUID when the cohort is created, and by UUID or distinct I
   expect(await send('PATCH', `${path}${id}/add_persons_to_static_cohort/`, {})).toMatchObject(
     VE('required', 'person_ids', 'This field is required.'),
   );
-  // A person of another project counts as unknown.
   const foreign = await storePerson(api.database.sql, acme.off.projectId, { distinctIds: ['theirs'], properties: {} });
   expect(await add([foreign])).toMatchObject({ status: 400 });
 });

@@ -1,4 +1,4 @@
-// Adds persons to and removes persons from a static cohort, which is a fixed list of persons.
+// Adds persons to static cohorts, which are fixed lists of persons, and removes persons from them.
 
 import type { Database } from '@millrace/db';
 import { addPersonsToCohort, countStaticCohortMembers, type MembersToAdd } from '@millrace/flags/cohorts';
@@ -98,7 +98,6 @@ export function memberRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Keeps only valid UUIDs, because other values cannot identify a person. */
 function uuidsAmong(texts: readonly string[]): string[] {
   return [...new Set(texts.filter((text) => uuid.test(text)).map((text) => text.toLowerCase()))];
 }

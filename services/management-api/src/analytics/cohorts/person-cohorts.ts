@@ -10,8 +10,8 @@ import { cohort, cohortExample, toCohort } from './schema.ts';
 import { listCohortIds, listCohorts } from './store.ts';
 
 /**
- * Declares the route that lists a person's cohorts. The route evaluates dynamic cohorts when it is called, so the
- * result does not depend on their last calculation.
+ * Declares the route that lists a person's cohorts. Evaluates dynamic cohorts at the time of the request, so the result
+ * does not depend on when a cohort was last calculated.
  */
 export function personCohortsRoute({ sql, searches }: { sql: Sql; searches: Searches }) {
   return defineRoutes({

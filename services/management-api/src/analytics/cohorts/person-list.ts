@@ -88,7 +88,7 @@ interface CohortRead {
 
 type Deps = { sql: Sql; searches: Searches };
 
-/** Yields one page of a cohort's persons in portions, as list responses contain them. */
+/** Yields a page of a cohort's persons in chunks, in the format of list responses. */
 export async function* readCohortPersons(deps: Deps, read: CohortRead) {
   const { environmentId } = read.target;
   for await (const { persons, end } of memberPortions(deps, read)) {
@@ -125,11 +125,11 @@ async function createCsv(deps: Deps, read: CohortRead): Promise<TextContent> {
 
 interface MemberPortion {
   persons: PersonRow[];
-  /** The start of the next page in the last portion, and null in other portions. */
+  /** The start of the next page. Only in the last chunk, and null before. */
   end: { after: string | null } | null;
 }
 
-/** Yields `limit` persons in total, or fewer if the cohort has fewer. */
+/** Yields a total of `limit` persons, or fewer if the cohort has fewer. */
 async function* portionsOf(
   { after, limit }: MemberWindow,
   find: (window: MemberWindow) => Promise<MemberPage>,
@@ -159,19 +159,19 @@ const maxMs = 3000;
 
 interface FoundUuids {
   uuids: string[];
-  /** UUID of the last person who was examined, or null if no persons are left. */
+  /** UUID of the last person who was examined, or null if all persons were examined. */
   lookedUntil: string | null;
 }
 
 interface MemberPage {
   persons: PersonRow[];
-  /** UUID of the last person who was examined, or null if no persons are left. */
+  /** UUID of the last person who was examined, or null if all persons were examined. */
   after: string | null;
 }
 
 /**
- * Finds persons of a cohort, sorted by UUID. The result can have fewer than `limit` persons, or none, even if the
- * cohort has more.
+ * Finds persons of a cohort, sorted by UUID. May return fewer than `limit` persons, or none, even if the cohort has
+ * more.
  */
 async function findMembers(
   sql: Sql,

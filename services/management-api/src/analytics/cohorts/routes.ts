@@ -40,11 +40,11 @@ const listQuery = Type.Object({
 });
 
 /**
- * Creates the routes of cohorts. A cohort is a group of persons, defined by filters (dynamic) or as a fixed list
+ * Declares the routes of cohorts. A cohort is a group of persons, defined by filters (dynamic) or as a fixed list
  * (static).
  */
 export function cohortRoutes(database: Pick<Database, 'sql' | 'transaction'> & { searches: Searches }) {
-  // Paths such as `cohorts/activity` must come before `cohorts/:id`, which also matches them.
+  // Paths such as `cohorts/activity` must come before `cohorts/:id`, which would match them too.
   return [
     ...cohortHistoryRoutes(database),
     ...readRoutes(database),
@@ -97,7 +97,7 @@ function cohortWriteRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
   const { transaction } = database;
   const below = environmentBasePaths(database.sql);
 
-  /** Adds the members from a request, given as a file or as UUIDs. */
+  /** Adds the persons in a request, which contains a file or a list of UUIDs. */
   async function withMembers(
     author: CohortAuthor,
     written: CohortRow,

@@ -1,4 +1,4 @@
-// Cohort rules: checks changed fields and references, and rejects deleting a cohort that feature flags use.
+// Cohort rules: validates changed fields and references, and rejects deleting a cohort that feature flags use.
 
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
@@ -34,7 +34,7 @@ export function fillCohortDefaults(changes: CohortChanges): CohortFields {
   return applyCohortChanges(fieldsOfNothing, changes);
 }
 
-/** Returns the new filters: `filters` if the client sent them, or else the converted `groups`. */
+/** Returns the new filters: `filters` if the client sent them, and otherwise the converted `groups`. */
 function filtersOf(before: CohortFields, { filters, groups }: CohortChanges): CohortFields['filters'] {
   if (filters !== undefined) return filters === null ? null : parseCohortFilters(filters);
   if (groups === undefined) return before.filters;
@@ -55,12 +55,11 @@ export function findCohortType({ is_static, filters }: CohortFields): (typeof co
   return filters === null ? null : 'person_property';
 }
 
-/** Maximum number of flag keys in an error message. */
 const maxNamed = 20;
 
 /**
  * Checks that the cohorts in the filters exist and do not reference this cohort, directly or indirectly.
- * @param id null for a new cohort, which no other cohort can reference yet
+ * @param id null for a new cohort, which cannot be referenced yet
  * @throws AppError `invalid`
  */
 export async function checkReferences(
@@ -72,8 +71,8 @@ export async function checkReferences(
   const named = findNamedCohorts(filters.properties);
   const within = await findReferencedCohorts(tx, environmentId, named);
   const known = new Set(within.map((one) => one.id));
-  // Check for loops first. A cohort that references itself and is being restored is still marked as deleted, but must
-  // get the error for a loop.
+  // Check for loops first. While a cohort that references itself is restored, it is still marked as deleted. The error
+  // must report the loop.
   if (id !== null && (named.includes(id) || known.has(id))) {
     throw createFiltersError('Cohorts cannot reference other cohorts in a loop.');
   }
@@ -82,7 +81,7 @@ export async function checkReferences(
 
 /**
  * Rejects the deletion of a cohort that is in use.
- * @throws AppError `invalid` if active feature flags use the cohort, directly or through another cohort
+ * @throws AppError `invalid` if active feature flags use the cohort, directly or through other cohorts
  */
 export async function refuseDeletionInUse(
   tx: Transaction,

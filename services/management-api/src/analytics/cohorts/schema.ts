@@ -46,7 +46,7 @@ export const cohort = Type.Object(
   { title: 'Cohort', description: 'A cohort.' },
 );
 
-/** Body of POST, PUT and PATCH requests, in which all fields are optional. */
+/** Body of POST, PUT and PATCH requests. All fields are optional. */
 export const cohortChanges = Type.Object(
   {
     name: Type.Optional(fields.name),
@@ -104,7 +104,7 @@ export const cohortParams = Type.Object({
   id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'ID of the cohort.' }),
 });
 
-/** Converts a row to an API response. Cohorts that predate `filters` have only `groups`. */
+/** Converts a row to an API response. A cohort from before `filters` existed has only `groups`. */
 export function toCohort(row: CohortRow) {
   const filters = row.filters ?? convertGroupsToTree(row.groups);
   return {

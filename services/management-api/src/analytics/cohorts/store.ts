@@ -39,7 +39,7 @@ export interface CohortFilter {
   ids?: number[];
 }
 
-/** SQL that selects an environment's cohorts that the caller can see. Omits deleted cohorts. */
+/** SQL that selects the cohorts of an environment that the caller can see. Omits deleted cohorts. */
 function shownIn({ environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>): Conditions {
   const where = createConditions();
   addVisibilityCondition(where, rights, 'cohort', { id: 'c.id', createdById: 'c.created_by_id' });
@@ -59,7 +59,7 @@ export async function listCohortIds(
 }
 
 /**
- * Returns one page of the cohorts that the caller can see, newest first, and their total number. Omits deleted cohorts.
+ * Returns a page of the cohorts that the caller can see, newest first, and their total number. Omits deleted cohorts.
  */
 export async function listCohorts(
   sql: Sql,
@@ -110,14 +110,14 @@ function valuesOf(fields: CohortFields): unknown[] {
 }
 
 /**
- * The source from which a static cohort is filled in the background: the persons of a cohort, or the persons who match
- * a feature flag.
+ * The source from which a static cohort is filled in the background: the members of another cohort, or the persons who
+ * match a feature flag.
  */
 export type CohortSource = { cohort: number } | { flag: number };
 
 /**
- * Inserts a cohort that is due for calculation. A static cohort that receives its members from requests is counted
- * whenever members are added, so its first calculation is due a day later.
+ * Inserts a cohort that is due for calculation. A static cohort that gets its members from requests is counted whenever
+ * members are added, so its first calculation is due a day later.
  * @returns the ID of the cohort
  */
 export async function insertCohort(
@@ -148,10 +148,7 @@ export async function insertCohort(
   return row.id;
 }
 
-/**
- * Updates a cohort.
- * @param isRecounted whether the change can affect which persons belong to the cohort
- */
+/** @param isRecounted whether the change can affect which persons belong to the cohort */
 export async function updateCohort(
   tx: Transaction,
   id: number,
@@ -166,7 +163,6 @@ export async function updateCohort(
   );
 }
 
-/** Stores a static cohort's current number of members. */
 export async function setMemberCount(tx: Transaction, id: number, count: number): Promise<void> {
   await tx.query('UPDATE cohort SET count = $2, last_calculation = now(), errors_calculating = 0 WHERE id = $1', [
     id,
@@ -174,7 +170,7 @@ export async function setMemberCount(tx: Transaction, id: number, count: number)
   ]);
 }
 
-/** Returns SQL that selects the IDs of all cohorts that filters reference, at any depth. */
+/** SQL that selects the IDs of all cohorts that a filter tree references, at any depth. */
 const namedIn = (filters: string) =>
   `SELECT (leaf.value #>> '{}')::int AS id
      FROM jsonb_path_query(${filters}, 'strict $.** ? (@.type() == "object" && @.type == "cohort" && exists(@.value)).value')
@@ -219,7 +215,7 @@ export async function findFlagsUsingCohort(sql: Sql, environmentId: number, coho
 
 type CalculationRow = Columns<'cohort_calculation', 'id' | 'started_at' | 'finished_at' | 'count' | 'error'>;
 
-/** Returns one page of a cohort's calculations, latest first, and the total count. */
+/** Returns a page of a cohort's calculations, latest first, and the total count. */
 export async function listCalculations(
   sql: Sql,
   cohortId: number,

@@ -1,4 +1,4 @@
-// Creates and changes cohorts: checks the fields and the caller's access, and logs changes.
+// Creates and changes cohorts. Checks the fields and the caller's access, and logs changes.
 
 import { recordActivity } from '@millrace/accounts';
 import { cutToCodePoints } from '@millrace/contracts';
@@ -115,7 +115,7 @@ export async function duplicateAsStatic(tx: Transaction, author: CohortAuthor, i
   return createCohort(tx, author, { body, fillFrom: { cohort: id } });
 }
 
-/** Returns the fields that users can change. The activity log omits calculation results. */
+/** Returns the fields that users can change. The activity log does not record calculation results. */
 function visible({ name, description, groups, deleted, filters, query, is_static }: CohortRow) {
   return { name, description, groups, deleted, filters, query, is_static };
 }
@@ -125,7 +125,6 @@ export interface CohortAuthor {
   target: AddressedProject;
 }
 
-/** Records in the activity log that a cohort was created, changed or deleted, in the same transaction. */
 async function recordCohortActivity(
   tx: Sql,
   { userId, target }: CohortAuthor,
@@ -143,7 +142,7 @@ async function recordCohortActivity(
   });
 }
 
-/** Records in the activity log that the number of members changed, without identifying persons. */
+/** Records that the number of members changed. The activity record does not identify persons. */
 export async function recordMemberActivity(
   tx: Sql,
   { userId, target }: CohortAuthor,

@@ -7,7 +7,7 @@ import { refusal } from '../insights/rules.ts';
 
 /**
  * Rejects filters that would make every insight fail. Does not read events, and accepts unknown fields.
- * @throws AppError `invalid` naming `attr`. The message names the part of the filters.
+ * @throws AppError `invalid` naming `attr`. The message names the invalid filter field.
  */
 export async function requireUsableFilters(
   deps: { sql: Sql; parser: SqlParser },

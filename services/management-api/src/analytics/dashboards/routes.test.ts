@@ -145,7 +145,6 @@ test.each([
   expect(await insightsOn(own)).toEqual([one]);
 });
 
-/** Creates a dashboard of another organization, with a tile. */
 async function theirs() {
   const { projectId, personalApiKey: key } = acme.off;
   const path = `/api/projects/${projectId}/dashboards/`;
@@ -329,7 +328,7 @@ test('insight-273: moves a tile to another dashboard with its layout', async () 
     body: { id, tiles: [] },
   });
   expect(await tilesOf(other)).toMatchObject([{ id: tile?.id, insight: { id: one }, ...place(1, 2) }]);
-  // The insight has a deleted tile on the other dashboard, which the moved tile replaces.
+  // Put the insight on the other dashboard and remove it, so that the moved tile replaces a deleted tile.
   await send('PATCH', `insights/${one}`, { dashboards: [other, id] });
   await send('PATCH', `insights/${one}`, { dashboards: [id] });
   const [back] = await tilesOf(id);

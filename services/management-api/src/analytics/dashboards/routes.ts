@@ -65,11 +65,11 @@ const listQuery = Type.Object({
   ),
 });
 
-/** Creates the routes for dashboards, which show insights and texts as tiles (docs/api/dashboards.md). */
+/** Declares the routes of dashboards, which show insights and texts as tiles (docs/api/dashboards.md). */
 export function dashboardRoutes(
   deps: Pick<Database, 'sql' | 'transaction'> & { queryRunner: QueryRunner; parser: SqlParser },
 ) {
-  // Paths that end in a word must come before paths that end in an ID, which also match the word.
+  // Paths that end in a word must come before paths that end in an ID, which would match the word too.
   return [...tileRoutes(deps), ...readRoutes(deps), ...dashboardWriteRoutes(deps)];
 }
 
@@ -83,8 +83,8 @@ const shownQuery = Type.Object({
 });
 
 /**
- * Maximum number of a dashboard's insights that one request computes at the same time. This leaves a slot for other
- * queries of the project.
+ * Maximum number of insights that a request for a dashboard computes concurrently. Leaves one of the project's query
+ * slots free.
  */
 const maxConcurrentQueries = 2;
 
@@ -221,7 +221,6 @@ function dashboardWriteRoutes({
   ];
 }
 
-/** Creates the routes that move and copy tiles between dashboards and change the order of tiles. */
 function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   const common = {
     below: environmentBasePaths(sql),
@@ -231,7 +230,6 @@ function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
     responses: { 200: { description: 'The updated dashboard.', schema: dashboard } },
   } as const;
 
-  /** Runs a change in a transaction, and returns the changed dashboard. */
   function changing(
     author: DashboardAuthor,
     id: number,

@@ -155,7 +155,7 @@ export const newDashboard = Type.Object(
   { title: 'DashboardToCreate' },
 );
 
-/** Whitespace in a tile's text is preserved. */
+/** A tile's text keeps surrounding whitespace. */
 const tileChanges = Type.Object(
   {
     id: Type.Optional(orNull(numberOf('tile'), 'ID of the tile to change. Leave it out to add a text tile.')),
@@ -192,7 +192,6 @@ export const dashboardChanges = Type.Object(
   { title: 'DashboardChanges' },
 );
 
-/** Fields that are rejected when a dashboard is created. */
 export const fieldsRejectedOnCreate = {
   deleted: { detail: '`deleted` cannot be true for a new dashboard. Leave it out, or send false.', unless: [false] },
   delete_insights: {
@@ -201,7 +200,7 @@ export const fieldsRejectedOnCreate = {
     unless: [false],
   },
 };
-/** Fields that are rejected when a dashboard is changed, because they apply only to its creation. */
+/** Fields that have an effect only when a dashboard is created. */
 export const fieldsRejectedOnChange = {
   use_dashboard: {
     detail: '`use_dashboard` can only be sent when you create a dashboard. Leave it out here.',

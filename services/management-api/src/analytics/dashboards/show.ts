@@ -1,4 +1,4 @@
-// Converts stored dashboards to API responses, with the results of their insights on request.
+// Converts stored dashboards to API responses. The results of insights are included on request.
 
 import type { Sql } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
@@ -57,8 +57,8 @@ export interface TileRunner {
 }
 
 /**
- * Converts a dashboard with its tiles to an API response. Without a `tileRunner`, the response has no results. If the
- * viewer cannot see an insight, its tile is empty.
+ * Converts a dashboard with its tiles to an API response. Computes results only if a `tileRunner` is given. A tile is
+ * empty if the viewer cannot see its insight.
  */
 export async function showDashboard(sql: Sql, row: DashboardRow, viewer: Viewer, tileRunner?: TileRunner) {
   const tiles = row.deleted ? [] : sortByLayout(await listTiles(sql, row.id));

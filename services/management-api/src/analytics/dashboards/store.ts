@@ -54,8 +54,8 @@ export interface DashboardFilter {
 }
 
 /**
- * Returns one page of the dashboards of an environment and their total number. By default, pinned dashboards come
- * first, and the others are sorted by name. Omits deleted dashboards.
+ * Returns a page of an environment's dashboards, and their total number. By default, pinned dashboards come first, and
+ * the others are sorted by name. Omits deleted dashboards.
  */
 export async function listDashboards(
   sql: Sql,
@@ -101,10 +101,7 @@ const orderColumns: Record<string, string> = {
 /** Allowed values of `order`: each field, optionally with a leading `-` for descending order. */
 export const dashboardOrders = Object.keys(orderColumns).flatMap((name) => [name, `-${name}`]);
 
-/**
- * Returns the SQL of a sort order.
- * @param order one of `dashboardOrders`
- */
+/** @param order one of `dashboardOrders` */
 function orderOf(order: string | undefined): string {
   const column = orderColumns[order?.replace(/^-/, '') ?? ''];
   if (column === undefined) return 'd.pinned DESC, d.name, d.id';
@@ -181,7 +178,7 @@ export async function recordDashboardAccess(sql: Sql, id: number): Promise<Date 
 }
 
 /**
- * If the dashboard is the primary dashboard of its project, unsets the primary dashboard.
+ * If the dashboard is its project's primary dashboard, clears that setting.
  * @returns whether it was the primary dashboard
  */
 export async function unsetPrimaryDashboard(tx: Transaction, environmentId: number, id: number): Promise<boolean> {

@@ -4,8 +4,8 @@ import { createActors, type OrganizationActors } from '../../testing/organizatio
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /**
- * Sends the same requests as PostHog's Terraform provider, and compares the responses in the same way. A plan lists
- * what the provider would change.
+ * These tests send the same requests as PostHog's Terraform provider, and compare the responses as the provider does. A
+ * plan lists what the provider would change.
  */
 let api: TestApi;
 let acme: OrganizationActors;
@@ -42,7 +42,7 @@ interface InsightConfig {
   dashboard_ids?: number[];
 }
 
-/** Creates a request body like the provider: omits empty lists, and sends an empty string to clear a text. */
+/** Like the provider, omits empty lists. An empty string clears a field. */
 function insightBody({ name, description, query_json, tags = [], dashboard_ids = [] }: InsightConfig): Json {
   return {
     ...(name !== undefined && { name }),
@@ -53,10 +53,7 @@ function insightBody({ name, description, query_json, tags = [], dashboard_ids =
   };
 }
 
-/**
- * Reduces a query in a response to the keys that the user wrote, like the provider does. Lists are compared by
- * position.
- */
+/** Like the provider, keeps only the keys that the user wrote. Compares lists by position. */
 function cutDown(response: unknown, written: unknown): unknown {
   if (isObject(response) && isObject(written)) {
     const keys = Object.keys(written).filter((key) => Object.hasOwn(response, key));
@@ -69,10 +66,7 @@ function cutDown(response: unknown, written: unknown): unknown {
 const orNull = (text: unknown) => (typeof text === 'string' && text.trim() !== '' ? text : null);
 const asSet = (list: unknown) => (Array.isArray(list) ? [...list].sort() : list);
 
-/**
- * Compares an insight with its configuration, like a Terraform plan.
- * @returns the fields that differ, or null if the insight was deleted
- */
+/** @returns the fields that differ from the configuration, or null if the insight was deleted */
 async function planInsight(id: number, config: InsightConfig): Promise<string[] | null> {
   const { status, body } = await send('GET', `insights/${id}`);
   if (status === 404) return null;
@@ -173,8 +167,8 @@ interface AnsweredTile {
 }
 
 /**
- * Matches tiles of the configuration with tiles of a response by content. Texts with the same body are matched one by
- * one.
+ * Matches the tiles in the configuration with the tiles in a response by content. Several tiles with the same text are
+ * matched in order.
  */
 function matched(tiles: AnsweredTile[], config: LayoutTile[]) {
   const left = [...tiles];
@@ -264,7 +258,7 @@ test('insight-286: has an empty plan for a dashboard with two insights, a text a
   expect(await planDashboard(id, { ...board, pinned: true })).toEqual([]);
   const now: AnsweredTile[] = (await ok('GET', `dashboards/${id}`)).tiles;
   expect(now.map((tile) => tile.id)).toEqual(ids);
-  // Terraform destroys the layout first, and then the insights and the dashboard.
+  // Terraform deletes the layout first, and then the insights and the dashboard.
   const tiles = now.map(({ id: tile, text }) => (text ? { id: tile, deleted: true } : { id: tile, layouts: {} }));
   await ok('PATCH', `dashboards/${id}`, { tiles });
   const left: AnsweredTile[] = (await ok('GET', `dashboards/${id}`)).tiles;

@@ -47,10 +47,7 @@ function valuesOf(tile: TileFields): unknown[] {
   ];
 }
 
-/**
- * Adds a tile to a dashboard.
- * @param userId the author of the text, or null for an insight
- */
+/** @param userId the author of the text, or null for an insight */
 export async function insertTile(
   tx: Transaction,
   { dashboardId, userId }: { dashboardId: number; userId: number | null },
@@ -64,10 +61,7 @@ export async function insertTile(
   );
 }
 
-/**
- * Updates a tile.
- * @param userId the user who changed the text, or null if the text stays the same
- */
+/** @param userId the user who changed the text, or null if the text stays the same */
 export async function updateTile(
   tx: Transaction,
   { id, userId }: { id: number; userId: number | null },
@@ -83,7 +77,7 @@ export async function updateTile(
   );
 }
 
-/** Moves a tile to a dashboard, where it replaces a deleted tile with the same insight. */
+/** Moves a tile to a dashboard. Replaces a deleted tile with the same insight. */
 export async function updateTileDashboard(
   tx: Transaction,
   { id, insight_id }: TileRow,
@@ -101,7 +95,7 @@ interface NamedInsight {
   name: string | null;
 }
 
-/** Deletes the insights that are only on this dashboard. Keeps their tiles, so that the insights can be restored. */
+/** Deletes the insights that are on no other dashboard. Keeps their tiles, so that the insights can be restored. */
 export async function deleteInsightsOnlyOnDashboard(tx: Transaction, dashboardId: number): Promise<NamedInsight[]> {
   return tx.query<NamedInsight & Record<string, unknown>>(
     `UPDATE insight i SET deleted = true, updated_at = now()
@@ -114,7 +108,10 @@ export async function deleteInsightsOnlyOnDashboard(tx: Transaction, dashboardId
   );
 }
 
-/** Restores the insights that were deleted with a dashboard. Insights that were deleted separately have no tile. */
+/**
+ * Restores the insights that were deleted with a dashboard, which still have their tiles. An insight that was deleted
+ * separately does not have a tile.
+ */
 export async function restoreDashboardInsights(tx: Transaction, dashboardId: number): Promise<NamedInsight[]> {
   return tx.query<NamedInsight & Record<string, unknown>>(
     `UPDATE insight i SET deleted = false, updated_at = now()

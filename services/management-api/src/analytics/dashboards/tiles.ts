@@ -28,8 +28,8 @@ interface CheckedPlace extends Place {
 }
 
 /**
- * Checks the filters of a tile if they changed. Unchanged filters are not checked, because a cohort in them may have
- * been deleted in the meantime.
+ * Checks a tile's filters only if they changed, because a cohort in stored filters may have been deleted in the
+ * meantime.
  */
 async function checkOverrides(
   tx: Transaction,
@@ -112,7 +112,7 @@ function withChanges(
 
 const maxCharacters = 4000;
 
-/** Returns a tile's text exactly as the client sent it, or undefined if the client did not send a text. */
+/** Returns a tile's text exactly as the client sent it. Undefined if the client did not send a text. */
 function bodyOf({ text }: TileChanges, attr: string): string | undefined {
   if (text === undefined || text === null) return undefined;
   const { body } = text;
@@ -131,8 +131,8 @@ interface TileTransfer {
 }
 
 /**
- * Finds the tile to move or copy. The caller must be able to see the tile's insight, because the other dashboard may be
- * shared with a public link.
+ * Finds the tile to move or copy. The caller must be able to see the tile's insight, because the target dashboard may
+ * be shared with a public link.
  * @throws AppError `not_found` or `forbidden`.
  */
 async function transferredTile(tx: Transaction, { from, tileId, target }: TileTransfer): Promise<TileRow> {
@@ -143,10 +143,7 @@ async function transferredTile(tx: Transaction, { from, tileId, target }: TileTr
   return tile;
 }
 
-/**
- * Moves a tile to another dashboard.
- * @throws AppError `not_found`, or `invalid` if the other dashboard already has the insight
- */
+/** @throws AppError `not_found`, or `invalid` if the target dashboard already has the insight */
 export async function moveTileToDashboard(tx: Transaction, transfer: TileTransfer): Promise<void> {
   const tile = await transferredTile(tx, transfer);
   await requirePlaceFor(tx, tile, transfer.to);
@@ -154,8 +151,8 @@ export async function moveTileToDashboard(tx: Transaction, transfer: TileTransfe
 }
 
 /**
- * Like `moveTileToDashboard`, but keeps the original tile. If the tile has an insight, both dashboards share that insight. If the
- * tile has a text, the text is copied.
+ * Like `moveTileToDashboard`, but keeps the original tile. Both dashboards share the tile's insight. A tile's text is
+ * copied.
  */
 export async function copyTile(tx: Transaction, transfer: TileTransfer, { userId }: { userId: number }): Promise<void> {
   const { to } = transfer;
@@ -167,7 +164,7 @@ export async function copyTile(tx: Transaction, transfer: TileTransfer, { userId
 
 /**
  * Checks that a tile can be added to a dashboard.
- * @returns the deleted tile of the dashboard with the same insight, if any
+ * @returns the dashboard's deleted tile with the same insight, if any
  * @throws AppError `invalid`
  */
 async function requirePlaceFor(tx: Transaction, tile: TileRow, dashboardId: number): Promise<TileRow | undefined> {
@@ -180,12 +177,11 @@ async function requirePlaceFor(tx: Transaction, tile: TileRow, dashboardId: numb
   return same;
 }
 
-/** The number of grid columns, and the default tile size. */
 const columns = 12;
 const usualSize = { w: 6, h: 5 };
 
 /**
- * Arranges all tiles row by row without overlaps. The tiles in `order` come first, followed by the others in their
+ * Arranges all tiles row by row without overlaps. The tiles in `order` come first, followed by all other tiles in their
  * current order. Every tile keeps its size.
  * @throws AppError `invalid` naming the list, or `not_found` for a tile of another dashboard
  */

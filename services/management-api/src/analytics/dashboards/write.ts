@@ -1,4 +1,4 @@
-// Creates, copies and changes dashboards: checks the fields and the caller's access, and records changes in the
+// Creates, copies and changes dashboards. Checks the fields and the caller's access, and records changes in the
 // activity log.
 
 import { isDeepStrictEqual } from 'node:util';
@@ -140,10 +140,7 @@ function copyOf({ name, derived_name, description, query, tags }: InsightRow) {
 
 type Changes = Static<typeof dashboardChanges>;
 
-/**
- * Applies the given fields, and keeps all others.
- * @throws AppError `invalid` naming the field
- */
+/** @throws AppError `invalid` naming the field */
 function withChanges(
   fields: DashboardFields,
   { delete_insights: _, tiles: __, description, filters, ...changes }: Changes,
@@ -166,7 +163,8 @@ function fieldsOf(fields: DashboardFields): DashboardFields {
 }
 
 /**
- * Changes the given fields and tiles. A deleted dashboard keeps its tiles, and shows them again when it is restored.
+ * Changes only the given fields and tiles. A deleted dashboard keeps its tiles, and shows them again when it is
+ * restored.
  * @throws AppError `not_found`, `forbidden` if the caller cannot change the dashboard, or `invalid` naming the field
  */
 export async function changeDashboard(
@@ -211,8 +209,8 @@ export async function changeDashboard(
 }
 
 /**
- * When a dashboard is deleted, also deletes the insights that are only on this dashboard, if the request asks for it.
- * When a dashboard is restored, restores these insights.
+ * If the request asks for it, deletes insights that are only on this dashboard together with the dashboard. Restores
+ * them when the dashboard is restored.
  */
 async function followDeletion(
   tx: Transaction,
@@ -295,10 +293,7 @@ export async function requireChangeableDashboard(
   return row;
 }
 
-/**
- * Runs `work`, which changes a dashboard and its tiles, and records the changes in the activity log.
- * @returns the changed dashboard
- */
+/** Runs `work`, which changes a dashboard and its tiles, and logs the changes. @returns the changed dashboard */
 export async function runAndLogTileChanges(
   tx: Transaction,
   author: DashboardAuthor,
@@ -329,7 +324,6 @@ function visibleTile({ id, insight_id, body, layouts, color }: TileRow) {
   return { id, insight: insight_id, text: body, layouts, color };
 }
 
-/** Records in the activity log that a dashboard was created, changed, deleted or restored, in the same transaction. */
 async function recordDashboardActivity(
   tx: Sql,
   { userId, target }: DashboardAuthor,

@@ -23,10 +23,7 @@ const names = async (path: string) => {
   return body.results.map(({ name }: { name: string }) => name);
 };
 
-/**
- * Stores definitions like the consumer does.
- * @returns the ID of each definition by its name
- */
+/** @returns the ID of each definition by its name */
 async function noticed(kind: 'event' | 'property', ...noticedNames: string[]): Promise<Record<string, string>> {
   const [table, type, number] =
     kind === 'event' ? ['event_definition', '', ''] : ['property_definition', 'type,', '1,'];

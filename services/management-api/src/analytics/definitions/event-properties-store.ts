@@ -1,13 +1,16 @@
-// Finds the properties of named events in a sample of the latest events.
+// Finds the properties that events with certain names have, in a sample of the latest events.
 
 import type { Sql } from '@millrace/db';
 import { createBudget, type StoreRead } from '../events/reads.ts';
 
-/** The number of latest events per name in the sample. */
+/** The sample contains this many events per name. */
 export const latestOfName = 2000;
 export const maxEventNames = 20;
 
-/** Maximum sample size in bytes if events are in another store. For large events, the sample contains fewer events. */
+/**
+ * Maximum sample size in bytes if events are stored outside PostgreSQL. If events are large, the sample contains fewer
+ * of them.
+ */
 const mostBytes = 16 * 1024 * 1024;
 
 export async function listPropertiesOfEvents(sql: Sql, projectId: number, events: string[]): Promise<string[]> {

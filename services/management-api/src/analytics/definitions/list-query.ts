@@ -54,10 +54,7 @@ interface DefinitionQuery {
   tags?: string;
 }
 
-/**
- * Reads the filters that both lists of definitions share.
- * @throws AppError `invalid` naming the parameter
- */
+/** @throws AppError `invalid` naming the parameter */
 export function readDefinitionListFilters({
   search,
   ordering,
@@ -78,10 +75,7 @@ export function readDefinitionListFilters({
   };
 }
 
-/**
- * Reads a list of names from a query parameter.
- * @throws AppError `invalid` naming the parameter
- */
+/** @throws AppError `invalid` naming the parameter */
 export function parseNames(given: string | undefined, attr: string): string[] | undefined {
   if (given === undefined || given === '') return undefined;
   let names: unknown;

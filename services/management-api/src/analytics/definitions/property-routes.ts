@@ -73,7 +73,7 @@ const listQuery = Type.Object({
   ),
 });
 
-/** Creates the routes for event, person and group property definitions (docs/api/definitions.md). */
+/** Declares the routes for event, person and group property definitions (docs/api/definitions.md). */
 export function propertyDefinitionRoutes(deps: EventDeps & Pick<Database, 'transaction'>) {
   return [...readRoutes(deps), ...writeRoutes(deps)];
 }
@@ -184,10 +184,7 @@ function writeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>
   ];
 }
 
-/**
- * Reads the filters of the list of property definitions.
- * @throws AppError `invalid` naming `group_type_index`
- */
+/** @throws AppError `invalid` naming `group_type_index` */
 function toFilter(query: Static<typeof listQuery>): PropertyDefinitionFilter {
   const { type, group_type_index, properties, is_numerical, is_feature_flag } = query;
   const isOfGroups = type === 'group';
@@ -212,8 +209,8 @@ function toFilter(query: Static<typeof listQuery>): PropertyDefinitionFilter {
 }
 
 /**
- * Reads the event names whose properties the list should show.
- * @throws AppError `invalid` naming a parameter that conflicts with the others
+ * Reads the names of the events whose properties the list should contain.
+ * @throws AppError `invalid` naming a parameter that conflicts with the event names
  */
 function toEventNames(query: Static<typeof listQuery>): string[] | undefined {
   const { event_names } = query;

@@ -23,9 +23,9 @@ import { changeEventDefinition, createEventDefinition, removeEventDefinition, re
 
 const path = '/event_definitions';
 
-/** Creates the routes for definitions of a project's event names (docs/api/definitions.md). */
+/** Declares the routes for event definitions, which describe the event names of a project (docs/api/definitions.md). */
 export function eventDefinitionRoutes(deps: EventDeps & Pick<Database, 'transaction'>) {
-  // The path `by_name` must come before `:id`, which also matches it.
+  // The path `by_name` must come before `:id`, which would match it too.
   return [...readRoutes(deps), ...writeRoutes(deps)];
 }
 

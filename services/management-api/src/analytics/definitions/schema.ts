@@ -1,4 +1,4 @@
-// Schemas for event and property definitions, which describe the names that a project uses.
+// Schemas for event and property definitions, which describe the event and property names of a project.
 
 import { orNull } from '@millrace/http';
 import { Type } from 'typebox';
@@ -24,7 +24,7 @@ const volume = {
 };
 const noVolume = { volume_30_day: null, volume_is_estimated: false, query_usage_30_day: null };
 
-/** Response fields that show what users have set in a definition. */
+/** Response fields that users can set with `edits`. */
 const shownEdits = {
   description: Type.String({ description: 'Description of the event or property.' }),
   tags: tagList,
@@ -48,7 +48,7 @@ const shownEditsExample = {
   updated_by: embeddedUserExample,
 };
 
-/** The response contains constant fields that generated PostHog clients require. */
+/** Some fields are constant, because generated PostHog clients require them. */
 export const eventDefinition = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'ID of the definition, derived from the project and the name.' }),

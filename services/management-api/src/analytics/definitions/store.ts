@@ -6,7 +6,7 @@ import { embeddedUserColumn } from '../../identity/embedded-users/embedded-user-
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
 import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 
-/** The columns that users can edit, with the users who verified and last updated the definition. */
+/** The columns that users can edit, and the users who verified and last updated the definition. */
 interface EditedRow {
   id: string;
   verified_by: EmbeddedUserRow | null;
@@ -23,7 +23,7 @@ export interface EventDefinitionRow
 export interface PropertyDefinitionRow
   extends EditedRow,
     Columns<'property_definition', EditedColumns | 'type' | 'group_type_index' | 'property_type'> {
-  /** Whether the requested events have the property, or null if the request does not specify events. */
+  /** Whether any of the requested events has the property, or null if the request does not name events. */
   is_seen: boolean | null;
 }
 
@@ -41,7 +41,6 @@ const orderColumns: Record<DefinitionOrder, string> = {
   '-last_seen_at': 'd.last_seen_at DESC NULLS LAST, ',
 };
 
-/** Filters and sort order that the lists of event and property definitions share. */
 interface DefinitionFilter {
   order?: DefinitionOrder;
   id?: string;
@@ -57,16 +56,13 @@ export interface PropertyDefinitionFilter extends DefinitionFilter {
   type?: PropertyTypeName;
   group_type_index?: number;
   isNumerical?: boolean;
-  /**
-   * If true, the list contains only properties with the value of a feature flag (`$feature/…`). If false, the list
-   * contains only other properties.
-   */
+  /** True to list only properties that contain the value of a feature flag (`$feature/…`). False to omit them. */
   isFeatureFlag?: boolean;
   /** Whether to omit properties that SDKs set automatically. */
   excludesCore?: boolean;
   /**
-   * Names of events. `is_seen` states whether these events have a property. With `isFilter`, properties that these
-   * events do not have are omitted.
+   * Event names, from which `is_seen` is computed. With `isFilter`, properties that these events do not have are
+   * omitted.
    */
   seen?: { names: string[]; isFilter: boolean };
 }
@@ -76,10 +72,7 @@ export interface Window {
   offset: number;
 }
 
-/**
- * Returns the SQL of a UUID that is derived from a text (version 8 of RFC 9562). The same text always results in the
- * same UUID.
- */
+/** SQL that derives a UUID from a string (version 8 of RFC 9562). The same string always results in the same UUID. */
 const uuidOf = (text: string) => `overlay(overlay(md5(${text}) PLACING '8' FROM 13) PLACING '8' FROM 17)::uuid`;
 export const eventDefinitionId = uuidOf(`'event:' || d.project_id || ':' || d.name`);
 export const propertyDefinitionId = uuidOf(
@@ -90,7 +83,7 @@ const editedColumns = `d.name, d.description, d.tags, d.hidden, d.verified, d.ve
   ${embeddedUserColumn('v')} AS verified_by, ${embeddedUserColumn('u')} AS updated_by`;
 const editors = 'LEFT JOIN "user" v ON v.id = d.verified_by_id LEFT JOIN "user" u ON u.id = d.updated_by_id';
 
-/** Returns one page of event definitions and the total count. The default order is by name. */
+/** Returns a page of event definitions and the total count. By default, sorted by name. */
 export async function listEventDefinitions(
   sql: Sql,
   projectId: number,
@@ -111,7 +104,7 @@ export async function listEventDefinitions(
   });
 }
 
-/** Returns one page of property definitions and the total count. The default order is by name. */
+/** Returns a page of property definitions and the total count. By default, sorted by name. */
 export async function listPropertyDefinitions(
   sql: Sql,
   projectId: number,
@@ -153,7 +146,7 @@ function addFilter(where: Conditions, filter: DefinitionFilter): void {
   if (filter.tags !== undefined) where.add(`d.tags && ${where.parameter(filter.tags)}::text[]`);
   if (filter.isVerified !== undefined) where.add(`d.verified = ${where.parameter(filter.isVerified)}::boolean`);
   if (filter.excludesHidden) where.add('NOT d.hidden');
-  // A name matches if it contains every word of the search text, in any order and ignoring case.
+  // A name matches if it contains every word of the search string, in any order and ignoring case.
   for (const word of filter.search?.split(/\s+/).filter((one) => one !== '') ?? []) {
     where.add(`strpos(lower(d.name), lower(${where.parameter(word)}::text)) > 0`);
   }

@@ -17,7 +17,7 @@ beforeAll(async () => {
     { event: 'order', timestamp: daysAgo(29), properties: { amount: 2 } },
     { event: 'order', timestamp: daysAgo(31), properties: { amount: 3 } },
     { event: 'visit', timestamp: daysAgo(2), properties: { plan: 'pro' } },
-    // Use a time in the future, as if the clock of the device were wrong.
+    // Use a time in the future, as if the device's clock were wrong.
     { event: 'visit', timestamp: new Date(Date.now() + day / 2).toISOString() },
   ];
   for (const one of stored) await storeEvent(sql, own.projectId, one);

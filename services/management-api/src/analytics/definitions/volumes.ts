@@ -4,12 +4,12 @@ import type { Sql } from '@millrace/db';
 import { createBudget, type StoreRead } from '../events/reads.ts';
 
 /**
- * Usage of a definition. The fields are null if the request did not include `volumes=true`, or if this kind of
- * definition is not counted.
+ * Usage of a definition. A field is null if the request did not include `volumes=true`, or if definitions of this kind
+ * are not counted.
  */
 export interface Volume {
   volume_30_day: number | null;
-  /** Whether the number is extrapolated from the latest events. */
+  /** Whether the count is extrapolated from the latest events. */
   volume_is_estimated: boolean;
   query_usage_30_day: number | null;
 }
@@ -59,7 +59,9 @@ async function countNames(read: StoreRead, names: readonly string[]): Promise<Na
 /** Maximum number of events to search for properties. Searching all events would take too long. */
 const maxLookedInto = 50_000;
 
-/** Counts the events that have each property. Above `maxLookedInto` events, the count is an estimate. */
+/**
+ * Counts the events that have each property. If there are more than `maxLookedInto` events, the count is an estimate.
+ */
 export async function countPropertyVolumes(
   sql: Sql,
   projectId: number,
@@ -79,7 +81,7 @@ export async function countPropertyVolumes(
 }
 
 /**
- * Counts the insights that use each name and were opened or changed in the last 30 days.
+ * For each name, counts the insights that use it and were opened or changed in the last 30 days.
  * @param path JSONPath of the names in a query
  */
 function usageOf(sql: Sql, projectId: number, { names, path }: { names: readonly string[]; path: string }) {

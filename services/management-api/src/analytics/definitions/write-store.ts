@@ -48,7 +48,10 @@ const propertyColumns = [...editColumns, 'property_type'] as const;
 const assignments = (columns: readonly string[], first: number) =>
   columns.map((column, index) => `${column} = $${index + first}`).join(', ');
 
-/** Defines an event that has not been received yet. @returns false if the name already has a definition */
+/**
+ * Creates a definition for an event that has not been received yet.
+ * @returns false if the name already has a definition
+ */
 export async function insertEventDefinition(
   tx: Transaction,
   { environmentId, name }: { environmentId: number; name: string },
@@ -81,7 +84,6 @@ export async function deleteEventDefinition(
   await tx.query('DELETE FROM event_definition WHERE project_id = $1 AND name = $2', [environmentId, name]);
 }
 
-/** A property definition's primary key, without the environment. */
 type PropertyKey = Columns<'property_definition', 'type' | 'group_type_index' | 'name'>;
 
 const ofProperty = 'project_id = $1 AND type = $2 AND group_type_index = $3 AND name = $4';

@@ -1,4 +1,4 @@
-// Creates, changes and deletes event and property definitions: checks the fields and records the change in the activity
+// Creates, changes and deletes event and property definitions. Checks the fields and records the change in the activity
 // log.
 
 import { isRowId, recordActivity } from '@millrace/accounts';
@@ -50,10 +50,7 @@ const unedited: EditedRow = {
 const refusal = (attr: string, detail: string, code = 'invalid_input') =>
   new AppError('invalid', detail, { code, attr });
 
-/**
- * Defines an event before it is received for the first time.
- * @throws AppError `invalid` naming the field
- */
+/** Creates a definition for an event that has not been received yet. @throws AppError `invalid` naming the field */
 export async function createEventDefinition(
   tx: Transaction,
   author: Author,
@@ -94,7 +91,7 @@ export async function changeEventDefinition(
 }
 
 /**
- * Deletes a definition. The consumer creates a new one when the event is received again.
+ * Deletes a definition. The consumer creates a new one when it receives the event again.
  * @throws AppError `not_found`.
  */
 export async function removeEventDefinition(tx: Transaction, author: Author, id: string): Promise<void> {
@@ -104,7 +101,7 @@ export async function removeEventDefinition(tx: Transaction, author: Author, id:
   await record(tx, author, { scope: 'EventDefinition', before });
 }
 
-/** Changes only the specified fields. @throws AppError `not_found`, or `invalid` naming the field. */
+/** Changes only the given fields. @throws AppError `not_found`, or `invalid` naming the field. */
 export async function changePropertyDefinition(
   tx: Transaction,
   author: Author,
@@ -122,7 +119,7 @@ export async function changePropertyDefinition(
 }
 
 /**
- * Deletes a definition. The consumer creates a new one when the property is received again.
+ * Deletes a definition. The consumer creates a new one when it receives the property again.
  * @throws AppError `not_found`.
  */
 export async function removePropertyDefinition(tx: Transaction, author: Author, id: string): Promise<void> {
@@ -174,7 +171,7 @@ function withChanges(
   };
 }
 
-/** Rejects a new name. Accepts an unchanged name, because clients send the complete record. */
+/** Rejects a new name. Accepts the current name, because clients send the complete record. */
 function refuseRename(before: { name: string }, { name }: { name?: string }): void {
   if (name === undefined || name === before.name.trim()) return;
   throw refusal('name', 'The name of a definition cannot be changed. Leave `name` out.');
@@ -198,7 +195,7 @@ async function foundProperty(tx: Transaction, environmentId: number, id: string)
   return requireFoundRow((await listPropertyDefinitions(tx, environmentId, { id }, { limit: 1, offset: 0 })).rows[0]);
 }
 
-/** Returns the row if the query found one. @throws AppError `not_found` otherwise. */
+/** @throws AppError `not_found` if the query did not find a row */
 export function requireFoundRow<Row>(row: Row | undefined): Row {
   if (row === undefined) throw new AppError('not_found', 'Not found.');
   return row;
@@ -206,7 +203,6 @@ export function requireFoundRow<Row>(row: Row | undefined): Row {
 
 type DefinitionRow = EventDefinitionRow | PropertyDefinitionRow;
 
-/** Records who created, changed or deleted a definition. Must run in the same transaction as the change. */
 async function record(
   tx: Transaction,
   { caller, place }: Author,

@@ -2,8 +2,8 @@ import type { Sql } from '@millrace/db';
 
 /**
  * Lists the distinct IDs of each person, at most `maxDistinctIdsShown`. The main ID comes first, followed by the others
- * in the order in which they were added. A person who was merged into another person in the meantime is missing from
- * the result.
+ * in the order in which they were added. Persons who have been merged into another person in the meantime are missing
+ * from the result.
  */
 export async function listDistinctIds(
   sql: Sql,
@@ -25,7 +25,7 @@ export async function listDistinctIds(
   return new Map(rows.map((row) => [row.person_uuid, row.distinct_ids]));
 }
 
-/** Returns SQL for the size in bytes of a person's distinct IDs in a response, including quotes and commas. */
+/** SQL for the total size in bytes of a person's distinct IDs in a response, including quotes and commas. */
 export function distinctIdBytes(projectId: string, personUuid: string): string {
   return `(SELECT coalesce(sum(octet_length(shown.distinct_id) + 3), 0)
              FROM (SELECT d.distinct_id FROM person_distinct_id d
@@ -36,8 +36,8 @@ export function distinctIdBytes(projectId: string, personUuid: string): string {
 export const maxDistinctIdsShown = 100;
 
 /**
- * Returns the distinct IDs of a person in the order in which they were added, and how often each ID was moved between
- * persons.
+ * Returns a person's distinct IDs in the order in which they were added. Each comes with the number of times that it
+ * was moved from one person to another.
  */
 export async function listIdsOfPerson(
   sql: Sql,

@@ -12,8 +12,8 @@ interface EventElement {
 }
 
 /**
- * Maximum number of elements, which keeps parsing cheap. Real pages are not nested this deeply, but clients can send
- * any chain.
+ * Maximum number of elements. It keeps parsing cheap, because clients can send a chain of any length. Real pages are
+ * not nested this deeply.
  */
 const maxElements = 500;
 
@@ -35,8 +35,8 @@ export function parseElements(chain: string): EventElement[] {
 }
 
 /**
- * Finds the end of an element's tag and classes: the first semicolon, or the first colon that is followed by an
- * attribute. Class names can contain colons too.
+ * Finds the end of an element's tag and classes: the first semicolon, or the first colon before an attribute. Class
+ * names can contain colons too.
  */
 function headEnd(chain: string, start: number): number {
   const attribute = /[\w-]*="/y;
@@ -64,7 +64,7 @@ function fromHead(head: string, order: number): EventElement {
 }
 
 /**
- * Reads the attributes of an element into `element`.
+ * Reads an element's attributes into `element`.
  * @returns the position of the semicolon after the element, or the end of the chain
  */
 function readAttributes(chain: string, start: number, element: EventElement): number {

@@ -147,7 +147,7 @@ describe('filters of the event list', () => {
     expect(await uuids(`?person_id=${personId.toUpperCase()}`)).toEqual([after, before]);
     expect(await uuids(`?person_id=${personId}&distinct_id=anon`)).toEqual([before]);
     expect(await uuids(`?person_id=${personId}&distinct_id=other`)).toEqual([]);
-    // A person who was merged into another person no longer has events.
+    // The merged person no longer has events.
     expect(await uuids(`?person_id=${merged}`)).toEqual([]);
   });
 
@@ -329,7 +329,7 @@ describe('pages of the event list', () => {
     }
     const cost = (query: string) => api.statementsOf(() => get(query));
     expect([await cost('?limit=1'), await cost('?limit=30')]).toEqual([6, 6]);
-    // For a person without distinct IDs, the search reads time ranges, each twice as long as the one before.
+    // For a person without distinct IDs, the search reads time ranges, each twice as long as the previous one.
     expect(await cost(`?person_id=${randomUUID()}`)).toBeLessThanOrEqual(20);
   });
 });
@@ -357,7 +357,7 @@ describe('pages of very large events', () => {
     const response = await fetch(`${api.url}${path}?limit=6`, {
       headers: { authorization: `Bearer ${tenant.personalApiKey}` },
     });
-    // Sending has already begun when one of the page's later events is deleted.
+    // The server has begun to send the page. Now delete an event near the end of the page.
     const deleted = stored[4];
     await api.database.sql.query('DELETE FROM event WHERE uuid = $1', [deleted]);
     const { results, next } = (await response.json()) as { results: { uuid: string }[]; next: string };

@@ -6,7 +6,7 @@ import { createMonths } from '../../testing/stored-data.ts';
 import { findEventKeys } from './reads.ts';
 import type { EventFilter, EventWindow } from './store.ts';
 
-/** Tests the query plans of the event list in PostgreSQL, with four monthly partitions and two projects. */
+/** These tests check the query plans of the event list in PostgreSQL, with four monthly partitions and two projects. */
 let testDatabase: TestDatabase;
 let database: Database;
 beforeAll(async () => {
@@ -50,7 +50,7 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** Returns the plan nodes that PostgreSQL executed for the store's queries. */
+/** Returns the plan nodes that PostgreSQL executed for the queries of `run`. */
 async function executedNodes(run: (sql: Sql) => Promise<unknown>): Promise<PlanNode[]> {
   const plans: PlanNode[] = [];
   const explaining: Sql = {

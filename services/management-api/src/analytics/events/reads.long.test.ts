@@ -16,8 +16,8 @@ import { readAllPages, startTestApi, type TestApi } from '../../testing/start-te
 import { createMonths, type StoredEvent, storeEvent, storePerson } from '../../testing/stored-data.ts';
 
 /**
- * Compares two APIs on one database. The API that reads events from ClickHouse must return the same as the API that
- * reads from PostgreSQL, even after PostgreSQL has deleted the events.
+ * Compares two APIs that use the same database. The API that reads events from ClickHouse must return the same as the
+ * API that reads from PostgreSQL, even after PostgreSQL has deleted the events.
  */
 const modules = await clickHouseOrSkip();
 const allTimes = { from: new Date(0), until: new Date('2299-01-01Z') };
@@ -54,10 +54,7 @@ const allTimes = { from: new Date(0), until: new Date('2299-01-01Z') };
     await clickhouse?.stop();
   });
 
-  /**
-   * Stores the events and persons that both APIs read.
-   * @returns the UUIDs of a person and of an event
-   */
+  /** @returns the UUIDs of a person and of an event */
   async function storeAll(): Promise<[string, string]> {
     const { sql } = api.database;
     const store = (event: StoredEvent) => storeEvent(sql, tenant.environmentId, event);
@@ -74,7 +71,7 @@ const allTimes = { from: new Date(0), until: new Date('2299-01-01Z') };
       timestamp: '2026-08-03T10:00:00.250Z',
       elementsChain: 'a.button',
     });
-    // Store an event from before a merge, with another person.
+    // Store an event under another person, as before a merge.
     await store({
       distinctId: 'ada-phone',
       timestamp: '2026-10-24T22:00:00Z',

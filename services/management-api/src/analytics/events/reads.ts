@@ -24,7 +24,6 @@ import {
   readTimeOfEvent,
 } from './store.ts';
 
-/** An event store other than PostgreSQL. */
 export interface OtherStore {
   events: EventStore;
   /** Query time limit in milliseconds. */
@@ -33,7 +32,7 @@ export interface OtherStore {
 
 export interface StoreRead {
   store: OtherStore;
-  /** PostgreSQL, which stores persons and their distinct IDs. */
+  /** The connection to PostgreSQL, which always stores the persons and their distinct IDs. */
   sql: Sql;
   projectId: number;
   /** Aborts when the client disconnects. */
@@ -42,13 +41,13 @@ export interface StoreRead {
 
 /** Time limit for a search in PostgreSQL, in milliseconds. */
 const longestMs = 10_000;
-/** Maximum size of one read in bytes. Exceeds the size of a page's largest portion plus the largest event. */
+/** Maximum size of one read in bytes. It exceeds the largest chunk of a page plus the largest event. */
 const mostBytes = 64 * 1024 * 1024;
 
 /**
  * Prepares reads from the event store. In PostgreSQL, the reads use the connections of `sql`, which have their own time
  * limit.
- * @param isRepeated whether many requests run the same statements with different values
+ * @param isRepeated whether the same statements run for many requests, with different values
  */
 export function createEventRead(
   otherStore: OtherStore | null,
@@ -74,8 +73,7 @@ export async function findLatestEventTimes(
 }
 
 /**
- * Creates the reader of a page of events, which first finds the keys of the events and then reads the events in
- * portions.
+ * Creates a reader for a page of events. It first finds the keys of the events, and then reads the events in chunks.
  */
 export function createEventPageReader(page: StoreRead) {
   const known = new Map<string, EventKey>();
@@ -97,7 +95,7 @@ export function createEventPageReader(page: StoreRead) {
   };
 }
 
-/** Returns the keys of the events on a page. At the time limit, returns only the keys found so far. */
+/** Returns the keys of the events on a page. At the time limit, returns the keys found so far. */
 export async function findEventKeys(
   read: StoreRead,
   filter: EventFilter,
@@ -123,13 +121,15 @@ export async function findEventKeys(
   );
 }
 
-/** Creates a function that reads the events with these keys in order, up to the event that reaches `maxBytes`. */
+/**
+ * Creates a function that reads the events with these keys in order. It stops after the event that reaches `maxBytes`.
+ */
 function createReader(read: StoreRead) {
   const { store, projectId } = read;
   const sizes = new Map<string, number>();
 
   return async (all: EventKey[], maxBytes: number): Promise<Portion<EventRow>> => {
-    // The caller's next call repeats the keys of events that did not fit. Do not measure these events again.
+    // Keys of events that did not fit are passed again in the next call. Do not measure these events again.
     if (!all.every(({ uuid }) => sizes.has(uuid))) await measure(all);
     let before = 0;
     const given = all.filter(({ uuid }) => {
@@ -142,8 +142,8 @@ function createReader(read: StoreRead) {
   };
 
   /**
-   * Measures each event together with its current person, because the response contains the person too, and the person
-   * may be much larger than the event.
+   * Measures each event together with its current person. The response contains both, and the person may be much larger
+   * than the event.
    */
   async function measure(keys: EventKey[]): Promise<void> {
     sizes.clear();
@@ -160,7 +160,7 @@ function toRow(event: ListedEvent): EventWithTimes {
   return { ...event, properties, person_properties };
 }
 
-/** Reads an event that PostgreSQL no longer stores. PostgreSQL still stores the event's time. */
+/** Reads an event that PostgreSQL has already deleted. PostgreSQL keeps the event's time. */
 export async function readStoredEvent(read: StoreRead, uuid: string): Promise<EventWithTimes | undefined> {
   const time = await readTimeOfEvent(read.sql, read.projectId, uuid);
   if (time === undefined) return undefined;
@@ -217,7 +217,7 @@ export async function countEvents(
 
 const namesOf = ({ event }: EventFilter) => (event === undefined ? null : [event]);
 
-/** The time range that every store supports, which includes all events. */
+/** Start of the time range that every store supports. No event is outside this range. */
 const firstMs = Date.UTC(1900, 0, 1);
 export const lastMs = Date.UTC(2299, 11, 31);
 const withinStore = (time: number) => Math.max(firstMs, Math.min(lastMs, time));
@@ -226,12 +226,12 @@ const withinStore = (time: number) => Math.max(firstMs, Math.min(lastMs, time));
 const fromOf = (after: Date) => withinStore(after.getTime() + 1);
 const toOf = (before: Date) => withinStore(before.getTime());
 
-/** The number of distinct IDs from which a person's events are selected by person ID instead of by distinct ID. */
+/** From this number of distinct IDs on, a person's events are selected by person ID instead of by distinct ID. */
 const maxIds = 10_000;
 
 /**
- * Translates the parts of a filter other than name and time. `person_id` means the current person. It selects the
- * events of all distinct IDs that belong to the person now, including events from before a merge.
+ * Translates a filter, except its event name and time. `person_id` means the current person. It selects the events of
+ * all distinct IDs that now belong to the person, including events from before a merge.
  */
 async function selectionOf(
   { sql, projectId }: StoreRead,
@@ -246,8 +246,8 @@ async function selectionOf(
     return { distinctIds: requested, where: { all } };
   }
   const uuid = [person_id.toLowerCase()];
-  // For a person without distinct IDs, select the events that were stored under this person and whose distinct IDs do
-  // not belong to another person.
+  // For a person without distinct IDs, select the events that were stored under this person, unless their distinct IDs
+  // now belong to another person.
   if (ids.length === 0) all.push(isOneOf('stored person_id', uuid));
   return { distinctIds, where: { all: [...all, isOneOf('person_id', uuid)] } };
 }

@@ -26,7 +26,7 @@ const orders = ['-timestamp', 'timestamp', '["-timestamp"]', '["timestamp"]'];
 /** Maximum offset, as in PostHog. The database must read all events before the offset. */
 const maxSkipped = 50_000;
 
-/** Returns the names of parameters that would make a search faster, for error messages. */
+/** Returns the names of parameters that would make a search faster, to be listed in an error message. */
 export function suggestFasterParameters({
   distinct_id,
   person_id,
@@ -70,7 +70,7 @@ export function eventRoutes({ sql, searches, otherStore, pages }: EventDeps & { 
         ...keysetQuery,
         offset: offsetSchemaOfLargeList(maxSkipped),
         ...eventFilterQuery,
-        // Use neither an enum nor quotes in the default, which openapi-python-client does not support.
+        // Do not use an enum or quotes in the default. openapi-python-client does not support them.
         orderBy: Type.String({
           default: '-timestamp',
           description:
@@ -108,8 +108,8 @@ export function eventRoutes({ sql, searches, otherStore, pages }: EventDeps & { 
           findKeys(keys) {
             const window = { ...keys, isOldestFirst };
             const find = (on: Sql) => page.findKeys(reading(on), filter, window);
-            // PostgreSQL reads the newest page from an index. Another store has to read more, so the request counts as
-            // a search.
+            // PostgreSQL reads the first page from an index. Any other store has to read more events, so the request
+            // counts as a search.
             const isWalk = otherStore !== null || isSearch(filter) || keys.offset > 0;
             return isWalk ? searches.run({ caller, target }, suggestFasterParameters(query), find) : find(sql);
           },
@@ -172,7 +172,10 @@ function isSearch({ event, person_id, properties }: EventFilter): boolean {
 const readEventsOf = (sql: Sql, projectId: number) => (keys: TimePosition[], maxBytes: number) =>
   readEvents(sql, projectId, { keys, maxBytes });
 
-/** Converts events to API responses with the current persons of their distinct IDs. Runs two queries in total. */
+/**
+ * Converts events to API responses, with the current persons of their distinct IDs. Runs only two queries for all
+ * events.
+ */
 async function withCurrentPersons<Row extends EventRow>(sql: Sql, projectId: number, rows: Row[]) {
   const mapped = await listPersonsOfDistinctIds(sql, projectId, [...new Set(rows.map((row) => row.distinct_id))]);
   const persons = new Map(mapped.map((person) => [person.distinct_id, person]));

@@ -82,8 +82,8 @@ const event = Type.Object(
 const page = keysetPageSchema(event);
 
 /**
- * A page can have fewer events than the limit, because a search for rare events may have to read all events of a
- * project.
+ * A page can have fewer events than the limit. A search for rare events may have to read all events of a project, and
+ * stops at a time limit.
  */
 export const eventPage = Type.Object(
   {
@@ -101,7 +101,8 @@ export const eventPage = Type.Object(
 );
 
 /**
- * A single event also contains the times at which it was received and stored, because its own time can be corrected.
+ * The response for a single event also contains the times at which it was received and stored, because the event's own
+ * time may have been corrected.
  */
 export const shownEvent = Type.Object(
   {

@@ -3,14 +3,12 @@ import { createTestTenant, eventually, type TestTenant } from '@millrace/testing
 import { readAllPages, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createMonths, storeEvent } from '../../testing/stored-data.ts';
 
-/** Statement timeout in milliseconds: longer than any statement takes unless it waits for a lock. */
+/** Statement timeout in milliseconds. Only a statement that waits for a lock takes this long. */
 const statementTimeoutMs = 3000;
 const dayMs = 86_400_000;
 const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString();
 const monthOf = (days: number) => daysAgo(days).slice(0, 7);
-/**
- * Age in days of an event whose month is locked, so that the search cannot read it. No other event is in this month.
- */
+/** Age in days of the only event in a month whose table is locked, so that the search cannot read it. */
 const lockedDays = 110;
 
 let api: TestApi;
@@ -30,8 +28,8 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 /**
- * Requests a page while the month is locked. Releases the lock after the response, or when the read of the found events
- * waits for the lock.
+ * Requests a page while the month's table is locked. Releases the lock after the response, or when the server reads the
+ * found events and waits for the lock.
  */
 const getWhileLocked = (query: string) =>
   api.database.transaction(async (tx) => {
@@ -80,7 +78,7 @@ test('returns the events found within two seconds, even if the search could cont
       );
       return waiting.length > 0;
     });
-    // The next range would take twice as long as this one.
+    // The next time range would take twice as long as this one, so the search stops.
     await sleep(1100);
     return () => page;
   });

@@ -7,8 +7,8 @@ import type { TimePosition, TimeRange, TimeSpan } from '../../time/time-range.ts
 import { distinctIdBytes } from '../distinct-ids/distinct-id-store.ts';
 
 /**
- * A stored event. The person columns contain the values that were stored with the event. The API shows them only if the
- * event's distinct ID currently has no person.
+ * A stored event. The person columns contain the values at the time of storage. The API shows them only if the event's
+ * distinct ID currently has no person.
  */
 export interface EventRow
   extends Columns<'event', 'uuid' | 'event' | 'distinct_id' | 'timestamp' | 'elements_chain' | 'person_id'> {
@@ -16,14 +16,13 @@ export interface EventRow
   person_properties: Record<string, unknown>;
 }
 
-/** An event with the times at which it was received and stored. */
 export type EventWithTimes = EventRow & Columns<'event', 'captured_at' | 'created_at'>;
 
 export interface EventFilter extends TimeRange {
   event?: string;
   distinct_id?: string;
   person_id?: string;
-  /** Condition on properties, or null for all events. */
+  /** A condition on properties, or null for all events. */
   properties: Condition | null;
 }
 
@@ -37,10 +36,7 @@ const columns =
 export const intervals = ['minute', 'hour', 'day'] as const;
 export type Interval = (typeof intervals)[number];
 
-/**
- * Finds the start times of the intervals that overlap a time range, in a time zone.
- * @returns milliseconds since 1970
- */
+/** Finds the start times of the intervals that overlap a time range in a time zone. @returns milliseconds since 1970 */
 export async function findIntervalStarts(
   sql: Sql,
   { after, before }: TimeSpan,
@@ -63,9 +59,8 @@ export async function findIntervalStarts(
 }
 
 /**
- * SQL that estimates the size of an event in a response, which contains the elements both as text and parsed. The size
- * includes the current person, because the response contains the person of every event, and a person may be much larger
- * than an event.
+ * SQL that estimates the size of an event in a response, which contains the elements as a string and also parsed.
+ * Includes the current person, which may be much larger than the event.
  */
 const eventBytes = `octet_length(e.properties::text) + 5 * octet_length(e.elements_chain) + 500
   + coalesce((SELECT octet_length(p.properties::text) + ${distinctIdBytes('p.project_id', 'p.uuid')}
@@ -104,8 +99,8 @@ export async function listPersonsOfDistinctIds(
 }
 
 /**
- * Reads one event. The row of the event's UUID contains the event's time, so PostgreSQL reads only one monthly
- * partition, by primary key.
+ * Reads one event. `event_identity` contains the event's time, so PostgreSQL reads only one monthly partition, by
+ * primary key.
  */
 export async function readEvent(sql: Sql, projectId: number, uuid: string): Promise<EventWithTimes | undefined> {
   const rows = await sql.query<EventWithTimes & Record<string, unknown>>(
@@ -119,7 +114,7 @@ export async function readEvent(sql: Sql, projectId: number, uuid: string): Prom
   return rows[0];
 }
 
-/** Returns an event's time, even if PostgreSQL no longer stores the event itself. */
+/** Returns an event's time, even after PostgreSQL has deleted the event itself. */
 export async function readTimeOfEvent(sql: Sql, projectId: number, uuid: string): Promise<Date | undefined> {
   const rows = await sql.query<{ timestamp: Date }>(
     'SELECT timestamp FROM event_identity WHERE project_id = $1::int AND uuid = $2::uuid',
@@ -128,10 +123,7 @@ export async function readTimeOfEvent(sql: Sql, projectId: number, uuid: string)
   return rows[0]?.timestamp;
 }
 
-/**
- * Reads the approximate sizes in a response of the current persons of distinct IDs. Omits distinct IDs without a
- * person.
- */
+/** Reads the approximate response sizes of persons by distinct ID. Omits distinct IDs without a person. */
 export async function readPersonSizes(
   sql: Sql,
   projectId: number,

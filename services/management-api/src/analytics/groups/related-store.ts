@@ -3,15 +3,15 @@
 import type { Sql } from '@millrace/db';
 import type { GroupKey } from './store.ts';
 
-/** Maximum number of related groups per type, sorted by key. */
+/** Maximum number of related groups per type. Groups with the first keys in sort order are kept. */
 export const maxRelatedGroups = 100;
 
 export type Actor = { personUuid: string } | { group_type_index: number; group_key: string };
 
 /**
- * Finds the groups that are related to a person or a group, sorted by type and key. Only events later than `after`
- * count. For a person, these are the groups of the person's events, which are found through an index. For a group,
- * these are the groups of other types in the group's events, and finding them reads all events of the project.
+ * Finds the groups that are related to a person or a group, sorted by type and key. Only events after `after` count. A
+ * person is related to the groups of their events, which are found through an index. A group is related to groups of
+ * other types that occur in the same events, which requires reading all events of the project.
  */
 export async function findRelatedGroups(
   sql: Sql,

@@ -17,7 +17,7 @@ import { findGroupMembers, type GroupKey, readGroups } from './store.ts';
 
 const days = 90;
 const maxRelatedPersons = 100;
-/** Approximate maximum size in bytes of a response's persons, and separately of its groups. */
+/** Approximate maximum total size of the persons in a response, in bytes. The groups have the same limit. */
 const maxBytes = 2 * 1024 * 1024;
 
 const relatedActor = Type.Object(

@@ -168,7 +168,7 @@ const toTimesInGroup = (times: TimesInGroup | undefined) => ({
   last_event_at: times ? formatDateTime(times.last_event_at) : null,
 });
 
-/** Groups do not have numeric IDs, so requests identify a group by type and key. */
+/** Requests identify a group by type and key, because groups do not have numeric IDs. */
 export const groupAddress = Type.Object({
   group_type_index: Type.Integer({ minimum: 0, maximum: 4, description: 'Index of the group type, 0 to 4.' }),
   group_key: Type.String({ minLength: 1, description: 'Key of the group, which must match exactly.' }),

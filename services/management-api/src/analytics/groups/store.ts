@@ -80,7 +80,7 @@ export async function readGroup(
   return rows[0];
 }
 
-/** Maximum number of groups per type whose properties are counted. */
+/** Maximum number of groups per type for counting the groups' properties. */
 export const maxGroupsCounted = 50_000;
 
 export async function countGroupProperties(
@@ -112,7 +112,7 @@ interface GroupsOfType {
 }
 
 /**
- * Reads groups of a type, sorted by key, starting after the key `after`. Can return fewer than `limit` groups. Only an
+ * Reads groups of a type, sorted by key, starting after the key `after`. May return fewer than `limit` groups. Only an
  * empty page means that no groups remain.
  */
 export async function readGroupPage(
@@ -142,7 +142,7 @@ export async function countGroups(sql: Sql, { environmentId, groupType }: Groups
 interface GroupOfEvents {
   group_type_index: number;
   group_key: string;
-  /** The start of the time range. Only later events determine the group's members. */
+  /** Only events after this time determine the group's members. */
   after: Date;
 }
 
@@ -180,8 +180,8 @@ export interface TimesInGroup {
 }
 
 /**
- * For each person, returns the number of events with the group and the time of the latest one. An index finds the
- * events by distinct ID.
+ * For each person, returns the number of events with the group, and the time of the latest one. The events are found by
+ * distinct ID through an index.
  */
 export async function readTimesInGroup(
   sql: Sql,

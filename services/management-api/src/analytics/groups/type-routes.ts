@@ -1,4 +1,4 @@
-// Declares the routes for group types: read and change their names, and list their groups' properties.
+// Declares the routes that read and rename group types, and list the properties of their groups.
 
 import { recordActivity } from '@millrace/accounts';
 import type { Database, Sql, Transaction } from '@millrace/db';
@@ -139,10 +139,7 @@ function writeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>
   ];
 }
 
-/**
- * Renames group types.
- * @throws AppError `invalid` naming the field
- */
+/** @throws AppError `invalid` naming the field */
 async function nameGroupTypes(
   tx: Transaction,
   { caller, place }: { caller: Caller; place: AddressedProject },

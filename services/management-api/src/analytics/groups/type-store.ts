@@ -11,7 +11,7 @@ type Row = GroupTypeRow & Record<string, unknown>;
 const ofProject = `SELECT group_type, group_type_index, name_singular, name_plural, created_at FROM group_type_mapping
   WHERE project_id = $1 ORDER BY group_type_index`;
 
-/** Returns a project's group types, of which there are at most five. */
+/** A project has at most five group types. */
 export async function listGroupTypes(sql: Sql, projectId: number): Promise<GroupTypeRow[]> {
   return sql.query<Row>(ofProject, [projectId]);
 }

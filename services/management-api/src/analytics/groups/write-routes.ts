@@ -40,10 +40,7 @@ export function groupWriteRoutes(deps: GatewayDeps) {
     scope: 'group:write',
   } as const;
 
-  /**
-   * Sends an event that creates or changes a group.
-   * @throws AppError `invalid` naming `group_type_index`
-   */
+  /** Sends the event that creates or changes a group. @throws AppError `invalid` naming `group_type_index` */
   async function identify(
     environmentId: number,
     { group_type_index: index, group_key: key }: GroupKey,
@@ -56,7 +53,7 @@ export function groupWriteRoutes(deps: GatewayDeps) {
     }
     await sendEvent(deps, environmentId, {
       event: eventNames.groupIdentify,
-      // Server SDKs send the same distinct ID. With `$process_person_profile: false`, the event does not create a
+      // Use the same distinct ID as server SDKs. With `$process_person_profile: false`, the event does not create a
       // person.
       distinct_id: cutToCodePoints(`$${type.group_type}_${key}`, 200),
       properties: {

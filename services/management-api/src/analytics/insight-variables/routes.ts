@@ -19,7 +19,7 @@ import {
 import { listVariables } from './store.ts';
 import { changeVariable, createVariable, removeVariable, requireVariable } from './write.ts';
 
-/** Creates the routes for variables in SQL insights (docs/api/insights.md#variables). */
+/** Declares the routes for variables in SQL insights (docs/api/insights.md#variables). */
 export function insightVariableRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   const below = environmentBasePaths(sql);
   return [

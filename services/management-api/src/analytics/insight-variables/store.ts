@@ -18,7 +18,7 @@ type Row = VariableRow & Record<string, unknown>;
 
 const columns = `id, name, type, default_value, created_by_id AS created_by, created_at, code_name, "values"`;
 
-/** Returns one page of an environment's variables, sorted by name, and the total count. */
+/** Returns a page of an environment's variables, sorted by name, and the total count. */
 export async function listVariables(
   sql: Sql,
   environmentId: number,
@@ -49,10 +49,7 @@ export async function findVariable(sql: Sql, environmentId: number, id: string):
   return row;
 }
 
-/**
- * Inserts a variable.
- * @returns the ID, or undefined if the environment already has a variable with this code name
- */
+/** @returns the ID, or undefined if the environment already has a variable with this code name */
 export async function insertVariable(
   tx: Transaction,
   { environmentId, userId, codeName }: { environmentId: number; userId: number; codeName: string },

@@ -1,4 +1,4 @@
-// Creates, changes and deletes insight variables: checks the name, type and default value, and records changes in the
+// Creates, changes and deletes insight variables. Checks the name, type and default value, and records changes in the
 // activity log.
 
 import { recordActivity } from '@millrace/accounts';
@@ -25,7 +25,7 @@ interface Author {
   target: AddressedProject;
 }
 
-/** Maximum number of variables, because every SQL query reads all variables. */
+/** Maximum number of variables. Every SQL query reads all variables. */
 const maxVariables = 500;
 
 /**
@@ -69,7 +69,7 @@ export async function changeVariable(
   return after;
 }
 
-/** Deletes a variable. Queries that use the variable will fail. @throws AppError `not_found`. */
+/** Deletes a variable. Queries that use it will fail. @throws AppError `not_found`. */
 export async function removeVariable(tx: Transaction, author: Author, id: string): Promise<void> {
   const { environmentId } = author.target;
   await lockEnvironment(tx, environmentId);
@@ -78,10 +78,7 @@ export async function removeVariable(tx: Transaction, author: Author, id: string
   await recordVariableActivity(tx, author, { before });
 }
 
-/**
- * Returns a variable.
- * @throws AppError `not_found`
- */
+/** @throws AppError `not_found` */
 export async function requireVariable(sql: Sql, environmentId: number, id: string): Promise<VariableRow> {
   const row = await findVariable(sql, environmentId, id);
   if (row === undefined) throw new AppError('not_found', 'Not found.');
@@ -96,7 +93,8 @@ const codeNameOf = (name: string) =>
     .toLowerCase();
 
 /**
- * Checks that a variable's values and default value have the variable's type, and returns the fields.
+ * Checks that a variable's values and default value have the variable's type.
+ * @returns the fields to store
  * @throws AppError `invalid` naming `values` or `default_value`
  */
 function checked({ values: sent, ...fields }: VariableFields): VariableFields {

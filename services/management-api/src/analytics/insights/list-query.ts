@@ -1,4 +1,4 @@
-// Query parameters for the list of insights, with the resulting SQL conditions and sort order.
+// Defines the query parameters for the list of insights, and converts them to SQL conditions and a sort order.
 
 import { offsetQuery } from '@millrace/http';
 import { Type } from 'typebox';
@@ -16,7 +16,7 @@ const text = (description: string) => Type.Optional(Type.String({ description })
 const time = (of: string, end: string) =>
   text(`Only insights ${of} ${end} this time: an ISO 8601 time, or a relative time such as \`-7d\`.`);
 
-/** Filters for the list of insights. Invalid values are ignored, except invalid times. */
+/** Filters for the list of insights. An invalid time causes an error. Any other invalid value is ignored. */
 const insightFilters = {
   short_id: text('Only the insight with this short ID.'),
   saved: Type.Optional(
@@ -64,7 +64,7 @@ export const listInsightsQuery = Type.Object({
 });
 
 /**
- * Returns the SQL conditions for insights that are not deleted, that the caller can see and that match the filters.
+ * Returns the SQL conditions for insights that are not deleted, that the caller can see, and that match the filters.
  * @throws AppError `invalid`
  */
 export function insightConditions(

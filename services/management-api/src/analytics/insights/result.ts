@@ -1,4 +1,4 @@
-// Loads an insight's result from the cache, or computes the result.
+// Loads an insight's result from the cache, or computes it.
 
 import { isObject } from '@millrace/contracts';
 import { findSource, overrideFilters, overrideVariables } from '@millrace/insights';
@@ -8,7 +8,7 @@ import type { QueryStatus } from '../query/background-runs.ts';
 import { type QueryCaller, type QueryRunner, type RefreshMode, refreshModes } from '../query/query-runner.ts';
 import type { InsightRow } from './store.ts';
 
-/** The insight fields that depend on its result. They are null without a result. */
+/** The fields of an insight that describe its result. They are null if the insight has no result. */
 export interface InsightResult {
   timezone: string | null;
   result: unknown;
@@ -25,7 +25,6 @@ export interface InsightResult {
   filters_hash: string | null;
 }
 
-/** The result fields of an insight that has not been computed yet. */
 export const noResult: InsightResult = {
   timezone: null,
   result: null,
@@ -42,7 +41,7 @@ export const noResult: InsightResult = {
   filters_hash: null,
 };
 
-/** The status that replaces a result if one of several insights fails. */
+/** Returned instead of a result if an insight fails but the request continues with other insights. */
 interface FailedStatus {
   complete: true;
   error: true;
@@ -51,13 +50,12 @@ interface FailedStatus {
 
 interface InsightRunOptions {
   refresh: RefreshMode;
-  /** Whether the result is returned as a file. */
   isFile?: boolean;
   dashboardId?: number;
   signal: AbortSignal;
 }
 
-/** Query parameter that determines whether a request for insights computes their results. */
+/** The query parameter that determines whether a request for insights computes their results. */
 export const refreshQuery = Type.Optional(
   Type.String({
     description:
@@ -66,7 +64,7 @@ export const refreshQuery = Type.Optional(
   }),
 );
 
-/** Reads the parameter `refresh`. For an unknown value, the response contains only cached results. */
+/** An unknown value means that the response contains only cached results. */
 export function readRefresh(given: string | undefined): RefreshMode {
   if (given?.toLowerCase() === 'true') return 'force_blocking';
   return refreshModes.find((mode) => mode === given) ?? 'force_cache';
@@ -94,7 +92,7 @@ interface Overrides {
 }
 
 /**
- * Reads the filters and variables that replace those of an insight for one request.
+ * Reads the filters and variables that replace the insight's own for this request.
  * @throws AppError `invalid` naming the parameter
  */
 export function readOverrides(query: { filters_override?: string; variables_override?: string }): Overrides {
@@ -105,7 +103,7 @@ export function readOverrides(query: { filters_override?: string; variables_over
       const value: unknown = JSON.parse(text);
       if (isObject(value)) return value;
     } catch {
-      // The error below reports invalid JSON.
+      // Invalid JSON causes the error below.
     }
     throw new AppError('invalid', `\`${attr}\` must be a JSON object.`, { code: 'invalid_input', attr });
   };
@@ -118,7 +116,7 @@ export function applyOverrides(row: InsightRow, { filters, variables }: Partial<
 }
 
 /**
- * Runs the query of an insight.
+ * Runs an insight's query.
  * @param row the insight with its overrides applied
  * @throws AppError like `QueryRunner.run`
  */
@@ -130,7 +128,7 @@ export async function runInsight(
 ): Promise<InsightResult | undefined> {
   if (row.query === null) return undefined;
   const run = { insightId: row.id, ...(dashboardId !== undefined && { dashboardId }) };
-  // The file for an SQL insight has more rows than the cached result, so compute it again.
+  // Compute the result again, because a file for an SQL insight has more rows than the cached result.
   const isSqlFile = isFile && findSource(row.query)?.kind === 'HogQLQuery';
   const mode = isSqlFile && refresh === 'force_cache' ? 'blocking' : refresh;
   const { result, status } = await queryRunner.run(queryCaller, {
@@ -159,8 +157,8 @@ export async function runInsight(
 }
 
 /**
- * Like `runInsight`, but returns an error as a status, so that one failing insight does not affect the other insights
- * of a dashboard.
+ * Like `runInsight`, but returns an error as a status, so that one failing insight does not affect a dashboard's other
+ * insights.
  */
 export async function runInsightWithStatus(
   ...options: Parameters<typeof runInsight>

@@ -128,7 +128,7 @@ test.each([
   ['series.0.math', { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', math: 'most' }] }],
   ['trendsFilter.display', { kind: 'TrendsQuery', series, trendsFilter: { display: 'Hologram', newField: 1 } }],
   ['retentionFilter.totalIntervals', { kind: 'RetentionQuery', retentionFilter: { totalIntervals: -1 } }],
-  // Errors that are found only when the query is planned.
+  // The following errors are found only when the query is planned.
   ['dateRange.date_from', { kind: 'TrendsQuery', series, dateRange: { date_from: 'last spring' } }],
   ['dateRange', { kind: 'TrendsQuery', series, interval: 'minute', dateRange: { date_from: '-1y' } }],
   ['series.0.math_property', { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', math: 'sum' }] }],
@@ -264,7 +264,7 @@ test('insight-245: finds the same insight by numeric ID and by short ID', async 
   const one = await made({ name: 'One' });
   expect((await read(one.short_id)).body).toEqual((await read(one.id)).body);
   expect(await change(one.short_id, { name: 'Two' })).toMatchObject({ status: 200, body: { id: one.id, name: 'Two' } });
-  // A short ID can consist of digits. In this case, the short ID works only if no insight has this numeric ID.
+  // A short ID can consist of digits, like a numeric ID. It works only if no insight has this numeric ID.
   await api.database.sql.query(`UPDATE insight SET short_id = $2 WHERE id = $1`, [one.id, '87654321']);
   expect((await read('87654321')).body.id).toBe(one.id);
   const two = await made();
@@ -295,7 +295,7 @@ test('insight-250: keeps omitted fields, clears fields that are null, and return
     body: { derived_name: 'x', saved: false },
   });
   expect(put).toMatchObject({ status: 200, body: { derived_name: 'x', saved: false, tags: ['a'] } });
-  // Terraform sends an empty string to clear a text.
+  // Terraform sends an empty string to clear a field.
   expect((await change(before.id, { name: '' })).body.name).toBe('');
 });
 

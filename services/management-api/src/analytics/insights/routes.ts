@@ -40,18 +40,17 @@ import { type InsightRow, listInsights, readTileOverrides } from './store.ts';
 import { viewedRoutes } from './viewed.ts';
 import { changeInsight, createInsight, requireInsight } from './write.ts';
 
-/** Creates the routes for insights, which are saved queries (docs/api/insights.md). */
+/** Declares the routes for insights, which are saved queries (docs/api/insights.md). */
 export function insightRoutes(
   deps: Pick<Database, 'sql' | 'transaction'> & { queryRunner: QueryRunner; parser: SqlParser },
 ) {
-  // Paths that end in a word must come before paths that end in an ID, which also match the word.
+  // Paths that end in a word must come before paths that end in an ID, which would match the word too.
   return [...activityRoutes(deps), ...viewedRoutes(deps), ...readRoutes(deps), ...insightWriteRoutes(deps)];
 }
 
-/** Former insight types, which older clients send instead of an ID, with the query in the URL. */
+/** Former insight types. Older clients send one of them instead of an ID, and the query in the URL. */
 const formerTypes = new Set(['trend', 'funnel', 'retention', 'path']);
 
-/** Query parameters for the routes that return a single insight. */
 const shownQuery = Type.Object({
   format: Type.Optional(
     Type.String({ description: '`csv` returns the result as a CSV file. Any other value returns JSON.' }),
@@ -169,12 +168,12 @@ function readRoutes({ sql, queryRunner }: Pick<Database, 'sql'> & { queryRunner:
   ];
 }
 
-/** Maximum total size in characters of the cached results in a list. */
+/** Maximum total size of a list's cached results, in characters. */
 const maxCachedCharacters = 4 * 2 ** 20;
 
 /**
- * Reads cached results of the listed insights, in order, until the size limit is reached. Later insights have the
- * result undefined.
+ * Reads cached results of the listed insights in order, until the size limit is reached. The result of each remaining
+ * insight is undefined.
  */
 async function readCached(
   queryRunner: QueryRunner,

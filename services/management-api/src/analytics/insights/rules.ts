@@ -36,7 +36,7 @@ export function fillInsightDefaults(body: InsightChanges): InsightFields {
 }
 
 /**
- * Applies the given fields, and keeps all others. A change also marks the insight as saved.
+ * Applies the given fields, and keeps all others. Any change marks the insight as saved.
  * @throws AppError `invalid` naming the field
  */
 export function applyInsightChanges(
@@ -71,7 +71,7 @@ export const kindsByName: ReadonlyMap<string, readonly string[]> = new Map<strin
   ['SQL', ['HogQLQuery']],
 ]);
 
-/** The kinds of wrapper queries, and the query kinds that each can contain. */
+/** The wrapper queries, and the kinds of queries that each can contain. */
 const wrappers: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['InsightVizNode', chartKinds],
   ['DataTableNode', [...chartKinds, ...tableKinds, 'HogQLQuery']],
@@ -81,19 +81,13 @@ const queryKinds = [...chartKinds, ...tableKinds, 'HogQLQuery'];
 
 const maxKiB = 128;
 
-/**
- * Limits the size of values that are stored as the client sent them.
- * @throws AppError `invalid`
- */
+/** Limits the size of values that are stored unchanged. @throws AppError `invalid` */
 export function requireMaxSize(value: unknown, attr: string, what: string): void {
   if (Buffer.byteLength(JSON.stringify(value)) <= maxKiB * 1024) return;
   throw refusal(attr, `${what} must not exceed ${maxKiB} KiB.`, 'max_length');
 }
 
-/**
- * Rejects a query that is too large or of a kind that insights cannot run.
- * @throws AppError `invalid`
- */
+/** Rejects a query that is too large or whose kind insights cannot run. @throws AppError `invalid` */
 function requireKnownKind(query: Record<string, unknown>): void {
   requireMaxSize(query, 'query', '`query`');
   const inner = wrappers.get(query.kind);
@@ -114,8 +108,8 @@ function requireKnownKind(query: Record<string, unknown>): void {
 }
 
 /**
- * Rejects a query that can never run because a known field has an impossible value or a cohort does not exist. Does not
- * read events. Accepts unknown fields, because a newer client may have written them.
+ * Rejects a query that can never run, because a known field has an impossible value or a cohort does not exist. Does
+ * not read events. Accepts unknown fields, because a newer client may have written them.
  * @throws AppError `invalid` naming the invalid field
  */
 export async function requireRunnable(
@@ -128,7 +122,10 @@ export async function requireRunnable(
   await checkRunnable({ sql, parser }, { projectId, query: source, now: Date.now() });
 }
 
-/** Parses a query's SQL in advance, so that the validating transaction does not wait for the parser. */
+/**
+ * Parses a query's SQL before the transaction that validates the query, so that the transaction does not wait for the
+ * parser.
+ */
 export async function parseSqlAhead(parser: SqlParser, query: unknown): Promise<void> {
   const source = findSource(query);
   if (source?.kind === 'HogQLQuery') await parseAhead(parser, source.query);

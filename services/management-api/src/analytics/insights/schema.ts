@@ -35,7 +35,7 @@ const fields = {
 
 const nothingYet = 'Null if no result is cached.';
 
-/** Responses to requests with `basic=true` omit the optional fields. */
+/** The optional fields are omitted if the request has `basic=true`. */
 export const insight = Type.Object(
   {
     id: Type.Integer({ description: 'ID of the insight.' }),
@@ -98,7 +98,7 @@ export const insight = Type.Object(
   { title: 'Insight' },
 );
 
-/** Body of POST, PUT and PATCH requests, in which all fields are optional. */
+/** Body of POST, PUT and PATCH requests. All fields are optional. */
 export const insightChanges = Type.Object(
   {
     name: Type.Optional(fields.name),

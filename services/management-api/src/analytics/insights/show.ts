@@ -4,7 +4,6 @@ import { hasRecordLevel, toRecordName } from '../../access/record-rights.ts';
 import { noResult } from './result.ts';
 import type { InsightRow } from './store.ts';
 
-/** Converts a row to an API response, with the result if specified. */
 export function toInsight(row: InsightRow, editor: Editor, result = noResult) {
   const { tiles, ...fields } = row;
   const mayEdit =
@@ -27,7 +26,7 @@ export function toInsight(row: InsightRow, editor: Editor, result = noResult) {
   };
 }
 
-/** Like `toInsight`, but without the result and the fields that describe the result. */
+/** Like `toInsight`, but without the fields that describe the result. */
 export function toBasicInsight(row: InsightRow, editor: Editor) {
   const {
     result: _,

@@ -1,4 +1,7 @@
-/** Tests cases sql-insight-001 to sql-insight-010: SQL insights on their own, on dashboards and as files. */
+/**
+ * Tests cases sql-insight-001 to sql-insight-010: single SQL insights, SQL insights on dashboards, and results as
+ * files.
+ */
 
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';

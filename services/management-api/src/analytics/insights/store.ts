@@ -17,7 +17,7 @@ export interface InsightFields
   query: Record<string, unknown> | null;
 }
 
-/** An insight's tile, with the restriction level and owner of its dashboard. */
+/** An insight's tile on a dashboard, with the dashboard's restriction level and owner. */
 export interface TileOfInsight {
   id: number;
   dashboard_id: number;
@@ -45,7 +45,6 @@ export const kindOfQuery = `coalesce(i.query #>> '{source,kind}', i.query ->> 'k
 const listShownTiles = `dashboard_tile t JOIN dashboard d ON d.id = t.dashboard_id
    WHERE t.insight_id = i.id AND NOT t.deleted AND NOT d.deleted`;
 
-/** SQL condition for insights `i` that are on a dashboard. */
 export const isOnDashboard = `EXISTS (SELECT FROM ${listShownTiles})`;
 
 const columns = `i.id, i.short_id, i.name, i.derived_name, i.description, i.query, i."order", i.deleted, i.tags, i.favorited,
@@ -61,7 +60,7 @@ const tables = `insight i
   LEFT JOIN "user" m ON m.id = i.last_modified_by_id`;
 
 /**
- * Returns one page of insights and their total number.
+ * Returns a page of insights and their total number.
  * @param order SQL of the sort order, which must not contain user input
  */
 export async function listInsights(
@@ -95,7 +94,7 @@ export async function findInsights(sql: Sql, environmentId: number, ids: readonl
 }
 
 /**
- * Finds one insight, even if it is deleted.
+ * Finds an insight, even if it is deleted.
  * @param idOrShortId the numeric ID, or the short ID if no insight has this numeric ID
  */
 export async function findInsight(
@@ -146,10 +145,7 @@ export async function insertInsight(
   return row.id;
 }
 
-/**
- * Updates an insight.
- * @param isModified whether the query, name or description changed
- */
+/** @param isModified whether the query, name or description changed */
 export async function updateInsight(
   tx: Transaction,
   { id, userId, isModified }: { id: number; userId: number; isModified: boolean },
@@ -165,7 +161,7 @@ export async function updateInsight(
   );
 }
 
-/** Records that a user has opened insights. Ignores IDs that do not exist. */
+/** Ignores IDs that do not exist. */
 export async function recordInsightViews(
   sql: Sql,
   { environmentId, userId }: { environmentId: number; userId: number },
@@ -180,7 +176,6 @@ export async function recordInsightViews(
   );
 }
 
-/** Returns the insights that a user opened most recently, latest first. */
 export async function listLastViewedInsights(
   sql: Sql,
   { environmentId, userId }: { environmentId: number; userId: number },
@@ -194,13 +189,13 @@ export async function listLastViewedInsights(
   );
 }
 
-/** An insight with the users who opened it recently, latest first. */
+/** An insight with the users who opened it recently, most recent first. */
 export interface TrendingRow extends InsightRow {
   viewers: EmbeddedUserRow[];
 }
 
 /**
- * Returns the insights that most users opened after a time, sorted by the number of users.
+ * Returns the insights that the most users opened after a given time, sorted by the number of users.
  * @param viewers maximum number of users to return for each insight
  */
 export async function listTrending(

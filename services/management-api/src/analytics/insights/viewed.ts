@@ -38,8 +38,8 @@ const trendingInsight = Type.Object(
 );
 
 /**
- * Creates the routes that record and list which insights users opened. The scope insight:read is sufficient to record a
- * view.
+ * Declares the routes that record and list which insights users opened. The scope insight:read is sufficient to record
+ * a view.
  */
 export function viewedRoutes({ sql }: Pick<Database, 'sql'>) {
   const below = environmentBasePaths(sql);

@@ -1,4 +1,4 @@
-// Creates and changes insights and places them on dashboards: checks the caller's access, and records changes in the
+// Creates and changes insights, and adds them to dashboards. Checks the caller's access, and records changes in the
 // activity log.
 
 import { isDeepStrictEqual } from 'node:util';
@@ -27,8 +27,7 @@ export interface InsightAuthor extends Pick<Caller, 'userId' | 'scopes'> {
 
 /**
  * Creates an insight.
- * @param parser null for a copy of another insight, whose query is not checked because a valid query can become invalid
- *   later
+ * @param parser null for a copy of another insight. Its query is not checked, because it may no longer be valid.
  * @throws AppError `invalid` naming the field
  */
 export async function createInsight(
@@ -121,7 +120,6 @@ function visible(row: InsightRow) {
   return { ...fieldsOf(row), dashboards: row.tiles.map(({ dashboard_id }) => dashboard_id) };
 }
 
-/** Records in the activity log that an insight was created, changed, deleted or restored, in the same transaction. */
 async function recordInsightActivity(
   tx: Sql,
   { userId, target }: Omit<InsightAuthor, 'scopes'>,
@@ -139,7 +137,7 @@ async function recordInsightActivity(
   });
 }
 
-/** Returns the activity for a change to a record with a `deleted` field: `deleted`, `restored` or `updated`. */
+/** Returns the verb for a change to a record that can be deleted and restored. */
 export function chooseActivityVerb(
   before: { deleted: boolean } | undefined,
   after: { deleted: boolean },
@@ -149,11 +147,11 @@ export function chooseActivityVerb(
   return after.deleted ? 'deleted' : 'restored';
 }
 
-/** Maximum number of tiles per dashboard, because a response contains the insight of every tile. */
+/** Maximum number of tiles per dashboard. A response contains the insight of every tile. */
 const maxTiles = 200;
 
 /**
- * Sets the dashboards that an insight is on. If the insight was on a dashboard before, restores its former tile there.
+ * Sets the dashboards that an insight is on. If the insight was on a dashboard before, restores its former tile.
  * @throws AppError `invalid` if a dashboard does not exist, or `forbidden` if the caller cannot change a dashboard
  */
 async function placeInsight(
@@ -194,10 +192,7 @@ function requireMayChange(dashboard: Restricted & { dashboard_id: number }, edit
   throw new AppError('forbidden', `You don't have permission to ${what}.`);
 }
 
-/**
- * Checks that a dashboard has room for more tiles.
- * @throws AppError `invalid` if the dashboard would have too many tiles
- */
+/** @throws AppError `invalid` if the dashboard would have too many tiles */
 export function requireTileSpace({ id, tiles }: { id: number; tiles: number }, more = 1): void {
   if (tiles + more <= maxTiles) return;
   throw new AppError(
@@ -231,7 +226,7 @@ async function writeTiles(tx: Transaction, insightId: number, dashboards: readon
   );
 }
 
-/** Removes an insight from all dashboards except these. */
+/** Removes an insight from all dashboards except those in `but`. */
 async function removeTiles(tx: Transaction, insightId: number, but: readonly number[] = []): Promise<void> {
   await tx.query(
     `UPDATE dashboard_tile SET deleted = true

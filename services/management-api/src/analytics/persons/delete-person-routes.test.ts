@@ -59,7 +59,7 @@ test('returns 400 and deletes nothing if the ID matches two persons', async () =
 });
 
 test('logs the user and the progress of a deletion, but no personal data', async () => {
-  // The name has letters that a UUID cannot contain, so it cannot be part of a UUID by chance.
+  // The name contains letters other than a to f, so it cannot occur in a UUID by chance.
   const uuid = await person('qwortz');
   await remove(`${uuid}/?delete_events=1`);
   for (const activity of [await get('activity/'), await get(`${uuid}/activity/`)]) {

@@ -25,7 +25,7 @@ const deleteEventsQuery = Type.Object({
   }),
 });
 
-/** Creates the routes that delete persons. `deletePersons` in packages/db describes the guarantees of a deletion. */
+/** Declares the routes that delete persons. `deletePersons` in packages/db describes the guarantees of a deletion. */
 export function deletePersonRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
   const { sql } = database;
   return [
@@ -123,7 +123,7 @@ export function deletePersonRoutes(database: Pick<Database, 'sql' | 'transaction
 }
 
 /**
- * Checks the form of IDs before they are looked up.
+ * Checks the format of IDs before they are looked up.
  * @throws AppError `invalid` naming the first ID that is neither a UUID nor a number
  */
 function checkIds(ids: string[]): void {
@@ -134,8 +134,8 @@ function checkIds(ids: string[]): void {
 }
 
 /**
- * Maximum number of rounds. If a concurrent merge moves a distinct ID to another person, that person is deleted in
- * another round. More than a few rounds are not expected.
+ * Maximum number of deletion rounds. If a concurrent merge moves a distinct ID to another person, the next round
+ * deletes that person. More than a few rounds are not expected.
  */
 const maxRounds = 5;
 

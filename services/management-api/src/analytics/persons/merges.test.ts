@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterAll(() => api.stop());
 
-/** Stores an event on a day in November 2026. */
+/** `day` is a day in November 2026. */
 const send = (day: number, event: string, distinctId: string, properties: Record<string, unknown> = {}) =>
   storeEvent(api.database.sql, tenant.projectId, {
     event,

@@ -1,4 +1,4 @@
-// Declares the route that shows which stored events merged a person's distinct IDs.
+// Declares the route that lists the stored events through which a person's distinct IDs were merged.
 
 import { findPerson } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
@@ -60,7 +60,7 @@ export function personMergesRoute({ sql, searches, otherStore }: EventDeps) {
   });
 }
 
-/** Returns the merge events that were sent with these distinct IDs, oldest first. */
+/** Returns the merge events with these distinct IDs, oldest first. */
 async function listMergeEvents(read: StoreRead, distinctIds: string[]): Promise<MergeEvent[]> {
   const { events } = await read.store.events.list(
     {
@@ -92,9 +92,9 @@ async function listMergeEvents(read: StoreRead, distinctIds: string[]): Promise<
 const maxMergeBytes = 8 * 1024 * 1024;
 
 /**
- * Replays the merge events in order. An event joined two IDs if no earlier event had joined them. Omits events that
- * repeat a merge. `is_joined` is false if the other ID does not belong to this person: either the merge was rejected,
- * or the other ID was later deleted or moved to another person.
+ * Replays the merge events in order. Omits events that merge two IDs again that an earlier event has already merged.
+ * `is_joined` is false if the event's other ID does not belong to this person: either the merge was rejected, or the ID
+ * was deleted or moved to another person after the merge.
  */
 function explainIds(mainId: string, distinctIds: readonly string[], events: readonly MergeEvent[]) {
   const setOf = new Map(distinctIds.map((id) => [id, new Set([id])]));

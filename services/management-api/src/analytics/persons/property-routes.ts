@@ -1,5 +1,5 @@
-// Declares the routes that change single properties of a person. The event consumer stores person properties, so the
-// API sends each change as an event, as an SDK would do.
+// Declares the routes that set or delete single properties of a person. The event consumer stores person properties, so
+// the API sends each change as an event, as an SDK would do.
 
 import { eventNames } from '@millrace/contracts';
 import { findPerson } from '@millrace/db';

@@ -40,13 +40,12 @@ const personCount = Type.Object(
   { title: 'PersonCount' },
 );
 
-/** The filters that can use an index. */
+/** Filters for which an index exists. */
 const narrowing = '`distinct_id` or `email`';
 
 const owners = ['person'] as const;
 const orders = ['created_at', '-created_at'] as const;
 
-/** The filters that the person list and the person count share. */
 const personFilterQuery = {
   distinct_id: Type.Optional(Type.String({ description: 'Returns only the person with this distinct ID.' })),
   email: Type.Optional(
@@ -189,7 +188,7 @@ export function personRoutes({ sql, searches, otherStore, pages }: EventDeps & {
 }
 
 /**
- * Checks the `cohort` filter of the list of persons.
+ * Checks the `cohort` parameter of the person list.
  * @throws AppError `invalid` naming a parameter that cannot be combined with `cohort`, or naming `cohort` if the cohort
  * does not exist
  */
@@ -242,7 +241,7 @@ export function personItemRoutes({ sql }: { sql: Sql }) {
 }
 
 /**
- * Creates the routes for the activity log of persons. The log contains splits, and deletions with their progress.
+ * Declares the routes for the activity log of persons. The log contains splits, and deletions with their progress.
  * Entries identify a person by UUID.
  */
 export function personActivityRoutes({ sql }: { sql: Sql }) {
@@ -281,7 +280,7 @@ export function personActivityRoutes({ sql }: { sql: Sql }) {
       handler: async ({ target: { environmentId }, params, query, request }) => {
         const itemId = params.id.toLowerCase();
         const page = await readActivity(sql, request, { ...query, scopes, environmentId, itemId });
-        // A deleted person has a log entry. Without an entry, return 404 if the person does not exist.
+        // A deleted person still has log entries. If no entry is found, return 404 unless the person exists.
         if (page.total_count === 0) await findPerson(sql, environmentId, params.id);
         return page;
       },

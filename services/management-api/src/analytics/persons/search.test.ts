@@ -36,7 +36,7 @@ async function largeProject() {
   return { projectId, store, search, oldest, newest };
 }
 
-/** Makes a search so slow that a second, longer step would probably not end in time. */
+/** Makes a search so slow that a second step, which reads more persons, would probably exceed the time limit. */
 const slowed = (sql: Sql): Sql => ({
   query: (statement, values) => sql.query('SELECT pg_sleep(2)').then(() => sql.query(statement, values)),
 });

@@ -20,19 +20,19 @@ interface PersonList {
   window: PersonWindow;
 }
 
-/** Milliseconds for which a search reads persons before it returns the persons found so far. */
+/** Milliseconds after which a search returns the persons found so far. */
 const longMs = 8000;
-/**
- * Milliseconds, instead of `longMs`, after an index has found persons, who are probably the ones that the user is
- * looking for.
- */
+/** Replaces `longMs` after an index has found persons. Those are probably the persons that the user is looking for. */
 const shortMs = 400;
-/** If more persons start with the search text, the list is not split into two parts, because a page fills quickly. */
+/**
+ * If more persons than this start with the search string, they are not listed first, because a page fills quickly
+ * without them.
+ */
 const maxByStart = 1000;
 
 /**
- * Finds the persons on a page. If a list by ID has a search text, the list begins with the persons whose email or
- * distinct ID starts with this text, because an index finds them.
+ * Finds the persons on a page. In a list that is sorted by ID, a search first returns the persons whose email or
+ * distinct ID starts with the search string, because an index finds them quickly.
  */
 export async function findPersonKeys(
   sql: Sql,
@@ -60,7 +60,7 @@ export async function findPersonKeys(
   return new StoppedSearch({ keys: [...found, ...others.keys.map(inRest)], end: inRest(others.end) });
 }
 
-/** The number of persons to read in the first step. Each further step reads twice as many persons. */
+/** The number of persons to read in the first step. Each step reads twice as many persons as the previous one. */
 const firstStep = 2000;
 
 /** Reads persons in ID order until the page is full or the time limit is reached. */
@@ -81,8 +81,8 @@ async function walkPersons(
 }
 
 /**
- * Counts the persons who match a filter, up to a maximum. If the search reaches its time limit, returns the number of
- * persons found so far.
+ * Counts the persons who match a filter, up to a maximum. If the time limit is reached, returns the number of persons
+ * found so far.
  * @returns the count. `is_complete` is false if more persons may match.
  */
 export async function countMatches(

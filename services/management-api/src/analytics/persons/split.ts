@@ -1,4 +1,4 @@
-// Declares the route that splits a person, which is the inverse of a merge.
+// Declares the route that splits a person. A split is the inverse of a merge.
 
 import { recordActivity } from '@millrace/accounts';
 import { type Database, findPersonToDelete, maxSplits, splitPerson } from '@millrace/db';
@@ -10,10 +10,7 @@ import { personParams } from './routes.ts';
 
 const distinctId = Type.String({ minLength: 1, maxLength: 400 });
 
-/**
- * Creates the route. See `splitPerson` in packages/db and docs/ingestion-rules.md#splits for how a split changes
- * persons and events.
- */
+/** `splitPerson` in packages/db and docs/ingestion-rules.md#splits describe how a split changes persons and events. */
 export function splitPersonRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   return defineRoutes({
     method: 'POST',
@@ -45,7 +42,7 @@ export function splitPersonRoutes({ sql, transaction }: Pick<Database, 'sql' | '
           }),
         ),
       },
-      // Reject unknown fields, because a misspelled field would split off all distinct IDs.
+      // Reject unknown fields. If a misspelled field were ignored, the request would split off all distinct IDs.
       { title: 'PersonSplit', additionalProperties: false },
     ),
     responses: {
@@ -89,8 +86,8 @@ export function splitPersonRoutes({ sql, transaction }: Pick<Database, 'sql' | '
           activity: 'split_person',
           actor: caller,
           name: null,
-          // Omit distinct IDs. Log entries contain no personal data, so that they can be kept after the person is
-          // deleted.
+          // Omit the distinct IDs. Log entries must not contain personal data, because they are kept after the person
+          // is deleted.
           changes: [
             {
               type: 'Person',

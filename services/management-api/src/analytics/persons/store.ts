@@ -13,7 +13,7 @@ export interface PersonFilter {
   email?: string;
   search?: string;
   is_identified?: boolean;
-  /** Condition on properties, or null for all persons. */
+  /** A condition on properties, or null for all persons. */
   properties: Condition | null;
 }
 
@@ -27,37 +27,33 @@ export type PersonKey = Pick<PersonRow, 'id'>;
 
 export interface PersonPosition extends PersonKey {
   /**
-   * Time when the person was created, in microseconds since 1970, because a `Date` has only millisecond precision. Used
-   * only in lists that are sorted by `created_at`.
+   * The time when the person was created, in microseconds since 1970. A `Date` has only millisecond precision. Set only
+   * in lists that are sorted by `created_at`.
    */
   created_us?: string;
   /**
-   * Part of the list that contains the person. A list with a search text begins with the persons whose email or
-   * distinct ID starts with this text.
+   * The section of the list that contains the person. A list with a search string begins with a section of the persons
+   * whose email or distinct ID starts with it.
    */
   part?: 'start' | 'rest';
 }
 
 export interface PersonWindow extends KeyWindow<PersonPosition> {
-  /**
-   * Sort order: by numeric ID, which is the order in which persons were stored, or by the time when they were first
-   * seen.
-   */
+  /** Sort by numeric ID, which is the order in which persons were stored, or by the time when they were first seen. */
   order: '-id' | 'created_at' | '-created_at';
 }
 
-/** The persons that one step of a longer search reads. */
 interface PersonRange {
   /** The lowest numeric ID to read. */
   from?: string;
-  /** `only` limits the result to these persons, and `without` excludes these persons. */
+  /** Limits the result to the persons in `only`, or excludes those in `without`. */
   only?: readonly string[];
   without?: readonly string[];
 }
 
 /**
- * Finds the persons on a page. An email is found through an index. With other filters, the database reads the persons
- * in the order of the list until the page is full. Each order has an index.
+ * Finds the persons on a page. With an email filter, the persons are found through an index. With other filters, the
+ * database reads persons in the order of the list until the page is full. Each order has an index.
  */
 export async function listPersonKeys(
   sql: Sql,
@@ -105,7 +101,6 @@ export interface IdRange {
   from: string | null;
 }
 
-/** Counts the persons that match a filter, up to a maximum. */
 export async function countPersons(
   sql: Sql,
   { projectId, filter, most }: { projectId: number; filter: PersonFilter; most: number },
@@ -125,7 +120,7 @@ export async function countPersons(
   return counted?.count ?? 0;
 }
 
-/** Adds a filter's conditions. @returns the FROM clause, in which `p` is the person table */
+/** @returns the FROM clause, in which `p` is the person table */
 function addFilter(
   where: Conditions,
   { projectId, project }: { projectId: number; project: string },
@@ -156,14 +151,14 @@ function addFilter(
   return from;
 }
 
-/** Returns SQL for the start of an email address as the column `email_start` stores it. */
+/** SQL for an email address in the format of the column `email_start`: in lower case and truncated. */
 const emailStart = (email: string) => `left(lower(${email}::text), 320)`;
 
-/** Unicode's last character. A string followed by this character sorts after all other strings with this prefix. */
+/** Unicode's last character. A prefix followed by this character sorts after all other strings with the prefix. */
 const lastCharacter = '\u{10ffff}';
 
 /**
- * Finds the persons whose email (ignoring case) or distinct ID (as typed or in lower case) starts with a text.
+ * Finds the persons whose email (ignoring case) or distinct ID (as typed or in lower case) starts with a string.
  * @returns null if more than `max` persons match
  */
 export async function findPersonsByStart(
@@ -182,8 +177,8 @@ export async function findPersonsByStart(
 }
 
 /**
- * Returns the ID of the person `count` positions after the given one in a list sorted by ID, or null if the list ends
- * before.
+ * Returns the ID of the person `count` positions after the given person in a list sorted by ID, or null if the list
+ * ends before that position.
  */
 export async function findPersonIdAfter(
   sql: Sql,
@@ -207,7 +202,7 @@ export async function readPerson(sql: Sql, projectId: number, uuid: string): Pro
   return rows[0];
 }
 
-/** Returns the UUIDs of existing persons with these UUIDs and numeric IDs. */
+/** Returns the UUIDs of persons with these UUIDs or numeric IDs. Omits persons who do not exist. */
 export async function listPersonUuids(sql: Sql, projectId: number, ids: string[]): Promise<string[]> {
   const rows = await sql.query<{ uuid: string }>(
     `SELECT uuid FROM person WHERE project_id = $1::int AND uuid = ANY ($2::uuid[])
@@ -223,7 +218,7 @@ export interface MergeEvent {
   event: string;
   timestamp: Date;
   distinct_id: string;
-  /** The event's other distinct ID, truncated to 400 characters. */
+  /** The other distinct ID in the merge event, truncated to 400 characters. */
   other_distinct_id: string;
 }
 
@@ -231,5 +226,5 @@ export const maxMergeEvents = 1000;
 const { identify, createAlias, mergeDangerously } = eventNames;
 export const mergeEvents = [identify, createAlias, mergeDangerously];
 
-/** Returns the property of a merge event that contains the other distinct ID. */
+/** Returns which property of a merge event contains the other distinct ID. */
 export const mergeEventIdProperty = (event: string) => (event === identify ? '$anon_distinct_id' : 'alias');

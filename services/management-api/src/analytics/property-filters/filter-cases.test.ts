@@ -47,7 +47,7 @@ describe.each(engines)('property filters on $name', (engine) => {
   };
 
   /**
-   * Lists, counts and queries that are compared. `found` contains the names of matching events or persons, or their
+   * The lists, counts and queries to compare. `found` contains the names of matching events or persons, or their
    * number.
    */
   const readers: Record<string, (filter: Filter) => Promise<{ status: number; attr?: string; found: unknown }>> = {
@@ -84,7 +84,7 @@ describe.each(engines)('property filters on $name', (engine) => {
       return { status, attr: body.attr, found: body.results?.map(([event]: [string]) => event).sort() };
     },
     async 'cohort members'(filter) {
-      // PostgreSQL cannot store some characters, so the cohort cannot be created.
+      // PostgreSQL cannot store some characters. For filters with these characters, the cohort cannot be created.
       const value = await cohortWith({ key: 'p', type: 'person', ...filter }).catch(() => null);
       if (value === null) return { status: 400, attr: 'query', found: undefined };
       const { status, body } = await trend({ key: 'id', type: 'cohort', value });

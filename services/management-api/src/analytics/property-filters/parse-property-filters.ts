@@ -8,10 +8,10 @@ import { Type } from 'typebox';
 import { longestNeedle } from '../../sql/longest-needle.ts';
 import { findTimeZone } from '../../time/time-zone-store.ts';
 
-/** A filter's `type`: the kind of property that the filter compares. */
+/** A filter's `type`. It determines whose property the filter compares. */
 type Owner = 'event' | 'person' | 'event_metadata';
 
-/** Maximum number of filters, because every filter is evaluated for every row that a list reads. */
+/** Maximum number of filters. Every filter is evaluated for every row that a list reads. */
 const maxFilters = 20;
 const knownFields = new Set(['key', 'value', 'operator', 'type']);
 
@@ -33,8 +33,8 @@ export async function readListFilters(
 }
 
 /**
- * Reads the query parameter `properties` for events without a current person, such as the events of a live stream.
- * Filters on persons compare the person properties in the event.
+ * Reads the query parameter `properties` for events without a current person, such as the events of a live stream. A
+ * filter on persons compares the person properties in the event.
  */
 export function parseStoredEventFilters(text: string | undefined, timeZone: string): Condition {
   return toCondition(parseFilters(text, ['event', 'person']), { of: 'stored events', timeZone });

@@ -3,8 +3,8 @@ import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createMonths, storeEvent, storePerson } from '../../testing/stored-data.ts';
 
 /**
- * Tests how lists combine filters in `properties`, and which filters they reject. `filter-cases.test.ts` covers the
- * operators.
+ * These tests check how lists combine the filters in `properties`, and which filters they reject.
+ * `filter-cases.test.ts` covers the operators.
  */
 let api: TestApi;
 let tenant: TestTenant;
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** Properties of each event by event name. Each event has a different kind of value. */
+/** Event properties by event name. Each event has a different type of value. */
 const stored: Record<string, Record<string, unknown>> = {
   text: { p: 'Chrome' },
   other: { p: 'chrome mobile' },
@@ -118,7 +118,7 @@ test.each<[unknown, string]>([
   ['nonsense', 'properties'],
   ['{"$browser":"Chrome"}', 'properties'],
   [new Array(21).fill(good), 'properties'],
-  // Only the database detects this error, so the message does not contain the position of the filter.
+  // Only the database detects this error.
   [[{ ...good, operator: 'regex', value: '\\p{L}' }], 'properties__0__value'],
   [[null], 'properties__0'],
   [[good, 'x'], 'properties__1'],

@@ -2,7 +2,7 @@ import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createMonths } from '../../testing/stored-data.ts';
 
-/** Statement timeout in milliseconds: longer than any statement takes unless it waits for a lock. */
+/** Statement timeout in milliseconds. Only a statement that waits for a lock takes this long. */
 const statementTimeoutMs = 3000;
 
 let api: TestApi;
@@ -26,7 +26,7 @@ test.each([
   ['events', 'event'],
   ['persons', 'person'],
 ])('returns 503 with advice when a filter of %s takes too long', async (name, table) => {
-  // Lock the table, so that the list is blocked however fast the machine is.
+  // Lock the table, so that the list is blocked even on a fast machine.
   const response = await api.database.transaction(async (tx) => {
     await tx.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
     return list(name);
@@ -35,6 +35,6 @@ test.each([
     status: 503,
     body: { code: 'query_timeout', detail: expect.stringContaining('took too long') },
   });
-  // The connection must still be usable after the canceled statement.
+  // The connection must remain usable after the statement was canceled.
   expect(await list(name)).toMatchObject({ status: 200, body: { results: [] } });
 });

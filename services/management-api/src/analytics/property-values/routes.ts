@@ -8,7 +8,7 @@ import { createEventRead } from '../events/reads.ts';
 import type { EventDeps } from '../events/routes.ts';
 import { latestRows, listEventValues, listPersonValues, longestValue, maxValues } from './store.ts';
 
-/** Maximum age of the searched events in milliseconds. Values of older events are not useful as suggestions. */
+/** Maximum age in milliseconds of the events to search. Values of older events are not useful as suggestions. */
 const recentMs = 30 * 86_400_000;
 
 const valuesQuery = {
@@ -98,7 +98,7 @@ const enveloped = Type.Object(
 );
 
 /**
- * Old and new PostHog versions return different formats for the same request, so clients request the new format with
+ * Old and new PostHog versions return different formats for the same request. Clients request the new format with
  * `envelope`.
  */
 function toResponse(found: readonly string[], { envelope }: { envelope?: boolean }) {

@@ -6,24 +6,24 @@ import { createBudget, lastMs, type StoreRead } from '../events/reads.ts';
 
 interface WantedValues {
   key: string;
-  /** The text that values must contain, ignoring case. */
+  /** A string that values must contain, ignoring case. */
   value?: string;
 }
 
 interface WantedEventValues extends WantedValues {
-  /** The name of the events whose values are read. */
+  /** Only values from events with this name are returned. */
   event_name?: string;
-  /** The start of the time range of the events to read. */
+  /** Only values from events after this time are returned. */
   after: Date;
 }
 
 /** The number of latest events or persons to search for values. */
 export const latestRows = 50_000;
 export const maxValues = 100;
-/** Maximum length of a value in characters. Longer values are omitted, because they are not useful as suggestions. */
+/** Maximum length of a value in characters. Longer values are not useful as suggestions, so they are omitted. */
 export const longestValue = 400;
 
-/** Returns a property's values in the latest events, most frequent first. */
+/** Returns a property's most frequent values in the latest events, most frequent first. */
 export function listEventValues(
   read: StoreRead,
   { key, value, event_name, after }: WantedEventValues,
@@ -47,7 +47,7 @@ export function listEventValues(
   );
 }
 
-/** Returns a property's values in the newest persons, most frequent first. */
+/** Returns a property's most frequent values in the newest persons, most frequent first. */
 export async function listPersonValues(sql: Sql, projectId: number, { key, value }: WantedValues): Promise<string[]> {
   const where = createConditions();
   const [name, project] = [`${where.parameter(key)}::text`, where.parameter(projectId)];

@@ -1,4 +1,4 @@
-// Runs queries in the background, stores their status for all processes, and cancels them.
+// Runs queries in the background, shares their status with all processes, and cancels them.
 
 import { randomUUID } from 'node:crypto';
 import { formatDateTime } from '@millrace/http';
@@ -15,7 +15,7 @@ export interface QueryStatus {
   complete: boolean;
   error: boolean;
   error_message: string | null;
-  /** The query's complete response after the query has finished. */
+  /** The query's complete response, once the query has finished. */
   results: unknown;
   start_time: string;
   pickup_time: string;
@@ -26,7 +26,7 @@ export interface QueryStatus {
   labels: null;
 }
 
-/** The user who started a run. Only this user can read the run's status, which contains the result. */
+/** The user who started a run. Only this user can read the run's status, which contains the query result. */
 export interface RunOwner {
   projectId: number;
   userId: number;
@@ -107,7 +107,7 @@ export function createBackgroundRuns({
         )
         .then((last) => keep(name, { ...last, complete: true, end_time: formatDateTime(new Date()) }))
         .catch((error: unknown) => logger.warn('could not store the result of a background query', { error, id }))
-        // The client may have started another run with the same ID in the meantime, which must remain registered.
+        // The client may have started a new run with the same ID in the meantime. Keep that run registered.
         .then(() => void (running.get(name)?.cancel === cancel && running.delete(name)));
       running.set(name, { cancel, ended });
       return status;
@@ -124,7 +124,7 @@ export function createBackgroundRuns({
     async cancel(owner: RunOwner, id: string): Promise<void> {
       await keyValue.publish(cancelChannel, nameOf(owner, id));
     },
-    /** Cancels all runs in this process. Their status reports the cancellation. */
+    /** Cancels all runs in this process, and updates their status. */
     async stop(): Promise<void> {
       for (const { cancel } of running.values()) cancel.abort();
       await Promise.all([...running.values()].map(({ ended }) => ended));

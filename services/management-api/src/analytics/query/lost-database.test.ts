@@ -1,6 +1,6 @@
 /**
- * Tests queries whose connection to PostgreSQL is interrupted. Requests must fail immediately, and slots and
- * connections must be released.
+ * Tests queries whose connection to PostgreSQL is interrupted. Requests must fail immediately, and must release their
+ * slots and connections.
  */
 
 import { createDatabase, type Database } from '@millrace/db';
@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 const path = () => `/api/projects/${own.projectId}/query/`;
-/** Sends a query with a refresh mode that does not use the cache. */
+/** No tested refresh mode reads from the cache. */
 const ask = (refresh: string, more: object = {}) =>
   api.send('POST', path(), {
     key: own.personalApiKey,
@@ -72,7 +72,7 @@ async function loseQuery(fault: 'cut' | 'refuse', refresh: string) {
   return { response: await response, release: lock.release };
 }
 
-/** Checks that a lost query released its slot. Otherwise, the next query would wait for the slot and fail. */
+/** Checks that a lost query released its slot. If it did not, the next query waits for the slot and fails. */
 async function expectFreeSlot() {
   const { status, body } = await ask('force_blocking');
   expect([status, body.results?.[0].count]).toEqual([200, 1]);

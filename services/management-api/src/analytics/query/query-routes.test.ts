@@ -1,4 +1,4 @@
-/** Tests cases insight-029 and insight-212 to insight-241: queries that the API runs. */
+/** Tests cases insight-029 and insight-212 to insight-241, which run queries through the API. */
 
 import { addMember, createPersonalApiKey, createUser } from '@millrace/accounts';
 import { createTestTenant, eventually, type TestTenant } from '@millrace/testing';

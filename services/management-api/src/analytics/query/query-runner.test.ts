@@ -1,4 +1,6 @@
-/** Tests which results are cached for each refresh mode and age, and the slots of a project. */
+/**
+ * These tests check which results are cached for each refresh mode and age, and how a project's query slots are used.
+ */
 
 import { createDatabase, createReadPool, type Database } from '@millrace/db';
 import { createEventStore, createPostgresEngine } from '@millrace/insights';
@@ -58,10 +60,7 @@ function openQueryRunner(store: KeyValueStore, maxMs = 20_000): QueryRunner {
 
 const signal = new AbortController().signal;
 let asked = 0;
-/**
- * Creates a query that has never been run.
- * @param isOver whether the query's date range has ended
- */
+/** Creates a query that has never been run. @param isOver whether the query's date range has ended */
 function newQuery(interval: string, isOver = false) {
   asked += 1;
   return {
@@ -149,7 +148,7 @@ test('insight-234: runs at most three queries of a project across all processes,
     Promise.all(
       [1, 2, 3].map(async (slot) => (await keyValue.get(`query slot:${own.environmentId}:${slot}`)) !== null),
     );
-  // Background runs of the tests above may still hold slots.
+  // Background runs of the previous tests may still hold slots.
   await eventually(async () => expect(await slots()).toEqual([false, false, false]));
   const others = openQueryRunner(keyValue);
   const lock = await holdEvents(database);

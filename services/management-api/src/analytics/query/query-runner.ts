@@ -41,23 +41,22 @@ export const refreshModes = [
 export type RefreshMode = (typeof refreshModes)[number];
 
 export interface QueryRunRequest {
-  /** The query as the client sent it. */
   query: unknown;
   /** Dashboard filters to apply to the query. */
   filters?: unknown;
   /** Variables that replace the variables of an SQL query. */
   variables?: unknown;
-  /** Whether the result is returned as a file, in which case SQL without LIMIT returns more rows. */
+  /** Whether the result is returned as a file. A file can contain more rows if the SQL does not have a LIMIT. */
   isFile?: boolean;
   refresh: RefreshMode;
   /** Aborts when the client no longer waits for the result. */
   signal: AbortSignal;
   now?: Date;
-  /** The background run's description, if the query runs in the background. */
+  /** Describes the background run, if the query runs in the background. */
   run?: Omit<RunOf, keyof RunOwner>;
 }
 
-/** A query result with the times and the cache key that clients store with the result. */
+/** A query result with its times and cache key, which clients store together with the result. */
 export interface QueryResponse extends QueryResult {
   is_cached: boolean;
   last_refresh: string;
@@ -68,7 +67,7 @@ export interface QueryResponse extends QueryResult {
 
 /**
  * The result that is available immediately, and the status of a background run. Both are null if no result is cached
- * and the request did not ask to compute a result.
+ * and the request does not allow computing one.
  */
 export interface QueryOutcome {
   result: QueryResponse | null;
@@ -76,7 +75,7 @@ export interface QueryOutcome {
 }
 
 export interface QueryCaller {
-  /** The caller. The number of concurrent computations is limited per credential ID. */
+  /** The caller. Its credential's ID limits the number of concurrent computations. */
   caller: { credential: Pick<Caller['credential'], 'id'> & { kind: Caller['credential']['kind'] | 'link' } };
   target: AddressedProject;
 }
@@ -90,10 +89,7 @@ interface QueryRunnerOptions extends QueryDeps {
   maxMs: number;
 }
 
-/**
- * Slots of a project. The number of slots is the number of queries that can run at the same time in all processes
- * together.
- */
+/** The slots of a project. A project can run one query per slot at the same time, across all processes. */
 const slots = [1, 2, 3];
 const slotPatienceMs = 5000;
 const slotPauseMs = 100;
@@ -102,7 +98,7 @@ const maxBytes = 256 * 1024 * 1024;
 /** Maximum number of rows in the CSV file for an SQL query without LIMIT. */
 const rowsOfFile = 50_000;
 /**
- * Time in milliseconds that a query needs in addition to its execution: to wait for a slot and a connection, and to
+ * Time in milliseconds that a query may take in addition to its execution, to wait for a slot and a connection and to
  * process the result.
  */
 const aroundMs = 20_000;
@@ -116,7 +112,7 @@ export function createQueryRunner({ searches, maxMs, keyValue, logger, ...deps }
   const compute = (queryCaller: QueryCaller, computed: Computed): Promise<CachedResult> =>
     share(computed.key, computed.signal, (signal) => computeAlone(queryCaller, { ...computed, signal }));
 
-  /** Runs a query within its limits: a project slot, a share of the connections, the time and the memory. */
+  /** Runs a query within its limits: a project slot, a share of the connections, and limits on time and memory. */
   async function computeAlone(
     queryCaller: QueryCaller,
     { query, settings, key, now, rows, signal }: Computed,
@@ -136,8 +132,8 @@ export function createQueryRunner({ searches, maxMs, keyValue, logger, ...deps }
   }
 
   /**
-   * Translate the error before `searches` gets it. Otherwise, `searches` would report a query that exceeded its limits
-   * as a temporary failure.
+   * Translate the error before `searches` handles it, because `searches` would report an exceeded limit as a temporary
+   * failure.
    */
   function explain(error: unknown): never {
     throw error instanceof OverBudget ? createBudgetError(error, maxMs) : error;
@@ -147,14 +143,14 @@ export function createQueryRunner({ searches, maxMs, keyValue, logger, ...deps }
     /**
      * Depending on `refresh`, returns a query's cached result, computes the result, or starts to compute it in the
      * background.
-     * @throws AppError `invalid` naming the part of the query or the limit that was reached, `forbidden` if the caller
-     *   cannot use a cohort in the query, `rate_limited`, or `unavailable`
+     * @throws AppError `invalid` naming the invalid query field or the limit that was reached, `forbidden` if the
+     *   caller cannot use a cohort in the query, `rate_limited`, or `unavailable`
      */
     async run(queryCaller: QueryCaller, request: QueryRunRequest): Promise<QueryOutcome> {
       const { query: sent, filters, variables, isFile = false, refresh, signal, run, now = new Date() } = request;
       const { projectId, userId } = toRunOwner(queryCaller.target);
       const query = overrideVariables(overrideFilters(sent, filters), variables);
-      // Read the settings only once, because the access check, the cache key and the plan must use the same settings.
+      // Read the settings only once. The access check, the cache key and the plan must use the same settings.
       const settings = await readProjectSettings(deps.sql, projectId);
       await requireReferencedRecords(deps.sql, { ...queryCaller.target, settings }, query);
       const rows = isFile && findSource(query)?.kind === 'HogQLQuery' ? rowsOfFile : undefined;
@@ -248,8 +244,8 @@ function toQueryResponse(
 
 /**
  * Waits for a slot of the project. Each slot is a key in the key-value store. The key expires, so a crashed process
- * does not occupy its slot forever. If the store is unavailable, each process limits its queries only by its number of
- * connections.
+ * does not occupy its slot forever. If the store is unavailable, the number of connections limits the queries of each
+ * process.
  * @param longestMs expiration time of the key, which is longer than any query takes
  * @returns a function that releases the slot
  * @throws AppError `rate_limited` if no slot becomes free in time, or the reason of the signal

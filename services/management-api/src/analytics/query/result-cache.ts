@@ -1,11 +1,10 @@
-// Caches query results. The cache key covers the query and all other inputs except the events.
+// Caches query results. The cache key covers the query and everything else that affects the result, except the events.
 
 import { createHash } from 'node:crypto';
 import { findSource, isRecord, type ProjectSettings, type QueryResult } from '@millrace/insights';
 import { isAppError } from '@millrace/runtime';
 import type { KeyValueStore } from '@millrace/runtime/cache';
 
-/** A result and the time at which it was computed. */
 export interface CachedResult {
   result: QueryResult;
   /** Milliseconds since the epoch. */
@@ -13,8 +12,8 @@ export interface CachedResult {
 }
 
 /**
- * Maximum age of a cached result in milliseconds. `lazy` is for the mode `lazy_async`, and `fresh` is for all other
- * modes.
+ * Maximum age of a cached result in milliseconds. `lazy` applies to the refresh mode `lazy_async`, and `fresh` to all
+ * other modes.
  */
 export interface Ages {
   fresh: number;
@@ -34,11 +33,13 @@ const agesByInterval = new Map<unknown, Ages>([
 ]);
 const usualAges: Ages = { fresh: 6 * hour, lazy: 12 * hour };
 
-/** Web analytics pages show recent traffic, so their results are cached for a shorter time. */
+/** Web analytics pages show recent traffic, so their results expire earlier. */
 const agesOfWeb: Ages = { fresh: 5 * minute, lazy: 15 * minute };
 const isOfWeb = (query: unknown) => isRecord(query) && /^Web\w+Query$/.test(String(query.kind));
 
-/** Checking and describing SQL is cheap and depends on property definitions, so these results are never reused. */
+/**
+ * Results of checking or describing SQL are not cached. They are cheap to compute and depend on property definitions.
+ */
 const agesOfChecks: Ages = { fresh: -1, lazy: -1 };
 const isCheck = (query: unknown) =>
   isRecord(query) && (query.kind === 'HogQLMetadata' || query.kind === 'DatabaseSchemaQuery');
@@ -56,8 +57,8 @@ function intervalOf(query: unknown): unknown {
 }
 
 /**
- * Returns the maximum ages for a cached result. If its date range had ended when the result was computed, only late
- * events can change the result, so it stays fresh for a day.
+ * Returns the maximum ages of a cached result. If its date range had ended before it was computed, only late events can
+ * change it, so it stays fresh for a day.
  */
 export function findMaxAges(query: unknown, { result, at }: CachedResult): Ages {
   const ages = agesOf(query);
@@ -67,8 +68,8 @@ export function findMaxAges(query: unknown, { result, at }: CachedResult): Ages 
 }
 
 /**
- * Returns the time in milliseconds after which clients should request a newer result. The time is only a
- * recommendation, and earlier requests are not rejected.
+ * Returns the recommended time in milliseconds until a client requests the result again. Earlier requests are accepted
+ * too.
  */
 export function recommendedRefreshDelayMs(
   query: unknown,
@@ -82,14 +83,14 @@ export function recommendedRefreshDelayMs(
 
 interface Cached {
   query: unknown;
-  /** Maximum number of rows, if it differs from the default. */
+  /** Maximum number of rows, or undefined for the default. */
   rows: number | undefined;
   propertyTypes: readonly unknown[];
 }
 
 /**
- * Returns the cache key of a query. The key does not depend on the order of the fields, but changes with the settings,
- * cohorts and property types of the project.
+ * Returns the cache key of a query. The order of the query's fields does not affect the key. The project's settings,
+ * cohorts and property types do.
  */
 export function createCacheKey(
   { cohorts, variables, ...settings }: ProjectSettings,
@@ -120,10 +121,10 @@ function inOrder(value: unknown): unknown {
 
 /** Maximum size of a cached result in characters. Larger results are not cached. */
 const maxCharacters = 2 * 2 ** 20;
-/** Seconds for which results are kept: a week, because insights and dashboards can show stale results. */
+/** Time in seconds for which results are kept. A week, because insights and dashboards can show stale results. */
 const keptForSeconds = 7 * 24 * 3600;
 
-/** Creates the cache, which behaves as if it were empty while the store is unavailable. */
+/** Creates the cache. While the store is unavailable, the cache behaves as if it were empty. */
 export function createResultCache(keyValue: KeyValueStore) {
   const nameOf = (key: string) => `query result:${key}`;
   return {
@@ -139,7 +140,7 @@ export function createResultCache(keyValue: KeyValueStore) {
   };
 }
 
-/** Creates an error handler that returns a default value if the store is unavailable. */
+/** Creates an error handler that returns the given default if the store is unavailable. */
 export function defaultIfUnavailable<T>(instead: T): (error: unknown) => T {
   return (error) => {
     if (isAppError(error, 'unavailable')) return instead;

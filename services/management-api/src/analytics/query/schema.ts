@@ -6,7 +6,7 @@ import { Type } from 'typebox';
 import { csvDeclaration } from './csv.ts';
 import { refreshModes } from './query-runner.ts';
 
-/** A wrapper in which clients describe how the result is drawn. Only the wrapper's `source` is run. */
+/** A wrapper in which clients describe how to draw the result. Only its `source` is run. */
 const wrappedQuery = Type.Object(
   {
     kind: Type.String({ description: '`InsightVizNode`, `DataTableNode`, `DataVisualizationNode`, or a query kind.' }),
@@ -239,7 +239,7 @@ const queryStatus = Type.Object(
   { title: 'QueryStatus', description: 'Status of a background query.' },
 );
 export const statusResponse = Type.Object({ query_status: queryStatus }, { title: 'QueryStatusAnswer' });
-/** The response for a query that is still running, with the cached result if available. */
+/** The response while a query is still running, with the cached result if there is one. */
 const runningQuery = Type.Object(
   { ...Type.Partial(queryResult).properties, query_status: queryStatus },
   { title: 'QueryUnderWay' },
@@ -271,7 +271,7 @@ export const exampleQuery = {
   dateRange: { date_from: '-7d' },
   series: [{ kind: 'EventsNode', event: 'order placed' }],
 };
-/** Parameters and responses of the routes that run a query. */
+/** Parameters and responses that all routes for running a query share. */
 export const queryDeclaration = {
   query: Type.Object({
     format: Type.Optional(

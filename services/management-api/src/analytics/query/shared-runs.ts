@@ -1,4 +1,4 @@
-// Runs identical concurrent queries only once.
+// Shares one run among identical concurrent queries.
 
 interface Run<T> {
   result: Promise<T>;
@@ -6,7 +6,7 @@ interface Run<T> {
   callers: number;
 }
 
-/** Creates a function that runs `work`, or waits for another caller's run with the same key. */
+/** Creates a function that runs `work`, or waits for a run that another caller has started with the same key. */
 export function createSharedRuns<T>() {
   const running = new Map<string, Run<T>>();
 
@@ -20,7 +20,7 @@ export function createSharedRuns<T>() {
 
   /**
    * Returns the result for a key, from the current run or from a new one.
-   * @param signal ends the wait of this caller. The run itself is aborted only when no caller waits for it anymore.
+   * @param signal ends the wait of this caller. The run is aborted when no caller waits for it anymore.
    */
   return async (key: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
     signal.throwIfAborted();
@@ -31,7 +31,7 @@ export function createSharedRuns<T>() {
     } finally {
       run.callers -= 1;
       if (run.callers === 0) {
-        // Remove the aborted run, so that a later caller starts a new run.
+        // Remove the aborted run, so that the next caller starts a new run.
         if (running.get(key) === run) running.delete(key);
         run.controller.abort(signal.reason);
       }

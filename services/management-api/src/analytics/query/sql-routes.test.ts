@@ -1,4 +1,4 @@
-// Tests SQL queries over the API: the description of tables, cached results, and many simultaneous queries.
+// Tests SQL queries through the API: table descriptions, cached results, and many concurrent queries.
 
 import { createTestTenant, eventually, type TestTenant } from '@millrace/testing';
 import { holdEvents } from '../../testing/hold-events.ts';

@@ -16,10 +16,10 @@ interface EventToSend {
   properties: Record<string, unknown>;
 }
 
-/** Disable geolocation, because the gateway sees this server's address instead of the person's. */
+/** Disable geolocation, because the gateway sees this server's IP address and not the person's. */
 const ownProperties = { $lib: 'millrace', $geoip_disable: true };
 
-/** Time limit in milliseconds, within which a working gateway always responds. */
+/** Time limit in milliseconds. A working gateway always responds sooner. */
 const timeoutMs = 10_000;
 
 /**

@@ -3,7 +3,10 @@ import { createActors, type OrganizationActors } from '../../testing/organizatio
 import { noLimits, signInAs, startTestApi, type TestApi, type TestResponse } from '../../testing/start-test-api.ts';
 import { createMonths, storeEvent, storePerson } from '../../testing/stored-data.ts';
 
-/** Tests that visitors get nothing without a working public link, and only the numbers on the page with a link. */
+/**
+ * These tests check that visitors without a working public link get no data, and that visitors with a link get only the
+ * results on its page.
+ */
 let api: TestApi;
 let acme: OrganizationActors;
 beforeAll(async () => {
@@ -43,7 +46,7 @@ const storeOrders = async () => {
   }
 };
 
-/** Returns all parts of a response that a visitor can compare. */
+/** Returns everything in a response by which a visitor could tell responses apart. */
 const seen = ({ status, headers, body }: TestResponse) => {
   const { date: _, 'x-request-id': __, ...others } = Object.fromEntries(headers);
   return { status, headers: others, body };
@@ -308,7 +311,7 @@ it('visitor-011 computes a result only when it is not fresh, and a failing one a
     send('PATCH', `insights/${id}/`, { query: { ...trends, properties: [{ key: 'id', type: 'cohort', value }] } });
   const cohort = (await send('POST', 'cohorts/', { name: 'Closed', is_static: true })).body.id;
   await change(cohort);
-  // Members cannot use the cohort, so the link must not show results that depend on the cohort.
+  // Members cannot use the cohort. The link must not show results that depend on it.
   await send('PUT', `cohorts/${cohort}/access_controls/`, { access_level: 'none' }, acme.A.key);
   const refused = await numbersOf(token);
   expect(refused).toMatchObject({ status: 'failed', result: null });
@@ -384,8 +387,8 @@ describe('rate limits of public links', () => {
     ];
     expect(await statuses('192.0.2.1', () => known, 1)).toEqual([200]);
     expect(await statuses('192.0.2.1', guess, 8)).toEqual([404, 404, 404, 404, 404, 404, 429, 429]);
-    // If an address is blocked, only recently opened links still work. The responses for other links do not show
-    // whether they exist.
+    // After an IP address has been blocked, only recently opened links still work. The responses for other links do not
+    // show whether they exist.
     expect(await statuses('192.0.2.1', () => other, 1)).toEqual([429]);
     expect(await statuses('192.0.2.1', () => known, 1)).toEqual([200]);
     expect(await statuses('192.0.2.2', () => other, 1)).toEqual([200]);

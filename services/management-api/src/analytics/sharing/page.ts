@@ -7,13 +7,13 @@ import { type LinkLimits, openPublicLink } from './public-link.ts';
 interface PageDeps {
   sql: Sql;
   linkLimits: LinkLimits;
-  /** The built page, which is the same for every link and loads the shared data in the browser. */
+  /** The built page. It is the same for every link, and loads the shared data in the browser. */
   html: Buffer;
 }
 
 /**
- * Serves the page of a public link at `/shared/<token>`, and at `/embedded/<token>` for frames in other sites. Every
- * link has the same page, but the status depends on the token, so that programs can detect a link that was turned off.
+ * Serves the page of a public link at `/shared/<token>`, and at `/embedded/<token>` for frames in other sites. The page
+ * is the same for every link. The status depends on the token, so that programs can detect a link that was turned off.
  */
 export function sharedPages({ sql, linkLimits: limits, html }: PageDeps): PageRoute[] {
   return (['/shared', '/embedded'] as const).map((path) => ({
@@ -33,10 +33,7 @@ export function sharedPages({ sql, linkLimits: limits, html }: PageDeps): PageRo
   }));
 }
 
-/**
- * Sets the status for an unknown link or for too many requests.
- * @throws all other errors
- */
+/** Sets the status for an unknown link or for too many requests. @throws any other error */
 function setFailure(response: ServerResponse, error: unknown): void {
   if (isAppError(error, 'not_found')) response.statusCode = 404;
   else if (isAppError(error, 'rate_limited')) {

@@ -1,5 +1,5 @@
-// Handles access through public links, which let visitors see results without signing in. Unknown links and links that
-// were turned off get the same response.
+// Handles access through public links, which show results to visitors who are not signed in. Unknown links and links
+// that were turned off get the same response.
 
 import type { Sql } from '@millrace/db';
 import type { ApiRequest } from '@millrace/http';
@@ -17,22 +17,23 @@ import { hasRecordLevel, type RecordRights, readRightsOfEveryMember } from '../.
 import { findPublicLink, type SharedLink } from './store.ts';
 
 export interface LinkLimits {
-  /** Limits all requests from an address. */
+  /** Limits all requests from an IP address. */
   visits: RateLimit;
-  /** Limits requests with unknown links from an address. */
+  /** Limits an IP address's requests with unknown links. */
   guesses: GuessLimit;
   /** Limits how often an insight's result is computed for a link. */
   computations: RateLimit;
 }
 
 /**
- * Maximum number of computations per minute. Fresh results come from the cache, so this limit affects only results that
- * cannot be cached because they failed or are too large.
+ * Maximum number of computations per minute. Fresh results come from the cache. The limit therefore affects only
+ * results that cannot be cached, because they failed or are too large.
  */
 const computationsPerMinute = 3;
 
 /**
- * Creates the limits of public links. `requestsPerMinute` and `wrongPerMinute` apply to each address. 0 means no limit.
+ * Creates the limits of public links. `requestsPerMinute` and `wrongPerMinute` apply to each IP address. 0 means no
+ * limit.
  */
 export function createLinkLimits(
   keyValue: KeyValueStore,
@@ -57,7 +58,7 @@ const tokenPattern = /^[\w-]{43}$/;
 /**
  * Finds the link of a token. Reads the database each time, so that a link stops working immediately when it is turned
  * off, replaced or deleted.
- * @throws AppError `not_found`, which is the same for all links that do not work, or `rate_limited`
+ * @throws AppError `rate_limited`, or the same `not_found` for every link that does not work
  */
 export async function openPublicLink(
   { sql, limits: { visits, guesses } }: { sql: Sql; limits: LinkLimits },

@@ -34,7 +34,7 @@ export interface PublicRouteDeps {
 /** Prevents search engines from indexing shared data. */
 const unlisted = { 'X-Robots-Tag': 'noindex' };
 
-/** Creates the routes that return a shared page's data (docs/api/sharing.md#what-a-visitor-sees). */
+/** Declares the routes that return a shared page's data (docs/api/sharing.md#what-a-visitor-sees). */
 export function publicLinkRoutes({ sql, queryRunner, linkLimits: limits }: PublicRouteDeps) {
   const load = createLoader(queryRunner, limits);
   return [
@@ -96,12 +96,12 @@ export function publicLinkRoutes({ sql, queryRunner, linkLimits: limits }: Publi
 interface OpenTile {
   /** The tile's text, or null for an insight. */
   text: string | null;
-  /** The insight with its tile's filters, or null if visitors are not allowed to see the insight. */
+  /** The insight with its tile's filters, or null if visitors must not see the insight. */
   insight: InsightRow | null;
   layouts: Record<string, unknown>;
 }
 
-/** Reads the page's tiles: a dashboard's tiles, or a single tile for an insight. */
+/** Reads a dashboard's tiles. A shared insight is returned as a single tile. */
 async function readTiles(
   sql: Sql,
   link: OpenLink,
@@ -156,8 +156,8 @@ async function showInsight(load: Load, link: OpenLink, insight: InsightRow | nul
 }
 
 /**
- * Creates a function that loads results from the cache and computes stale results again. For each project, only one
- * computation runs at a time, and the number per minute is limited.
+ * Creates a function that loads results from the cache, and computes stale results again. Each project has only one
+ * computation at a time, and a limited number per minute.
  */
 function createLoader(queryRunner: QueryRunner, limits: LinkLimits) {
   const slots = new LRUCache<number, ReturnType<typeof limitConcurrency>>({ max: 1000 });
@@ -170,8 +170,7 @@ function createLoader(queryRunner: QueryRunner, limits: LinkLimits) {
     // Visitors do not have a key, so their searches count against the link's limit.
     const target = { ...link, level: 0 };
     const queryCaller = { caller: { credential: { kind: 'link', id: String(link.id) } as const }, target };
-    // The computation continues when the visitor leaves the page. Otherwise, each visit could start the computation
-    // again.
+    // The computation continues when the visitor leaves the page. If it were aborted, each visit could start it again.
     const { signal } = new AbortController();
     const runMode = async (refresh: 'force_cache' | 'blocking') => {
       const result = await runInsight(queryRunner, queryCaller, insight, { refresh, signal });

@@ -1,22 +1,20 @@
-// Reduces a query and its result to what a public page needs to draw the numbers. The reduced result does not identify
-// persons, except through columns that the author of an SQL insight selects. The text, the values and the filters of
-// SQL are omitted.
+// Reduces a query and its result to what a public page displays. The reduced result does not identify persons, except
+// through columns that the author of an SQL insight selects. It omits the SQL text and the query's variables and
+// filters.
 
 import { isObject } from '@millrace/contracts';
 import { findSource, readVisualization } from '@millrace/insights';
 
-/**
- * Kinds of queries that can be shared. The results of all other kinds list persons or events with all their properties.
- */
+/** Kinds of queries that can be shared. All other kinds return persons or events with all their properties. */
 const open = /^(Trends|Funnels|Retention|Lifecycle|WebOverview|WebStatsTable|WebTrends|HogQL)Query$/;
 
 export const isClosedQuery = (query: unknown): boolean => query !== null && !open.test(String(findSource(query)?.kind));
 const isSql = (query: unknown) => findSource(query)?.kind === 'HogQLQuery';
 
-/** Maximum number of rows of an SQL insight that visitors see. */
+/** Maximum number of an SQL insight's rows that visitors see. */
 const maxRows = 1000;
 
-/** Query fields that determine how the result is drawn. Excludes filters, cohorts and property names. */
+/** Query fields that determine how the result is drawn. They exclude filters, cohorts and property names. */
 const drawn: Record<string, readonly string[]> = {
   trendsFilter: [
     'display',
@@ -31,7 +29,7 @@ const drawn: Record<string, readonly string[]> = {
   compareFilter: ['compare'],
 };
 
-/** Returns an insight's query with only the fields that its charts need. */
+/** Returns an insight's query, reduced to the fields that its charts need. */
 export function toPublicQuery(query: unknown): Record<string, unknown> | null {
   const source = findSource(query);
   if (source === null) return null;
@@ -51,7 +49,7 @@ function drawnSql(query: unknown): Record<string, unknown> {
   const { display, x, y, breakdown } = readVisualization(query);
   return {
     kind: 'DataVisualizationNode',
-    // Clients recognize SQL by the field `query`, so include the field without the SQL text.
+    // Clients recognize SQL by the field `query`, so include it, but without the SQL text.
     source: { kind: 'HogQLQuery', query: '' },
     ...(display !== null && { display }),
     chartSettings: {
@@ -62,7 +60,7 @@ function drawnSql(query: unknown): Record<string, unknown> {
   };
 }
 
-/** The result fields that charts and tables show, for all query kinds. */
+/** The result fields that charts and tables of any query kind show. */
 const shown = new Set(
   (
     'label name custom_name order status count data days aggregated_value breakdown_value compare compare_label ' +
@@ -72,7 +70,7 @@ const shown = new Set(
   ).split(' '),
 );
 
-/** Returns a result without filters, properties and links to persons. For SQL, returns only the first rows. */
+/** Removes filters, properties and links to persons from a result. For SQL, keeps only the first rows. */
 export function toPublicResult(query: unknown, result: unknown): unknown {
   return isSql(query) && Array.isArray(result) ? result.slice(0, maxRows) : withoutDetails(result);
 }
@@ -81,8 +79,8 @@ function withoutDetails(result: unknown): unknown {
   if (Array.isArray(result)) return result.map(withoutDetails);
   if (!isObject(result)) return result;
   const fields = Object.entries(only(result, (name) => shown.has(name)));
-  // The label already contains the name of the event. Charts need only the math of an action, to decide whether the
-  // numbers of its intervals can be added up.
+  // The label already contains the name of the event. Charts need only an action's `math`, which determines whether the
+  // values of its intervals can be added up.
   return Object.fromEntries(
     fields.map(([name, value]) => [
       name,

@@ -3,7 +3,7 @@ import type { Scope } from '@millrace/contracts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Tests how public links are turned on and off. `hostile-visitor.test.ts` tests the responses to visitors. */
+/** These tests turn public links on and off. `hostile-visitor.test.ts` checks what visitors see. */
 let api: TestApi;
 let acme: OrganizationActors;
 beforeAll(async () => {
@@ -220,7 +220,7 @@ it('sharing-017 prevents a member from sharing a dashboard with an insight that 
     body: { detail: expect.stringContaining('an insight that you do not have access to') },
   });
   expect((await share('dashboards', dashboard, { enabled: true }, acme.A.key)).status).toBe(200);
-  // The member cannot add the insight to a dashboard that is already shared either.
+  // The member also cannot add the insight to a dashboard that is already shared.
   const shared = await create('dashboards', { name: 'Shared' });
   await share('dashboards', shared);
   const tileId = (await send('GET', `dashboards/${dashboard}/`)).body.tiles[0].id;

@@ -15,7 +15,7 @@ import {
 import type { SharedKind } from './store.ts';
 import { changeSharing, readSharing, replacePublicLink } from './write.ts';
 
-/** Creates the routes that read and change public links for insights and dashboards (docs/api/sharing.md). */
+/** Declares the routes that read and change public links for insights and dashboards (docs/api/sharing.md). */
 export function sharingRoutes(deps: Pick<Database, 'sql' | 'transaction'>) {
   return [...routesOf(deps, 'insight'), ...routesOf(deps, 'dashboard')];
 }

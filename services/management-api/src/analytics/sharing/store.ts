@@ -68,7 +68,7 @@ interface LinkRow extends Omit<SharedLink, 'record'>, Record<string, unknown> {
   dashboardId: number | null;
 }
 
-/** Finds an enabled link if the shared record exists and its organization allows public links. */
+/** Finds an enabled link, if the shared record exists and its organization allows public links. */
 export async function findPublicLink(sql: Sql, token: string): Promise<SharedLink | undefined> {
   const [row] = await sql.query<LinkRow>(
     `SELECT s.id, s.environment_id AS "environmentId", e.project_id AS "projectId",

@@ -38,8 +38,8 @@ interface Addressed {
 }
 
 /**
- * Reads whether a record is shared. The link gives access to the record's results, so the caller needs the scope to
- * read them.
+ * Reads a record's sharing settings. They contain the link to the record's results, so the caller needs the scope to
+ * read the results.
  * @throws AppError `not_found` or `forbidden`
  */
 export async function readSharing(sql: Sql, author: Author, addressed: Addressed): Promise<SharingRow | undefined> {
@@ -47,7 +47,7 @@ export async function readSharing(sql: Sql, author: Author, addressed: Addressed
 }
 
 /**
- * Turns the public link on or off, or changes its settings. Fields that the client did not send stay unchanged.
+ * Turns the public link on or off, or changes its settings. Undefined fields remain unchanged.
  * @throws AppError `not_found`, `forbidden`, or `invalid` naming the field
  */
 export async function changeSharing(
@@ -66,7 +66,7 @@ export async function changeSharing(
 }
 
 /**
- * Replaces the link of a record. The former link stops working immediately.
+ * Replaces a record's link. The previous link stops working immediately.
  * @throws AppError `not_found` or `forbidden`
  */
 export async function replacePublicLink(tx: Transaction, author: Author, addressed: Addressed): Promise<SharingRow> {
@@ -75,7 +75,7 @@ export async function replacePublicLink(tx: Transaction, author: Author, address
 
 type Fields = Omit<SharingRow, 'created_at'>;
 
-/** Creates a token of 256 random bits. */
+/** The token has 256 random bits. */
 const newToken = () => randomBytes(32).toString('base64url');
 
 async function change(
@@ -132,8 +132,8 @@ async function foundRecord(
 }
 
 /**
- * Checks that both the caller and every member of the project can see everything that the link shows. If the check
- * covered only other members, callers could use a link to see an insight from which only they are excluded.
+ * Checks that the caller and every member of the project can see everything that the link shows. The caller is
+ * included, because a caller could otherwise use a link to see an insight that only they must not see.
  * @throws AppError `forbidden` or `invalid`
  */
 async function requireShareable(tx: Transaction, { target }: Author, { kind, id }: SharedRecord): Promise<void> {

@@ -1,4 +1,4 @@
-// The response schema for a person, which several routes use.
+// The response schema for a person, which several routes share.
 
 import { freeFormObject, orNull } from '@millrace/http';
 import { Type } from 'typebox';

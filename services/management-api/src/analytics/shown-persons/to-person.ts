@@ -2,10 +2,7 @@ import { cutToCodePoints } from '@millrace/contracts';
 import { formatDateTime } from '@millrace/http';
 import type { PersonRow } from './person-row.ts';
 
-/**
- * Converts a person to an API response.
- * @param lastSeen time of the latest event, if it was requested
- */
+/** @param lastSeen time of the person's latest event, if it was requested */
 export function toPerson(row: PersonRow, distinctIds: string[] | undefined, lastSeen?: Date) {
   return {
     ...row,
@@ -20,7 +17,7 @@ export function toPerson(row: PersonRow, distinctIds: string[] | undefined, last
 /** Properties that can contain a display name, in PostHog's default order. The first property with a value is used. */
 const nameProperties = ['email', 'name', 'username'];
 
-/** Maximum length of a display name in characters. The property keeps the complete value. */
+/** Maximum length of a display name in characters. The property itself is not truncated. */
 const maxLength = 400;
 
 function personName(properties: Record<string, unknown>, mainDistinctId: string): string {

@@ -16,11 +16,11 @@ export interface Range {
 const maxRunning = 10;
 
 /**
- * Starts a backfill of a time range (docs/api/batch-exports.md#runs-and-backfills). A running backfill of the same
- * range continues.
- * @param byStoredTime whether events are selected by the time when they were stored, as in scheduled runs, instead of
- *   by their own timestamp
- * @param exported an export that this transaction has locked
+ * Starts a backfill of a time range (docs/api/batch-exports.md#runs-and-backfills). If a backfill of the same range is
+ * running, it continues.
+ * @param byStoredTime whether events are selected by the time when they were stored, as in scheduled runs, or by their
+ *   own timestamp
+ * @param exported the export, which this transaction must have locked
  * @throws AppError `invalid` if the backfill would need too many runs, or if too many other backfills are running
  * @returns the ID of the backfill, and whether this call started it
  */
@@ -62,10 +62,7 @@ export function parseRange(
   return { start, end };
 }
 
-/**
- * Lists the time ranges of all runs, in order.
- * @throws AppError `invalid` for too many runs
- */
+/** Lists the time ranges of a backfill's runs, in order. @throws AppError `invalid` for too many runs */
 export function listRunRanges(range: Range, rhythm: ExportRhythm): TimeSpan[] {
   const spans: TimeSpan[] = [];
   for (const span of splitIntoExportSpans(range, rhythm)) {
@@ -102,7 +99,7 @@ export interface BackfillRow
 }
 
 /**
- * Stores a backfill. A running backfill continues, and an ended one starts again.
+ * Stores a backfill. An existing backfill continues if it is running, and restarts if it has ended.
  * @returns whether this call started the backfill
  */
 async function upsertBackfill(
@@ -139,7 +136,7 @@ async function countOtherRunning(tx: Transaction, { exportId, id }: { exportId: 
 
 export const backfillOrders = ['-created_at', 'created_at', '-start_at', 'start_at'] as const;
 
-/** Returns one page of an export's backfills, sorted by time in the given direction, and the total count. */
+/** Returns a page of an export's backfills, sorted by time in the given direction, and the total count. */
 export async function listBackfills(
   sql: Sql,
   exportId: string,
@@ -166,10 +163,7 @@ export async function listBackfills(
   return { count: counted[0]?.count ?? 0, rows };
 }
 
-/**
- * Cancels a backfill.
- * @returns the previous status, or undefined if the backfill does not exist
- */
+/** @returns the previous status, or undefined if the backfill does not exist */
 export async function cancelBackfill(tx: Transaction, exportId: string, id: string): Promise<string | undefined> {
   const rows = await tx.query<{ status: string }>(
     'SELECT status FROM batch_export_backfill WHERE batch_export_id = $1 AND id = $2 FOR UPDATE',

@@ -52,7 +52,7 @@ const change = (id: string, body: unknown, method: 'PATCH' | 'PUT' = 'PATCH') =>
 const read = async (id: string) => (await api.get(`${path}${id}/`, acme.M.key)).body;
 const stored = async (id: string) =>
   (await api.database.sql.query('SELECT * FROM batch_export WHERE id = $1', [id]))[0] ?? {};
-/** Returns the changes to an export except its creation, each with the user, oldest first. */
+/** Returns the changes to an export, each with its user, oldest first. Omits the creation of the export. */
 const workOn = async (id: string) =>
   (
     await api.database.sql.query<{ user_id: number; changes: { action: string; field: string }[] }>(
@@ -300,7 +300,7 @@ describe.each(['organization', 'project'])('pausing an export below the %s (rows
       'UPDATE batch_export SET last_paused_at = $2, next_interval_start = $3, next_interval_end = $4 WHERE id = $1',
       [id, pausedAt, hours(-3), hours(-2)],
     );
-    // A change while the export is paused must not lose the position.
+    // A change while the export is paused must not affect which interval is exported next.
     await change(id, { name: 'renamed' });
     await send(at(id, 'unpause'), { backfill: true });
     expect(await stored(id)).toMatchObject({ next_interval_start: hours(0), next_interval_end: hours(1) });

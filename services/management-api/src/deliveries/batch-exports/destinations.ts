@@ -8,7 +8,7 @@ import {
 } from '@millrace/contracts';
 import { AppError, type SecretBox, SecretBoxError } from '@millrace/runtime';
 
-/** A destination, whose secrets are separate from the settings that responses can contain. */
+/** A destination. Secrets are separate from the settings, because responses contain only the settings. */
 export interface Destination {
   type: ExportDestinationType;
   config: Record<string, unknown>;
@@ -21,10 +21,10 @@ interface DestinationChanges {
 }
 
 /**
- * Applies the changes of a request to a destination (docs/api/batch-exports.md). Settings are merged, so clients can
- * omit the secrets. A destination with a new type starts without settings. `null` removes a setting.
+ * Applies the changes in a request to a destination (docs/api/batch-exports.md). Merges the settings, so that clients
+ * can omit the secrets. A destination with a new type starts without settings. `null` removes a setting.
  * @param stored the stored destination, or null for a new export
- * @throws AppError `invalid` for an unsupported type, an unknown or missing setting, a wrong type, or another server
+ * @throws AppError `invalid` for an unsupported type, an unknown or missing setting, a wrong type, or a new server
  *   without new secrets
  */
 export function changeDestination(stored: Destination | null, changes: DestinationChanges): Destination {
@@ -71,12 +71,12 @@ function checkSettings(type: ExportDestinationType, settings: Record<string, unk
   checkMeaning(type, settings);
 }
 
-/** The settings that determine the server to which secrets are sent. */
+/** The settings that determine which server receives the secrets. */
 const serverFields = ['host', 'port', 'endpoint_url'];
 
 /**
- * Checks that stored secrets are not sent to another server. Otherwise, a user who can change an export could read its
- * secrets on that server.
+ * Checks that stored secrets are not sent to a different server. A user who can change an export could otherwise read
+ * its secrets on a server of their own.
  */
 function checkSecretsStay(stored: Destination, settings: Record<string, unknown>, sent: Record<string, unknown>): void {
   const moved = serverFields.find((name) => settings[name] !== stored.config[name]);
@@ -141,16 +141,13 @@ export interface DestinationSecrets {
    */
   seal(secrets: Record<string, unknown>, exportId: string): Record<string, unknown>;
   /**
-   * Decrypts the secrets of an export. If no configured key can decrypt them, returns no secrets, and users must send
-   * them again.
+   * Decrypts the secrets of an export. Returns no secrets if no configured key can decrypt them. Users must then enter
+   * the secrets again.
    */
   open(stored: Record<string, unknown>, exportId: string): Record<string, unknown>;
 }
 
-/**
- * Creates the encryption of destination secrets.
- * @param mayBePlain whether secrets are stored unencrypted if no key is configured. Only for local development.
- */
+/** @param mayBePlain whether secrets are stored unencrypted if no key is configured. Only for local development. */
 export function createDestinationSecrets(box: SecretBox, { mayBePlain }: { mayBePlain: boolean }): DestinationSecrets {
   return {
     seal(secrets, exportId) {

@@ -13,8 +13,7 @@ beforeAll(async () => {
     `INSERT INTO batch_export (id, environment_id, name, destination_type, interval) VALUES ($1, $2, 'e', 'S3', 'hour')`,
     [exportId, tenant.environmentId],
   );
-  // Creates the rows one after the other, three of them at the same time. Each row covers an earlier hour than the row
-  // before.
+  // Three rows at a time have the same creation time, and two at a time the same start. The last rows start earliest.
   await api.database.sql.query(
     `INSERT INTO batch_export_backfill (id, batch_export_id, start_at, end_at, status, created_at)
      SELECT 'b' || n, $1, '2026-01-02'::timestamptz - (n / 2) * interval '1 hour', '2026-01-03', 'Completed',
@@ -31,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** Returns the numbers of the rows on two pages. */
+/** Returns the numbers of the rows on the first two pages. */
 async function numbers(kind: 'runs' | 'backfills', ordering: string): Promise<number[]> {
   const path = `/api/projects/${tenant.projectId}/batch_exports/${exportId}/${kind}/?limit=2${ordering}`;
   const rows = await readAllPages<{ id: string }>(api, path, tenant.personalApiKey);
@@ -40,7 +39,7 @@ async function numbers(kind: 'runs' | 'backfills', ordering: string): Promise<nu
 
 const upwards = [0, 1, 2, 3, 4, 5, 6, 7, 8];
 const downwards = upwards.toReversed();
-/** A higher number has an earlier start. Rows with the same start are sorted by ID. */
+/** A row with a higher number has an earlier start. Rows with the same start are sorted by ID. */
 const byStart = [8, 6, 7, 4, 5, 2, 3, 0, 1];
 
 describe.each([

@@ -38,12 +38,12 @@ const params = Type.Object({ id: exportId });
 
 interface BatchExportDeps extends Pick<Database, 'sql' | 'transaction'> {
   destinationSecrets: DestinationSecrets;
-  /** Parser for `hogql_query`. */
+  /** Parses `hogql_query`. */
   parser: SqlParser;
 }
 
 /**
- * Creates the routes of batch exports below an environment, a project and an organization (docs/api/batch-exports.md).
+ * Declares the routes of batch exports below an environment, a project and an organization (docs/api/batch-exports.md).
  */
 export function batchExportRoutes(deps: BatchExportDeps) {
   const ofEnvironment = exportsOfEnvironment(deps.sql);
@@ -239,7 +239,6 @@ function changeRoutes(below: Exports, { sql, transaction, destinationSecrets, pa
   ];
 }
 
-/** Creates the routes that pause and unpause exports (docs/api/README.md#routes-and-fields). */
 function pauseRoutes(below: Exports, { transaction, destinationSecrets, parser }: BatchExportDeps) {
   return [
     ...defineRoutes({

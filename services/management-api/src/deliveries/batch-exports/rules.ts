@@ -36,8 +36,9 @@ interface Writing {
 }
 
 /**
- * Checks that the caller has the scopes to read the exported data, and access to the cohorts in its filters. The check
- * is required to create or change an active export and to start a run. Events include the properties of their persons.
+ * Checks that the caller has the scopes to read the exported data, and access to the cohorts in the export's filters.
+ * Required to create an export, to change an active export, and to start a run. Events include the properties of their
+ * persons.
  * @throws AppError `forbidden`, or `not_found` if the environment is no longer accessible
  */
 export async function requireExportScopes(
@@ -54,10 +55,7 @@ export async function requireExportScopes(
   await requireReferencedRecords(tx, { environmentId, rights }, filters);
 }
 
-/**
- * Creates an export.
- * @throws AppError `invalid` naming the field
- */
+/** @throws AppError `invalid` naming the field */
 export async function createBatchExport(
   tx: Transaction,
   address: ExportAddress & { environmentId: number },
@@ -93,9 +91,9 @@ export async function createBatchExport(
 }
 
 /**
- * Changes only the given fields. The next interval follows the last exported one, even if intervals now begin at other
- * times. While the export is paused, its position does not change. When the export is unpaused, the current interval is
- * the next one.
+ * Changes only the given fields. The next interval still begins where the last exported interval ended, even if the
+ * schedule changed. Changes to a paused export do not affect this time. If the export is unpaused, the next interval is
+ * the current one.
  * @throws AppError `not_found`, or `invalid` naming the field
  */
 export async function changeBatchExport(
@@ -127,13 +125,13 @@ export async function changeBatchExport(
   if (!fields.paused) await requireExportScopes(tx, address, { ...fields, team_id: before.team_id });
   const reached = before.next_interval_start;
   const continues = before.paused && !paused;
-  // The position is in the future if `start_at` is.
+  // `reached` is in the future if `start_at` is.
   const from = reached === null || reached > now || continues ? now : reached;
   await updateBatchExport(tx, id, { fields, next: nextExportInterval(fields, from, reached) });
   return { before, after: found(await findBatchExport(tx, address, id)) };
 }
 
-/** Returns the changed interval settings. Drops unchanged offsets that the new interval does not support. */
+/** Returns the changed interval settings. Resets an unchanged offset that the new interval does not support. */
 async function changedRhythm(
   tx: Transaction,
   before: BatchExportRow,
@@ -154,7 +152,7 @@ async function changedRhythm(
 const hasDays = (interval: BatchExportFields['interval']) => interval === 'day' || interval === 'week';
 
 /**
- * Pauses or unpauses an export. Does nothing if the export already has this state.
+ * Pauses or unpauses an export. Does nothing if it already is in this state.
  * @param withBackfill whether to export the intervals that were missed during the pause
  * @throws AppError `not_found`
  */
@@ -171,8 +169,7 @@ export async function setExportPaused(
 }
 
 /**
- * Exports the intervals between the last exported one before the pause and the first one after the pause. Each event is
- * exported once.
+ * Exports the intervals between the last one before the pause and the first one after it. Exports each event only once.
  */
 async function startMissedBackfill(
   tx: Transaction,
@@ -185,7 +182,7 @@ async function startMissedBackfill(
   if (start !== null && start < end) await startBackfill(tx, after, { start, end, byStoredTime: true });
 }
 
-/** Returns the destination after a change, with encrypted secrets. Does not encrypt unchanged secrets again. */
+/** Returns the changed destination with encrypted secrets. Keeps the encrypted form of unchanged secrets. */
 async function changedDestination(
   tx: Transaction,
   { id, destination_type: type, destination_config: config }: BatchExportRow,
@@ -204,7 +201,7 @@ function modelOf(model: 'events' | 'persons' | '' | null | undefined): ExportMod
 
 const toTime = (text: string | null | undefined) => (text == null ? null : new Date(text));
 
-/** Checks rules that involve several fields, which the schema cannot express. */
+/** Checks fields that depend on each other, which the schema cannot express. */
 async function checkFields(
   tx: Transaction,
   projectId: number,
@@ -246,8 +243,8 @@ async function readQuery(
 }
 
 /**
- * Checks that the query selects the ID of the event if the destination is a table. A row replaces the previous row of
- * the same event, so the table needs this ID.
+ * If the destination is a table, checks that the query selects the event's ID. A new row replaces the row with the same
+ * ID.
  */
 function checkQueryFits({ query, model, destination_type: type }: BatchExportFields): void {
   if (query === null) return;
@@ -288,7 +285,7 @@ function visible(row: BatchExportRow) {
   };
 }
 
-/** Records that a user started or cancelled a backfill or run, with its time range in `before` and `after`. */
+/** Records that a user started or canceled a backfill or run, with its time range in `before` and `after`. */
 export async function recordRunActivity(
   tx: Sql,
   address: ExportAddress,
@@ -308,7 +305,6 @@ export async function recordRunActivity(
   });
 }
 
-/** Records a change to an export in the activity log. Must run in the same transaction as the change. */
 export async function recordExportActivity(
   tx: Sql,
   address: ExportAddress,

@@ -86,7 +86,7 @@ const backfillRequest = Type.Object(
   },
   { title: 'BatchExportBackfillToCreate' },
 );
-/** Clients can send the complete export, of which only the time range is used. */
+/** Clients can send the complete export. All fields except the time range are ignored. */
 const refusedOfBackfill = {
   filters: {
     detail:
@@ -138,7 +138,7 @@ const previewExample = {
   last_run: { start_at: '2026-11-01T23:00:00Z', end_at: range.end_at },
 };
 
-/** Creates the routes for an export's runs and backfills (docs/api/batch-exports.md#runs-and-backfills). */
+/** Declares the routes for an export's runs and backfills (docs/api/batch-exports.md#runs-and-backfills). */
 export function runRoutes(
   below: BasePath<ExportAddress>[],
   { sql, transaction }: Pick<Database, 'sql' | 'transaction'>,

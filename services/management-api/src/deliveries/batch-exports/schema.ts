@@ -11,7 +11,7 @@ export const exportId = Type.String({ format: 'uuid', description: 'ID of the ba
 
 const time = Type.String({ format: 'date-time' });
 
-/** A run, which exports one interval of one export (docs/api/batch-exports.md#runs-and-backfills). */
+/** A run, which exports a single interval (docs/api/batch-exports.md#runs-and-backfills). */
 export const run = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'ID of the run.' }),
@@ -225,7 +225,7 @@ const optional = {
   ),
 };
 
-/** The fields are in response order, which determines the first invalid field to report. */
+/** The fields are in the order of the response. An error names the first invalid field in this order. */
 export const newBatchExport = Type.Object(
   {
     name,
@@ -244,7 +244,7 @@ export const newBatchExport = Type.Object(
   { title: 'BatchExportToCreate' },
 );
 
-/** PUT requires the same fields as POST, except for destination settings. */
+/** PUT requires the same fields as POST, except the destination's settings. */
 export const batchExportReplacement = Type.Object(
   { ...newBatchExport.properties, destination: destinationChanges },
   { title: 'BatchExportReplacement' },
@@ -285,7 +285,7 @@ const ignoredFields = {
   end_at: ignored('Time after which no run is triggered.'),
   hogql_query: ignored('Query that selects the exported fields.'),
 };
-/** Generated clients send the complete export (docs/api/README.md#routes-and-fields), whose fields are ignored. */
+/** Generated clients send the complete export (docs/api/README.md#routes-and-fields). All fields are ignored. */
 export const pauseRequest = Type.Object(ignoredFields, { title: 'BatchExportPause' });
 export const unpauseRequest = Type.Object(
   {
@@ -347,7 +347,7 @@ export const batchExportExample = {
 
 const timeOrNull = (time: Date | null) => time && formatDateTime(time);
 
-/** Converts an export to an API response. `runs` can include other exports' runs. */
+/** Converts an export to an API response. `runs` may include runs of other exports. */
 export function toBatchExport({ query, ...row }: BatchExportRow, runs: RunRow[]) {
   return {
     ...row,

@@ -9,8 +9,8 @@ import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 import type { TimePosition } from '../../time/time-range.ts';
 
 /**
- * Identifies exports by the path of a request: the exports of one environment, or of all environments of an
- * organization that the caller can access.
+ * Selects exports by the path of a request: the exports of one environment, or of all environments of an organization
+ * that the caller can access.
  */
 export interface ExportAddress extends Pick<Caller, 'userId' | 'scopes'> {
   organizationId: string;
@@ -25,13 +25,13 @@ export interface BatchExportRow
 }
 type Row = BatchExportRow & Record<string, unknown>;
 
-/** The columns exclude the secrets, so that code that shows an export never reads them. */
+/** The columns do not include the secrets, so that code that returns an export never reads them. */
 const columns = `b.id, b.environment_id AS team_id, b.name, b.model, b.destination_type, b.destination_config,
   b.filters, b.query, b."interval", b.timezone, b.offset_day, b.offset_hour, b.paused, b.created_at, b.last_updated_at, b.last_paused_at, b.start_at, b.end_at,
   b.next_interval_start`;
 
 /**
- * SQL condition for the exports that a path addresses. Its parameters are the caller, the organization, and the
+ * SQL condition for the exports that a path selects. Its parameters are the caller, the organization, and the
  * environment or null.
  */
 const isAddressed = `NOT b.deleted AND b.environment_id IN (
@@ -44,7 +44,7 @@ const addressValues = ({ userId, organizationId, environmentId }: ExportAddress)
   environmentId,
 ];
 
-/** Returns one page of the exports that a path addresses, newest first, and the total count. */
+/** Returns a page of the exports that a path selects, newest first, and the total count. */
 export async function listBatchExports(
   sql: Sql,
   address: ExportAddress,
@@ -106,13 +106,12 @@ export interface BatchExportFields
     'name' | 'timezone' | 'offset_day' | 'offset_hour' | 'paused' | 'last_paused_at' | 'start_at' | 'end_at'
   > {
   model: ExportModel;
-  /** The event filters as the client sent them, or null if all events are exported. */
+  /** The event filters as the client sent them, or null to export all events. */
   filters: Record<string, unknown>[] | null;
-  /** The query that selects the exported columns, or null if all fields are exported. */
+  /** The query that selects the exported columns, or null to export all fields. */
   query: ExportQuery | null;
   destination_type: ExportDestinationType;
   destination_config: Record<string, unknown>;
-  /** The destination's encrypted secrets. */
   destination_secrets: Record<string, unknown>;
   interval: ExportInterval;
 }
@@ -141,7 +140,7 @@ interface WrittenBatchExport {
   next: TimeSpan | null;
 }
 
-/** Returns the column values. Lists are JSON strings, because the driver would convert them to PostgreSQL arrays. */
+/** Converts lists to JSON strings, because the driver would send them as PostgreSQL arrays. */
 const valuesOf = (fields: BatchExportFields) =>
   writable.map((name) => (name === 'filters' ? fields.filters && JSON.stringify(fields.filters) : fields[name]));
 
@@ -158,7 +157,7 @@ export async function insertBatchExport(
   );
 }
 
-/** Updates an export that the transaction has locked. */
+/** Requires a lock on the export. */
 export async function updateBatchExport(
   tx: Transaction,
   id: string,
@@ -172,7 +171,7 @@ export async function updateBatchExport(
   );
 }
 
-/** Hides an export, deletes its secrets and cancels its runs. A run in progress stops at its next step. */
+/** Marks an export as deleted, deletes its secrets and cancels its runs. A run in progress stops at its next step. */
 export async function deleteBatchExport(tx: Transaction, id: string): Promise<void> {
   await tx.query(
     `UPDATE batch_export SET deleted = true, destination_secrets = '{}', last_updated_at = now() WHERE id = $1`,
@@ -209,13 +208,13 @@ export interface RunRow
 }
 type StoredRun = RunRow & Record<string, unknown>;
 
-/** Maximum length of an error in characters, because other servers' error messages can be long. */
+/** Maximum length of a stored error in characters. Other servers' error messages can be long. */
 const maxErrorLength = 2000;
 
 const runColumns = `r.id, r.batch_export_id AS batch_export, r.backfill_id AS backfill, r.status, r.records_completed, r.bytes_exported,
   left(r.latest_error, ${maxErrorLength}) AS latest_error, r.data_interval_start, r.data_interval_end, r.created_at, r.finished_at, r.last_updated_at`;
 
-/** Returns the last ten runs of each export, newest first, in one statement. */
+/** Returns the last ten runs of each export, newest first. Uses a single statement. */
 export async function latestRuns(sql: Sql, exportIds: string[]): Promise<RunRow[]> {
   return sql.query<StoredRun>(
     `SELECT ${runColumns} FROM unnest($1::uuid[]) AS wanted (id)
@@ -228,7 +227,7 @@ export async function latestRuns(sql: Sql, exportIds: string[]): Promise<RunRow[
 
 export const runOrders = ['-created_at', 'created_at', '-data_interval_start', 'data_interval_start'] as const;
 
-/** Returns the column and direction of an order such as `-created_at`. */
+/** Splits an order such as `-created_at` into column and direction. */
 export function buildOrder<Column extends string>(ordering: Column | `-${Column}`) {
   const isDescending = ordering.startsWith('-');
   return {
@@ -237,7 +236,7 @@ export function buildOrder<Column extends string>(ordering: Column | `-${Column}
   };
 }
 
-/** Lists an export's runs in a time range, sorted by `ordering`, after a position. */
+/** Lists an export's runs in a time range, sorted by `ordering`. The list begins after a position. */
 export async function listRuns(
   sql: Sql,
   exportId: string,
@@ -262,7 +261,7 @@ export async function listRuns(
   if (after) where.add(`r.created_at > ${where.parameter(after)}`);
   if (before) where.add(`r.created_at < ${where.parameter(before)}`);
   if (position) {
-    // Cursors have millisecond precision, so the remaining rows of the cursor's millisecond are found by ID.
+    // Cursors have millisecond precision. Rows within the cursor's millisecond are therefore compared by ID.
     const [at, id] = [where.parameter(position.timestamp), where.parameter(position.id)];
     where.add(`(${time}, r.id) ${direction === 'DESC' ? '<' : '>'} (${at}::timestamptz, ${id}::uuid)`);
   }
@@ -274,7 +273,7 @@ export async function listRuns(
 }
 
 /**
- * Returns whether a run selects events by the time when they were stored, as scheduled runs do, instead of by their own
+ * Returns whether a run selects events by the time when they were stored, as scheduled runs do, or by their own
  * timestamps.
  */
 export async function isByStoredTime(sql: Sql, { backfill }: Pick<RunRow, 'backfill'>): Promise<boolean> {
@@ -294,10 +293,7 @@ export async function findRun(sql: Sql, exportId: string, id: string): Promise<R
   return rows[0];
 }
 
-/**
- * Cancels a run.
- * @returns false if the run had already ended
- */
+/** @returns false if the run had already ended */
 export async function cancelRun(tx: Transaction, id: string): Promise<boolean> {
   const rows = await tx.query(
     `UPDATE batch_export_run SET status = 'Cancelled', finished_at = now(), last_updated_at = now()

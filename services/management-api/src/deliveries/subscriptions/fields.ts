@@ -32,7 +32,6 @@ export interface SubscriptionFields
 
 type Changes = Static<typeof subscriptionChanges>;
 
-/** Returns a new subscription's fields, with defaults. */
 export function fillSubscriptionDefaults(body: Static<typeof newSubscription>): SubscriptionFields {
   const defaults = {
     dashboard: null,
@@ -54,7 +53,7 @@ export function fillSubscriptionDefaults(body: Static<typeof newSubscription>): 
   );
 }
 
-/** Applies changes. Fields that the client did not send remain unchanged. */
+/** Undefined fields remain unchanged. */
 export function applySubscriptionChanges(fields: SubscriptionFields, changes: Changes): SubscriptionFields {
   const { start_date, until_date, dashboard_export_insights: insights, ...others } = changes;
   const { invite_message: _, send_test_now: __, ...kept } = others;
@@ -74,7 +73,7 @@ export function toRule(fields: SubscriptionFields): RecurrenceRule {
 
 /**
  * Returns the next date of a changed subscription. The date changes with the schedule, but not with the title or target
- * (docs/api/subscriptions.md#delivery-dates). A restored or enabled subscription does not send missed reports.
+ * (docs/api/subscriptions.md#delivery-dates). When a subscription is restored or enabled, missed reports are not sent.
  */
 export function nextDateAfterChange(
   before: SubscriptionFields & { next_delivery_date: Date | null },
@@ -91,10 +90,7 @@ export function nextDateAfterChange(
 
 const maxAddresses = 100;
 
-/**
- * Checks rules that involve several fields (docs/api/subscriptions.md).
- * @throws AppError `invalid` naming the field
- */
+/** Checks fields that depend on each other (docs/api/subscriptions.md). @throws AppError `invalid` naming the field */
 export function checkSubscription(fields: SubscriptionFields): void {
   checkTarget(fields);
   const { bysetpos, byweekday } = fields;
@@ -106,7 +102,7 @@ export function checkSubscription(fields: SubscriptionFields): void {
   }
 }
 
-/** Rejects targets that cannot receive a report, because otherwise reports would fail later without notice. */
+/** Rejects targets that cannot receive a report. Reports to these targets would fail without notice. */
 function checkTarget(fields: SubscriptionFields): void {
   const refuse = (detail: string) => new AppError('invalid', detail, { code: 'invalid_input', attr: 'target_value' });
   if (fields.target_type === 'email') {

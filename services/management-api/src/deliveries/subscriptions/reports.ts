@@ -67,7 +67,7 @@ const previewQuery = Type.Object({
 });
 
 /**
- * Response headers of an email that is returned as an HTML page, which the console shows in a frame. The page runs no
+ * Headers of a response that contains an email as an HTML page, which the console shows in a frame. The page runs no
  * scripts, loads nothing, and opens its links in new windows.
  */
 const framed = {
@@ -172,8 +172,8 @@ export function reportRoutes(
 }
 
 /**
- * Creates the route of the images in reports, for clients such as Slack that load images from a URL. Access requires
- * the ID of a report, which only its recipients know.
+ * Declares the route of the images in reports, for clients such as Slack that load images from a URL. The request must
+ * contain the ID of a report, which only its recipients know.
  */
 export function reportPictureRoute({ sql }: Pick<ReportRouteDeps, 'sql'>) {
   return defineRoute({
@@ -205,10 +205,7 @@ export function reportPictureRoute({ sql }: Pick<ReportRouteDeps, 'sql'>) {
   });
 }
 
-/**
- * Converts a delivery to a response, with secrets if this caller can see them
- * (docs/api/README.md#secrets-in-responses).
- */
+/** @param showsSecrets whether the caller can see secrets (docs/api/README.md#secrets-in-responses) */
 export function toDelivery(row: DeliveryRow, showsSecrets: boolean) {
   return {
     ...row,

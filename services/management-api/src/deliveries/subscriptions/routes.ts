@@ -64,7 +64,7 @@ const show = (row: SubscriptionRow, caller: Caller, level: number) =>
   toSubscription(row, canSeeSecrets(caller, 'subscription:write', level));
 
 /**
- * Creates the routes of subscriptions, below an environment and, for older clients, below a project
+ * Declares the routes of subscriptions below an environment and, for older clients, below a project
  * (docs/api/subscriptions.md).
  */
 export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ...deps }: SubscriptionDeps) {
@@ -217,9 +217,9 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
 }
 
 /**
- * Creates a function that finds the environment of the subscriptions that a path addresses. In addition to the errors
- * of `parentEnvironment`, the function throws AppError `payment_required` if the organization's plan does not include
- * subscriptions (docs/api/organizations.md#plans).
+ * Creates a function that finds the environment in the path of a subscription request. Throws the errors of
+ * `parentEnvironment`, and AppError `payment_required` if the organization's plan does not include subscriptions
+ * (docs/api/organizations.md#plans).
  */
 function addressedSubscriptions(sql: Sql) {
   const address = parentEnvironment(sql);
@@ -236,10 +236,7 @@ function addressedSubscriptions(sql: Sql) {
   };
 }
 
-/**
- * Converts a subscription to a response, with secrets if this caller can see them
- * (docs/api/README.md#secrets-in-responses).
- */
+/** @param showsSecrets whether the caller can see secrets (docs/api/README.md#secrets-in-responses) */
 function toSubscription(row: SubscriptionRow, showsSecrets: boolean) {
   return {
     ...row,
@@ -250,7 +247,7 @@ function toSubscription(row: SubscriptionRow, showsSecrets: boolean) {
     created_at: formatDateTime(row.created_at),
     summary: describeRule(row),
     next_delivery_date: row.next_delivery_date && formatDateTime(row.next_delivery_date),
-    // The message is used only in the emails that this request sends, and is not stored.
+    // The invite message is not stored. It is used only in the emails that this request sends.
     invite_message: null,
   };
 }

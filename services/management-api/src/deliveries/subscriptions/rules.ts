@@ -45,8 +45,8 @@ interface Author {
 }
 
 /**
- * Creates a subscription. All its targets get a report immediately, with the invite message
- * (docs/api/subscriptions.md). This report does not change the next date.
+ * Creates a subscription. All its targets get a first report immediately, with the invite message
+ * (docs/api/subscriptions.md). The first report does not change the next date.
  * @throws AppError `invalid` naming the field
  */
 export async function createSubscription(
@@ -83,7 +83,8 @@ export async function changeSubscription(
   { changes, now }: { changes: Static<typeof subscriptionChanges>; now: Date },
 ): Promise<{ before: SubscriptionRow; after: SubscriptionRow }> {
   const before = found(await lockSubscription(tx, environmentId, id));
-  // A client that has seen only the masked address sends the mask back with the other fields.
+  // Responses can contain a masked target. A client that has received only the mask sends it back with the other
+  // fields.
   const isMask = changes.target_value === maskTarget(before.target_value);
   const fields = applySubscriptionChanges(before, isMask ? { ...changes, target_value: before.target_value } : changes);
   await checkSubjects(tx, environmentId, { before, fields });
@@ -107,7 +108,7 @@ export async function changeSubscription(
 }
 
 /**
- * Rejects an invite message with a link, because the message can go to any email address.
+ * Rejects an invite message with a link, because the invite message can be sent to any email address.
  * @throws AppError `invalid` naming `invite_message`
  */
 function checkInviteMessage(message: string | null | undefined): string | null {
@@ -122,9 +123,9 @@ function checkInviteMessage(message: string | null | undefined): string | null {
 const largestId = 2_147_483_647;
 
 /**
- * Checks that the dashboard and the insight exist when they are chosen, and when reports start again. A subscription
- * can have one of them, both or neither: the API's example has neither, and PostHog does not check this. Records of
- * another project get the same error as missing records.
+ * Checks that the dashboard and the insight exist. Runs when they are chosen and when the subscription is enabled or
+ * restored. A subscription can have a dashboard, an insight, both or neither: PostHog does not check this either, and
+ * the example in its documentation has neither. Records of another project get the same error as missing records.
  * @throws AppError `invalid` naming the field
  */
 async function checkSubjects(
@@ -144,10 +145,7 @@ async function checkSubjects(
   }
 }
 
-/**
- * Checks, when insights are chosen, that they are on the dashboard.
- * @throws AppError `invalid` naming the field
- */
+/** Checks that newly chosen insights are on the dashboard. @throws AppError `invalid` naming the field */
 async function checkChosenInsights(
   tx: Transaction,
   { before, fields }: { before: SubscriptionRow | null; fields: SubscriptionFields },
@@ -177,7 +175,7 @@ interface Target {
 }
 
 /**
- * Returns the targets that get a report after a change: new email addresses, or any other target that has changed
+ * Returns the targets that get a report after a change: each new email address, or a changed target of another kind
  * (docs/api/subscriptions.md).
  */
 function addedTargets(before: Target, after: Target): string[] {
@@ -186,8 +184,8 @@ function addedTargets(before: Target, after: Target): string[] {
 }
 
 /**
- * Runs a write that may add a subscription, within the limit of the organization. Locks the organization, so that
- * concurrent requests cannot exceed the limit. This lock must be the transaction's first.
+ * Runs a write that may add a subscription, and enforces the organization's limit. Locks the organization, so that
+ * concurrent requests cannot exceed the limit. The transaction must not hold any lock before this one.
  * @param max maximum number of an organization's subscriptions, without deleted ones. 0 means no limit.
  * @param write returns whether it added a subscription
  * @throws AppError `invalid` if the limit is exceeded
@@ -212,8 +210,8 @@ export async function writeWithinSubscriptionLimit<T extends { isOneMore: boolea
 }
 
 /**
- * Returns the fields that users can change. Targets can be personal addresses, so the activity log mentions only that
- * they changed.
+ * Returns the fields that users can change. Replaces the targets, because they can be private addresses. The activity
+ * log shows only that a target has changed.
  */
 function visible(row: SubscriptionRow) {
   const { created_by: _, next_delivery_date: __, created_at: ___, start_date, until_date, ...fields } = row;
@@ -225,7 +223,6 @@ interface SubscriptionAddress {
   environmentId: number;
 }
 
-/** Records a change to a subscription in the activity log. Must run in the same transaction as the change. */
 export async function recordSubscriptionActivity(
   tx: Sql,
   { actor, address }: { actor: { userId: number } | null; address: SubscriptionAddress },
@@ -244,8 +241,7 @@ export async function recordSubscriptionActivity(
 }
 
 /**
- * Checks the scopes of a key. A report contains an insight, or a dashboard with its insights, so the key needs the
- * scopes to read these records.
+ * Checks that a key has the scopes to read the contents of a report: an insight, or a dashboard with its insights.
  * @throws AppError `forbidden`
  */
 export function requireReportScopes(
@@ -276,7 +272,7 @@ export async function requireSubjectAccess(
 }
 
 /**
- * Checks access to the contents of a sent report. The subscription may have a different insight or dashboard by now.
+ * Checks access to the insight or dashboard in a sent report, which may no longer be that of the subscription.
  * @throws AppError `forbidden`
  */
 export async function requireReportAccess(
@@ -308,7 +304,7 @@ export async function unsubscribe(
   const others = targets.filter((target) => target !== email);
   if (before.deleted || others.length === targets.length) return;
   const isLast = others.length === 0;
-  // Keep the last address, so that a restored subscription still has a target.
+  // Keep the last email address, so that a restored subscription still has a target.
   const fields = { ...before, target_value: isLast ? before.target_value : others.join(','), deleted: isLast };
   await updateSubscription(tx, id, { fields, nextDeliveryDate: before.next_delivery_date });
   await cancelDeliveriesTo(tx, id, email);

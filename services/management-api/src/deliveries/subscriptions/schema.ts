@@ -66,7 +66,7 @@ const fields = {
   ),
 };
 
-/** A subscription. The fields are in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
+/** A subscription, with the fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 export const subscription = Type.Object(
   {
     id: Type.Integer({ description: 'ID of the subscription.' }),
@@ -123,8 +123,8 @@ const optional = {
 const subject = { dashboard: Type.Optional(rest.dashboard), insight: Type.Optional(rest.insight) };
 
 /**
- * Request body of POST and PUT. The fields are in the order of the response, because the first invalid field is
- * reported.
+ * Request body of POST and PUT. The fields are in the order of the response. An error names the first invalid field in
+ * this order.
  */
 export const newSubscription = Type.Object(
   {
@@ -204,7 +204,7 @@ export const subscriptionExample = {
   invite_message: null,
 };
 
-/** A report that was or will be sent, and its delivery's outcome. */
+/** A report that was or will be sent, and the outcome of its delivery. */
 export const delivery = Type.Object(
   {
     id: Type.String({
@@ -289,7 +289,6 @@ const reportedInsight = Type.Object(
   { title: 'ReportInsight' },
 );
 
-/** A report as its recipients receive it. */
 export const shownReport = Type.Object(
   {
     subject: Type.String({ description: 'Subject of the email.' }),

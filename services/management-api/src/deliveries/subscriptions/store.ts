@@ -44,7 +44,7 @@ interface SubscriptionFilter {
   insight: number | undefined;
 }
 
-/** Returns one page of an environment's subscriptions, sorted by ID, and the total count. */
+/** Returns a page of an environment's subscriptions, sorted by ID, and the total count. */
 export async function listSubscriptions(
   sql: Sql,
   environmentId: number,
@@ -113,7 +113,7 @@ export async function insertSubscription(
   return row.id;
 }
 
-/** Updates a subscription that the transaction has locked. */
+/** Requires a lock on the subscription. */
 export async function updateSubscription(
   tx: Transaction,
   id: number,
@@ -159,7 +159,7 @@ export async function insertDeliveries(
   );
 }
 
-/** Returns one page of a subscription's deliveries, latest first, and the total count. */
+/** Returns a page of a subscription's deliveries, latest first, and the total count. */
 export async function listDeliveries(
   sql: Sql,
   subscriptionId: number,
@@ -183,7 +183,7 @@ export async function listDeliveries(
   return { count: counted[0]?.count ?? 0, rows };
 }
 
-/** Finds a delivery with its report's content, which is null until the report has been computed. */
+/** Finds a delivery with the content of its report. The content is null until the report has been computed. */
 export async function findDelivery(
   sql: Sql,
   subscriptionId: number,
@@ -201,7 +201,7 @@ export async function findDelivery(
 }
 
 /**
- * Finds the content of a report by its ID. The ID serves as the secret, so no other access check is needed, unless the
+ * Finds the content of a report by its ID. The ID serves as the secret, so access is not checked. Returns null if the
  * organization has turned public resources off.
  */
 export async function findReport(sql: Sql, id: string): Promise<ReportContent | null> {
@@ -223,7 +223,7 @@ export async function findEnvironmentName(sql: Sql, environmentId: number): Prom
   return rows[0]?.name ?? '';
 }
 
-/** Cancels the deliveries that have not been sent yet. */
+/** Cancels the pending deliveries of a subscription. */
 export async function cancelDeliveries(tx: Transaction, subscriptionId: number): Promise<void> {
   await tx.query(
     `UPDATE subscription_delivery SET status = 'cancelled', finished_at = now()
@@ -232,7 +232,7 @@ export async function cancelDeliveries(tx: Transaction, subscriptionId: number):
   );
 }
 
-/** Cancels the deliveries to an address that have not been sent yet. */
+/** Cancels the pending deliveries to one target. */
 export async function cancelDeliveriesTo(tx: Transaction, subscriptionId: number, target: string): Promise<void> {
   await tx.query(
     `UPDATE subscription_delivery SET status = 'cancelled', finished_at = now()
@@ -241,21 +241,16 @@ export async function cancelDeliveriesTo(tx: Transaction, subscriptionId: number
   );
 }
 
-/** A subscription email and its recipient. */
 export interface Unsubscribable {
   subscriptionId: number;
   environmentId: number;
   organizationId: string;
   email: string;
-  /** The title of the subscription's reports. */
   name: string;
   isSubscribed: boolean;
 }
 
-/**
- * Finds the email whose unsubscribe link contains this ID.
- * @param days maximum age of the email
- */
+/** @param days maximum age of the email in which the unsubscribe link was sent */
 export async function findUnsubscribable(sql: Sql, id: string, days: number): Promise<Unsubscribable | undefined> {
   const [row] = await sql.query<Omit<Unsubscribable, 'isSubscribed'> & SubscriptionFields & Record<string, unknown>>(
     `SELECT s.id AS "subscriptionId", s.environment_id AS "environmentId", p.organization_id AS "organizationId",
@@ -276,7 +271,7 @@ export async function findUnsubscribable(sql: Sql, id: string, days: number): Pr
   return { subscriptionId, environmentId, organizationId, email, name, isSubscribed };
 }
 
-/** Returns true if the environment has this dashboard or insight and it is not deleted. */
+/** Returns true if the environment has this dashboard or insight, and it is not deleted. */
 export async function subjectExists(
   sql: Sql,
   { environmentId, name, id }: { environmentId: number; name: 'dashboard' | 'insight'; id: number },
@@ -308,7 +303,7 @@ export async function findPlanFeatures(sql: Sql, organizationId: string): Promis
   return rows[0]?.features;
 }
 
-/** Returns an environment's insights that a report would contain, with all data that determines their results. */
+/** Returns the insights that a report would contain, with everything that determines their results. */
 export async function findReportedInsights(
   sql: Sql,
   environmentId: number,

@@ -25,10 +25,7 @@ const valid = {
   start_date: '2022-01-01T00:00:00',
   title: 'Sign-ups',
 };
-/**
- * Creates a record in Acme, or in another organization.
- * @returns the ID of the record
- */
+/** Creates a record in the organization Acme, or in another organization. @returns the ID of the record */
 async function made(
   kind: 'insights' | 'dashboards',
   { projectId, key } = { projectId: acme.projectId, key: acme.M.key },
@@ -185,7 +182,7 @@ test("computes days and hours of a subscription in the project's time zone", asy
     key: tenant.personalApiKey,
     body: { ...valid, frequency: 'yearly', start_date: '2022-07-01T13:00:00Z', byweekday: null },
   });
-  // The report is sent at nine o'clock in summer, as on the start date.
+  // The report is sent at nine o'clock local time in summer too.
   expect(body.next_delivery_date).toMatch(/-07-01T13:00:00Z$/);
   const winter = await api.send('PATCH', `/api/environments/${tenant.environmentId}/subscriptions/${body.id}/`, {
     key: tenant.personalApiKey,
@@ -207,7 +204,7 @@ describe('subscription-014: the unsubscribe link of an email', () => {
     );
     return row?.link ?? '';
   };
-  /** Sends the request that email programs send automatically. */
+  /** Sends the request that email programs send for the user (one-click unsubscribe). */
   const press = (link: string) =>
     fetch(api.url + link, { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) });
 

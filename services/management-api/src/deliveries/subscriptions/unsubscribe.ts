@@ -1,5 +1,5 @@
-// Declares the routes of the unsubscribe links in emails, with which recipients remove their own address from a
-// subscription.
+// Declares the routes for unsubscribe links in emails. With such a link, recipients remove their own email address from
+// a subscription.
 
 import type { Database, Sql } from '@millrace/db';
 import { TextContent } from '@millrace/http';
@@ -10,7 +10,7 @@ import { defineRoute } from '../../access/define-route.ts';
 import { unsubscribe } from './rules.ts';
 import { findUnsubscribable, type Unsubscribable } from './store.ts';
 
-/** The number of days for which an email's link works. */
+/** The number of days for which an unsubscribe link works. */
 const linkDays = 30;
 
 const params = Type.Object({
@@ -30,7 +30,7 @@ const state = Type.Object(
 const example = { title: 'Orders', email: 'ada@example.com', is_subscribed: true };
 const page = { mediaType: 'text/html; charset=utf-8', example: '<!doctype html>…' };
 
-/** Headers for the page, which loads nothing, runs no scripts, and submits its form only to Millrace. */
+/** Headers for the unsubscribe page. It loads nothing, runs no scripts, and can submit its form only to Millrace. */
 const pageHeaders = {
   'Content-Security-Policy':
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
@@ -39,7 +39,7 @@ const pageHeaders = {
 };
 
 /**
- * Creates the unsubscribe routes. GET requests change nothing, because mail scanners open every link. Email programs
+ * Declares the unsubscribe routes. GET requests change nothing, because mail scanners open every link. Email programs
  * send the POST request when the user presses their unsubscribe button (RFC 8058).
  */
 export function unsubscribeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
@@ -80,10 +80,7 @@ export function unsubscribeRoutes({ sql, transaction }: Pick<Database, 'sql' | '
   ];
 }
 
-/**
- * Finds the email of an unsubscribe link.
- * @throws AppError `not_found`
- */
+/** @throws AppError `not_found` */
 async function requireMail(sql: Sql, id: string): Promise<Unsubscribable> {
   const found = await findUnsubscribable(sql, id, linkDays);
   if (!found)

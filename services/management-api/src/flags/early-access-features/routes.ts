@@ -26,10 +26,7 @@ const params = Type.Object({
   id: Type.String({ format: 'uuid', description: 'ID of the early access feature.' }),
 });
 
-/**
- * Creates the routes of early access features, which users can turn on for themselves before they are available to
- * everyone.
- */
+/** Declares the routes of early access features, which users can turn on for themselves before the general release. */
 export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps) {
   const below = environmentBasePaths(sql);
   const writerOf = (
@@ -144,7 +141,7 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
 }
 
 /**
- * Converts a feature to an API response. Callers without access to the flag see only its key, which SDKs also receive.
+ * Converts a feature to an API response. Callers without access to the flag see only its key, which SDKs receive too.
  */
 function toFeature(row: FeatureRow, flag: FlagRow | undefined, rights: RecordRights) {
   if (flag === undefined) throw new AppError('not_found', 'Not found.');

@@ -3,14 +3,14 @@ export const stages = ['draft', 'concept', 'alpha', 'beta', 'general-availabilit
 export type Stage = (typeof stages)[number];
 
 /**
- * Stages in which users can opt in. In `concept`, users only join a waiting list for a feature that does not exist yet.
+ * Stages in which users can opt in. In `concept`, the feature does not exist yet, and users only join a waiting list.
  */
 const stagesWithEnrollment: readonly string[] = ['alpha', 'beta', 'general-availability'];
 
 /**
  * Returns the enrollment filters of a flag for a stage of its feature. The filters turn the flag on for users who opted
- * in, and off for users who opted out. They have two forms, because older evaluators support only the condition. Null
- * removes the filters.
+ * in, and off for users who opted out. Null removes the filters. The same rule is written in two forms, because older
+ * evaluators support only the condition.
  */
 export function enrollmentFilters(flagKey: string, stage: Stage | null): Record<string, unknown> {
   if (stage === null || !stagesWithEnrollment.includes(stage)) return { feature_enrollment: null, super_groups: null };
@@ -21,8 +21,8 @@ export function enrollmentFilters(flagKey: string, stage: Stage | null): Record<
 const maxLength = 200;
 
 /**
- * Converts a name to a flag key, which contains only a to z without accents, digits and hyphens. Returns an empty text
- * if no such character remains.
+ * Converts a name to a flag key, which contains only digits, hyphens and letters from a to z. Removes accents. Returns
+ * an empty string if no such character remains.
  */
 export function toFlagKey(name: string): string {
   return name

@@ -18,7 +18,7 @@ type Row = FeatureRow & Record<string, unknown>;
 
 const columns = 'f.id, f.feature_flag_id, f.name, f.description, f.stage, f.documentation_url, f.payload, f.created_at';
 
-/** Returns one page of an environment's features that the caller can see, newest first, and the total count. */
+/** Returns a page of an environment's features that the caller can see, newest first, and the total count. */
 export async function listFeatures(
   sql: Sql,
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
@@ -47,7 +47,6 @@ export async function findFeature(sql: Sql, environmentId: number, id: string): 
   return rows[0];
 }
 
-/** Returns true if a flag already belongs to a feature. */
 export async function hasFeature(sql: Sql, flagId: number): Promise<boolean> {
   const rows = await sql.query('SELECT 1 FROM early_access_feature WHERE feature_flag_id = $1', [flagId]);
   return rows.length > 0;
@@ -91,7 +90,7 @@ export async function findFeatureFlags(
 ): Promise<Map<number, FlagRow>> {
   const flags = new Map<number, FlagRow>();
   let missing = [...new Set(features.map(({ feature_flag_id }) => feature_flag_id))];
-  // Read several pages, because the size in bytes of a page of flags is limited.
+  // One page may not contain all flags, because its size in bytes is limited.
   while (missing.length > 0) {
     const where = createConditions();
     where.add(`f.project_id = ${where.parameter(environmentId)}`);

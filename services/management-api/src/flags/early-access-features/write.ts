@@ -57,7 +57,7 @@ export async function createFeature(tx: Transaction, writer: FeatureWriter, body
 }
 
 /**
- * Changes only the given fields, and updates the flag to the stage.
+ * Changes only the given fields, and updates the flag to the feature's stage.
  * @throws AppError `not_found`, `invalid`, or `forbidden` if the flag would change and the caller cannot change it
  */
 export async function changeFeature(
@@ -81,7 +81,7 @@ export async function changeFeature(
 }
 
 /**
- * Deletes a feature permanently. Keeps its flag, but without enrollment.
+ * Deletes a feature permanently. Keeps its flag, but removes the enrollment filters.
  * @throws AppError `not_found`, or `forbidden` if the flag would change and the caller cannot change it
  */
 export async function removeFeature(tx: Transaction, writer: FeatureWriter, id: string): Promise<void> {
@@ -154,10 +154,7 @@ async function enroll(
   return changeFlag(tx, writer, { id: flag.id, changes: { filters } });
 }
 
-/**
- * Checks the URL of a feature's documentation.
- * @throws AppError `invalid` unless the URL is empty or a web URL
- */
+/** @throws AppError `invalid` unless the documentation URL is empty or a web URL */
 function checkUrl({ documentation_url: url }: FeatureFields): void {
   if (url === '') return;
   const isAddress = URL.canParse(url) && ['http:', 'https:'].includes(new URL(url).protocol);
@@ -172,10 +169,7 @@ function checkPayload({ payload }: FeatureFields): void {
   throw new AppError('invalid', 'The payload must not exceed 32 KiB.', { code: 'max_length', attr: 'payload' });
 }
 
-/**
- * Reads a feature and checks the caller's access.
- * @throws AppError `not_found` or `forbidden`
- */
+/** Reads a feature and checks the caller's access. @throws AppError `not_found` or `forbidden` */
 export async function requireFeature(
   sql: Sql,
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
@@ -200,7 +194,6 @@ async function requireFlag(tx: Transaction, environmentId: number, id: number): 
   return row;
 }
 
-/** Records a change to a feature in the activity log. Must run in the same transaction as the change. */
 async function recordFeatureActivity(
   tx: Sql,
   { userId, organizationId, environmentId }: FlagWriter,

@@ -1,4 +1,4 @@
-// Query parameters for the list of feature flags, with the resulting SQL conditions and sort order.
+// Defines the query parameters for the list of feature flags, and converts them to SQL conditions and a sort order.
 
 import { offsetQuery } from '@millrace/http';
 import { Type } from 'typebox';
@@ -42,7 +42,8 @@ export const listFlagsQuery = Type.Object({
 });
 
 /**
- * Returns the conditions for flags of an environment that match a query, are visible to the caller and are not deleted.
+ * Returns the conditions for the flags of an environment that match a query, that the caller can see, and that are not
+ * deleted.
  */
 export function flagConditions(
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,

@@ -19,14 +19,11 @@ export interface PayloadSecrets {
    * @throws AppError `invalid` if no key is configured and payloads must not be stored unencrypted
    */
   seal(payloads: Payloads, of: { environmentId: number; stored: Payloads }): Payloads;
-  /** Decrypts payloads, and redacts payloads that no configured key can decrypt. */
+  /** Decrypts payloads. Redacts those that no configured key can decrypt. */
   open(stored: Payloads, environmentId: number): Payloads;
 }
 
-/**
- * Creates the encryption of payloads.
- * @param mayBePlain whether payloads are stored unencrypted if no key is configured. Only for local development.
- */
+/** @param mayBePlain whether payloads are stored unencrypted if no key is configured. Only for local development. */
 export function createPayloadSecrets(box: SecretBox, { mayBePlain }: { mayBePlain: boolean }): PayloadSecrets {
   const open = (text: string, environmentId: number) => {
     if (!isSealedPayload(text)) return text;
@@ -66,8 +63,8 @@ function mapPayloads(payloads: Payloads, change: (payload: string, key: string) 
 type StoredFilters = Pick<FlagRow, 'filters' | 'rollout_percentage'>;
 
 /**
- * Returns the filters in the form in which they are evaluated. Old flags have a single list of filters, and their
- * rollout percentage is in a separate column.
+ * Returns the filters in the current format. Old flags have a single list of filters, and their rollout percentage is
+ * in a separate column.
  */
 function withConditions({ filters, rollout_percentage }: StoredFilters): Record<string, unknown> {
   if (Object.hasOwn(filters, 'groups')) return filters;
@@ -79,12 +76,12 @@ export function readPayloads({ filters }: Pick<FlagRow, 'filters'>): Record<stri
   return isObject(filters.payloads) ? (filters.payloads as Record<string, string>) : {};
 }
 
-/** Returns the filters with decrypted payloads, for requests with a personal API key. */
+/** Decrypts the payloads in a flag's filters, for requests with a personal API key. */
 export function decryptFilters(row: FlagRow, secrets: PayloadSecrets): Record<string, unknown> {
   return withPayloads(row, (payloads) => secrets.open(payloads, row.environment_id));
 }
 
-/** Returns the filters for lists and the activity log, in which encrypted payloads are always redacted. */
+/** Redacts encrypted payloads in a flag's filters, for lists and the activity log. */
 export function redactFilters(row: FlagRow): Record<string, unknown> {
   return withPayloads(row, (payloads) => mapPayloads(payloads, () => redactedPayload));
 }

@@ -36,10 +36,7 @@ import {
 import { flagStatus, flagStatusReason, showFlag, showFlags } from './show.ts';
 import { listFlags } from './store.ts';
 
-/**
- * Creates the routes of the feature flags of an environment. Fixed paths come before `:id`, which would also match
- * them.
- */
+/** Declares the routes of an environment's feature flags. Fixed paths come before `:id`, which would match them too. */
 export function featureFlagRoutes(deps: FlagDeps) {
   return [
     ...flagActivityRoutes(deps),
@@ -83,7 +80,7 @@ async function listPage(
   });
 }
 
-/** Creates the route that lists flags at the path that SDKs from 2021 and earlier use, such as posthog-node 1. */
+/** Declares the route that SDKs from 2021 and earlier, such as posthog-node 1, use to list flags. */
 function flagsOfTokenRoute({ sql }: FlagDeps) {
   const scope = 'feature_flag:read';
   return defineRoute({
@@ -297,7 +294,7 @@ const refusal = Type.Object(
 );
 
 /**
- * Creates the routes with which existing scripts create usage dashboards for flags. Millrace does not support such
+ * Declares the routes with which existing scripts create usage dashboards for flags. Millrace does not support these
  * dashboards, so the routes return an error that the scripts can handle.
  */
 function flagDashboardRoutes({ sql }: Pick<FlagDeps, 'sql'>) {

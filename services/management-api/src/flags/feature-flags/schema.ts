@@ -149,7 +149,7 @@ export const featureFlag = Type.Object(
   { title: 'FeatureFlag' },
 );
 
-/** Response schema for a flag inside another response. */
+/** A flag inside a response of another type. */
 export const minimalFlag = Type.Object(
   {
     id: Type.Integer({ description: 'ID of the flag.' }),

@@ -1,4 +1,4 @@
-// Converts stored feature flags to API responses, with the names of cohorts and groups and the flag's status.
+// Converts stored feature flags to API responses. Adds the names of cohorts and groups, and each flag's status.
 
 import { isObject } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -12,7 +12,7 @@ import type { FlagRow } from './store.ts';
 
 type FeatureFlag = ReturnType<typeof toFeatureFlag>;
 
-/** Converts flags to the form that lists return. */
+/** Converts flags to the format of lists. */
 export async function showFlags(sql: Sql, rows: readonly FlagRow[], rights: RecordRights): Promise<FeatureFlag[]> {
   const shown = await addCohortAndGroupNames(
     sql,
@@ -22,7 +22,7 @@ export async function showFlags(sql: Sql, rows: readonly FlagRow[], rights: Reco
   return rows.map((row, index) => toFeatureFlag(row, shown[index] ?? {}, mayEdit(row, rights)));
 }
 
-/** Converts a single flag with its payloads to an API response. */
+/** Converts a flag and its payloads to an API response. */
 export async function showFlag(
   sql: Sql,
   row: FlagRow,
@@ -55,7 +55,7 @@ export function toFeatureFlag(row: FlagRow, filters: Record<string, unknown>, is
     status: flagStatus(row).toUpperCase(),
     can_edit: isEditable,
     user_access_level: isEditable ? 'editor' : 'viewer',
-    // Constant fields for PostHog products that Millrace does not implement.
+    // The following fields are constant. They belong to PostHog products that Millrace does not implement.
     rollback_conditions: row.rollback_conditions ?? [],
     usage_dashboard: null,
     analytics_dashboards: [],
@@ -67,7 +67,8 @@ export function toFeatureFlag(row: FlagRow, filters: Record<string, unknown>, is
 }
 
 /**
- * Returns the rollout of a flag that has one condition without filters and no variants, or undefined for other flags.
+ * Returns the rollout percentage if a flag has no variants and only one condition, without filters. Returns undefined
+ * for any other flag.
  */
 function simpleRollout({ groups, multivariate }: Record<string, unknown>): number | null | undefined {
   const [condition, ...others] = Array.isArray(groups) ? groups : [];
@@ -78,7 +79,6 @@ function simpleRollout({ groups, multivariate }: Record<string, unknown>): numbe
   return typeof condition.rollout_percentage === 'number' ? condition.rollout_percentage : null;
 }
 
-/** Converts a flag to the form that other responses contain. */
 export function toMinimalFlag(row: FlagRow) {
   return {
     id: row.id,
@@ -108,7 +108,6 @@ export function flagStatus({ deleted, archived, is_stale }: StatusFields): FlagS
   return is_stale ? 'stale' : 'active';
 }
 
-/** Explains the flag's status in one sentence. */
 export function flagStatusReason(flag: StatusFields & Pick<FlagRow, 'active' | 'last_called_at'>): string {
   switch (flagStatus(flag)) {
     case 'deleted':
@@ -124,7 +123,7 @@ export function flagStatusReason(flag: StatusFields & Pick<FlagRow, 'active' | '
   }
 }
 
-/** Maximum number of names on a page, because names can be much longer than IDs. */
+/** Maximum number of names on a page. Names can be much longer than IDs. */
 const maxNames = 2000;
 
 interface FiltersOf {
@@ -155,7 +154,6 @@ export async function addCohortAndGroupNames(
   );
 }
 
-/** The names to add to each filter. */
 type Added = Map<Record<string, unknown>, Record<string, unknown>>;
 
 async function ofCohorts(sql: Sql, found: readonly Found[], rights: RecordRights): Promise<Added> {

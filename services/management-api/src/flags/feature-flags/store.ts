@@ -22,8 +22,8 @@ const isRolledOut = `f.filters = '{}' OR EXISTS (
        AND (${variants} = '[]' OR ${variants} @> '[{"rollout_percentage": 100}]' OR coalesce(g ->> 'variant', '') <> ''))`;
 
 /**
- * SQL condition for flags `f` that are active but stale. A flag is stale if it was not requested for 30 days, or was
- * never requested and is on for everyone.
+ * SQL condition for flags `f` that are active but stale. A flag is stale if its last request was more than 30 days ago,
+ * or if it was never requested and is on for everyone.
  */
 export const isStale = `(f.active AND NOT f.deleted AND (
   f.last_called_at < now() - interval '30 days'
@@ -54,7 +54,7 @@ export interface FlagFields
   filters: Record<string, unknown>;
 }
 
-/** A stored flag, whose payloads can be encrypted and whose filters can have the old format. */
+/** A stored flag. Its payloads can be encrypted, and its filters can have the old format. */
 export interface FlagRow
   extends FlagFields,
     Columns<'feature_flag', 'id' | 'version' | 'created_at' | 'updated_at' | 'last_called_at'> {
@@ -63,7 +63,6 @@ export interface FlagRow
   rollout_percentage: number | null;
   created_by: EmbeddedUserRow | null;
   last_modified_by: EmbeddedUserRow | null;
-  /** Whether the flag is active but no longer used. */
   is_stale: boolean;
 }
 
@@ -112,7 +111,7 @@ export async function findFlags(sql: Sql, environmentId: number, ids: number[]):
   );
 }
 
-/** Finds the flag with this key. Ignores deleted flags, because their keys can be reused. */
+/** Ignores deleted flags, because their keys can be reused. */
 export async function findFlagByKey(sql: Sql, environmentId: number, key: string): Promise<FlagRow | undefined> {
   const rows = await sql.query<StoredFlag>(
     `SELECT ${columns} FROM ${tables} WHERE f.project_id = $1 AND f.key = $2 AND NOT f.deleted`,
@@ -121,7 +120,7 @@ export async function findFlagByKey(sql: Sql, environmentId: number, key: string
   return rows[0];
 }
 
-/** Returns the flags with this key in these environments, by environment. */
+/** Finds the flags with this key in several environments. */
 export async function findFlagsByKey(sql: Sql, environmentIds: number[], key: string): Promise<FlagRow[]> {
   return sql.query<StoredFlag>(
     limitPageBytes(
@@ -133,11 +132,10 @@ export async function findFlagsByKey(sql: Sql, environmentIds: number[], key: st
   );
 }
 
-/** The WHERE clause for `feature_flag f` with its parameters, created by `flagConditions`. */
 export type FlagConditions = ReturnType<typeof createConditions>;
 
 /**
- * Returns one page of flags, and their total number.
+ * Returns a page of flags, and their total number.
  * @param order SQL of the sort order, which must not contain user input
  */
 export async function listFlags(
@@ -161,7 +159,6 @@ export async function listFlags(
   return { count: total?.count ?? 0, rows };
 }
 
-/** Returns the IDs and keys of inactive flags. */
 export async function findInactiveFlags(sql: Sql, environmentId: number): Promise<{ id: number; key: string }[]> {
   return sql.query(
     'SELECT id, key FROM feature_flag WHERE project_id = $1 AND NOT deleted AND NOT active ORDER BY key',
@@ -238,13 +235,13 @@ function valuesOf(fields: FlagFields): unknown[] {
 
 interface FlagTotals {
   count: number;
-  /** Total size of all filters as JSON text, in bytes. */
+  /** Total size of all filters as JSON, in bytes. */
   bytes: number;
   /** Approximate number of regular expressions in the filters. */
   patterns: number;
 }
 
-/** Measures an environment's flags in total. Excludes deleted flags. */
+/** Counts the flags, bytes and patterns of an environment. Excludes deleted flags. */
 export async function measureFlags(sql: Sql, environmentId: number): Promise<FlagTotals> {
   const rows = await sql.query<FlagTotals & Record<string, unknown>>(
     `SELECT count(*)::int AS count, coalesce(sum(octet_length(text)), 0)::float8 AS bytes,
@@ -267,7 +264,7 @@ export async function findEnvironmentsOfOrganization(
   );
 }
 
-/** Returns the distinct ID of the events that a user sends, or null if the user was deleted. */
+/** Returns the distinct ID with which a user's own events are sent, or null if the user was deleted. */
 export async function findDistinctIdOfUser(sql: Sql, userId: number): Promise<string | null> {
   const rows = await sql.query<{ distinct_id: string }>('SELECT distinct_id FROM "user" WHERE id = $1', [userId]);
   return rows[0]?.distinct_id ?? null;

@@ -10,8 +10,8 @@ export interface DeadLetterLog {
 }
 
 /**
- * The project whose dead letters are read. A record belongs to the project if the gateway stored the ID of the
- * project's environment in the record. A record without an ID belongs to the project if it was sent with the current
+ * The project whose dead letters are read. A record belongs to the project if it contains the ID of the project's
+ * environment, which the gateway adds. A record without this ID belongs to the project if it was sent with the current
  * project API key.
  */
 export interface DeadLetterOwner {
@@ -20,7 +20,7 @@ export interface DeadLetterOwner {
 }
 
 export interface ProjectDeadLetter {
-  /** Topic, partition and offset of the failed record, for example `live-3-1042`. */
+  /** The topic, partition and offset of the failed record, for example `live-3-1042`. */
   id: string;
   topic: EventTopic;
   deadLetter: DecodedDeadLetter;
@@ -32,7 +32,7 @@ export interface ProjectDeadLetter {
 
 export const idPattern = `^(${eventTopics.join('|')})-\\d{1,9}-\\d{1,18}$`;
 
-/** Maximum number of dead letters per project. A bug in Millrace could produce far more. */
+/** Maximum number of dead letters per project, because a bug in Millrace could produce far more. */
 export const maxDeadLetters = 10_000;
 /** Maximum length of names and IDs in lists. Longer values are truncated. */
 const maxTextLength = 200;
@@ -40,7 +40,7 @@ const readTimeoutMs = 10_000;
 
 /**
  * Reads the topic from its start to its current end, and returns the project's latest dead letters. Includes the
- * captured record only for those in `fullRecordIds`, because all records together may not fit into memory.
+ * captured record only for the dead letters in `fullRecordIds`, because all records together may not fit into memory.
  * @throws AppError `unavailable` if the log does not respond in time
  */
 export async function readDeadLetters(
@@ -61,8 +61,8 @@ export async function readDeadLetters(
       if (!found) return;
       if (!fullRecordIds.has(found.id))
         found.deadLetter = { ...deadLetter, record: { ...record, value: Buffer.alloc(0) } };
-      // Two dead letters of the same record count as one. Keep the later one, because a previous log may have had
-      // another record at the same offset.
+      // If a record has two dead letters, keep only the last. A previous log may have had another record at the same
+      // offset.
       deadLetters.set(found.id, found);
       if (deadLetters.size >= 2 * maxDeadLetters) deadLetters = byId(latest(deadLetters));
     },
@@ -80,15 +80,12 @@ function latest(deadLetters: ReadonlyMap<string, ProjectDeadLetter>): ProjectDea
   return [...deadLetters.values()].sort(compareByTime).slice(0, maxDeadLetters);
 }
 
-/** Compares two dead letters by their position in lists, which start with the latest dead letter. */
+/** Sorts the latest dead letter first. */
 function compareByTime(one: ProjectDeadLetter, other: ProjectDeadLetter): number {
   return other.deadLetter.at.getTime() - one.deadLetter.at.getTime() || (one.id < other.id ? 1 : -1);
 }
 
-/**
- * Converts a dead letter to the form that lists return.
- * @returns null if the record does not belong to the project
- */
+/** Converts a dead letter to the format of lists. @returns null if the record does not belong to the project */
 function toProjectDeadLetter(
   deadLetter: DecodedDeadLetter,
   owner: DeadLetterOwner,
@@ -115,7 +112,7 @@ function toProjectDeadLetter(
   };
 }
 
-/** Returns the captured record, or its text if it is not valid JSON. */
+/** Returns the captured record, or its content as a string if it is not valid JSON. */
 export function readCapturedEvents(value: Buffer): unknown {
   const text = value.toString('utf8');
   try {
@@ -132,7 +129,7 @@ function timeOf(value: unknown): string | null {
   return time === null || Number.isNaN(time.getTime()) ? null : time.toISOString();
 }
 
-/** Explains what went wrong and how to fix the problem. */
+/** Explains an error and how to fix it. */
 export function describeReason(reason: string): { detail: string; advice: string } {
   const known = Object.hasOwn(reasons, reason) ? reasons[reason] : undefined;
   const [detail, advice] = known ?? ['The record could not be processed.', unknownReasonAdvice];

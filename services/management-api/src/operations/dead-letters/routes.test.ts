@@ -5,8 +5,8 @@ import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { readAllPages, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /**
- * `test-e2e/dead-letters.kafka.test.ts` tests dead letters on both event logs, with the consumer that writes dead
- * letters and stores replayed records.
+ * `test-e2e/dead-letters.kafka.test.ts` covers both event logs, with the consumer that writes dead letters and stores
+ * replayed records.
  */
 const topics = topicNames();
 let api: TestApi;
@@ -40,10 +40,7 @@ interface Given {
   omitted?: boolean;
 }
 
-/**
- * Writes a dead letter as the consumer does.
- * @returns its ID
- */
+/** @returns the ID of the dead letter */
 async function storeDeadLetter(given: Given = {}): Promise<string> {
   const { of = tenant, reason = 'refused_by_database', at = '2026-11-20T10:00:00.000Z', topic = topics.live } = given;
   const offset = String(next++);

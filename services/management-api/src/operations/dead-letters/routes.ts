@@ -36,7 +36,7 @@ import {
 
 interface DeadLetterDeps extends Pick<Database, 'sql' | 'transaction'> {
   searches: Searches;
-  /** Dead-letter log, or null if no event log is configured. */
+  /** Null if no event log is configured. */
   deadLetterLog: DeadLetterLog | null;
 }
 
@@ -47,8 +47,8 @@ const position = Type.Object({
 });
 
 /**
- * Maximum total size of the records in one request. It limits the memory for the request, and the size of the batch
- * that the request appends to the log.
+ * Maximum total size in bytes of the records that one request replays. Limits the request's memory, and the size of the
+ * batch that is appended to the log.
  */
 const maxReplayedBytes = 16 * 1024 * 1024;
 
@@ -61,13 +61,13 @@ export function deadLetterRoutes({ sql, transaction, searches, deadLetterLog }: 
   const common = {
     below: environmentBasePaths(sql),
     tags: ['dead letters'] as [string],
-    // Only administrators have access, because captured records can contain personal data such as addresses.
+    // Only administrators have access, because captured records can contain personal data such as email addresses.
     level: membershipLevels.administrator,
   };
 
   /**
-   * Finds the dead letters of a request. Reading the log takes as long as a search and counts as one, so that one
-   * user's requests cannot block those of other users.
+   * Finds the dead letters of a request. Reading the log counts as a search, because it takes as long as one. A user's
+   * requests therefore cannot block those of other users.
    */
   async function find({ caller, target }: DeadLetterRequest, ids?: readonly string[]) {
     const log = requireLog();
@@ -241,8 +241,8 @@ function stateOf({ deadLetter }: ProjectDeadLetter, decisions: ReadonlyMap<strin
 const notFound = 'Dead letter not found.';
 
 /**
- * Returns the reason why a dead letter cannot be replayed in a request that already contains this number of bytes, or
- * null if it can be replayed.
+ * Returns the reason why a dead letter cannot be replayed, or null if it can. `bytesBefore` is the size of the records
+ * that the request already contains.
  */
 function replayProblem(found: DecidedProjectDeadLetter | undefined, bytesBefore: number): string | null {
   if (found === undefined) return notFound;

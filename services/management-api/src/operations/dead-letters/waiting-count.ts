@@ -8,21 +8,21 @@ import { findEnvironmentToken } from '../../analytics/send-event/store.ts';
 import { type DeadLetterLog, readDeadLetters } from './read-dead-letters.ts';
 
 interface CachedCount {
-  /** The state for which the count is valid: the topic's end offsets, and the decisions. */
+  /** Identifies the end offsets and decisions for which the count is valid. */
   state: string;
   at: number;
   waiting: Promise<number>;
 }
 
 /**
- * Maximum age of a count in milliseconds. Within this time, a count is reused even while dead letters arrive or are
- * decided.
+ * Maximum age of a count in milliseconds. A newer count is reused even if dead letters have arrived or been decided.
  */
 const maxAgeMs = 30_000;
 
 /**
  * Creates the counter. It reads the topic only after new dead letters or decisions, and at most every half minute for
- * each environment. Otherwise, a count takes only one request for the end offsets and one query for the decisions.
+ * each environment. In all other cases, a count takes only one request for the end offsets and one query for the
+ * decisions.
  */
 export function createWaitingCount({ sql, log }: { sql: Sql; log: DeadLetterLog }) {
   const counts = new LRUCache<number, CachedCount>({ max: 1000 });
@@ -44,7 +44,7 @@ export function createWaitingCount({ sql, log }: { sql: Sql; log: DeadLetterLog 
 
   return {
     /**
-     * Counts the dead letters of an environment for which no decision has been made.
+     * Counts an environment's dead letters that were neither replayed nor discarded.
      * @throws AppError `unavailable` if the log does not respond
      */
     async count(environmentId: number): Promise<number> {

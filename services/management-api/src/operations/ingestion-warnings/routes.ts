@@ -108,10 +108,7 @@ const spans = {
   hour: { usualMs: 7 * dayMs, maxMs: 31 * dayMs, most: '31 days by hour' },
 };
 
-/**
- * Groups the times by type.
- * @param rows sorted by type, and by time within a type
- */
+/** @param rows sorted by type, and within a type by time */
 function byType(rows: readonly WarningsOfInterval[]) {
   const types = new Map<string, WarningsOfInterval[]>();
   for (const row of rows) {

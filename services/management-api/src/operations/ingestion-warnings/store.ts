@@ -9,7 +9,7 @@ interface IngestionWarningRow extends Columns<'ingestion_warning', 'id' | 'type'
   details: Record<string, unknown>;
 }
 
-/** Finds the warnings on one page of a project's list, newest first. */
+/** Finds the warnings on a page of a project's list, newest first. */
 export async function findWarningKeys(
   sql: Sql,
   projectId: number,
@@ -43,12 +43,12 @@ export const readWarnings = createLargeRowReader<TimePosition, IngestionWarningR
 
 export const intervals = ['minute', 'hour'] as const;
 
-/** Warnings of one type within one minute or hour. */
+/** Warnings of the same type within a minute or an hour. */
 export interface WarningsOfInterval {
   type: string;
   severity: string;
   start: Date;
-  /** Number of events that the warnings report. */
+  /** The number of events that the warnings report. */
   count: number;
   first_at: Date;
   last_at: Date;
@@ -62,8 +62,8 @@ interface CountFilter extends TimeSpan {
 }
 
 /**
- * Counts a project's warnings by type, severity, and minute or hour in the project's time zone, in this order. Does not
- * read the details.
+ * Counts a project's warnings by type, by severity, and by minute or hour in the project's time zone. Sorts by these in
+ * this order. Does not read the details.
  */
 export async function countIngestionWarnings(
   sql: Sql,

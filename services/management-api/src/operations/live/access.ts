@@ -1,4 +1,4 @@
-// Checks the access to a live event stream when the stream starts and while it is open.
+// Checks the access to a live event stream when the stream starts, and repeatedly while it is open.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { canKeyAccessProject, findEnvironment, findKeyInUse, findSessionInUse } from '@millrace/accounts/access';
@@ -13,23 +13,22 @@ export interface StreamAccess {
   environmentId: number;
   userId: number;
   credential: Pick<Credential, 'kind' | 'id'>;
-  /** When the access began. If the key was rolled later, the access ends. */
+  /** When the access began. If the key is rolled after this time, the access ends. */
   since: Date;
-  /** The claims of a token: the project API key, and the expiry time. */
+  /** The project API key and the expiry time in the token. */
   apiToken?: string;
   endsAt?: Date;
 }
 
 export interface GrantedAccess {
-  /** Whether the stream may also show dropped events. */
   seesDrops: boolean;
   testAccountFilters: unknown;
   timeZone: string;
 }
 
 /**
- * Checks the access.
- * @returns what the access allows, or the reason why it is denied
+ * Checks the access to a stream.
+ * @returns what the stream may show, or the reason why access is denied
  * @throws database errors, because a stream must not continue without a check
  */
 export async function checkStreamAccess(sql: Sql, access: StreamAccess): Promise<GrantedAccess | string> {
@@ -62,7 +61,7 @@ export async function checkStreamAccess(sql: Sql, access: StreamAccess): Promise
   };
 }
 
-/** Finds a credential's current permissions. A session has all permissions of its user, and cannot be rolled. */
+/** Finds the current permissions of a credential. A session has all permissions of its user, and cannot be rolled. */
 async function findPermissions(sql: Sql, { kind, id }: StreamAccess['credential']) {
   if (kind === 'key') return findKeyInUse(sql, id);
   const session = await findSessionInUse(sql, id);
@@ -75,8 +74,8 @@ const refused = () =>
 
 /**
  * Returns the access that a `live_events_token` in the header `Authorization: Bearer …` claims. The token must be
- * signed (HS256) with one of the configured secrets, for this audience, and must not have expired. `checkStreamAccess` makes
- * all other checks.
+ * signed (HS256) with one of the configured secrets, for this audience, and must not have expired. `checkStreamAccess`
+ * makes all other checks.
  * @throws AppError `unauthenticated`
  */
 export function findTokenAccess(header: string | undefined, secrets: readonly string[]): StreamAccess {
@@ -102,10 +101,7 @@ export function findTokenAccess(header: string | undefined, secrets: readonly st
   };
 }
 
-/**
- * Returns what the access to a stream currently allows.
- * @throws AppError `unauthenticated` if the access has ended
- */
+/** Returns what a stream may currently show. @throws AppError `unauthenticated` if the access has ended */
 export async function requireStreamAccess(sql: Sql, access: StreamAccess): Promise<GrantedAccess> {
   const granted = await checkStreamAccess(sql, access);
   if (typeof granted === 'string') throw refused();

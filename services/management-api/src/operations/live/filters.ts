@@ -42,10 +42,7 @@ export interface StreamFilter {
   ignoredFilters: number;
 }
 
-/**
- * Reads the filter of a live event stream.
- * @throws AppError `invalid` naming the parameter
- */
+/** @throws AppError `invalid` naming the parameter */
 export function readStreamFilter(
   query: Static<typeof streamQuery>,
   { testAccountFilters, timeZone }: Pick<GrantedAccess, 'testAccountFilters' | 'timeZone'>,
@@ -68,7 +65,7 @@ export function readStreamFilter(
       if (wanted.size > 0 && !wanted.has(event.event ?? '')) return false;
       if (event.event !== null && unwanted.has(event.event)) return false;
       if (distinctId !== '' && event.distinctId !== distinctId) return false;
-      // The properties of a dropped event are unknown, so the event does not match any property filter.
+      // The properties of a dropped event are unknown, so it never matches a property filter.
       return event.isDrop ? isUnfiltered : matches(event);
     },
   };
@@ -77,8 +74,8 @@ export function readStreamFilter(
 const listOf = (text = '') => text.split(',').filter((name) => name !== '');
 
 /**
- * Reads the environment's filters for internal users that can be evaluated on a single event. Filters without a type
- * are about the event.
+ * Reads the environment's filters for internal users. Skips filters that cannot be evaluated on a single event. A
+ * filter without a type is about the event.
  */
 function readTestAccountFilters(stored: unknown, timeZone: string): { filters: Condition[]; ignored: number } {
   const all = Array.isArray(stored) ? stored : [];

@@ -6,7 +6,7 @@ import type { EventLog, PartitionEnd } from '@millrace/event-log';
 import { isAppError, sleep } from '@millrace/runtime';
 import { readPositions, type StoredPosition } from './store.ts';
 
-/** An import can take hours, so unstored imported events do not count as a delay. */
+/** An import can take hours, so imported events do not count as delayed. */
 const isAwaited = (topic: EventTopic) => topic !== 'historical';
 
 export interface LagDeps {
@@ -14,7 +14,7 @@ export interface LagDeps {
   sql: Sql;
   topics: TopicNames;
   topicPrefix: string;
-  /** Whether stored events are published. If true, an event counts as stored after it has been published. */
+  /** Whether stored events are published. If so, an event counts as stored only after it has been published. */
   publishes: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface TopicLag {
   topic: EventTopic;
   /** Number of accepted records that are not stored yet. */
   waiting: number;
-  /** Maximum age in seconds of the oldest record that is not stored yet, or null if unknown. */
+  /** Maximum possible age in seconds of the oldest record that is not stored yet, or null if unknown. */
   oldestSeconds: number | null;
   /** Number of records appended to the log per minute, or null before the second measurement. */
   acceptedPerMinute: number | null;
@@ -31,9 +31,9 @@ export interface TopicLag {
 }
 
 export interface Lag {
-  /** Age in seconds of the oldest accepted event that is not stored yet. Imported events do not count. */
+  /** Age in seconds of the oldest accepted event that is not stored yet. Ignores imported events. */
   seconds: number;
-  /** The lag of each topic. Topics that do not exist are omitted. */
+  /** The lag of each existing topic. */
   topics: TopicLag[];
 }
 
@@ -43,19 +43,19 @@ interface TopicState {
 }
 
 /**
- * Minimum and maximum time in milliseconds between compared measurements. The minimum is long enough to average out
- * bursts, and the maximum is short enough to stay current.
+ * Minimum and maximum time in milliseconds between the measurements that are compared. The minimum is long enough to
+ * average out bursts, and the maximum is short enough to stay current.
  */
 const [minWindowMs, maxWindowMs] = [5000, 75_000];
 
 /**
- * Creates the measurement. The log has offsets but no times, so the measurement reports an event's maximum possible
- * age. This is the shorter of two times: the time since the event's partition was last fully read, and the time since
+ * Creates the measurement. The log has offsets but no times, so the measurement reports the maximum possible age of an
+ * event. This is the shorter of two times: the time since the event's partition was last fully read, and the time since
  * the last read record was appended.
  */
 export function createLagMeter({ log, sql, topics, topicPrefix, publishes }: LagDeps) {
   const groups = eventTopics.map((topic) => (publishes ? publisherGroup : consumerGroup)(topic, topicPrefix));
-  /** When each partition was last fully read. */
+  /** The time when each partition was last fully read. */
   const endSeenAt = new Map<string, number>();
   const acceptedOf = createAcceptedCount();
   let measuring: Promise<Lag> | undefined;
@@ -99,7 +99,7 @@ export function createLagMeter({ log, sql, topics, topicPrefix, publishes }: Lag
   async function measure(): Promise<Lag> {
     let states = await readTopics();
     const awaited = () => states.filter(({ topic }) => isAwaited(topic)).flatMap(unreadOf);
-    // A record that has just arrived does not count as a delay, so measure again before reporting a delay.
+    // A record that has just arrived is not delayed, so measure again before reporting a delay.
     if (awaited().some(({ key }) => !endSeenAt.has(key))) {
       await sleep(300);
       states = await readTopics();
@@ -121,7 +121,7 @@ export function createLagMeter({ log, sql, topics, topicPrefix, publishes }: Lag
         readAt: latest(one.ends.map(({ stored }) => stored?.updated_at)),
       };
     });
-    // For a partition that was never read, measure the delay from the first measurement.
+    // For a partition that was never fully read, the delay starts with the first measurement.
     for (const { key, stored } of states.flatMap(unreadOf)) {
       if (appendedAt(stored?.last_record_fingerprint) === 0 && !endSeenAt.has(key)) endSeenAt.set(key, now);
     }
@@ -144,7 +144,7 @@ export function createLagMeter({ log, sql, topics, topicPrefix, publishes }: Lag
 }
 
 /**
- * Estimates the number of records that are appended to each topic per minute, by comparing the end offsets with an
+ * Estimates how many records per minute are appended to each topic, by comparing the end offsets with those of an
  * earlier measurement.
  */
 function createAcceptedCount() {

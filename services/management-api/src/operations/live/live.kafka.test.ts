@@ -18,10 +18,10 @@ import { signInAs, startTestApi, type TestApi, testTokenSecrets } from '../../te
 import { createMonths, storeEvent, storeWarning } from '../../testing/stored-data.ts';
 import { createLive, type LiveDeps, liveTimes } from './live.ts';
 
-/** Tests live event streams over real connections. The numbered cases have one row each. */
+/** These tests open live event streams over real connections. Each numbered case has one table row. */
 const times = {
   ...{ ...liveTimes, tickMs: 50, recheckMs: 100, heartbeatMs: 200 },
-  // The limit is high because a busy machine can interrupt a filter for a long time.
+  // The limit is high, because a busy machine can interrupt a filter for a long time.
   filterMsPerSecond: 60_000,
 };
 
@@ -132,12 +132,11 @@ async function startWorld(
   };
 }
 
-/** Waits until new partitions have leaders. */
 async function untilThere(log: EventLog, topics: string[]): Promise<void> {
   for (const topic of topics) await eventually(() => log.endOffsets(topic));
 }
 
-/** Requests a stream. The response can be an error. */
+/** Requests a stream. The response can also be an error. */
 function ask(
   world: World,
   path: string,
@@ -206,9 +205,7 @@ const publish = ({ log, topic }: World, ...events: ProcessedEvent[]) =>
     events.map((event) => ({ topic, key: processedEventKey(event), value: Buffer.from(JSON.stringify(event)) })),
   );
 
-/**
- * Publishes an event and waits until the client has received it. All earlier events have then reached the client too.
- */
+/** Publishes an event and waits until the client has received it. All events before it have then arrived too. */
 async function untilMarked(
   world: World,
   tenant: TestTenant,
@@ -221,7 +218,7 @@ async function untilMarked(
     describe: () => client.text.slice(-500),
   });
 }
-/** Events of one person are in one partition, so their order is kept. */
+/** Events of one person are in the same partition, so their order is kept. */
 const personId = randomUUID();
 const ofOne = (tenant: TestTenant, event: Partial<ProcessedEvent>) =>
   processed(tenant, { person_id: personId, ...event });
@@ -398,7 +395,7 @@ describe('individual streams', () => {
     expect(client.comments[0]).toMatch(/^: hello \{"stored":true/);
   });
 
-  /** Changes that end the access while a stream is open. */
+  /** Changes that end access to an open stream. */
   const endings: [string, (own: TestTenant, member: { id: number }) => Promise<unknown>][] = [
     [
       'live-047 the key is deleted',
@@ -456,7 +453,6 @@ describe('individual streams', () => {
       await open(world, pathOf(own), { cookie, origin: world.api.url }),
       await open(world, '/events', bearer(token)),
     ];
-    // Wait until the session was checked several times.
     await eventually(() => byCookie.comments.length > 2);
     expect(await seen()).toEqual(before);
     await sql().query('DELETE FROM session WHERE user_id = $1', [own.userId]);
@@ -485,7 +481,7 @@ describe('individual streams', () => {
     });
   });
 
-  /** Published events, by name. Each event has a property `p` with this value, or no property `p`. */
+  /** Published events by name. Each has a property `p` with this value, or no property `p`. */
   const stored: Record<string, Record<string, unknown>> = {
     text: { p: 'Chrome' },
     other: { p: 'chrome mobile' },
@@ -668,7 +664,7 @@ describe('individual streams', () => {
     for (let count = 0; count < 2; count += 1) await open(world, pathOf(own), bearer(value));
     expect((await refusal(world, pathOf(own), bearer(value))).status).toBe(429);
     await untilMarked(world, own, first);
-    // live-031: another stream can be opened once one is closed.
+    // live-031: after a stream was closed, another can be opened.
     for (const one of [before, ...more]) one?.close();
     await eventually(async () => (await refusal(world, pathOf(own), bearer(own.personalApiKey))).status === 200);
   });
@@ -678,7 +674,7 @@ describe('individual streams', () => {
     const [slow, quick] = [await watch(world, own), await watch(world, own)];
     slow.response.pause();
     const large = 'x'.repeat(400_000);
-    // Send more than the buffers of the operating system can store, but so slowly that the stream does not show only a
+    // Send more than the operating system can buffer, but so slowly that the stream does not switch to showing a
     // sample.
     for (let count = 0; !slow.isOver && count < 60; count += 1) {
       await untilMarked(world, own, quick, { event: 'large', properties: { large } });
@@ -706,8 +702,7 @@ describe('individual streams', () => {
     const event = ofOne(tenant, {});
     const earlier = await watch(world, tenant);
     await publish(world, event);
-    // The second stream starts after the first stream has received this warning, so the second stream must not receive
-    // the warning.
+    // The second stream starts after the first has received this warning, and must therefore not receive it.
     await untilMarked(world, tenant, earlier);
     const client = await open(world, pathOf(tenant), { ...bearer(tenant.personalApiKey), 'last-event-id': event.uuid });
     await untilMarked(world, tenant, client);

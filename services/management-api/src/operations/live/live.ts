@@ -19,7 +19,7 @@ export interface LiveTimes extends StreamTimes {
   tickMs: number;
   /** Interval in milliseconds for checking whether sessions, keys and memberships still exist. */
   checkMs: number;
-  /** Interval in milliseconds for checking each stream's complete access. */
+  /** Interval in milliseconds for repeating all access checks of a stream. */
   recheckMs: number;
 }
 
@@ -34,7 +34,7 @@ export const liveTimes: LiveTimes = {
 };
 
 export interface LiveDeps {
-  /** Event log, or null if no event log is configured. */
+  /** Null if no event log is configured. */
   log: EventLog | null;
   topics: TopicNames;
   topicPrefix: string;
@@ -57,7 +57,7 @@ interface StreamRequest {
   isPlain: boolean;
 }
 
-/** Number of seconds after their last event during which users count as active. */
+/** A user counts as active for this many seconds after their last event. */
 const windowSeconds = 60;
 
 /** Creates the live streams of this process. Reads nothing while no stream is open. */
@@ -96,8 +96,8 @@ export function createLive({ log, ...deps }: LiveDeps) {
   }, times.tickMs * 2).unref();
 
   /**
-   * Opens a stream: reads its filter, takes one of the limited slots and starts the source. Then passes events on until
-   * the client disconnects, the access ends, half an hour has passed, or the process stops.
+   * Opens a stream: reads its filter, takes one of the limited slots and starts the source. The stream sends events
+   * until the client disconnects, its access ends, half an hour has passed, or the process stops.
    * @throws AppError `invalid` naming a parameter, `rate_limited` or `unavailable` if no slot is free, or `unavailable`
    *   if no log is configured
    */
@@ -119,8 +119,7 @@ export function createLive({ log, ...deps }: LiveDeps) {
         missed: (count) => missed.inc(count),
       });
       const unwatch = source.watch(access.environmentId, stream, since);
-      // Each stream has its own timer, because processing a thousand streams at the same time would block other
-      // requests.
+      // Each stream has its own timer. Processing a thousand streams at the same time would block other requests.
       const ticks = setInterval(() => stream.tick(), times.tickMs);
       const unwatchAccess = open.watch(stream, access);
       gauge.set(open.streams().length);
@@ -139,10 +138,7 @@ export function createLive({ log, ...deps }: LiveDeps) {
 
   return {
     openStream,
-    /**
-     * Returns the lag of stored events.
-     * @throws AppError `unavailable` if no log is configured or the log does not respond
-     */
+    /** @throws AppError `unavailable` if no log is configured or the log does not respond */
     async lag(): Promise<Lag> {
       return requireSources().lag.measure();
     },
@@ -164,7 +160,7 @@ export function createLive({ log, ...deps }: LiveDeps) {
   };
 }
 
-/** Creates the check that ends streams whose access has ended. */
+/** Creates the checks that end streams without access. */
 function createAccessWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logger'> & { times: LiveTimes }) {
   const open = new Map<LiveStream, StreamAccess>();
   async function check(stream: LiveStream, access: StreamAccess): Promise<void> {
@@ -177,7 +173,8 @@ function createAccessWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logge
     }
   }
   /**
-   * Ends streams within two seconds after their session or membership ends. Other requests are rejected equally soon.
+   * Ends streams within two seconds after their session, key or membership has ended. Requests to other routes are
+   * rejected just as soon.
    */
   async function checkAll(): Promise<void> {
     const watched = [...open];
@@ -190,7 +187,7 @@ function createAccessWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logge
   }
   let isChecking = false;
   const allChecks = setInterval(() => {
-    // Do not query a slow database again until it has responded.
+    // Skip this check while the database is still processing the previous one.
     if (isChecking) return;
     isChecking = true;
     checkAll()
@@ -206,12 +203,9 @@ function createAccessWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logge
   }, times.checkMs).unref();
   return {
     streams: () => [...open.keys()],
-    /**
-     * Watches whether the access to a stream continues.
-     * @returns a function to call when the stream has ended
-     */
+    /** Repeats the access checks of a stream. @returns a function to call when the stream has ended */
     watch(stream: LiveStream, access: StreamAccess): () => void {
-      // Each stream has a separate timer, because a thousand simultaneous checks would block other requests.
+      // Each stream has its own timer. Checking a thousand streams at the same time would block other requests.
       const checks = setInterval(() => void check(stream, access), times.recheckMs);
       open.set(stream, access);
       return () => {
@@ -223,7 +217,7 @@ function createAccessWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logge
   };
 }
 
-/** Creates the event sources and the measurement of their lag. */
+/** Creates the event sources, and measures their lag. */
 function createSources({ log, logger, ...deps }: Omit<LiveDeps, 'log'> & { log: EventLog }) {
   const source = createEventSource({ ...deps, log, logger, topic: deps.topics.processed });
   const lag = createLagMeter({ ...deps, log });
@@ -231,7 +225,7 @@ function createSources({ log, logger, ...deps }: Omit<LiveDeps, 'log'> & { log: 
   return {
     source,
     lag,
-    /** Returns the last measured lag, or null if the log did not respond. */
+    /** The last measured lag, or null if the log did not respond. */
     lagSeconds: () => lagSeconds,
     /** Measures the lag. Reports failures to the streams, and never throws. */
     async measure(): Promise<void> {
@@ -247,9 +241,7 @@ function createSources({ log, logger, ...deps }: Omit<LiveDeps, 'log'> & { log: 
   };
 }
 
-/**
- * Creates the counts of active users. A count is reused for two seconds, because pages request it every few seconds.
- */
+/** A count is reused for two seconds, because pages request it every few seconds. */
 function createActiveUserCounts(sql: Sql) {
   const counts = new LRUCache<number, Promise<number>>({ max: 1000, ttl: 2000 });
   return {
@@ -269,7 +261,7 @@ const streamHeaders = { 'Cache-Control': 'no-cache, no-store', 'X-Accel-Bufferin
 /** Returns a random delay in milliseconds, so that clients do not all reconnect at the same time. */
 const retryMs = () => 1000 + Math.floor(Math.random() * 9000);
 
-/** Returns the first message, which describes the stream's content and what the stream omits. */
+/** Returns the first message. It describes the stream's content and what the stream omits. */
 function describeStream(stream: {
   publishes: boolean;
   showsDrops: boolean;

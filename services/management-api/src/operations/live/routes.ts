@@ -1,5 +1,5 @@
-// Declares the routes of live events. Routes below a project require a key or session, and routes at the root require a
-// token (docs/api/live-events.md).
+// Declares the routes of live events (docs/api/live-events.md). Routes below a project require a key or session. Routes
+// at the root require a token.
 
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';

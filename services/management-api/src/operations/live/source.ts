@@ -1,4 +1,4 @@
-// Provides the events of all streams: stored events from the log, and dropped or changed events from the warnings
+// Provides the events for all streams. Stored events come from the log, and dropped or changed events from the warnings
 // table.
 
 import { setImmediate as nextLoop } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { type Logger, sleep } from '@millrace/runtime';
 import { type DropRow, listDroppedEvents, readClock } from './store.ts';
 import { findWarningKind } from './warning-kinds.ts';
 
-/** A stored or dropped event, in a form that streams can filter and send. */
+/** A stored or dropped event that streams can filter and send. */
 export interface LiveEvent {
   /** The event ID, or the warning ID if the warning is not about a single event. */
   id: string;
@@ -21,7 +21,7 @@ export interface LiveEvent {
   personProperties: Record<string, unknown>;
   /** Returns the message with only these properties. */
   toMessage(properties: Record<string, unknown>): Record<string, unknown>;
-  /** Returns the encoded message with all properties, which is encoded only once for all streams. */
+  /** Returns the encoded message with all properties. It is encoded only once, and shared by all streams. */
   frame(): Buffer;
 }
 
@@ -34,7 +34,7 @@ export interface Watcher {
 export interface SourceDeps {
   log: Pick<EventLog, 'consume' | 'endOffsets'>;
   sql: Sql;
-  /** Topic of processed events. */
+  /** The topic of processed events. */
   topic: string;
   publishes: boolean;
   logger: Logger;
@@ -42,34 +42,29 @@ export interface SourceDeps {
 
 const pollMs = 500;
 /**
- * Milliseconds after which the process gets a chance to do other work. Otherwise, a batch with many watchers would
+ * Time in milliseconds after which the process yields to other work. Without yielding, a batch with many watchers would
  * block all requests.
  */
 const sliceMs = 5;
 const maxDrops = 500;
-/** Maximum difference in milliseconds between the commit order and the time order of warnings. */
+/** Warnings may be committed in a different order than their times, by at most this many milliseconds. */
 const overlapMs = 10_000;
-/** Number of recent event IDs to store per environment, to skip duplicates. */
+/** Number of recent event IDs that are remembered per environment to skip duplicates. */
 const maxRemembered = 2000;
 /**
  * Milliseconds for which the reader keeps running after the last stream. Joining and leaving a consumer group takes
- * seconds, so a page that is reloaded within this time can use the running reader.
+ * seconds. A page that is reloaded within this time can use the running reader.
  */
 const lingerMs = 20_000;
 
-/**
- * Creates the registry of watchers, which contains each environment's watchers and the events that they have received.
- */
+/** Creates the registry of watchers. It contains the watchers of each environment and the IDs of recent events. */
 function createWatcherRegistry() {
   const watched = new Map<number, { watchers: Map<Watcher, Date>; seen: Set<string> }>();
   return {
     projectIds: () => [...watched.keys()],
     isWatched: (projectId: number) => watched.has(projectId),
     isEmpty: () => watched.size === 0,
-    /**
-     * Adds a watcher to an environment.
-     * @returns a function that removes the watcher
-     */
+    /** @returns a function that removes the watcher */
     add(projectId: number, watcher: Watcher, since: Date): () => void {
       const project = watched.get(projectId) ?? { watchers: new Map(), seen: new Set() };
       watched.set(projectId, project);
@@ -80,9 +75,9 @@ function createWatcherRegistry() {
       };
     },
     /**
-     * Passes an event to the watchers once, even if the log delivers it several times.
-     * @param storedAt time when the event was stored, by the database's clock. Watchers that started later do not
-     *   receive the event. The default is the current time.
+     * Passes an event to the watchers only once, even if the log delivers it several times.
+     * @param storedAt time when the event was stored, by the database's clock. Watchers that started after this time do
+     *   not receive the event. The default is the current time.
      */
     publish(projectId: number, event: LiveEvent, storedAt?: Date): void {
       const project = watched.get(projectId);
@@ -116,7 +111,8 @@ async function readStored({ log, topic, logger, registry, signal }: Reading, end
         async onRecord({ key, value, offset }, partition) {
           const position = positions.get(partition);
           if (position) positions.set(partition, { ...position, endOffset: offset + 1n });
-          // The key begins with the environment ID, so events without viewers do not have to be parsed.
+          // The key begins with the environment ID. If the environment has no viewers, the event does not have to be
+          // parsed.
           const projectId = Number(key?.slice(0, key.indexOf(':')));
           if (!registry.isWatched(projectId)) return;
           registry.publish(projectId, storedEvent(value));
@@ -144,7 +140,8 @@ async function readDrops({ sql, logger, registry, signal }: Reading, begin: Date
       const rows = await listDroppedEvents(sql, { projectIds, after, limit: maxDrops });
       for (const row of rows) registry.publish(row.project_id, droppedEvent(row), row.stored_at);
       const last = rows.at(-1)?.stored_at.getTime() ?? 0;
-      // After a full page, continue at its end. Reading the overlap again could repeatedly return the same full page.
+      // After a full page, continue at its end. If the overlap were read again, the same full page could be returned
+      // repeatedly.
       const next = rows.length === maxDrops ? last : last - overlapMs;
       after = new Date(Math.max(after.getTime(), next));
       isFailing = false;
@@ -157,8 +154,8 @@ async function readDrops({ sql, logger, registry, signal }: Reading, begin: Date
 }
 
 /**
- * Creates the reader that all streams of this process share. The reader starts at the end of the log with the first
- * stream, and stops some time after the last one.
+ * Creates the reader that all streams of this process share. It starts at the end of the log with the first stream, and
+ * stops some time after the last stream.
  */
 export function createEventSource(deps: SourceDeps) {
   const { log, sql, topic, publishes } = deps;
@@ -209,14 +206,11 @@ export function createEventSource(deps: SourceDeps) {
      */
     async begin(): Promise<Date> {
       const [now] = await Promise.all([readClock(sql), reading?.begun ?? begin()]);
-      // Stop the reader after a delay if the client disconnects before it starts watching.
+      // Schedule a stop, in case the client disconnects before it starts watching.
       stopLater();
       return now;
     },
-    /**
-     * Watches the events of an environment. Must be called after `begin`.
-     * @returns a function that stops watching
-     */
+    /** Call `begin` first. @returns a function that stops watching */
     watch(projectId: number, watcher: Watcher, since: Date): () => void {
       const removeWatcher = registry.add(projectId, watcher, since);
       return () => {
@@ -253,7 +247,7 @@ function storedEvent(value: Buffer): LiveEvent {
   });
 }
 
-/** Creates an event from a warning. The event contains only names and IDs, without properties. */
+/** Creates an event from a warning, with names and IDs but without properties. */
 function droppedEvent({ id, type, severity, count, details, timestamp }: DropRow): LiveEvent {
   const sample = (Array.isArray(details.samples) ? details.samples[0] : undefined) ?? {};
   const textOf = (...values: unknown[]): string | null => values.find((value) => typeof value === 'string') ?? null;

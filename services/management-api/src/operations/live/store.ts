@@ -1,4 +1,4 @@
-// SQL for live event streams: warnings, settings, access checks and the number of active users.
+// SQL for live event streams, which reads warnings, settings, access and the number of active users.
 
 import { keyIsLive, sessionIsLive } from '@millrace/accounts/access';
 import type { Columns, Sql } from '@millrace/db';
@@ -15,9 +15,7 @@ export async function readClock(sql: Sql): Promise<Date> {
   return row?.now ?? new Date();
 }
 
-/**
- * Lists the warnings of these environments that were stored after a given time, in the order in which they were stored.
- */
+/** Lists the warnings of these environments that were stored after a given time, in the order of storage. */
 export async function listDroppedEvents(
   sql: Sql,
   { projectIds, after, limit }: { projectIds: number[]; after: Date; limit: number },
@@ -42,7 +40,6 @@ export async function findStreamSettings(
   return rows[0];
 }
 
-/** The credential and membership that determine the access to a stream. */
 interface CheckedAccess {
   userId: number;
   environmentId: number;
@@ -50,8 +47,9 @@ interface CheckedAccess {
 }
 
 /**
- * Finds the indexes of the streams whose session, key or membership has ended, in one statement for any number of
- * streams. Does not check other reasons, such as access rules, scopes or a new project API key.
+ * Finds the indexes of the streams whose session, key or membership has ended. Uses a single statement for any number
+ * of streams. Does not check whether access ended for other reasons, such as access rules, scopes or a new project API
+ * key.
  */
 export async function findEndedStreams(sql: Sql, accesses: readonly CheckedAccess[]): Promise<ReadonlySet<number>> {
   const rows = await sql.query<{ place: number }>(
@@ -76,12 +74,12 @@ export async function findEndedStreams(sql: Sql, accesses: readonly CheckedAcces
   return new Set(rows.map(({ place }) => place));
 }
 
-/** Maximum number of rows to read for counting active users. Reading more rows would take too long. */
+/** Maximum number of rows to read for counting active users. Reading more would take too long. */
 const maxRows = 200_000;
 
 /**
- * Counts the distinct IDs whose events arrived within the given number of seconds. Events that arrived a minute late or
- * in an import do not count, because they do not show current activity.
+ * Counts the distinct IDs whose events arrived within the given number of seconds. Ignores events that arrived a minute
+ * late or in an import, because they do not show current activity.
  */
 export async function countActiveUsers(sql: Sql, environmentId: number, seconds: number): Promise<number> {
   const rows = await sql.query<{ count: number }>(

@@ -1,27 +1,25 @@
-// Sends a stream's messages to its client, and stops if the client does not read them.
+// Sends a stream's messages to its client, and ends the stream if the client does not read them.
 
 import type { Writable } from 'node:stream';
 import type { StreamFilter } from './filters.ts';
 import type { LiveEvent, Watcher } from './source.ts';
 
 export interface StreamTimes {
-  /**
-   * Interval in milliseconds after which a comment is sent if there was no message. A comment is also sent at the
-   * start.
-   */
+  /** If no message was sent for this many milliseconds, a comment is sent. A comment is also sent at the start. */
   heartbeatMs: number;
   /** Milliseconds after which a client that does not read is disconnected. */
   stalledMs: number;
   /** Maximum duration of a stream in milliseconds. */
   longestMs: number;
-  /** Milliseconds per second that a stream's filter can use. The remaining events of that second are skipped. */
+  /**
+   * Milliseconds of each second that a stream's filter can use. After that, events are skipped until the next second.
+   */
   filterMsPerSecond: number;
 }
 
 export interface StreamOptions {
   output: Writable;
   filter: StreamFilter;
-  /** Whether dropped events are sent too. */
   showsDrops: boolean;
   /** Whether notices are sent as comments, for clients that treat each message as an event. */
   isPlain: boolean;
@@ -34,14 +32,14 @@ export interface StreamOptions {
 /** Maximum size in bytes of unsent data for a slow client. */
 const maxBufferedBytes = 256 * 1024;
 /**
- * Maximum number of messages per second. Further events of that second are skipped, and the stream reports the share
- * that it shows.
+ * Maximum number of messages per second. Above this, events are skipped until the next second, and the stream reports
+ * the share of events that it shows.
  */
 const messagesPerSecond = 20;
 /**
- * Milliseconds for which a stream that shows a sample collects messages before it sends them together. Most of the cost
- * of a message is the system call: one call for four messages costs a third of four calls. Each stream picks a random
- * time in this range, so that streams do not all send at the same time.
+ * Milliseconds for which a stream that shows a sample collects messages, to send them together. Most of a message's
+ * cost is the system call: one call for four messages costs a third of four calls. Each stream picks a random time in
+ * this range, so that streams do not all send at the same time.
  */
 const holdMs = { least: 150, most: 350 };
 
@@ -140,14 +138,14 @@ export function createStream({ output, filter, showsDrops, isPlain, times, ...op
   };
 }
 
-/** Returns the message with only these properties. Omits properties that the event does not have. */
+/** Omits properties that the event does not have. */
 function messageWithColumns(event: LiveEvent, columns: string[]): string {
   const { properties } = event;
   const shown = columns.flatMap((name) => (Object.hasOwn(properties, name) ? [[name, properties[name]]] : []));
   return JSON.stringify(event.toMessage(Object.fromEntries(shown)));
 }
 
-/** Limits the events per second to a number that people can follow, and reports the share of shown events. */
+/** Limits the events per second to a number that people can follow, and reports the share of events that are shown. */
 function createSampling(
   { passes, filterMsPerSecond }: Pick<StreamFilter & StreamTimes, 'passes' | 'filterMsPerSecond'>,
   reportShare: (share: number) => void,
@@ -155,11 +153,11 @@ function createSampling(
   // Start each stream's seconds at a random offset, so that streams do not all do their work at the same time.
   const offsetMs = Math.random() * 1000;
   let second = { at: 0, shown: 0, skipped: 0, filterMs: 0 };
-  /** The share of events that were shown in the previous second. */
+  /** The share of the previous second's events that were shown. */
   let share = 1;
   return {
     showsShare: () => share < 1,
-    /** Returns true if the event matches the filter and is part of the shown sample. */
+    /** Returns true if the event matches the filter and belongs to the sample that is shown. */
     takes(event: LiveEvent): boolean {
       if (second.filterMs > filterMsPerSecond) {
         second.skipped += 1;
@@ -175,7 +173,7 @@ function createSampling(
       else second.skipped += 1;
       return isShown;
     },
-    /** When a second has ended, starts the next second and reports the share of events shown in the previous one. */
+    /** When a second has ended, starts the next one and reports the share of events that were shown. */
     advance(): void {
       const at = Math.floor((Date.now() + offsetMs) / 1000);
       if (at === second.at) return;

@@ -1,23 +1,23 @@
-// Describes each kind of warning: what happened to the event, in words for the project's members, and the section of
-// the documentation that contains the rule.
+// Describes each kind of warning to the project's members: what happened to the event, and which documentation section
+// contains the rule.
 
 /**
- * Possible outcomes. `dropped`: nothing of the event was stored. `changed`: the event was stored with changes. `noted`:
+ * Possible outcomes. `dropped`: the event was not stored at all. `changed`: the event was stored with changes. `noted`:
  * the event was stored as it was sent.
  */
 export const outcomes = ['dropped', 'changed', 'noted'] as const;
 
 export interface WarningKind {
   outcome: (typeof outcomes)[number];
-  /** Explanation of what happened and how to fix the problem. */
+  /** An explanation of what happened and how to fix the problem. */
   detail: string;
   /** The documentation section that describes the rule. */
   rule: string;
 }
 
 /**
- * Finds the outcome, text and rule of a warning. The outcome of an unknown kind, from another version of Millrace,
- * depends on its severity.
+ * Finds the outcome, explanation and rule for a warning. If the kind is unknown, because another version of Millrace
+ * wrote the warning, its severity determines the outcome.
  */
 export function findWarningKind({ type, severity }: { type: string; severity: string }): WarningKind {
   const known = Object.hasOwn(kinds, type) ? kinds[type] : undefined;

@@ -2,8 +2,8 @@ import { createTestTenant, startServer, type TestServer, type TestTenant } from 
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /**
- * Tests test events with a fake gateway: which request the API sends, and how it treats each response.
- * `packages/stack/src/start/start.long.test.ts` uses the real gateway.
+ * These tests send test events to a fake gateway. They check which request the API sends, and how it handles each
+ * response. `packages/stack/src/start/start.long.test.ts` uses the real gateway.
  */
 let gateway: TestServer;
 let nextResponse: { status: number; body: string };

@@ -1,4 +1,4 @@
-// Declares the routes that show the activity log of feature flags, and records flag changes in the log.
+// Declares the routes for the activity log of feature flags, and records changes in the log.
 
 import { recordActivity } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
@@ -64,7 +64,6 @@ export interface FlagAuthor {
   organizationId: string;
 }
 
-/** Records a change to a flag in the activity log. Must run in the same transaction as the change. */
 export async function recordFlagActivity(
   tx: Transaction,
   { userId, organizationId }: FlagAuthor,

@@ -1,4 +1,4 @@
-// Declares the bulk routes for feature flags: list their keys, select flags by filters, and delete flags.
+// Declares the bulk routes for feature flags, which list keys, select flags by filters, and delete flags.
 
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
@@ -138,7 +138,7 @@ export function flagBulkRoutes({ sql, transaction }: Pick<FlagDeps, 'sql' | 'tra
 }
 
 /**
- * Reads which flags a request selects: by IDs, or by the filters of the list.
+ * Reads which flags a request selects: by IDs, or by the same filters as the list of flags.
  * @throws AppError `invalid`
  */
 function parseFlagSelection(body: {
@@ -160,7 +160,7 @@ function parseFlagSelection(body: {
   return { filters: Object.fromEntries(given.map(([name, value]) => [name, asText(value)])) };
 }
 
-/** Converts a value to the format of the list's query parameter. */
+/** Converts a filter value to the string that the list's query parameter would contain. */
 function asText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
@@ -211,7 +211,6 @@ async function deleteFlags(
   };
 }
 
-/** Splits flags into those that can be deleted and those on which remaining flags depend. */
 function splitDeletable(
   flags: readonly FlagRow[],
   { dependent, withFeatures }: { dependent: readonly DependentFlag[]; withFeatures: ReadonlySet<number> },

@@ -13,7 +13,6 @@ export interface DependentFlag {
 
 const flagFilters = '$.groups[*].properties[*] ? (@.type == "flag")';
 
-/** Finds an environment's flags that depend on other flags. */
 export async function findDependentFlags(sql: Sql, environmentId: number): Promise<DependentFlag[]> {
   return sql.query<DependentFlag & Record<string, unknown>>(
     `SELECT f.id, f.key, f.name, f.active,
@@ -26,7 +25,7 @@ export async function findDependentFlags(sql: Sql, environmentId: number): Promi
   );
 }
 
-/** Finds flags by ID. Omits deleted flags. */
+/** Omits deleted flags. */
 export async function findLiveFlags(
   sql: Sql,
   environmentId: number,
@@ -42,7 +41,7 @@ export async function hasEarlyAccessFeature(sql: Sql, flagId: number): Promise<b
   return (await findFlagsWithFeatures(sql, [flagId])).size > 0;
 }
 
-/** Returns a map from each key to the ID of the flag that currently has the key. */
+/** Returns the ID of the flag that currently has each key. */
 export async function findFlagIdsByKey(sql: Sql, environmentId: number, keys: string[]): Promise<Map<string, number>> {
   const rows = await sql.query<{ id: number; key: string }>(
     'SELECT id, key FROM feature_flag WHERE project_id = $1 AND key = ANY ($2::text[]) AND NOT deleted',
@@ -51,7 +50,7 @@ export async function findFlagIdsByKey(sql: Sql, environmentId: number, keys: st
   return new Map(rows.map(({ id, key }) => [key, id]));
 }
 
-/** Returns those of the flags that belong to an early access feature. */
+/** Returns those of the given flags that belong to an early access feature. */
 export async function findFlagsWithFeatures(sql: Sql, flagIds: number[]): Promise<Set<number>> {
   const rows = await sql.query<{ id: number }>(
     'SELECT feature_flag_id AS id FROM early_access_feature WHERE feature_flag_id = ANY ($1::int[])',
@@ -60,7 +59,7 @@ export async function findFlagsWithFeatures(sql: Sql, flagIds: number[]): Promis
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Returns the ID of the oldest cohort with a name, or null if no cohort has this name. */
+/** Several cohorts can have the same name. Returns the ID of the oldest one, or null if no cohort has this name. */
 export async function findCohortIdByName(sql: Sql, environmentId: number, name: string): Promise<number | null> {
   const rows = await sql.query<{ id: number }>(
     `SELECT id FROM cohort WHERE project_id = $1 AND coalesce(name, '') = $2 AND NOT deleted ORDER BY id LIMIT 1`,
@@ -80,10 +79,10 @@ export interface GroupReference {
   groupKey: string;
 }
 
-/** Maximum length of a group name in responses, because events can set any name. */
+/** Maximum length of a group name in responses. Events can set names of any length. */
 const maxNameLength = 400;
 
-/** Returns cohort names by ID, including deleted cohorts. Omits cohorts without a name. */
+/** Returns cohort names by ID, including those of deleted cohorts. Omits cohorts without a name. */
 export async function findCohortNames(sql: Sql, references: readonly CohortReference[]): Promise<Map<number, string>> {
   if (references.length === 0) return new Map();
   const rows = await sql.query<{ id: number; name: string }>(
@@ -94,7 +93,7 @@ export async function findCohortNames(sql: Sql, references: readonly CohortRefer
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** Returns group names, which are the groups' property `name`. Omits groups without a name. */
+/** Returns group names, which are stored in the groups' property `name`. Omits groups without a name. */
 export async function findGroupNames(
   sql: Sql,
   references: readonly GroupReference[],

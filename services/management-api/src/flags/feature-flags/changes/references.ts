@@ -1,5 +1,4 @@
-// Checks the cohorts and flags that a feature flag's conditions refer to, and the flags that depend on the feature
-// flag.
+// Checks the cohorts and flags in a feature flag's conditions, and the flags that depend on the feature flag.
 
 import type { Sql } from '@millrace/db';
 import { findReferencedCohorts } from '../../../analytics/cohorts/store.ts';
@@ -10,7 +9,7 @@ import { refusal } from './rules.ts';
 
 interface ReferringFlag {
   environmentId: number;
-  /** The flag ID, or null for a new flag, on which no other flag can depend. */
+  /** The flag ID. Null for a new flag, on which no flag can depend yet. */
   id: number | null;
   key: string;
   filters: FlagFilters;
@@ -121,7 +120,6 @@ async function checkEnabling(sql: Sql, flag: FlagRow, { filters }: FlagFields): 
   );
 }
 
-/** Finds the flags whose conditions reference this flag. */
 export async function findDependents(sql: Sql, { id, environment_id }: Pick<FlagRow, 'id' | 'environment_id'>) {
   const flags = await findDependentFlags(sql, environment_id);
   return flags.filter(({ needs }) => needs.includes(id));

@@ -1,4 +1,4 @@
-// Rules for creating and changing feature flags: defaults, field combinations, limits and conflicting edits.
+// Checks new and changed feature flags: defaults, field combinations, limits and conflicting edits.
 
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '@millrace/contracts';
@@ -35,7 +35,7 @@ export function fillFlagDefaults(body: NewFlag): FlagFields {
   return applyFlagChanges({ ...defaults, key: body.key }, body);
 }
 
-/** Applies changes, except to the filters. Fields that the client did not send remain unchanged. */
+/** Applies all changes except those to filters. Undefined fields remain unchanged. */
 export function applyFlagChanges(fields: FlagFields, changes: FlagChanges): FlagFields {
   const {
     filters: _,
@@ -62,7 +62,7 @@ export function copyFlagFields(fields: FlagFields): FlagFields {
 }
 
 /**
- * Checks that the fields of a flag can be combined, given its previous state.
+ * Checks that a flag's fields can be combined, given its state before the change.
  * @throws AppError `invalid` naming the fields that cannot be combined
  */
 export function checkFlag(fields: FlagFields, before: FlagFields | null): void {
@@ -93,16 +93,14 @@ export function refusal(detail: string): AppError {
   return new AppError('invalid', detail, { code: 'invalid_input' });
 }
 
-/** Maximum number of flags per environment. Each gateway keeps the definitions of its projects in memory. */
+/** Maximum number of flags per environment. Each gateway keeps the definitions of all its projects in memory. */
 const maxFlags = 20_000;
 const maxMebibytes = 32;
-/**
- * Maximum number of regular expressions per environment, because each compiled expression uses about 20 KB of memory.
- */
+/** Maximum number of regular expressions per environment. Each compiled expression uses about 20 KB of memory. */
 const maxPatterns = 2000;
 
 /**
- * Checks the limits of the environment. Must be called after writing a flag that adds to the environment's total.
+ * Checks the limits of the environment. Call this function after writing a flag that adds to the environment's total.
  * @throws AppError `invalid`
  */
 export async function checkFlagLimits(sql: Sql, environmentId: number): Promise<void> {
@@ -129,8 +127,8 @@ function limitExceeded(detail: string): AppError {
 const enrollmentOf = (key: string) => `$feature_enrollment/${key}`;
 
 /**
- * Renames the early-access condition when the key of a flag changes. The early-access choices of persons are stored
- * under the flag key, and older flags have a condition that reads the choice.
+ * When a flag's key changes, renames the property in its early-access condition. Persons' early-access choices are
+ * stored under the flag key, and older flags have a condition that reads them.
  */
 export function renameEnrollment(fields: FlagFields, keyBefore: string): FlagFields {
   const { super_groups: superGroups } = fields.filters;
@@ -147,12 +145,12 @@ function renameIn(filter: unknown, key: string, keyBefore: string): unknown {
   return isObject(filter) && filter.key === enrollmentOf(keyBefore) ? { ...filter, key: enrollmentOf(key) } : filter;
 }
 
-/** The version number that clients send to skip the conflict check. */
+/** Clients send this version number to skip the conflict check. */
 const unchecked = -1;
 
 /**
- * Rejects a change of a field that another user has changed in the meantime. For this check, clients can send the state
- * of the flag at the time when the user began to edit it: its `version`, and the flag as `original_flag`.
+ * Rejects a change to a field that another user has changed in the meantime. Clients can send the flag as it was when
+ * the user began to edit it: its `version`, and all its fields as `original_flag`.
  * @param current the flag as the API currently shows it
  * @throws AppError `conflict`
  */
@@ -174,7 +172,7 @@ export function rejectConflictingEdit(
   );
 }
 
-/** Compares two values and ignores display names in filters, because renaming a cohort does not change the flag. */
+/** Ignores display names in filters, because renaming a cohort does not change the flag. */
 function isSame(one: unknown, other: unknown): boolean {
   if (!isObject(one) || !isObject(other)) return isDeepStrictEqual(one, other);
   return isDeepStrictEqual(removeNamesInFilters(one), removeNamesInFilters(other));

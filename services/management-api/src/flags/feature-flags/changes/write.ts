@@ -26,18 +26,17 @@ import {
   renameEnrollment,
 } from './rules.ts';
 
-/** The user who changes an environment's flags, and the encryption of their payloads. */
 export interface FlagWriter extends FlagAuthor {
   environmentId: number;
   rights: RecordRights;
   secrets: PayloadSecrets;
-  /** Patterns that were already compiled, so that the transaction does not wait for their compilation. */
+  /** Patterns that were compiled in advance, so that the transaction does not wait for their compilation. */
   tried?: ValidatedPatterns;
 }
 
 /**
  * Creates a flag (docs/api/feature-flags.md). The key of a deleted flag can be used again.
- * @throws AppError `invalid` naming the field, or the problem of the filters
+ * @throws AppError `invalid` naming the field, or the problem in the filters
  */
 export async function createFlag(tx: Transaction, writer: FlagWriter, body: NewFlag): Promise<FlagRow> {
   const { environmentId, rights } = writer;
@@ -104,10 +103,7 @@ function filtersOfNew(
   return { ...filters, groups };
 }
 
-/**
- * Applies the filters of a request to the flag's filters.
- * @returns null if the request contains no filters
- */
+/** @returns the changed filters, or null if the request contains no filters */
 function changedFilters(
   { filters: sent }: FlagChanges,
   before: { stored: Record<string, unknown>; tried: ValidatedPatterns | undefined },
@@ -115,7 +111,7 @@ function changedFilters(
   return sent === undefined || Object.keys(sent).length === 0 ? null : parseFlagFilters({ sent, ...before });
 }
 
-/** Returns the fields as they are stored, with encrypted payloads if the flag requires encryption. */
+/** Returns the fields in their stored form. Encrypts the payloads if the flag requires it. */
 function sealed(fields: FlagFields, { writer, before }: { writer: FlagWriter; before: FlagRow | null }): FlagFields {
   const { filters } = fields;
   if (fields.has_encrypted_payloads !== true || !isObject(filters.payloads)) return fields;
@@ -134,10 +130,7 @@ async function refusingTakenKey<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-/**
- * Reads a flag and checks the caller's access.
- * @throws AppError `not_found` or `forbidden`
- */
+/** Reads a flag and checks the caller's access. @throws AppError `not_found` or `forbidden` */
 export async function requireFlag(
   sql: Sql,
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,

@@ -52,7 +52,7 @@ test('copies a flag with its cohorts and the cohorts that these refer to, matche
   expect(cohort.name).toBe('Outer');
   expect(JSON.stringify(cohort.filters)).toContain(`"value":${there.id}`);
 
-  // A second copy must change the existing flag instead of creating another one.
+  // A second copy must change the existing flag and must not create another.
   await api.send('PATCH', `/api/projects/${tenant.projectId}/feature_flags/${flag.id}/`, {
     key: tenant.personalApiKey,
     body: { filters: { groups: [{ rollout_percentage: 5 }] } },
@@ -171,7 +171,7 @@ describe('the blast radius of a condition', () => {
          FROM generate_series(1, 1000) AS n`,
       [projectId],
     );
-    // A filter that takes about ten milliseconds per thousand persons on an idle machine.
+    // On an idle machine, this filter takes about ten milliseconds per thousand persons.
     const slow = { ...plan, operator: 'not_icontains', value: `${'a'.repeat(499)}b` };
     const condition = { properties: Array.from({ length: 32 }, () => slow) };
     const { body } = await send(`projects/${projectId}/feature_flags/user_blast_radius/`, { condition });

@@ -67,7 +67,7 @@ async function findTarget({ sql }: CopyDeps, { caller, organizationId }: Copier,
   return { ...found, level, rights: await readRecordRights(sql, caller.userId, { ...found, level }) };
 }
 
-/** Filters that belong to the flag's own early access feature. */
+/** Filters that belong to the flag's own early access feature, and are not copied. */
 const ofEarlyAccess = ['super_groups', 'feature_enrollment'];
 
 async function copyTo(
@@ -121,7 +121,7 @@ function bodyOf(flag: FlagRow, filters: Record<string, unknown>): NewFlag {
 
 /**
  * Maps flags to the flags with the same keys in another environment.
- * @returns the new IDs by the old IDs
+ * @returns the new ID for each old ID
  * @throws AppError `invalid`
  */
 async function mapFlags(tx: Transaction, { from, to }: { from: number; to: number }, ids: number[]) {
@@ -163,10 +163,7 @@ interface FlagCopy {
   to: number[];
 }
 
-/**
- * Reads the fields of a request to copy a flag.
- * @throws AppError `invalid` if a field is missing
- */
+/** @throws AppError `invalid` if a field is missing */
 export function parseFlagCopy({
   feature_flag_key: key,
   from_project: from,
@@ -204,15 +201,15 @@ interface CohortCopy {
 }
 
 /**
- * Maps cohorts, including the cohorts they refer to, to those with the same names in another environment. Creates
- * missing cohorts. A new static cohort has no members.
- * @returns the new IDs by the old IDs
+ * Maps cohorts to the cohorts with the same names in another environment. Includes the cohorts that they reference.
+ * Creates missing cohorts. A new static cohort has no members.
+ * @returns the new ID for each old ID
  */
 async function copyCohorts(tx: Transaction, copy: CohortCopy, ids: number[]): Promise<Map<number, number>> {
   const copied = new Map<number, number>();
   const waiting = (await findReferencedCohorts(tx, copy.source.environmentId, ids)).map(({ id }) => id);
-  // Copy each cohort after the cohorts that it references. Cycles are impossible, because writing a cohort rejects
-  // them.
+  // Copy each cohort after the cohorts that it references. A cycle is impossible, because the API rejects a cohort that
+  // would create one.
   while (waiting.length > 0) {
     const before = waiting.length;
     for (const id of waiting.splice(0)) {

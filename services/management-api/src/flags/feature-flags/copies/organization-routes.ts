@@ -23,8 +23,8 @@ const flagsOfKey = Type.Array(
 );
 
 /**
- * Creates the routes for one flag in all projects of an organization. `copy_flags` comes before `:key`, which would
- * also match it.
+ * Declares the routes for a flag in all projects of an organization. `copy_flags` comes before `:key`, which would
+ * match it too.
  */
 export function organizationFlagRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps) {
   const target = addressedOrganization(sql);

@@ -103,14 +103,13 @@ const maxMs = 3000;
 interface BlastRadius {
   affected: number;
   total: number;
-  /** Whether the numbers are estimated from a sample. */
+  /** Whether the counts are extrapolated from a sample. */
   isEstimate: boolean;
 }
 
 /**
  * Counts the persons who match the filters. Person UUIDs are hashes, so the persons with the lowest UUIDs are a random
- * sample. The highest UUID in the sample shows which share of all persons the sample contains, and therefore their
- * total number.
+ * sample. The sample's highest UUID shows what share of all persons it contains, and therefore their total number.
  */
 async function personBlastRadius(sql: Sql, environmentId: number, filters: FlagFilters): Promise<BlastRadius> {
   const endsAt = performance.now() + maxMs;
@@ -128,7 +127,7 @@ async function personBlastRadius(sql: Sql, environmentId: number, filters: FlagF
   return { affected, total: readCount, isEstimate: false };
 }
 
-/** Returns the share of all UUIDs that are lower than this UUID, from 0 to 1. */
+/** Returns the share of all possible UUIDs that are lower than this UUID, from 0 to 1. */
 function shareUpTo(uuid: string): number {
   return Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16) / 16 ** 12;
 }

@@ -29,8 +29,9 @@ const document = Type.Object(
 );
 
 /**
- * Creates the routes of definitions for local evaluation and payloads of remote configurations. These routes are for
- * scripts with a personal API key. SDKs request both from the ingest host, which caches them and accepts secret keys.
+ * Declares the routes that return definitions for local evaluation, and payloads of remote configurations. They are for
+ * scripts with a personal API key. SDKs request the same data from the ingest host, which caches it and accepts secret
+ * keys.
  */
 export function flagDefinitionRoutes({ sql, payloadSecrets }: FlagDeps) {
   const common = { method: 'GET', tags, scope: 'feature_flag:read', below: environmentBasePaths(sql) } as const;

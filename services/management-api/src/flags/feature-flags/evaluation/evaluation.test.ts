@@ -95,7 +95,7 @@ test('flag-080: changing the key of a flag assigns users to new buckets', async 
   expect(renamed).toMatchObject({ status: 200, body: { key: 'new-key', version: 2 } });
   const after = await valuesOf('new-key');
   const changed = after.filter((value, index) => value !== before[index]).length;
-  // About half of the users get another value. If the old buckets were used, no user would get another value.
+  // About half of the users get a different value. If the old buckets were still used, every user would keep the value.
   expect(changed).toBeGreaterThan(10);
   expect(changed).toBeLessThan(50);
 });

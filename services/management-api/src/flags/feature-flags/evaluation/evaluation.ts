@@ -1,4 +1,4 @@
-// Declares the routes that evaluate feature flags for one user, and explain each flag's value.
+// Declares the routes that evaluate feature flags for one user, and explain the value of each flag.
 
 import { cutToCodePoints, isObject } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -102,7 +102,7 @@ export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
 interface EvaluationSubject {
   environmentId: number;
   distinctId: string;
-  /** The keys of the user's groups, by group type name. */
+  /** Group keys by group type name. */
   groups: Record<string, unknown>;
   /** Properties that replace the person's stored properties. */
   personProperties?: Record<string, unknown>;
@@ -119,7 +119,7 @@ const longestId = 200;
 
 /**
  * Evaluates every active flag of an environment for a user, with the currently stored data. Writes nothing.
- * @throws database errors, unlike the endpoint for SDKs, which omits flags that it cannot evaluate
+ * @throws database errors. The endpoint for SDKs, in contrast, omits flags that it cannot evaluate.
  */
 async function evaluateFlagsFor(sql: Sql, subject: EvaluationSubject): Promise<Evaluation | null> {
   const { environmentId, groups, personProperties = {} } = subject;
@@ -153,7 +153,7 @@ interface EvaluationReason {
 }
 
 /**
- * Yields the value of each flag and the reason for the value, by key. Evaluates one flag in each step.
+ * Yields each flag's value with its reason, by flag key. Evaluates one flag per step.
  * @param inactiveKeys keys of the flags that are turned off
  */
 function* evaluationReasons(
@@ -190,7 +190,6 @@ function inApiNames({ variantHash, holdout, ...explanation }: FlagExplanation): 
 
 const nullable = (type: string, description: string) => ({ type: [type, 'null'], description });
 
-/** Schema for each flag's value and the reason for the value, by flag key. */
 const evaluationReasonsResponse = Type.Unsafe<Record<string, EvaluationReason>>({
   type: 'object',
   description: 'Results by flag key.',
@@ -237,17 +236,14 @@ const evaluationReasonsExample: Record<string, EvaluationReason> = {
 };
 
 /**
- * Parses the query parameter `groups`, a JSON object of group keys by group type.
+ * Parses the query parameter `groups`, a JSON object that maps group types to group keys.
  * @throws AppError `invalid`
  */
 function parseGroups(text: string | undefined): Record<string, unknown> {
   return parseObject(text, 'groups', 'that maps group types to group keys, such as {"company": "acme"}');
 }
 
-/**
- * Parses the query parameter `person_properties`.
- * @throws AppError `invalid`
- */
+/** @throws AppError `invalid` */
 function parsePersonProperties(text: string | undefined): Record<string, unknown> {
   return parseObject(text, 'person_properties', 'of person properties, such as {"plan": "free"}');
 }

@@ -3,7 +3,7 @@ import { createTestProject, createTestTenant, type TestTenant } from '@millrace/
 import { createActors } from '../../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../../testing/start-test-api.ts';
 
-/** Tests `GET /api/feature_flag/?token=`, with which old SDKs read the flags of a project. */
+/** These tests request `GET /api/feature_flag/?token=`, from which old SDKs read the flags of a project. */
 let api: TestApi;
 let tenant: TestTenant;
 beforeAll(async () => {

@@ -5,35 +5,33 @@ import { createBudget, type StoreRead } from '../../../analytics/events/reads.ts
 
 export interface ExposureQuery {
   flagKey: string;
-  /** The start of the time range, inclusive. */
+  /** Inclusive start of the time range. */
   from: Date;
-  /** The end of the time range, exclusive. */
+  /** Exclusive end of the time range. */
   to: Date;
   timeZone: string;
   conversionEvent: string | null;
   maxExposures: number;
-  /** Maximum number of variants. Less frequent variants are combined as `$other`. */
+  /** Maximum number of variants. The least frequent variants are combined as `$other`. */
   maxVariants: number;
 }
 
-/** Results for persons whose first exposure to a variant was on this day. */
+/** The results for persons whose first exposure to a variant was on this day. */
 export interface ExposureDay extends Record<string, unknown> {
   variant: string;
   /** A day such as `2026-11-22`, in the query's time zone. */
   day: string;
-  /** The number of all exposures to this variant on this day. */
   exposures: number;
-  /** The number of persons whose first exposure was on this day. */
   persons: number;
-  /** The number of these persons who later sent the conversion event. */
+  /** The number of these persons who sent the conversion event after their first exposure. */
   conversions: number;
-  /** The total number of exposures. A number above `maxExposures` means that some exposures were not read. */
+  /** The total number of exposures. If it exceeds `maxExposures`, some exposures were not read. */
   exposures_read: number;
 }
 
 /**
- * Counts exposures by variant and day. Each person counts once, on the day of the first exposure, for the variant that
- * the person saw. A person who saw several variants counts for `$multiple`.
+ * Counts exposures by variant and day. Each person counts only once, on the day of the first exposure, for the variant
+ * that the person saw. Persons who saw several variants are counted under `$multiple`.
  */
 export async function countExposures(
   read: StoreRead,
@@ -74,7 +72,6 @@ export async function countExposures(
   }));
 }
 
-/** Returns the time at which a day starts in a time zone. */
 export async function findStartOfDay(sql: Sql, day: string, timeZone: string): Promise<Date | undefined> {
   const rows = await sql.query<{ starts_at: Date }>('SELECT $1::date::timestamp AT TIME ZONE $2 AS starts_at', [
     day,

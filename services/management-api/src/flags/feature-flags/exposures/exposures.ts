@@ -18,10 +18,7 @@ import { countExposures, type ExposureDay, type ExposureQuery, findStartOfDay } 
 const maxExposures = 1_000_000;
 const maxVariants = 50;
 
-/**
- * Creates the route that counts the users who got each variant of a flag, and their conversions. The counts are based
- * on the events of SDKs.
- */
+/** Counts exposures and conversions in the events that SDKs sent. */
 export function flagExposuresRoute({ sql, searches, otherStore }: EventDeps) {
   return defineRoutes({
     method: 'GET',
@@ -91,13 +88,13 @@ interface RequestedRange {
   date_to?: string | undefined;
 }
 
-/** Maximum length of the time range in days, because all its events are read. Experiments run for several weeks. */
+/** Maximum length of the time range in days. All events in this range are read. Experiments run for several weeks. */
 const maxDays = 92;
 const dayMs = 86_400_000;
 const day = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
- * Reads the query's time range: days in the project's time zone, including the last day.
+ * Reads the query's time range, which includes its last day and is in the project's time zone.
  * @throws AppError `invalid` naming `date_from` or `date_to`
  */
 async function exposureRange(sql: Sql, requested: RequestedRange, timeZone: string): Promise<{ from: Date; to: Date }> {
@@ -126,7 +123,7 @@ interface Counts {
   variant: string;
   exposures: number;
   persons: number;
-  /** The number of persons who sent the conversion event, or null if the query does not specify a conversion event. */
+  /** The number of persons who sent the conversion event, or null if the query does not specify one. */
   conversions: number | null;
 }
 
@@ -141,7 +138,7 @@ interface Exposures {
   days: (Counts & { day: string })[];
 }
 
-/** Converts the results to an API response, which contains totals in addition to the days. */
+/** Converts the results to an API response, which contains the results of each day and their totals. */
 function toExposures(query: ExposureQuery, rows: readonly ExposureDay[]): Exposures {
   const conversionsOf = (count: number) => (query.conversionEvent === null ? null : count);
   const variants = new Map<string, { variant: string; exposures: number; persons: number; conversions: number }>();

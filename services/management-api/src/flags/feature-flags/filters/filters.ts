@@ -1,12 +1,11 @@
-// Filters of a feature flag (release conditions, variants and payloads): types, and functions that read and change
-// filters.
+// Defines a feature flag's filters (release conditions, variants and payloads), and functions that read and change
+// them.
 
 import { isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 
 /**
- * Filters of a flag: its conditions, variants and payloads, validated and in their stored form. Unknown fields are
- * kept.
+ * The validated filters of a flag, as they are stored: its conditions, variants and payloads. Unknown fields are kept.
  */
 export interface FlagFilters extends Record<string, unknown> {
   /** Condition sets. A user needs to match only one of them. */
@@ -78,15 +77,13 @@ function listOf(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** Filter fields that responses add for display and that clients can send back. */
+/** Filter fields that responses add for display. Clients can send them back. */
 const names = new Set(['cohort_name', 'group_key_names']);
 
-/** Removes the display-only fields from a filter. */
 export function removeDisplayNames(filter: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(filter).filter(([name]) => !names.has(name)));
 }
 
-/** Removes the display-only fields from all of a flag's filters. */
 export function removeNamesInFilters(filters: Record<string, unknown>): Record<string, unknown> {
   return mapConditionFilters(filters, removeDisplayNames);
 }
@@ -108,17 +105,17 @@ export function replaceReferences(
   });
 }
 
-/** Creates the error for invalid filters. Existing clients match the error messages, so they must stay the same. */
+/** Creates the error for invalid filters. The error messages must not change, because existing clients match them. */
 export function filterError(detail: string, code = 'invalid_input'): AppError {
   return new AppError('invalid', detail, { code, attr: 'filters' });
 }
 
-/** Returns the value as JSON, so that the string "55" differs from the number 55. */
+/** Returns the value as JSON, which distinguishes the string "55" from the number 55. */
 export function quoteJson(value: unknown): string {
   return abbreviate(JSON.stringify(value) ?? '');
 }
 
-/** Returns the value as a string, truncated to fit into a sentence. */
+/** Converts the value to a string and truncates it for an error message. */
 export function abbreviate(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
   return text.length > 100 ? `${text.slice(0, 100)}…` : text;

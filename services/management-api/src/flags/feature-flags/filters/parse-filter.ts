@@ -1,4 +1,5 @@
-// Parses one filter in a feature flag's release condition, such as a person property, a cohort or another flag.
+// Parses a filter in a feature flag's release condition, which tests a person property, a cohort, another flag, and so
+// on.
 
 import { isObject, parseRecordId } from '@millrace/contracts';
 import {
@@ -14,7 +15,6 @@ import {
 import { abbreviate, type ConditionFilter, filterError, quoteJson, removeDisplayNames } from './filters.ts';
 
 export interface FilterRules {
-  /** Path of the filter, such as `groups[0].properties[1]`. */
   path: string;
   /** The group type of the filter's condition, or null for persons. */
   aggregation: number | null;
@@ -22,10 +22,7 @@ export interface FilterRules {
   tried: ValidatedPatterns;
 }
 
-/**
- * Parses a filter of a condition.
- * @throws AppError `invalid`
- */
+/** @throws AppError `invalid` */
 export function parseConditionFilter(given: unknown, rules: FilterRules): ConditionFilter {
   if (!isObject(given)) throw filterError(`${rules.path}: must be a filter, not ${quoteJson(given)}`);
   const { type = 'person' } = given;
@@ -44,8 +41,8 @@ export function parseConditionFilter(given: unknown, rules: FilterRules): Condit
 }
 
 /**
- * Checks that the filter and its condition are about the same person or group. All filters of a condition are about the
- * person, or all are about one group.
+ * Checks that the filter and its condition are about the same person or group. All filters of a condition must be about
+ * the person, or all about the same group.
  */
 function checkType(type: unknown, filter: Record<string, unknown>, { aggregation }: FilterRules): void {
   if (aggregation === null) {
@@ -88,7 +85,7 @@ function parseFlagFilter({ key, value, operator }: Record<string, unknown>, { pa
   return { key: String(flagId), operator, value };
 }
 
-/** Names that older clients use for operators. */
+/** Operator names that older clients use. */
 const aliases = new Map([
   ['min', 'gte'],
   ['max', 'lte'],
@@ -106,17 +103,14 @@ const maxValues = 1000;
 const longestKey = 400;
 
 interface PropertyRules {
-  /** Path of the filter, such as `groups[0].properties[1]`. */
+  /** The path of the filter, such as `groups[0].properties[1]`. */
   path: string;
   type: 'person' | 'group';
   knownPatterns: ReadonlySet<unknown>;
   tried: ValidatedPatterns;
 }
 
-/**
- * Parses the key, operator and value of a property filter.
- * @throws AppError `invalid`
- */
+/** @throws AppError `invalid` */
 function parsePropertyTest(
   { key, operator: operatorName, value }: Record<string, unknown>,
   rules: PropertyRules,
@@ -130,7 +124,7 @@ function parsePropertyTest(
   return operatorName === undefined || operatorName === null ? { key } : { key, operator };
 }
 
-/** Parses the operator, which defaults to `exact`. */
+/** The default is `exact`. */
 function parseOperator(operatorName: unknown, { type }: PropertyRules): PropertyOperator {
   const operator = aliases.get(String(operatorName)) ?? operatorName ?? 'exact';
   if (isPropertyOperator(operator)) return operator;
@@ -146,7 +140,7 @@ function parseOperator(operatorName: unknown, { type }: PropertyRules): Property
   );
 }
 
-/** Returns the value's problem, or null if the value is valid. */
+/** Returns what is wrong with the value, or null if the value is valid. */
 function valueProblem(operator: PropertyOperator, value: unknown): string | null {
   if (numberOperators.has(operator)) {
     return typeof value === 'number' || typeof value === 'string'

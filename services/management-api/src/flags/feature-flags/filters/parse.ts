@@ -13,8 +13,8 @@ import {
 import { parseConditionFilter } from './parse-filter.ts';
 
 /**
- * Maximum size of the filters in bytes, because each gateway and each SDK with local evaluation reads the filters at
- * every change.
+ * Maximum size of the filters in bytes. Each gateway, and each SDK with local evaluation, reads them again whenever
+ * they change.
  */
 const maxBytes = 256 * 1024;
 const maxConditions = 1000;
@@ -24,7 +24,7 @@ export interface FiltersToParse {
   sent: Record<string, unknown>;
   /** The stored filters of an existing flag, as the API shows them. */
   stored: Record<string, unknown> | null;
-  /** The results of slow patterns that were compiled in advance. Other patterns are compiled here. */
+  /** The results of slow patterns that were compiled in advance. All other patterns are compiled during validation. */
   tried?: ValidatedPatterns | undefined;
 }
 
@@ -90,9 +90,7 @@ function checkSwitches({ holdout, feature_enrollment, early_exit }: Record<strin
   }
 }
 
-/**
- * Returns the patterns that are already stored, which are not checked again so that they do not block other changes.
- */
+/** Returns the stored patterns. They are not checked again, so that they do not block other changes. */
 function patternsIn(groups: unknown): ReadonlySet<unknown> {
   const conditions = Array.isArray(groups) ? groups.filter(isObject) : [];
   const filters = conditions.flatMap(({ properties }) =>
@@ -111,20 +109,17 @@ function parseAggregation(value: unknown, path: string): number | null {
 const maxFilters = 1000;
 
 interface ConditionRules {
-  /** The condition's path, for example `groups[0]`. */
+  /** The path of the condition, such as `groups[0]`. */
   path: string;
   /** The default group type for conditions, or null for persons. */
   aggregation: number | null;
   variants: readonly FlagVariant[];
-  /** Patterns that are already stored and not checked again. */
+  /** Patterns that are already stored and are not checked again. */
   knownPatterns: ReadonlySet<unknown>;
   tried: ValidatedPatterns;
 }
 
-/**
- * Parses a condition set, and stores its group type in it.
- * @throws AppError `invalid`
- */
+/** Parses a condition set, and adds its group type. @throws AppError `invalid` */
 function parseCondition(condition: unknown, rules: ConditionRules): FlagCondition {
   const { path, variants, knownPatterns, tried } = rules;
   if (!isObject(condition)) throw filterError(`${path}: must be a condition set, not ${quoteJson(condition)}`);
@@ -147,7 +142,7 @@ function parseCondition(condition: unknown, rules: ConditionRules): FlagConditio
   };
 }
 
-/** Checks a rollout percentage. A missing percentage and null both mean 100%. */
+/** A missing percentage and null both mean 100%. */
 function checkRollout(value: unknown, path: string): void {
   if (value === undefined || value === null) return;
   if (typeof value === 'number' && value >= 0 && value <= 100) return;
@@ -162,10 +157,7 @@ function checkVariant(variant: unknown, variants: readonly FlagVariant[]): void 
 
 const maxVariants = 1000;
 
-/**
- * Returns the variants of a flag, or an empty list for a boolean flag.
- * @throws AppError `invalid`
- */
+/** Returns the variants of a flag, or an empty list for a boolean flag. @throws AppError `invalid` */
 function parseVariants(multivariate: unknown): FlagVariant[] {
   if (multivariate === undefined || multivariate === null) return [];
   const list = isObject(multivariate) ? (multivariate.variants ?? []) : undefined;
@@ -198,7 +190,7 @@ function checkKeys(variants: FlagVariant[]): void {
   }
 }
 
-/** Checks the sum of the percentages, which can deviate from 100 by 0.01 because thirds have two or three decimals. */
+/** The sum of the percentages can deviate from 100 by 0.01, because a third is written with two or three decimals. */
 function checkSum(variants: FlagVariant[]): void {
   if (variants.length === 0) return;
   const sum = variants.reduce((total, variant) => total + variant.rollout_percentage, 0);
@@ -206,10 +198,7 @@ function checkSum(variants: FlagVariant[]): void {
   throw filterError('Invalid variant definitions: Variant rollout percentages must sum to 100.');
 }
 
-/**
- * Converts payloads to JSON texts. Null removes a payload.
- * @throws AppError `invalid`
- */
+/** Converts payloads to JSON strings. Null removes a payload. @throws AppError `invalid` */
 function parsePayloads(
   payloads: unknown,
   { variants, holdout }: { variants: readonly FlagVariant[]; holdout: unknown },
@@ -218,7 +207,7 @@ function parsePayloads(
   if (!isObject(payloads)) throw filterError('Payloads must be passed as a dictionary');
   const entries = Object.entries(payloads).filter(([, payload]) => payload !== null);
   const keys = new Set(variants.length > 0 ? variants.map(({ key }) => key) : ['true']);
-  // Users in the holdout get this variant, although it is not declared.
+  // Users in the holdout get this variant, which is not declared.
   if (isObject(holdout)) keys.add(`holdout-${String(holdout.id)}`);
   if (entries.some(([key]) => !keys.has(key))) {
     throw filterError(
