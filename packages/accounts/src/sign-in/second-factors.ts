@@ -128,8 +128,7 @@ function hashOf(userId: number, code: string): Promise<string> {
 }
 
 /**
- * Returns whether the user entered a second factor on this device in the last 30 days and chose not to be asked for it
- * again.
+ * Returns whether the user entered a second factor on this device in the last 30 days, and chose to skip it after that.
  */
 export async function isTrustedDevice(sql: Sql, secret: string, userId: number): Promise<boolean> {
   const rows = await sql.query(
