@@ -5,18 +5,18 @@ import { createGatewayFixture } from './testing/test-gateway.ts';
 import { readTopics } from './testing/topic-reader.ts';
 
 /**
- * Tests bodies that are expensive to process. Each body must get a correct response with limited memory, and must not
- * delay other requests for long. The gateway is a separate process, so that its memory can be measured.
+ * Tests bodies that are expensive to process. Each must get a correct response, use limited memory, and not delay other
+ * requests for long. The gateway is a separate process, so that its memory can be measured.
  */
 let gateway: AttackedGateway;
 
 const mebibyte = 1024 * 1024;
 /**
- * A stall of this length is far too short to be useful to an attacker, but far longer than the delays of an idle
- * machine, because the machine may be busy.
+ * The machine may be busy, so this is far longer than the delays of an idle machine, but too short to be useful to an
+ * attacker.
  */
 const longestStallMs = 15_000;
-/** Twice the size of the text, and the memory that the budget allows for its values. */
+/** Twice the size of the text, plus the memory that the budget allows for its JSON values. */
 const maxMib = 400;
 
 beforeAll(async () => {
@@ -144,14 +144,14 @@ test('handles several huge batches at the same time', async () => {
   const report = await gateway.during(() =>
     Promise.all(bombs.map(async ({ bomb }) => (await post(gateway.url, bomb)).status)),
   );
-  // Batches that do not fit into the memory budget at the same time can get 503.
+  // If not all batches fit into the memory budget at the same time, some get 503.
   for (const [index, status] of report.result.entries()) expect([503, bombs[index]?.status]).toContain(status);
   expect(report.failed.filter((outcome) => outcome !== '503')).toEqual([]);
   expect(report.slowestMs).toBeLessThan(longestStallMs);
   expect(report.grownMib).toBeLessThan(2 * maxMib);
 });
 
-/** This gateway runs in the test's own process, so that pollution of the object prototype would be visible. */
+/** This gateway runs in the test's own process, where pollution of the object prototype would be visible. */
 test('stores keys such as __proto__ or numbers unchanged', async () => {
   const fixture = await createGatewayFixture();
   const own = await fixture.startGateway();
@@ -179,10 +179,7 @@ test('stores keys such as __proto__ or numbers unchanged', async () => {
   await fixture.stop();
 });
 
-/**
- * Requests other than captures are handled by Express, which parses their bodies in the thread that also handles
- * events.
- */
+/** Express handles these paths, and parses bodies in the thread that also handles events. */
 describe('hostile bodies on other paths', () => {
   const large = { what: '60 MiB of objects', body: gzipSync(asText('{},', 60 * mebibyte), { level: 1 }), headers: {} };
   const table = [...hostileBodies(mebibyte), ...hostileBodies(128 * 1024), large];

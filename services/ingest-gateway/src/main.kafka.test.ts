@@ -87,7 +87,7 @@ test.each([
   });
   await ready(gateway);
   expect(await capture(gateway, token)).toBe(200);
-  // On a slow machine, the key lookup may time out at first. In that case, the event is accepted.
+  // On a slow machine, the first key lookup may time out, and the event is then accepted.
   await eventually(async () => expect(await capture(gateway, 'phc_nobody')).toBe(401), { what: 'the refusal' });
   expect(await gateway.stop()).toBe(0);
   expect(gateway.output()).toContain('"message":"listening"');

@@ -5,9 +5,9 @@ import { createGatewayFixture, type GatewayFixture, type TestGateway } from './t
 import { readTopics, type TopicReader } from './testing/topic-reader.ts';
 
 /**
- * Tests the rows in docs/wire-rules.md#paths for events and for probes: each path with and without a trailing slash,
- * always without a redirect. config/sdk-config-routes.kafka.test.ts tests the other rows, and capture/v1.kafka.test.ts
- * tests the responses of row 20.
+ * Tests the rows for events and probes in docs/wire-rules.md#paths: each path with and without a trailing slash, always
+ * without a redirect. config/sdk-config-routes.kafka.test.ts tests all other rows, and capture/v1.kafka.test.ts tests
+ * the responses of row 20.
  */
 let fixture: GatewayFixture;
 let gateway: TestGateway;

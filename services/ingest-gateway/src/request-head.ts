@@ -5,30 +5,26 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { cutToCodePoints } from '@millrace/contracts';
 
-/** A path that accepts events. `label` identifies the path in metrics and logs. There are only a few labels. */
+/** A path that accepts events. Metrics and logs contain its `label`, of which only a few exist. */
 export interface CapturePath {
   label: string;
-  /**
-   * The event name to use for events without a name, or null to drop such events (docs/wire-rules.md#dropped-events).
-   */
+  /** The name for events without a name. If null, they are dropped (docs/wire-rules.md#dropped-events). */
   nameForNameless: string | null;
   /**
-   * Whether the body must be a batch, an array or an event with a name. Any other body is rejected because `batch` is
-   * missing.
+   * Whether the body must be a batch, an array or an event with a name. All other bodies are rejected because `batch`
+   * is missing.
    */
   takesBatches: boolean;
   /**
-   * Whether the path is for events of AI clients. Such events can be larger. A request with an event that is too large
-   * is rejected, and the event is not dropped.
+   * Whether the path is for AI clients, whose events can be larger. An event that is too large makes the whole request
+   * fail here.
    */
   isForAi: boolean;
 }
 
 const labels = ['/capture', '/batch', '/e', '/i/v0/e', '/track', '/engage', '/i/v0/ai', '/i/v0/ai/batch'];
 
-/**
- * The capture paths. Each path works with and without a trailing slash, without a redirect (docs/wire-rules.md#paths).
- */
+/** Each path works with and without a trailing slash, without a redirect (docs/wire-rules.md#paths). */
 const paths = new Map<string, CapturePath>(
   labels.flatMap((label) => {
     const path = {
@@ -44,10 +40,7 @@ const paths = new Map<string, CapturePath>(
   }),
 );
 
-/**
- * Returns the capture path that matches a path, or undefined if none matches.
- * @param path without the query
- */
+/** @param path without the query */
 export function findCapturePath(path: string): CapturePath | undefined {
   return paths.get(path);
 }
@@ -62,10 +55,7 @@ export interface Sender {
 
 const maxHeaderCodePoints = 200;
 
-/**
- * Returns the sender of a request, for warnings.
- * @param path label of the path
- */
+/** Returns a request's sender, for warnings. @param path label of the path */
 export function readSender({ origin, referer, 'user-agent': agent }: IncomingHttpHeaders, path: string): Sender {
   const page = origin ?? (referer !== undefined && URL.canParse(referer) ? new URL(referer).origin : undefined);
   return {
@@ -75,7 +65,7 @@ export function readSender({ origin, referer, 'user-agent': agent }: IncomingHtt
   };
 }
 
-/** The supported query parameters (docs/wire-rules.md#query-parameters). Other parameters are ignored. */
+/** The supported query parameters (docs/wire-rules.md#query-parameters). All others are ignored. */
 export interface CaptureQuery {
   data: string | null;
   compression: string | null;
@@ -93,10 +83,7 @@ const emptyQuery: CaptureQuery = Object.freeze({
   apiKey: null,
 });
 
-/**
- * Reads the query parameters of a capture request.
- * @param query the text after `?`, or an empty string
- */
+/** @param query the query string without `?`, or an empty string */
 export function parseCaptureQuery(query: string): CaptureQuery {
   if (query === '') return emptyQuery;
   const values = new URLSearchParams(query);
@@ -114,8 +101,8 @@ const processId = randomBytes(6).toString('hex');
 let count = 0;
 
 /**
- * Returns the request ID for the logs: the client's `X-Request-Id` if it contains only harmless characters, or
- * otherwise a generated one.
+ * Returns the request ID for logs: the client's `X-Request-Id` if it contains only harmless characters, or else a new
+ * ID.
  */
 export function readRequestId(request: IncomingMessage): string {
   const sent = request.headers['x-request-id'];
@@ -127,10 +114,10 @@ export function readRequestId(request: IncomingMessage): string {
 const singleAddressHeaders = ['x-real-ip', 'cf-connecting-ip', 'true-client-ip', 'fly-client-ip', 'x-client-ip'];
 
 /**
- * Returns the client's IP address: the first address in `X-Forwarded-For`, otherwise in `Forwarded`, otherwise in one
- * of the headers with a single address, otherwise the address of the socket. Ports are removed, and invalid addresses
- * are skipped. Returns null if no address is valid. Case field-020 (docs/wire-rules.md#client-address).
- * @param options.trustProxy false if clients connect directly, because they could then forge these headers
+ * Returns the client's IP address: the first address in `X-Forwarded-For`, else in `Forwarded`, else in one of the
+ * headers with a single address, else the socket's address. Removes ports and skips invalid addresses. Returns null if
+ * no address is valid. Case field-020 (docs/wire-rules.md#client-address).
+ * @param options.trustProxy false if clients connect directly and could forge these headers
  */
 export function findClientAddress(
   { headers, socket }: { headers: IncomingHttpHeaders; socket: { remoteAddress?: string | undefined } },
@@ -167,8 +154,8 @@ function firstAddress(candidates: readonly string[]): string | null {
 }
 
 /**
- * The last value of the header, and the address in it. They are cached, because consecutive requests often come through
- * the same connection or proxy.
+ * The last header and the IP address in it, because consecutive requests often come through the same connection or
+ * proxy.
  */
 let lastText = '';
 let lastAddress: string | null = null;
@@ -189,11 +176,11 @@ function parseAddress(text: string): string | null {
   return isIP(address) === 0 ? null : address;
 }
 
-/** SDK properties that are known from its name in `User-Agent`. */
+/** SDK properties that follow from its name in `User-Agent`. */
 interface Sdk {
-  /** The environment in which the SDK runs, for a flag's `evaluation_runtime`. */
+  /** Where the SDK runs, for a flag's `evaluation_runtime`. */
   runtime: 'client' | 'server';
-  /** Whether the SDK resends a batch after status 429 (docs/wire-rules.md#how-sdks-react-to-responses). */
+  /** Whether the SDK sends a batch again after 429 (docs/wire-rules.md#how-sdks-react-to-responses). */
   retriesOn429: boolean;
 }
 
@@ -202,8 +189,8 @@ const client: Sdk = { runtime: 'client', retriesOn429: true };
 
 /**
  * PostHog's SDKs send `posthog-<name>/<version>`. The names are from their source code (docs/flags.md#runtimes). Most
- * SDKs for browsers cannot set this header. The legacy Java SDK does not send batches again after 429. The behavior of
- * the SDKs for Elixir and Unity is unknown.
+ * browser SDKs cannot set this header. The legacy Java SDK does not send batches again after 429. How the SDKs for
+ * Elixir and Unity behave is unknown.
  */
 const sdks: ReadonlyMap<string, Sdk> = new Map([
   ['python', server],
@@ -228,7 +215,7 @@ const sdks: ReadonlyMap<string, Sdk> = new Map([
   ['unity', { ...client, retriesOn429: false }],
 ]);
 
-/** Returns the SDK that a `User-Agent` header names, or null for unknown programs. */
+/** Returns null for unknown programs. */
 export function findSdk(userAgent: string | undefined): Sdk | null {
   const name = /^posthog-([a-z-]+)\//i.exec(userAgent ?? '')?.[1];
   return name === undefined ? null : (sdks.get(name.toLowerCase()) ?? null);

@@ -18,7 +18,7 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-/** Runs the SDK like users configure it. Only the host differs. */
+/** Runs the SDK as users configure it, except for the host. */
 async function withClient(token: string, options: object, use: (client: PostHog) => void): Promise<unknown[]> {
   const errors: unknown[] = [];
   const client = new PostHog(token, { host: gateway.url, ...options });
@@ -77,7 +77,7 @@ test('writes a historical migration to the historical topic', async () => {
   expect(errors).toEqual([]);
   const [record] = await reader.records(token, 1);
   expect(record).toMatchObject({ topic: fixture.topics.historical, key: token });
-  // The client and the server have the same clock here, so only the time in transit is corrected.
+  // Client and server share a clock here, so only the time in transit is corrected.
   const stored = record?.value.kind === 'event' ? Date.parse(record.value.timestamp) : 0;
   expect(Math.abs(stored - timestamp.getTime())).toBeLessThan(60_000);
 });

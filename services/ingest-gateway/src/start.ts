@@ -42,17 +42,17 @@ import { createTrafficControl } from './limits/traffic-control.ts';
 
 const service = 'ingest-gateway';
 /**
- * The pool for lookups of project keys. Requests stop waiting after the time limits in store-limits.ts. A little later,
- * the query itself is canceled.
+ * The pool for looking up project keys. Requests stop waiting after the time limits in store-limits.ts. The query
+ * itself is canceled a little later.
  */
 const lookupPool = { poolSize: 4, connectTimeoutMs: 3000, statementTimeoutMs: 3000, queryTimeoutMs: 3500 };
 /**
- * The pool for flag requests. Requests stop waiting after the time limits in flag-data.ts. PostgreSQL then cancels the
- * statement.
+ * The pool for flag requests. Requests stop waiting after the time limits in store-limits.ts. PostgreSQL cancels the
+ * statement a little later.
  */
 const flagPool = { connectTimeoutMs: 300, statementTimeoutMs: 500, queryTimeoutMs: 3500, preparesQueries: true };
 /**
- * The pool for definitions. The definitions of a large project take longer to load. Meanwhile, requests use the
+ * The pool for flag definitions, which take longer to load for a large project. Until they are loaded, requests use the
  * previous definitions.
  */
 const definitionPool = {
@@ -61,18 +61,18 @@ const definitionPool = {
   queryTimeoutMs: 3500,
   preparesQueries: true,
 };
-/** The connection pool for the PostgreSQL log, which has its own time limits. */
+/** The pool for the PostgreSQL log, which has its own time limits. */
 const logPool = {
   poolSize: 6,
   connectTimeoutMs: 2000,
   statementTimeoutMs: 5000,
   queryTimeoutMs: 6000,
-  // A process that was suspended during an append must not block appends from other processes.
+  // A process that was suspended during an append must not block the appends of other processes.
   idleInTransactionTimeoutMs: 5000,
 };
 /**
- * How long the gateway waits for the log before it accepts requests. Without the log, it responds with 503, which is
- * more useful to clients than a refused connection.
+ * How long the gateway waits for the log before it accepts requests, in milliseconds. Without the log, it responds with
+ * 503, which is more useful to clients than a refused connection.
  */
 const waitForLogMs = 15_000;
 
@@ -196,7 +196,7 @@ function bodyProgram(here: string): URL {
 }
 
 /**
- * Returns the folder of the built programs. Code that several programs share is in a subfolder (packages/stack,
+ * Returns the folder of the built programs. Code that several programs share is in its `chunks` folder (packages/stack,
  * build-programs.ts).
  */
 const buildFolder = (here: string): URL => new URL(here.includes('/chunks/') ? '..' : '.', here);
@@ -205,8 +205,8 @@ const firstDelayMs = 250;
 const longestDelayMs = 10_000;
 
 /**
- * Creates the topics in the background and retries until it succeeds. The gateway must start and respond while the log
- * is unavailable.
+ * Creates the topics in the background, and retries until this succeeds, because the gateway must start and respond
+ * even while the log is unavailable.
  */
 function ensureTopics(
   log: Pick<EventLog, 'ensureTopics'>,

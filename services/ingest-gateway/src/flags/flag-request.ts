@@ -24,14 +24,11 @@ interface ReadOptions {
   projectKeys: ProjectKeys;
 }
 
-/**
- * The maximum size of a flag request. Flag requests are small, and are parsed in the main thread, which also serves
- * events.
- */
+/** Flag requests are small. They are parsed in the main thread, which also serves events, so the limit is low. */
 const maxFlagRequestBytes = 1024 * 1024;
 
 /**
- * Receives and parses a flag request. Supports the same encodings as for events.
+ * Receives and parses a flag request, with the same encodings as for events.
  * @returns null for a GET request without an API key
  * @throws AppError like `receiveBody`, `decodeBody` and `readFields`
  */
@@ -85,17 +82,17 @@ export interface FlagRequest {
   token: string;
   /** Whether the client requests only the browser config, without flags. */
   isDisabled: boolean;
-  /** The evaluation context, or null if the client requests no flags and sends no distinct ID. */
+  /** Null if the client requests no flags and sends no distinct ID. */
   context: Omit<EvaluationContext, 'stored' | 'now'> | null;
-  /** The keys of the requested flags. Undefined if the client requests all flags. */
+  /** The requested flags. Undefined if the client requests all flags. */
   keys?: readonly string[];
   contexts: readonly string[];
-  /** The value of `evaluation_runtime` as the client sent it, or null if missing. */
+  /** `evaluation_runtime` as the client sent it, or null if it is missing. */
   runtime: string | null;
 }
 
 /**
- * Reads the fields of a request, including their older names.
+ * Reads a request's fields, including their older names.
  * @param fallbackKey the project API key in the query or in a form field
  * @throws AppError `unauthenticated` without a key, or `invalid` naming the field
  */
@@ -131,10 +128,7 @@ function contextOf(fields: Fields, distinctId: string): FlagRequest['context'] {
   };
 }
 
-/**
- * Reads the distinct ID. Returns null if the distinct ID is missing. Unlike in events, an empty string is a valid
- * distinct ID.
- */
+/** Returns null if the distinct ID is missing. Unlike in events, an empty string is a valid distinct ID. */
 function readDistinctId(sent: unknown): string | null {
   if (sent === undefined || sent === null) return null;
   const text = textOrNumber(sent);
@@ -148,10 +142,7 @@ function textOrNumber(value: unknown): string | null {
   return typeof value === 'number' ? JSON.stringify(value) : null;
 }
 
-/**
- * Reads a field that must be an object. An empty list counts as an empty object, because PHP writes both an empty list
- * and an empty object as `[]`.
- */
+/** Reads a field that must be an object. An empty list counts as an empty object, because PHP writes both as `[]`. */
 function objectIn(fields: Fields, name: string, alias: string): Fields {
   const value = fields[name] ?? fields[alias] ?? {};
   if (Array.isArray(value) && value.length === 0) return {};
@@ -159,7 +150,7 @@ function objectIn(fields: Fields, name: string, alias: string): Fields {
   return value;
 }
 
-/** Reads a list of strings. Ignores items that are not strings. */
+/** Reads a list of strings. Ignores all other items. */
 function textsIn(fields: Fields, name: string, alias: string): string[] | undefined {
   const value = fields[name] ?? fields[alias];
   if (value === undefined || value === null) return undefined;
@@ -186,16 +177,13 @@ export interface FlagQuery {
 }
 
 /**
- * The format of the response. `keys` is an array of the enabled flags. `on` is an object with the enabled flags.
- * `values` contains all flags with payloads. `details` contains all flags with payloads and reasons. `typed` is like
- * `details`, but has the value of each flag in one field.
+ * The format of the response: `keys` is an array of the enabled flags, `on` an object with them, `values` contains all
+ * flags with payloads, `details` contains their reasons too, and `typed` is like `details` with each flag's value in
+ * one field.
  */
 export type ResponseShape = 'keys' | 'on' | 'values' | 'details' | 'typed';
 
-/**
- * Reads the query parameters of a flag request.
- * @param text the text after `?`, or an empty string
- */
+/** @param text the query string without `?`, or an empty string */
 export function parseFlagQuery(path: FlagPath, text: string): FlagQuery {
   const values = new URLSearchParams(text);
   const isOn = (name: string) => /^(?:true|1)$/i.test(values.get(name) ?? '');
@@ -224,7 +212,7 @@ function shapeOfDecide(version: string | null): ResponseShape {
   return number === 2 ? 'on' : 'keys';
 }
 
-/** Parses the version number in the query string. Returns 0 if it is not an integer. */
+/** Returns 0 if the version is not an integer. */
 function numberOf(version: string | null): number {
   return version !== null && /^-?\d{1,9}$/.test(version) ? Number(version) : 0;
 }
@@ -238,17 +226,14 @@ const paths = new Map<string, FlagPath>([
   ['/decide/', '/decide'],
 ]);
 
-/**
- * Returns the flag path of this name, or undefined for other paths.
- * @param path without the query
- */
+/** @param path without the query */
 export function findFlagPath(path: string): FlagPath | undefined {
   return paths.get(path);
 }
 
 /**
- * Where the client runs. `all` means that the client requests flags for clients and servers, and `unknown` that the
- * request does not show where the client runs.
+ * Where the client runs. `all` means that it requests the flags for clients and for servers. `unknown` means that the
+ * request does not show where it runs.
  */
 type RequestRuntime = 'all' | 'client' | 'server' | 'unknown';
 
@@ -257,7 +242,7 @@ const serverProgram = /python-requests\/|curl\//;
 const browserHeaders = ['origin', 'referer', 'sec-fetch-mode', 'sec-fetch-site'];
 
 /**
- * Determines where the client of a request runs.
+ * Determines where a request's client runs.
  * @param declared the field `evaluation_runtime`. If it is null, the headers determine the runtime.
  */
 export function findRequestRuntime(declared: string | null, headers: IncomingHttpHeaders): RequestRuntime {

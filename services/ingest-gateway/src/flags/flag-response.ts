@@ -9,11 +9,14 @@ interface FlagEvaluation extends EvaluatedFlags {
   evaluatedAt: number;
   /** Whether the monthly quota of flag requests is used up. */
   isQuotaLimited: boolean;
-  /** The number of flags omitted because the request does not show whether the client is a browser or a server. */
+  /**
+   * The number of flags that were omitted because the request does not show whether the client is a browser or a
+   * server.
+   */
   withheld: number;
 }
 
-/** Creates the response body in the requested format. The order of flags is not significant. */
+/** Creates the response body in the requested format. */
 export function toFlagResponse(shape: ResponseShape, evaluation: FlagEvaluation): JsonObject {
   const { requestId, evaluatedAt, isQuotaLimited, withheld } = evaluation;
   return {
@@ -25,7 +28,7 @@ export function toFlagResponse(shape: ResponseShape, evaluation: FlagEvaluation)
   };
 }
 
-/** Tells developers why flags are missing. SDKs ignore this field. */
+/** A hint for developers whose flags are missing. SDKs ignore this field. */
 const withheldReason =
   'These flags are only for clients or only for servers, and the User-Agent header does not show whether a client or a server sent the request. Set `evaluation_runtime` to client, server or all.';
 
@@ -42,7 +45,7 @@ function inShape(shape: ResponseShape, { results, hasErrors }: EvaluatedFlags): 
         errorsWhileComputingFlags: hasErrors,
       };
     case 'details': {
-      // Do not assign the fields individually, because a flag may be named `__proto__`.
+      // A flag may be named `__proto__`, so do not assign the fields individually.
       const flags = Object.fromEntries(results.map((result) => [result.key, detailsOf(result)]));
       return { flags, errorsWhileComputingFlags: hasErrors };
     }
@@ -79,8 +82,8 @@ function detailsOf({ key, id, version, enabled, variant, payload, reason, failur
 }
 
 /**
- * Returns a flag in the response of `/flags?v=4`. `value` and `failed` are always present, and the value of a failed
- * flag is null. The fields of earlier versions are included for clients that read them.
+ * Returns a flag for the response of `/flags?v=4`. `value` and `failed` are always present, and a failed flag's value
+ * is null. The fields of earlier versions are included for older clients.
  */
 function typedOf(result: FlagResult): JsonObject {
   const { metadata, ...record } = detailsOf(result);
@@ -94,9 +97,8 @@ function typedOf(result: FlagResult): JsonObject {
 }
 
 /**
- * Creates the error responses of the flag paths. The status codes are the same as for events, but the error codes
- * differ.
- * @param allow the supported methods of the path
+ * Creates error responses for the flag paths, which use the same status codes as event paths but different error codes.
+ * @param allow the methods that the path supports
  */
 export function toFlagRefusal(allow: string): (error: unknown) => Refusal {
   return (error) => {

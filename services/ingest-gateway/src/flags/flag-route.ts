@@ -139,13 +139,13 @@ function toResponse(
     isQuotaLimited: outcome === 'quota_limited',
     withheld,
   });
-  // The response must not be cached, because it contains one person's flag values.
+  // The response contains one person's flag values, so it must not be cached.
   return { status: 200, body: JSON.stringify({ ...flags, ...config }), headers: { 'cache-control': 'no-store' } };
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Returns the client's request ID if it is a UUID, or else a new ID. SDKs add the ID to events about flags. */
+/** Returns the client's request ID if it is a UUID, or else a new one. SDKs add it to events about flags. */
 function uuidOf({ headers }: IncomingMessage): string {
   const sent = headers['x-request-id'];
   return typeof sent === 'string' && uuid.test(sent) ? sent : randomUUID();
@@ -174,10 +174,9 @@ interface EvaluationOptions {
 }
 
 /**
- * Evaluates flags: takes the definitions from memory, loads the stored data that the request does not contain, and
- * evaluates them.
- * @throws AppError `unavailable` if the definitions are unknown, or `rate_limited` if the requests of the address are
- * too expensive
+ * Evaluates flags with the definitions in memory, and loads the stored data that the request does not contain.
+ * @throws AppError `unavailable` if the definitions are unknown, or `rate_limited` if the IP address has sent too many
+ * expensive requests
  */
 async function evaluateRequest(options: EvaluationOptions): Promise<Omit<EvaluatedRequest, 'outcome'>> {
   const { environmentId, data } = options;
@@ -194,7 +193,7 @@ async function evaluateRequest(options: EvaluationOptions): Promise<Omit<Evaluat
 
 /**
  * Loads the stored data that the selected flags need.
- * @returns the data and the context, in which the anonymous ID may be from an earlier request
+ * @returns this data, and the context with an anonymous ID, which may be from an earlier request
  */
 async function readStoredData(
   flags: CompiledFlags,

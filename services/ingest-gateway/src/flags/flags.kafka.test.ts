@@ -439,7 +439,7 @@ test('counts the outcomes of flag requests', async () => {
   expect(text).toMatch(/millrace_flag_definitions_bytes\{what="definitions"\} [1-9]/);
 });
 
-/** Finds three IDs: one outside of the rollout of `checkout`, one inside it, and another one outside of it. */
+/** Finds three IDs: the first and the last are outside of the rollout of `checkout`, and the second is inside it. */
 async function idsByRollout(environmentId: number, token: string): Promise<[string, string, string]> {
   const inside: string[] = [];
   const outside: string[] = [];

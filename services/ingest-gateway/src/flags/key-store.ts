@@ -1,10 +1,9 @@
-// SQL that finds the environment for a secret key, and the project API key for an environment.
+// SQL that finds a secret key's environment, and an environment's project API key.
 
 import type { Sql } from '@millrace/db/sql';
 
 /**
- * Returns the environment that has this secret key, including the previous key after a rotation, or null for an unknown
- * key.
+ * Returns the environment of a secret key, or null for an unknown key. After a rotation, accepts the previous key too.
  */
 export async function findSecretKeyOwner(sql: Sql, secureValue: string): Promise<number | null> {
   const [row] = await sql.query<{ project_id: number }>(
@@ -14,7 +13,7 @@ export async function findSecretKeyOwner(sql: Sql, secureValue: string): Promise
   return row?.project_id ?? null;
 }
 
-/** Returns the environment's project API key, or null if the environment does not exist. */
+/** Returns null if the environment does not exist. */
 export async function findKeyByEnvironmentId(sql: Sql, environmentId: number): Promise<string | null> {
   const [row] = await sql.query<{ api_token: string }>('SELECT api_token FROM environment WHERE id = $1', [
     environmentId,

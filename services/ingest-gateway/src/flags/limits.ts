@@ -16,7 +16,7 @@ export interface FlagLimits {
   countEvaluation(project: KnownProject): void;
   /**
    * Counts a request for flag definitions.
-   * @throws AppError `rate_limited` if an environment sends more than 600 such requests per minute
+   * @throws AppError `rate_limited` if an environment sends more than 600 of them per minute
    */
   admitDefinitions(environmentId: number): void;
 }
@@ -59,7 +59,7 @@ export function createFlagLimits(
   };
 }
 
-/** Returns the quota of flag requests in the same form as the quota of events, with separate counters. */
+/** Flag requests have a quota like events, with separate counters. */
 function asQuota({ environmentId, flagRequestsPerMonth }: KnownProject) {
   return { environmentId, eventsPerMonth: flagRequestsPerMonth };
 }

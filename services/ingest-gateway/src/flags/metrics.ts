@@ -4,10 +4,7 @@ export type FlagOutcome = 'evaluated' | 'with_errors' | 'disabled' | 'quota_limi
 
 export interface FlagMetrics {
   began(): void;
-  /**
-   * Records the outcome of a flag request.
-   * @param outcome.code the error code, or null for a successful request
-   */
+  /** @param outcome.code the error code, or null for a successful request */
   ended(outcome: { path: string; status: number; code: string | null; seconds: number }): void;
   countOutcome(outcome: FlagOutcome): void;
   failed(reason: string): void;

@@ -36,7 +36,7 @@ describe('flags by runtime', () => {
     await rows.addFlag(environmentId, 'both');
     for (const runtime of ['client', 'server'])
       await rows.addFlag(environmentId, runtime, { evaluation_runtime: runtime });
-    // `fetch` adds a header by which the gateway recognizes browsers, so send the request without `fetch`.
+    // `fetch` adds a header by which the gateway recognizes browsers, so it cannot be used here.
     const question = { token, distinct_id: 'u', ...(said === undefined ? {} : { evaluation_runtime: said }) };
     const reply = await sendWithoutFetch(gateway, question, headers);
     expect(Object.keys(reply.flags).sort()).toEqual(expected);
@@ -57,7 +57,7 @@ describe('flags by runtime', () => {
   });
 });
 
-/** Sends a request without the headers that `fetch` adds, because the gateway would treat the sender as a browser. */
+/** Sends a request without `fetch`, whose headers make the gateway treat the client as a browser. */
 async function sendWithoutFetch(to: TestGateway, question: object, headers: Record<string, string>) {
   const { request } = await import('node:http');
   const text = await new Promise<string>((resolve, reject) => {

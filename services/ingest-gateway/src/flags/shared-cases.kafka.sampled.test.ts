@@ -4,10 +4,7 @@ import { createTestTenant, sampleOf, seededRandom, testSeed } from '@millrace/te
 import { sendFlagRequest } from '../testing/flag-client.ts';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
 
-/**
- * A case in the form `[document, category, flag, distinct ID, context, value, reason, payload, …]`, like in
- * packages/flags.
- */
+/** A case as in packages/flags: `[document, category, flag, distinct ID, context, value, reason, payload, …]`. */
 type FlagCase = [number, string, string, string, Record<string, unknown>, boolean | string, string, string | null];
 
 interface CaseFile {
@@ -28,8 +25,8 @@ interface CaseFlag {
 const cases = new URL('../../../../packages/flags/src/testing/flag-cases.json', import.meta.url);
 const { docs, static_cohorts, cases: all } = JSON.parse(readFileSync(cases, 'utf8')) as CaseFile;
 /**
- * Leave out the second document, because it uses a matching version that no project here has. The tests in
- * packages/flags/src/evaluate cover all cases. `npm test` sends a hundred of them over the wire.
+ * Omit the second document, because no project here uses its matching version. The tests in packages/flags/src/evaluate
+ * cover all cases, and `npm test` sends a hundred of them over HTTP.
  */
 const turn = Math.floor(seededRandom(testSeed())() * 100);
 const rows = sampleOf(
@@ -68,12 +65,12 @@ test(`${rows.length} flag evaluations have the expected result over the wire (pa
   expect(differing).toEqual([]);
 }, 240_000);
 
-/** Returns whether two reasons are equal. A failure has no condition index. */
+/** Compares two reasons. A failure has no condition index. */
 function sameReason(actual: string, expected: string): boolean {
   return actual === expected || actual === `${expected}:null`;
 }
 
-/** Stores the document as flags whose dependencies refer to IDs. */
+/** Stores the document's flags, in which dependencies refer to flags by ID. */
 async function loadDocument(environmentId: number): Promise<void> {
   const [document] = docs;
   if (document === undefined) throw new Error('The file has no document.');

@@ -1,18 +1,15 @@
-// The event fields that the gateway reads, and functions that read these fields from scanned JSON.
+// Defines the event fields that the gateway reads, and reads them from scanned JSON.
 
 import { isObject, type JsonObject } from '@millrace/contracts';
 import { requireParsableLength } from './parse-limit.ts';
 
-/**
- * PHP, and therefore every SDK written in PHP, encodes an empty object as `[]`. In these fields, `[]` therefore means
- * an empty object.
- */
+/** PHP, and therefore every PHP SDK, encodes an empty object as `[]`, so in these fields `[]` means an empty object. */
 const objectFields = ['properties', '$set', '$set_once'] as const;
 const objectProperties = ['$set', '$set_once', '$groups', '$group_set'] as const;
 
 type Fields = Record<string, unknown>;
 
-/** Replaces empty arrays with empty objects in fields that must be objects. Modifies the event in place. */
+/** Replaces empty arrays with empty objects, in place, in fields that must be objects. */
 export function repairEmptyObjects(event: unknown): void {
   if (!isObject(event)) return;
   repair(event, objectFields);
@@ -31,8 +28,8 @@ function repair(fields: Fields, names: readonly string[]): void {
 }
 
 /**
- * The fields that the gateway reads. Everything else in an event is copied to the log as it was sent. For each field, a
- * scan stores the start and the end of its value, which are two numbers in the slot of the field.
+ * The fields that the gateway reads. The event's other fields are copied to the log as they were sent. For each field
+ * here, a scan stores where its value starts and ends. These two numbers are the field's slot.
  */
 const eventFields = [
   'event',
@@ -50,7 +47,7 @@ const eventFields = [
   '$token',
 ] as const;
 
-/** Fields of the object that contains a batch, in addition to the event fields. */
+/** Additional fields of the object that contains a batch. */
 const envelopeFields = ['batch', 'historical_migration', 'sent_at', 'sentAt'] as const;
 
 const propertyFields = [
@@ -75,7 +72,7 @@ const slotByProperty = new Map<string, number>(
   propertyFields.map((name, index) => [name, 2 * (allFields.length + index)]),
 );
 
-/** Returns the index of a field's first position among its event's positions. */
+/** Returns the offset of a field's slot in the numbers of its event. */
 export function getPositionIndex(name: EventField): number {
   return slotByField.get(name) ?? 0;
 }
@@ -85,7 +82,7 @@ const propertySlots: readonly { name: PropertyField; slot: number }[] = property
   slot: slotByProperty.get(name) ?? 0,
 }));
 
-/** Names grouped by length. The length alone rules out most names in an event. */
+/** Names by length, because the length alone rules out most names in an event. */
 export type NameTable = readonly (readonly { bytes: Buffer; slot: number }[])[];
 
 function tableOf(slots: ReadonlyMap<string, number>): NameTable {
@@ -94,7 +91,7 @@ function tableOf(slots: ReadonlyMap<string, number>): NameTable {
   return table;
 }
 
-/** Returned instead of a slot for properties whose position is not stored but that must not be an empty array. */
+/** Stands for a property whose position is not stored, but that must not be an empty array. */
 const objectProperty = -2;
 
 export const fieldNames = tableOf(slotByField);
@@ -104,14 +101,12 @@ export const propertyNames = tableOf(
 
 const objectSlots = new Set(objectFields.map(getPositionIndex));
 
-/** Returns true if the field's value must be an object (see `repairEmptyObjects`). */
+/** Returns true if the field must be an object (see `repairEmptyObjects`). */
 export function isObjectField(names: NameTable, slot: number): boolean {
   return names === fieldNames ? objectSlots.has(slot) : slot === objectProperty;
 }
 
-/**
- * Returns the slot of the name between `start` and `end`, or a negative number for a name whose value is not stored.
- */
+/** Returns the slot of the name between `start` and `end`, or a negative number if its position is not stored. */
 export function findPositionIndex(names: NameTable, bytes: Buffer, start: number, end: number): number {
   const candidates = names[end - start];
   if (candidates === undefined) return -1;
@@ -127,7 +122,7 @@ function isWritten(name: Buffer, bytes: Buffer, start: number): boolean {
   return true;
 }
 
-/** Positions, in the request JSON, of the event fields that are copied unchanged to the event's record. */
+/** Event fields that are copied unchanged from the request's JSON to the record. */
 export interface RawFields {
   json: Buffer;
   properties: RawValue | null;
@@ -167,13 +162,13 @@ function readRawFields(json: Buffer, from: Int32Array, base: number): RawFields 
   };
 }
 
-/** Returns a field's bytes, or null if the field is missing or null. */
+/** Returns null if the field is missing or null. */
 function rawValue(json: Buffer, from: Int32Array, at: number): RawValue | null {
   const start = from[at] ?? 0;
   return start === 0 || json[start] === 0x6e ? null : { start, end: from[at + 1] ?? 0 };
 }
 
-/** Parses those fields of an event that cannot be copied unchanged. */
+/** Parses the fields of an event that cannot be copied unchanged. */
 export function parseRawFields({ json, properties, $set, $set_once, $unset }: RawFields) {
   const parse = (value: RawValue | null) =>
     value === null ? undefined : JSON.parse(json.toString('utf8', value.start, value.end));
@@ -189,9 +184,9 @@ export function parseRawFields({ json, properties, $set, $set_once, $unset }: Ra
 const unparsed: JsonObject = Object.freeze({});
 
 /**
- * Reads an event at the positions of a scan. `properties` contains only the properties that the gateway reads. `raw`
- * contains the positions of all properties, `$set`, `$set_once` and `$unset`. Fields with a wrong type are returned
- * unchanged, so that the validation can report them.
+ * Reads an event at the positions that a scan has found. `properties` contains only the properties that the gateway
+ * reads. `raw` contains the positions of all properties, `$set`, `$set_once` and `$unset`. Returns fields with a wrong
+ * type unchanged, so that the validation can report them.
  */
 export function readScannedEvent(json: Buffer, from: Int32Array, base: number) {
   const read = (slot: number) => readValue(json, from, base + slot);
@@ -215,7 +210,6 @@ export function readScannedEvent(json: Buffer, from: Int32Array, base: number) {
   };
 }
 
-/** Reads the object that contains a batch. */
 export function readScannedEnvelope(json: Buffer, from: Int32Array): Fields {
   const read = (name: EventField) => readValue(json, from, getPositionIndex(name));
   return {
@@ -244,10 +238,7 @@ function isObjectAt(json: Buffer, from: Int32Array, at: number): boolean {
   return start !== 0 && json[start] === 0x7b;
 }
 
-/**
- * Reads the value of a field. Returns undefined if the field is missing.
- * @throws AppError see `requireParsableLength`.
- */
+/** Parses a field. Returns undefined if it is missing. @throws AppError see `requireParsableLength` */
 function readValue(json: Buffer, from: Int32Array, at: number): unknown {
   const start = from[at] ?? 0;
   if (start === 0) return undefined;

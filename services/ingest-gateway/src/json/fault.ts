@@ -1,15 +1,15 @@
-/** The position at which a text stops being valid JSON. Lines and columns start at 1. */
+/** Where a text stops being valid JSON. Lines and columns start at 1. */
 interface JsonFault {
   line: number;
   column: number;
-  /** Whether the text is valid up to its end but incomplete. */
+  /** True if the text is valid so far but incomplete. */
   isCutShort: boolean;
 }
 
 /**
- * Finds the first invalid character. The error messages of `JSON.parse` are not used, because they depend on the
- * version of Node.js and contain parts of the text. `NaN` and infinities are accepted, like in events.
- * @param text text that `JSON.parse` rejects
+ * Finds the first invalid character. The messages of `JSON.parse` are not used, because they depend on the version of
+ * Node.js and quote the text. `NaN` and infinities are accepted, as in events.
+ * @param text a text that `JSON.parse` rejects
  */
 export function findJsonFault(text: string): JsonFault {
   const at = endOfJson(text);
@@ -22,12 +22,12 @@ export function findJsonFault(text: string): JsonFault {
 
 const scalar = /true|false|null|NaN|-?Infinity|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-/** The allowed next token. `first item` and `first name` also allow the closing bracket. */
+/** What may come next. `first item` and `first name` also allow the closing bracket. */
 type Expected = 'value' | 'first item' | 'name' | 'first name' | 'comma or end';
 
 /**
- * Returns the position up to which the text is valid JSON. The function is not recursive, because deep nesting would
- * overflow the stack.
+ * Returns the length of the valid JSON at the start of the text. Not recursive, because deep nesting would overflow the
+ * stack.
  */
 function endOfJson(text: string): number {
   const closings: ('}' | ']')[] = [];
@@ -82,12 +82,12 @@ function endOfJson(text: string): number {
 /** A position in a text. Each function advances the position only if the text matches. */
 interface JsonCursor {
   /**
-   * Skips the text that a pattern matches at the current position. Returns false if the pattern does not match.
+   * Skips what a pattern matches at the current position. Returns false if it does not match.
    * @param pattern must be sticky
    */
   take(pattern: RegExp): boolean;
   takeCharacter(character: string | undefined): boolean;
-  /** Skips a string. If the string is invalid, advances to the first invalid character. */
+  /** Skips a string. If it is invalid, advances to its first invalid character. */
   takeString(): boolean;
   skipSpace(): void;
   character(): string | undefined;
@@ -128,7 +128,7 @@ function createJsonCursor(text: string): JsonCursor {
         if (!take(escaped)) return false;
         continue;
       }
-      // The comparison is also false if the character is undefined, which means the end of the text.
+      // The comparison is also false at the end of the text, where the character is undefined.
       if (!(code >= 0x20)) return false;
       at += 1;
       if (code === 0x22) return true;

@@ -4,8 +4,8 @@ import { resourceLimits } from 'node:worker_threads';
 import { AppError } from '@millrace/runtime';
 
 /**
- * The most memory that parsing, repairing and serializing a text takes for each of its characters, with a reserve: 8 bytes
- * were enough for all texts that were tried, and 6.5 were not.
+ * The memory in bytes for parsing, repairing and serializing each character of a JSON text. Of all texts that were
+ * tried, some needed more than 6.5 and none more than 8. The rest is a reserve.
  */
 const heapBytesPerCharacter = 10;
 
@@ -14,11 +14,11 @@ const { maxOldGenerationSizeMb: heapMb } = resourceLimits;
 const maxLength = heapMb === undefined ? Number.POSITIVE_INFINITY : (heapMb * 1024 * 1024) / heapBytesPerCharacter;
 
 /**
- * Node.js ends a thread whose heap is full, and its request fails. But if a single value does not fit into the heap, V8
- * aborts the whole process.
+ * Rejects a text that may not fit into this thread's heap. If a heap is full, Node.js ends only the thread, and its
+ * request fails. But if a single value does not fit into the heap, V8 aborts the whole process.
  *
  * @param length length of the JSON text, in characters or bytes
- * @throws AppError `too_large` (`request_too_large`) if the text may need more memory than this thread has.
+ * @throws AppError `too_large` (`request_too_large`) if the text may need more memory than this thread has
  */
 export function requireParsableLength(length: number): void {
   if (length <= maxLength) return;

@@ -1,4 +1,4 @@
-// Parses JSON that clients send, including some invalid forms, with helpful error messages.
+// Parses JSON that clients send, including some invalid JSON, with helpful error messages.
 
 import type { JsonObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
@@ -6,11 +6,11 @@ import { findJsonFault } from './fault.ts';
 import { requireParsableLength } from './parse-limit.ts';
 
 /**
- * Like `JSON.parse`, but with an error message that is helpful and does not repeat parts of the text. A key `__proto__`
- * becomes an own property, so callers must not copy fields by assignment.
+ * Like `JSON.parse`, but with a helpful error message that does not quote the text. A key `__proto__` becomes an own
+ * property, so callers must not copy fields by assignment.
  *
- * @param expected description of valid JSON for the error message.
- * @throws AppError `invalid` (`invalid_json`), `too_large` see `requireParsableLength`.
+ * @param expected describes valid JSON in the error message
+ * @throws AppError `invalid` (`invalid_json`), `too_large` see `requireParsableLength`
  */
 export function parseJson(text: string, expected = 'an object or an array of events'): unknown {
   requireParsableLength(text.length);
@@ -27,10 +27,7 @@ export function describeJsonFault(text: string): string {
   return `${isCutShort ? 'unexpected end' : 'unexpected character'} at line ${line}, column ${column}`;
 }
 
-/**
- * Parses JSON. Returns undefined if the text is invalid. `NaN` and infinities become null
- * (docs/wire-rules.md#body-decoding).
- */
+/** Returns undefined if the text is invalid. `NaN` and infinities become null (docs/wire-rules.md#body-decoding). */
 export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -43,8 +40,8 @@ export function tryParseJson(text: string): unknown {
 const longNumericId = /("(?:\$?distinct_id|\$anon_distinct_id|alias)"\s*:\s*)(-?\d{16,})(?=\s*[,}])/g;
 
 /**
- * Adds quotes around numeric distinct IDs of 16 or more digits. A JavaScript number cannot represent them exactly, and
- * two persons whose IDs differ only in the last digit would become one. A quote in a JSON string is always escaped, so
+ * Adds quotes around numeric distinct IDs of 16 or more digits. JavaScript cannot represent these numbers exactly, so
+ * two persons whose IDs differ only in the last digit would become one. In a JSON string, a quote is always escaped, so
  * the pattern matches only real fields.
  */
 export function quoteLongNumericIds(text: string): string {
@@ -55,8 +52,8 @@ const nonFinite = /-?Infinity|NaN/y;
 const noteworthy = /["NI-]/g;
 
 /**
- * Replaces `NaN`, `Infinity` and `-Infinity` with null. Python writes these values, although they are not valid JSON.
- * Strings are not changed. Returns null if the text contains nothing to replace.
+ * Replaces `NaN`, `Infinity` and `-Infinity` outside strings with null. Python writes them, although they are not valid
+ * JSON. Returns null if there was nothing to replace.
  */
 function withoutNonFinite(text: string): string | null {
   if (!text.includes('NaN') && !text.includes('Infinity')) return null;
@@ -96,8 +93,8 @@ function endOfString(text: string, start: number): number {
 }
 
 /**
- * Returns whether JSON text may contain characters that PostgreSQL's jsonb rejects: an escaped NUL, or an escaped
- * surrogate that may be a lone one. The text was valid UTF-8, so it contains no unescaped surrogates.
+ * Returns whether JSON may contain characters that PostgreSQL's jsonb rejects: an escaped NUL, or an escaped surrogate
+ * that may be a lone one. The JSON was valid UTF-8, so it contains no unescaped surrogates.
  */
 export function mayNeedCleaning(json: string): boolean {
   return json.includes('\\') && (json.includes('\\u0000') || json.includes('\\ud') || json.includes('\\uD'));
@@ -109,7 +106,7 @@ function cleanText(text: string): string {
   return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\ufffd') : wellFormed;
 }
 
-/** Cleans all strings and keys of a parsed value in place. The caller must check the nesting depth first. */
+/** Cleans all strings and keys of a parsed JSON value in place. The caller must check the nesting depth before. */
 export function cleanValue(value: unknown): unknown {
   if (typeof value === 'string') return cleanText(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -127,7 +124,7 @@ function cleanObject(object: JsonObject): void {
     const cleaned = cleanValue(object[key]);
     if (cleanKey === key && cleaned === object[key]) continue;
     if (cleanKey !== key) delete object[key];
-    // Do not use an assignment, because a key may be named `__proto__`.
+    // A key may be named `__proto__`, so do not use an assignment.
     Object.defineProperty(object, cleanKey, { value: cleaned, enumerable: true, configurable: true, writable: true });
   }
 }

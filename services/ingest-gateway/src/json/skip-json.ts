@@ -1,7 +1,8 @@
 /**
- * Validates JSON strictly without storing anything. Each function takes the start position of an element and returns the
- * position after it. It returns -1 for invalid JSON, for nesting deeper than allowed, and for escapes that PostgreSQL does not
- * store (NUL, half of a surrogate pair). The bytes must be valid UTF-8. To find the reason for -1, parse the text.
+ * Validates JSON strictly without storing anything. Each function takes a start position and returns the position after
+ * what it has skipped. It returns -1 for invalid JSON, for nesting that is too deep, and for escapes that PostgreSQL
+ * does not store (NUL, half of a surrogate pair). The bytes must be valid UTF-8. To find the reason for -1, parse the
+ * text.
  */
 
 const quote = 0x22;
@@ -20,8 +21,8 @@ export function skipSpace(bytes: Buffer, start: number): number {
 
 /**
  * Skips any JSON value.
- * @param start the first character of the value
- * @param levels the number of levels of objects and arrays that are allowed
+ * @param start position of its first character
+ * @param levels how many levels of objects and arrays are allowed
  */
 export function skipValue(bytes: Buffer, start: number, levels: number): number {
   switch (bytes[start]) {
@@ -43,17 +44,14 @@ export function skipValue(bytes: Buffer, start: number, levels: number): number 
 }
 
 /**
- * Marks the bytes that need no escape in a string: all except quotes, backslashes and control characters. A table is
- * the fastest check.
+ * Marks the bytes that need no escape in a string: all except quotes, backslashes and control characters. Looking them
+ * up in a table is the fastest check.
  */
 const isPlain = new Uint8Array(256).fill(1, 0x20);
 isPlain[quote] = 0;
 isPlain[backslash] = 0;
 
-/**
- * Skips a string.
- * @param start position of the opening quote
- */
+/** @param start position of the opening quote */
 export function skipText(bytes: Buffer, start: number): number {
   let at = start + 1;
   for (;;) {
@@ -66,7 +64,7 @@ export function skipText(bytes: Buffer, start: number): number {
 }
 
 /**
- * Skips the bytes of a string that need no decoding.
+ * Skips a string's bytes that need no decoding.
  * @returns the position of the first byte that needs decoding, or the end
  */
 export function skipPlainBytes(bytes: Buffer, start: number): number {
@@ -77,7 +75,7 @@ export function skipPlainBytes(bytes: Buffer, start: number): number {
   return at;
 }
 
-/** Compares four bytes at once, and returns true if none of them needs decoding. */
+/** Checks four bytes at once. Returns true if none of them needs decoding. */
 function arePlain(bytes: Buffer, at: number): boolean {
   const first = (isPlain[bytes[at] ?? 0] ?? 0) & (isPlain[bytes[at + 1] ?? 0] ?? 0);
   return (first & (isPlain[bytes[at + 2] ?? 0] ?? 0) & (isPlain[bytes[at + 3] ?? 0] ?? 0)) === 1;
@@ -110,7 +108,7 @@ function isShortEscape(byte: number | undefined): boolean {
   }
 }
 
-/** Reads four hexadecimal digits. Returns -1 if any of the four characters is not a hexadecimal digit. */
+/** Reads four hexadecimal digits. Returns -1 if one of the characters is not a hexadecimal digit. */
 function readHex(bytes: Buffer, start: number): number {
   let value = 0;
   for (let at = start; at < start + 4; at++) {
@@ -138,16 +136,16 @@ function skipObject(bytes: Buffer, start: number, levels: number): number {
   }
 }
 
-/** Skips a name, the colon and white space around the colon. */
+/** Skips a name, the colon, and the white space around the colon. */
 function skipName(bytes: Buffer, start: number): number {
   if (bytes[start] !== quote) return -1;
   return skipColon(bytes, skipText(bytes, start));
 }
 
 /**
- * Skips white space, the colon after a name, and more white space.
+ * Skips the colon after a name, and the white space around it.
  * @param start position after a name, or -1
- * @returns the position of the value, or -1
+ * @returns the position of the field's value, or -1
  */
 export function skipColon(bytes: Buffer, start: number): number {
   if (start < 0) return -1;
@@ -189,7 +187,6 @@ function skipDigits(bytes: Buffer, start: number): number {
   }
 }
 
-/** Returns true if the second, third and fourth byte have these values. */
 function isWord(bytes: Buffer, start: number, second: number, third: number, fourth: number): boolean {
   return bytes[start + 1] === second && bytes[start + 2] === third && bytes[start + 3] === fourth;
 }

@@ -19,13 +19,10 @@ export interface BodyThread<Result> {
   onLost: ((error: Error) => void) | undefined;
 }
 
-/**
- * A pool of threads. The pool starts a thread when work is waiting, and ends the thread after it has been idle for a
- * while.
- */
+/** A pool of threads. Starts a thread when a body is waiting, and ends it when it has been idle for a while. */
 export interface BodyThreads<Result> {
   /**
-   * Waits for a free thread. Owners take turns. Takes the thread that was released last, so that few threads are kept
+   * Waits for a free thread. Owners take turns. Prefers the thread that was released last, so that few threads keep
    * running under low load.
    */
   take(ownerId: string): Promise<BodyThread<Result>>;
@@ -33,7 +30,7 @@ export interface BodyThreads<Result> {
   stop(): Promise<void>;
 }
 
-/** A thread that is idle for this long is stopped to free its memory. */
+/** After this time, an idle thread is stopped to free its memory. */
 const idleMs = 30_000;
 
 export function createBodyThreads<Result>({
@@ -71,7 +68,7 @@ export function createBodyThreads<Result>({
 
   function startWorker(thread: BodyThread<Result>): Worker {
     const worker = new Worker(program, {
-      // Pass no Node.js options to the thread: the parent's options load modules that only the main thread needs.
+      // Pass no Node.js options: the parent's options load modules that only the main thread needs.
       execArgv: [],
       workerData: { shares: budget.threads, thread: thread.number },
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
@@ -128,16 +125,16 @@ function lostError(cause: unknown): AppError {
 }
 
 export interface BodyOwner {
-  /** Bodies with a known key and bodies without one use separate threads. */
+  /** Bodies with and without a known key use separate threads. */
   isKnownKey: boolean;
   /** The API key, or the client's IP address. */
   id: string;
 }
 
 /**
- * Finds the owner of a body by the key in its URL, its headers or its first bytes. The owner only determines the queue
- * in which the body waits. After decompression, the gateway reads and checks the key like for any other body, because
- * the SDKs for Python and PHP send the key last.
+ * Finds the owner of a body by the API key in its URL, its headers or its first bytes. The owner only determines the
+ * queue in which the body waits. After decompression, the gateway reads and checks the key as usual, because the SDKs
+ * for Python and PHP send the key last.
  */
 export async function findBodyOwner(
   request: IncomingMessage,
@@ -152,7 +149,7 @@ export async function findBodyOwner(
   return { isKnownKey: false, id: findClientAddress(request, { trustProxy }) ?? '' };
 }
 
-/** A queue in which owners take turns. The items of one owner stay in order. */
+/** A queue in which owners take turns. Each owner's items stay in order. */
 interface FairQueue<T> {
   add(ownerId: string, item: T): void;
   /** Removes and returns the next item. Returns undefined if the queue is empty. */
@@ -172,7 +169,7 @@ function createFairQueue<T>(): FairQueue<T> {
       if (first === undefined) return undefined;
       const [ownerId, items] = first;
       const item = items.shift();
-      // Delete and reinsert the owner, which moves it to the end of the map.
+      // Delete and reinsert the owner to move it to the end of the map.
       waiting.delete(ownerId);
       if (items.length > 0) waiting.set(ownerId, items);
       return item;

@@ -6,34 +6,33 @@ import { type BodyJob, type ThreadMessage, type TransferredError, toTransferable
 export interface JobContext {
   lease: ByteLease;
   owner: BodyOwner;
-  /** Called with the API key in the outermost object before the body is parsed. A rejection rejects the request. */
+  /** Checks the API key in the outermost object before the body is parsed. A rejection rejects the request. */
   checkKey?(key: string): Promise<void>;
 }
 
 /** Decodes and parses bodies in worker threads if they would block the main thread for too long. */
 export interface LargeBodies<Job extends BodyJob, Result> {
   /**
-   * Decodes a body and finds its events. Waits for a free thread. The byte budget already includes bodies that wait.
-   * @throws AppError like the steps of reading, or `unavailable` if the thread was lost
+   * Decodes a body and finds its events. Waits for a free thread. Waiting bodies already count towards the byte budget.
+   * @throws AppError like decoding and parsing, or `unavailable` if the thread crashed
    */
   read(job: Job, context: JobContext): Promise<Result>;
   stop(): Promise<void>;
 }
 
-/** The time limit for one job. Real bodies take far less time. */
+/** The time limit for one job in milliseconds. Real bodies take far less time. */
 const longestJobMs = 30_000;
 
 export function createLargeBodies<Job extends BodyJob, Result>(options: {
   /**
-   * The JavaScript that a worker thread runs: `capture/body-worker-source.mjs`, or the bundle built from
-   * `body-worker.ts`.
+   * The worker thread's JavaScript file: `capture/body-worker-source.mjs`, or the bundle built from `body-worker.ts`.
    */
   program: URL;
   budget: ByteBudget;
-  /** The number of threads for bodies with a known key. The budget must have room for one additional thread. */
+  /** The number of threads for bodies with a known key. The budget must have room for one more thread. */
   threads: number;
   /**
-   * The maximum JavaScript heap of each thread, in MB. A thread that exceeds it is stopped, and only its request fails.
+   * The maximum JavaScript heap of each thread in MB. A thread that exceeds it is stopped, and only its request fails.
    */
   heapMb: number;
   logger: Logger;
@@ -102,7 +101,7 @@ export function createLargeBodies<Job extends BodyJob, Result>(options: {
   return {
     async read(job, context) {
       if (context.owner.isKnownKey) return runIn(knownKeys, job, context);
-      // Bodies without a known key can use at most half of the memory for bodies in total.
+      // All bodies without a known key together can use at most half of the memory for bodies.
       const { length } = job.raw;
       if (unknownKeyBytes > 0 && unknownKeyBytes + length > budget.maxBytes / 2) throw overloadedError();
       unknownKeyBytes += length;

@@ -1,12 +1,12 @@
-// Messages between the main thread and the threads for large bodies. The readers define the jobs and the contents of
-// their results (capture/body-jobs.ts).
+// Messages between the main thread and the threads for large bodies. capture/body-jobs.ts defines the jobs and their
+// results.
 
 import type { ErrorKind } from '@millrace/runtime';
 import type { ThreadShares } from '../body/byte-budget.ts';
 
 export interface ThreadStart {
   shares: ThreadShares;
-  /** The thread's number in the shares, starting at 1. */
+  /** The thread's number in the byte budget, starting at 1. */
   thread: number;
 }
 
@@ -15,20 +15,20 @@ export interface BodyJob {
   raw: Uint8Array;
 }
 
-/** The response to a message of type `key`. If the key does not exist, the thread cancels the job. */
+/** The response to a `key` message. If the key does not exist, the thread cancels the job. */
 export interface KeyCheck {
   type: 'key_check';
   isPossible: boolean;
 }
 
 export type ThreadMessage<Result> =
-  /** The thread has found a key, and waits for a `KeyCheck` message before it parses the body. */
+  /** The thread has found a key. It waits for a `KeyCheck` message before it parses the body. */
   | { type: 'key'; key: string }
   | { type: 'result'; result: Result }
   | { type: 'rejected'; error: TransferredError }
   | { type: 'failed'; message: string };
 
-/** An AppError in the form that is sent between threads. */
+/** An AppError in a format that can be sent between threads. */
 export interface TransferredError {
   kind: ErrorKind;
   message: string;
@@ -39,7 +39,7 @@ export interface TransferredError {
 
 const copiedBelowBytes = 64 * 1024;
 
-/** Returns bytes in memory that can be transferred. Copies small buffers, because they share their memory. */
+/** Returns bytes that can be transferred to another thread. Copies small buffers, because they share their memory. */
 export function toTransferable(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer } = bytes;
   const isOwnMemory = bytes.length >= copiedBelowBytes && buffer instanceof ArrayBuffer;

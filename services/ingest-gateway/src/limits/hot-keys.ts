@@ -1,5 +1,5 @@
-// Finds distinct IDs with so many events that they would delay other events, and sends the events of these IDs to the
-// overflow topic.
+// Finds distinct IDs with so many events that they would delay all others, and sends their events to the overflow
+// topic.
 
 import { createHash } from 'node:crypto';
 import { computeRecordKey } from '@millrace/contracts';
@@ -14,7 +14,7 @@ export interface HotKeysOptions {
   sketch: KeySketch;
   now(): number;
   windowMs: number;
-  /** The minimum number of live events per window that makes a key hot. 0 disables hot key detection. */
+  /** The number of live events per window that makes a key hot. 0 disables hot key detection. */
   hotEvents: number;
   /** How long a key stays hot after its last hot window, so that it does not switch back and forth. */
   holdMs: number;
@@ -22,26 +22,26 @@ export interface HotKeysOptions {
 
 export interface HotKeys {
   /**
-   * Counts the live events of one request.
-   * @param ids the part of each event's key after the token
-   * @returns the keys that became hot with these events
+   * Counts a request's live events.
+   * @param ids each event's key without the token
+   * @returns the keys that these events have made hot
    */
   note(token: string, ids: Iterable<string>): { id: string; spike: TrafficSpike }[];
   isHot(key: string): boolean;
-  /** Returns true if any key is hot. Usually no key is hot, and events need no check. */
+  /** Returns true if any key is hot. Usually none is, and events need no check. */
   hasAny(): boolean;
   size(): number;
 }
 
-/** A frequent key whose events are counted exactly. */
+/** A frequent key, whose events are counted exactly. */
 interface Candidate {
   counter: string;
   wasHotNow: boolean;
 }
 
 /**
- * Keys with more than this share of `hotEvents` are counted exactly, together with the other gateways. Up to ten
- * gateways can therefore share the events of a hot key.
+ * A key with more than this share of `hotEvents` is counted exactly, in a counter that all gateways share. Up to ten
+ * gateways can therefore share a hot key's events.
  */
 const candidateFrom = 0.1;
 const maxCandidates = 10_000;
@@ -49,9 +49,9 @@ const none: { id: string; spike: TrafficSpike }[] = [];
 
 /**
  * Finds keys (`token:distinct_id`) with so many events that they would delay their partition
- * (docs/wire-rules.md#topics). A sketch of fixed size counts all keys. Only keys with many events are stored by name
- * and counted in the key-value store. Hot keys are announced to all gateways, so that all gateways send the events of a
- * key to the same topic.
+ * (docs/wire-rules.md#topics). A sketch of fixed size counts all keys. Only frequent keys are stored by name and
+ * counted in the key-value store. Hot keys are announced to all gateways, so that they all send a key's events to the
+ * same topic.
  */
 export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
   const { counters, sketch, now, windowMs, hotEvents } = options;
@@ -59,7 +59,7 @@ export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
   const candidates = new LRUCache<string, Candidate>({ max: maxCandidates });
   const candidateEvents = Math.max(1, Math.floor(hotEvents * candidateFrom));
   let window = 0;
-  /** The token of the last request, cached because consecutive requests often have the same token. */
+  /** Consecutive requests often have the same token, so cache its hash. */
   let last = { token: '', prefix: sketch.prefix(':') };
 
   function prefixOf(token: string): SketchPrefix {
@@ -109,19 +109,16 @@ export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
   };
 }
 
-/** Returns a counter name. The name contains a digest, because distinct IDs may be email addresses. */
+/** Returns a digest for the counter's name, because distinct IDs may be email addresses. */
 function digestOf(key: string): string {
   return createHash('sha256').update(key).digest('base64url').slice(0, 22);
 }
 
-/** The hot keys and their expiry times. All gateways share the same hot keys. */
+/** The hot keys of all gateways, with their expiry times. */
 interface HotKeyTable {
   has(key: string): boolean;
   hasAny(): boolean;
-  /**
-   * Marks a key as hot for `holdMs` in all gateways.
-   * @returns false if the key was already hot
-   */
+  /** Marks a key as hot for `holdMs` in all gateways. @returns false if it was already hot */
   add(key: string): boolean;
   /** Announces the hot keys again, for gateways that started later or missed an announcement. */
   repeat(): void;
@@ -179,7 +176,7 @@ function createHotKeyTable({
   };
 }
 
-/** Parses an announcement. Ignores malformed announcements. */
+/** Ignores malformed announcements. */
 function parseAnnouncement(message: string): [string, number][] {
   try {
     const entries: unknown = JSON.parse(message);
@@ -193,16 +190,15 @@ function parseAnnouncement(message: string): [string, number][] {
   }
 }
 
-/** The hash of the prefix that all keys of a request share, so that it is computed only once. */
+/** The hash of the prefix that all keys of a request share. It is computed only once. */
 type SketchPrefix = number;
 
 /** Estimates how often each key occurred, using a fixed amount of memory. */
 interface KeySketch {
   prefix(text: string): SketchPrefix;
   /**
-   * Counts the text `prefix + text` once.
-   * @returns how often the text has occurred since `clear`. The number is exact or slightly too high, but never too
-   * low.
+   * Counts the key `prefix + text` once.
+   * @returns how often the key has occurred since `clear`: the exact number or slightly more, but never less
    */
   add(prefix: SketchPrefix, text: string): number;
   clear(): void;
@@ -212,9 +208,9 @@ const rows = 4;
 const fnvPrime = 0x01000193;
 
 /**
- * Creates a count-min sketch with conservative update. Among any number of keys, it finds the few that should be
- * counted exactly, without storing the keys. Clients cannot choose keys that collide, because the seed is random.
- * @param width counters per row, a power of two. After n texts, an estimate is too high by about n / width.
+ * Creates a count-min sketch with conservative update. It finds the few keys that should be counted exactly, without
+ * storing any key. Clients cannot choose keys that collide, because the seed is random.
+ * @param width counters per row, a power of two. After n keys, an estimate is too high by about n / width.
  */
 export function createKeySketch({ width = 65_536, seed = (Math.random() * 2 ** 32) >>> 0 } = {}): KeySketch {
   const counts = new Uint32Array(rows * width);
@@ -253,7 +249,7 @@ export function createKeySketch({ width = 65_536, seed = (Math.random() * 2 ** 3
   };
 }
 
-/** Spreads changes in the last characters over all bits of the hash. */
+/** Makes every bit of the hash depend on the last characters. */
 function mix(hash: number): number {
   let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);

@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 const opened: { stop(): Promise<void> }[] = [];
-// Runs after failed tests too, because an open proxy would keep the process running.
+// Close the proxy after failed tests too, because it would keep the process running.
 afterEach(async () => {
   for (const each of opened.splice(0)) await each.stop();
 });

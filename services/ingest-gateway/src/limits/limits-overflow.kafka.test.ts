@@ -19,7 +19,7 @@ beforeEach(() => {
   clock = createTestClock();
 });
 
-/** Allows two events per distinct ID and window. The third event makes the ID hot. */
+/** A distinct ID's third event in a window makes it hot. */
 const smallBurst = { trafficWindowMs: 1000, overflowEventsPerSecond: 3, spikeMinEventsPerSecond: 1_000_000 };
 const start = ({ config, ...parts }: GatewayOptions = {}) =>
   fixture.startGateway({
@@ -29,7 +29,7 @@ const start = ({ config, ...parts }: GatewayOptions = {}) =>
   });
 const newToken = async () => (await createTestTenant(fixture.database)).token;
 
-/** Returns the topic and key of a project's events as `topic key`, ordered by event name. */
+/** Returns `topic key` for each of a project's events, ordered by event name. */
 async function routes(token: string, count: number): Promise<string[]> {
   const { live, overflow } = fixture.topics;
   return (await reader.records(token, count))
@@ -41,15 +41,14 @@ async function routes(token: string, count: number): Promise<string[]> {
     });
 }
 
-// Unlike in PostHog, the record keeps its key, so that the events of one person stay in order
-// (docs/architecture.md#the-log). As in PostHog's consumer, all events of the request are sent to the overflow topic
-// (docs/wire-rules.md#topics).
+// Unlike in PostHog, the record keeps its key, so that a person's events stay in order (docs/architecture.md#the-log).
+// As in PostHog's consumer, all events of the request are sent to the overflow topic (docs/wire-rules.md#topics).
 test('topic-006 E130 sends the third event of a key with a limit of two to the overflow topic, with its key', async () => {
   const token = await newToken();
   const gateway = await start();
   for (let i = 0; i < 2; i++) await sendBatch(gateway, token, ['a']);
   await sendBatch(gateway, token, ['a', 'b', 'a']);
-  // The routes are sorted by event name: first e0 of the three requests, then e1 and e2.
+  // Sorted by event name: e0 of the three requests, then e1 and e2.
   expect((await routes(token, 5)).sort()).toEqual(['live K:a', 'live K:a', 'live K:b', 'overflow K:a', 'overflow K:a']);
   expect(await measured(gateway, 'capture_events_rerouted_overflow_total', { reason: 'hot_key' })).toBe(2);
   expect(await measured(gateway, 'traffic_hot_keys')).toBe(1);
@@ -83,7 +82,7 @@ test('E132 a distinct ID that is hot with one API key is not hot with another', 
   expect(new Set(await routes(other, 2))).toEqual(new Set(['live K:same']));
 });
 
-// In PostHog, events in the overflow topic extend the hold. Here, the gateways extend the hold while the key stays hot.
+// In PostHog, events in the overflow topic extend the hold. Here, the hold is extended while the key stays hot.
 test("E134-135 sends a hot key's events to the overflow topic until the hold ends, and then to the live topic", async () => {
   const token = await newToken();
   const gateway = await start({ config: { overflowHoldMs: 3000 } });
@@ -134,7 +133,7 @@ describe('two gateways', () => {
     for (const gateway of [one, two]) {
       await eventually(
         async () => {
-          // Send at most 200 events in total, so that a single gateway does not reach the limit.
+          // Send at most 200 events in total, so that no gateway reaches the limit without the other's count.
           await sendBatch(gateway, token, times(1));
           return (await measured(gateway, 'capture_events_rerouted_overflow_total')) > 0;
         },
@@ -150,7 +149,7 @@ describe('two gateways', () => {
     await eventually(async () => (await measured(two, 'traffic_hot_keys')) === 1, { what: 'The word of the other' });
     await sendBatch(two, token, ['someone']);
     expect(new Set(await routes(token, 6))).toEqual(new Set(['overflow K:someone']));
-    // A gateway that starts later receives the announcement in the next window.
+    // The third gateway starts after the announcement and receives it again in the next window.
     const three = await start();
     await eventually(
       async () => {

@@ -60,7 +60,7 @@ describe('topic-015 a plan with a quota', () => {
     for (let i = 0; i < 3; i++) expect(await sendBatch(gateway, token, times(2))).toMatchObject(limited);
     expect(await dropped(gateway)).toBe(6);
     const [warning] = await reader.warnings(token, 1);
-    // Another gateway reports the same warning, and the consumer stores it once.
+    // A second gateway reports the same warning, and the consumer stores it once.
     const other = await start();
     await eventually(() => dropsOne(other, token), { what: 'The count of the first gateway' });
     await sendBatch(gateway, token, times(1));
@@ -135,7 +135,7 @@ test('does not count events that were not stored: those without a name, and thos
 });
 
 test('two gateways share the count, and other projects are not affected', async () => {
-  // The number of events is so high that the following requests to a single gateway would not reach the limit.
+  // The limit is so high that no gateway can reach it without the other's count.
   const { token } = await limitedTenant(1000);
   const neighbour = await limitedTenant(1000);
   const [one, two] = [await start(), await start()];
@@ -146,12 +146,11 @@ test('two gateways share the count, and other projects are not affected', async 
     await eventually(() => dropsOne(gateway, token), { what: 'The count of the other gateway' });
     expect(await sendBatch(gateway, neighbour.token, times(1))).toMatchObject(stored);
   }
-  // A gateway that starts now also drops the events.
+  // A gateway that starts after the limit was reached drops events too.
   const three = await start();
   await eventually(() => dropsOne(three, token), { what: 'The count in the store' });
 });
 
-/** Returns whether the gateway now drops an event of the project. */
 async function dropsOne(gateway: TestGateway, token: string): Promise<boolean> {
   return (await sendBatch(gateway, token, times(1))).text === limited.text;
 }
@@ -173,7 +172,7 @@ test('a higher limit takes effect without a restart when the cached key expires'
 
 describe('a gateway during a Redis failure', () => {
   const opened: { stop(): Promise<void> }[] = [];
-  // Runs after failed tests too, because an open proxy would keep the process alive.
+  // Close the proxy after failed tests too, because it would keep the process running.
   afterEach(async () => {
     for (const each of opened.splice(0)) await each.stop();
   });

@@ -22,7 +22,7 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-/** The gateway reads the table so rarely that a change during the test can be explained only by a notification. */
+/** The gateway polls the table so rarely that it can notice a change during the test only by a notification. */
 const start = ({ config, ...parts }: GatewayOptions = {}) =>
   fixture.startGateway({ ...parts, config: { restrictionsRefreshMs: 600_000, trafficReportMs: 50, ...config } });
 const newToken = async () => (await createTestTenant(fixture.database)).token;
@@ -41,7 +41,6 @@ describe.each(['settings', 'table'] as const)('restrictions by the %s', (source)
     skip_person_processing: 'skipPersonProcessingByTokenDistinctId',
   } as const;
 
-  /** Starts a gateway with one kind of restriction on these keys or distinct IDs. */
   async function startWith(kind: RestrictionKind, entries: [token: string, distinctId: string | null][]) {
     if (source === 'settings') {
       const list = entries.map(([token, distinctId]) => (distinctId === null ? token : `${token}:${distinctId}`));
@@ -106,7 +105,7 @@ describe.each(['settings', 'table'] as const)('restrictions by the %s', (source)
     expect(record?.value).not.toHaveProperty('force_disable_person_processing');
   });
 
-  // Unlike in PostHog, an event without a person keeps its key on the live topic, which costs nothing and keeps the
+  // Unlike in PostHog, an event without a person keeps its key on the live topic. This costs nothing and keeps the
   // order.
   test('topic-022 skip list: writes the events without a person, but to the usual topic with the usual key', async () => {
     const token = await newToken();
@@ -124,7 +123,7 @@ describe.each(['settings', 'table'] as const)('restrictions by the %s', (source)
 });
 
 // Unlike in PostHog, operators can only drop events or send them to the overflow topic. They cannot send events to the
-// dead letters or to any other topic, because nothing would read these topics.
+// dead letters or to any other topic, because no service would read them there.
 test.each(['redirect_to_dlq', 'redirect_to_topic'])(
   'topic-011 topic-012 topic-013 rejects the unsupported restriction %s',
   async (kind) => {
@@ -148,7 +147,7 @@ test('all gateways apply an announced change immediately', async () => {
   expect((await reader.events(token, 2)).map(({ distinct_id }) => distinct_id)).toEqual(['kept', 'kept']);
 });
 
-/** Repeats a notification, because one that is sent before the subscription has started is lost. */
+/** Repeats a notification, because one that is sent before the gateway has subscribed is lost. */
 async function announceUntil(token: string, isSeen: () => Promise<boolean>): Promise<void> {
   await eventually(
     async () => {

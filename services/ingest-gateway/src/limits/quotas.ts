@@ -13,12 +13,12 @@ export interface Quotas {
   period(): string;
 }
 
-/** A month's counter is kept a day longer than the month, because clocks differ. */
+/** A month's counter is kept for one more day, because clocks differ. */
 const afterEndMs = 24 * 60 * 60 * 1000;
 
 /**
- * Counts the events of each environment in each calendar month (UTC). The request that reaches the limit is still
- * accepted completely. Gateways can therefore exceed the limit by the number of events that arrive between two flushes.
+ * Counts each environment's events per calendar month (UTC). The request that reaches the limit is still accepted
+ * completely. Gateways can exceed the limit by the events that arrive between two flushes.
  */
 export function createQuotas({
   counters,
@@ -27,7 +27,7 @@ export function createQuotas({
 }: {
   counters: SharedCounters;
   now(): number;
-  /** The prefix of the counter names. The default, `quota`, is for events. */
+  /** The prefix of the counter names. Defaults to `quota`, which is for events. */
   name?: string;
 }): Quotas {
   let month = monthOf(now());
@@ -70,8 +70,8 @@ function monthOf(ms: number): Month {
 
 export interface RateLimit {
   /**
-   * Counts the events of a request towards the rate that the plan allows.
-   * @returns null if the request is accepted, or otherwise the number of seconds after which the client can retry
+   * Counts a request's events towards the rate that the plan allows.
+   * @returns null if the request is accepted, or else how many seconds the client must wait
    */
   admit(project: KnownProject, events: number): number | null;
 }
@@ -79,15 +79,13 @@ export interface RateLimit {
 interface RateLimitOptions {
   counters: SharedCounters;
   now(): number;
-  /**
-   * The length of the window to which the limit applies. A batch can therefore exceed the number of events per second.
-   */
+  /** The limit applies to the sum of this window, so a single batch can exceed the number of events per second. */
   windowMs: number;
 }
 
 /**
- * Creates the rate limiter. The first request of a window is always accepted, and so is the request that reaches the
- * limit. Otherwise, a batch that is larger than the limit could never be delivered.
+ * Creates the rate limiter. The first request of a window and the request that reaches the limit are always accepted,
+ * because a batch that is larger than the limit could never be delivered otherwise.
  */
 export function createRateLimit({ counters, now, windowMs }: RateLimitOptions): RateLimit {
   return {

@@ -12,15 +12,15 @@ export interface Restrictions {
   stop(): void;
 }
 
-/** The time limit for the first read, in case the database accepts the query but never responds. */
+/** The time limit for the first read in milliseconds, in case the database does not respond. */
 const firstReadLimitMs = 3000;
-/** The delay after a notification. If several keys change at the same time, the table is read only once. */
+/** Wait after a notification, so that the table is read only once if several keys change at the same time. */
 const afterMessageMs = 100;
 
 /**
- * Creates the operator's restrictions, from the settings and from the table. The table is read every few seconds, and
- * immediately after PostgreSQL has announced a change of the table or of a project. If PostgreSQL is down, the last
- * known restrictions apply. A process that starts during an outage only has the restrictions in the settings.
+ * Reads the operators' restrictions from the settings and from the table. Reads the table every few seconds, and as
+ * soon as PostgreSQL announces a change of the table or of a project. If PostgreSQL is down, the last known
+ * restrictions apply. A process that starts during an outage knows only the restrictions in the settings.
  */
 export async function createRestrictions(options: {
   sql: Sql;
@@ -86,7 +86,7 @@ export interface KeyRestrictions {
 }
 
 interface RestrictionSet {
-  /** Returns a key's restrictions, or undefined if the key has no restrictions, as for most keys. */
+  /** Returns undefined if the key has no restrictions, like most keys. */
   of(token: string): KeyRestrictions | undefined;
   size: number;
 }
@@ -116,9 +116,8 @@ function createRestrictionSet(restrictions: readonly Restriction[]): Restriction
 }
 
 /**
- * Parses the value of a setting: `token` or `token:distinct_id`, separated by commas
- * (docs/wire-rules.md#quotas-and-limits). A distinct ID can contain colons. A distinct ID with a comma must be added to
- * the table instead.
+ * Parses a setting: `token` or `token:distinct_id`, separated by commas (docs/wire-rules.md#quotas-and-limits). A
+ * distinct ID can contain colons. If it contains a comma, it must be added to the table instead.
  */
 export function parseRestrictionList(kind: RestrictionKind, text: string): Restriction[] {
   return text.split(',').flatMap((element) => {

@@ -3,39 +3,39 @@ import { LRUCache } from 'lru-cache';
 
 /**
  * Counters that all gateways share through the key-value store. Requests never wait for the store, because the process
- * collects counts and sends them in batches. While the store is down, each process continues with its own counts.
+ * sends its counts in batches. While the store is down, each process continues with its own counts.
  */
 export interface SharedCounters {
   /**
    * Adds to a counter in this process.
-   * @param by the number to add. 0 requests the count of a new counter from the store.
+   * @param by 0 only requests a new counter's count from the store
    * @param expiresAtMs when the counter can be deleted, in milliseconds since the epoch
    * @returns the total of all gateways, as far as it is known
    */
   add(name: string, by: number, expiresAtMs: number): number;
   size(): number;
-  /** Sends the remaining counts to the store if the store responds. */
+  /** Sends the remaining counts, if the store responds. */
   stop(): Promise<void>;
 }
 
 interface Counter {
   name: string;
-  /** The sum over all gateways as far as it is known, including counts that have not been sent yet. */
+  /** The total of all gateways as far as it is known, including counts that this process has not sent yet. */
   total: number;
   pending: number;
   expiresAtMs: number;
 }
 
-/** The maximum number of counters per command. The store needs less than a millisecond for a few hundred counters. */
+/** The maximum number of counters per command. The store takes less than a millisecond for a few hundred counters. */
 const maxCountersPerFlush = 500;
-/** Limits the load on the store and on this process, regardless of the number of projects. */
+/** Limits the load on the store and on this process, however many projects exist. */
 const minMsPerCounter = 1;
 const restAfterFailureMs = 1000;
 
 export function createSharedCounters(options: {
   store: Pick<KeyValueStore, 'addToCounters'>;
   now(): number;
-  /** How long counts are collected before they are sent to the store, in milliseconds. */
+  /** How long counts are collected before they are sent, in milliseconds. */
   flushAfterMs: number;
   onFlush(outcome: 'ok' | 'failed', counters: number): void;
   maxCounters?: number;
@@ -70,10 +70,7 @@ export function createSharedCounters(options: {
     }, afterMs).unref();
   }
 
-  /**
-   * Sends counts that are due to the store.
-   * @returns how long to wait before the next flush
-   */
+  /** Sends the counts that are due. @returns how long to wait before the next flush */
   async function flush(): Promise<number> {
     const nowMs = now();
     const sent = waiting.take(nowMs);
@@ -117,7 +114,7 @@ export function createSharedCounters(options: {
   };
 }
 
-/** Creates the queue of counters to send to the store, oldest first. */
+/** The counters whose counts have not been sent, oldest first. */
 function createWaitingCounters(most: number) {
   const waiting = new Map<string, Counter>();
   return {

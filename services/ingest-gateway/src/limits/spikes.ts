@@ -9,26 +9,23 @@ interface ProjectSpikesOptions {
   windowMs: number;
   /** A window with fewer events is never a spike. */
   minEvents: number;
-  /** The multiple of the baseline from which a window counts as a spike. */
+  /** A window is a spike if its events exceed the baseline by this factor. */
   factor: number;
-  /** How long a new process reports no spikes, because it has not measured the usual traffic yet. */
+  /** How long a new process reports no spikes, because it does not know the usual traffic yet. */
   warmUpMs: number;
   maxProjects?: number;
 }
 
 export interface ProjectSpikes {
-  /**
-   * Counts live events.
-   * @returns the spike if it starts with these events, otherwise null
-   */
+  /** Counts live events. @returns the spike if these events start it, or else null */
   note(environmentId: number, events: number): TrafficSpike | null;
-  /** Returns the number of projects that currently have a spike in this process. */
+  /** Returns how many projects currently have a spike in this process. */
   spiking(): number;
 }
 
 interface Traffic {
   window: number;
-  /** The number of events in this window over all gateways, as far as it is known. */
+  /** The events of all gateways in this window, as far as they are known. */
   events: number;
   baseline: number;
   windowsSeen: number;
@@ -36,18 +33,19 @@ interface Traffic {
 }
 
 /**
- * The weight of the last window in the baseline. With the default window, the average adapts within about five minutes.
+ * The weight of the last window in the baseline. With the default window length, the average adapts within about five
+ * minutes.
  */
 const weight = 1 / 16;
 /**
- * Projects with more than this share of `minEvents` are counted in the shared store, and other projects only in this
- * process.
+ * Projects with fewer events than this share of `minEvents` are counted only in this process, and all others in the
+ * shared store.
  */
 const sharedFrom = 0.1;
 
 /**
  * Finds projects that suddenly send much more than before. A spike is reported once, when it starts, and ends after a
- * window below the threshold. Small projects need only a few numbers in the memory of this process.
+ * window below the threshold. A small project takes only a few numbers in this process's memory.
  */
 export function createProjectSpikes(options: ProjectSpikesOptions): ProjectSpikes {
   const { counters, now, windowMs, minEvents, factor, warmUpMs, maxProjects = 100_000 } = options;
@@ -68,7 +66,7 @@ export function createProjectSpikes(options: ProjectSpikesOptions): ProjectSpike
         spiking.delete(environmentId);
       }
       traffic.windowsSeen += 1;
-      // In the first windows, the baseline is a plain average, so that it adapts quickly.
+      // The first windows' baseline is a plain average, so that it adapts quickly.
       const share = Math.max(weight, 1 / traffic.windowsSeen);
       traffic.baseline += (traffic.events - traffic.baseline) * share;
       traffic.baseline *= (1 - weight) ** (window - traffic.window - 1);
@@ -108,7 +106,7 @@ export function createProjectSpikes(options: ProjectSpikesOptions): ProjectSpike
       const window = Math.floor(now() / windowMs);
       for (const environmentId of spiking) {
         const traffic = projects.peek(environmentId);
-        // A project that has stopped sending events does not start a new window.
+        // A project that has stopped sending events never starts another window, so its spike ends here.
         if (traffic === undefined || traffic.window < window - 1) spiking.delete(environmentId);
       }
       return spiking.size;
@@ -117,12 +115,12 @@ export function createProjectSpikes(options: ProjectSpikesOptions): ProjectSpike
 }
 
 export interface TrafficSpike {
-  /** The number of events in the current window over all gateways, as far as it is known. */
+  /** The events of all gateways in the current window, as far as they are known. */
   events: number;
   windowSeconds: number;
   /** The average number of events in the previous windows. */
   baselineEvents: number;
-  /** The minimum number of events for a window to count as a spike. */
+  /** The number of events that makes a window a spike. */
   thresholdEvents: number;
   /** The window's number since the epoch, which is the same on all gateways. */
   window: number;

@@ -18,22 +18,22 @@ import { createTrafficReports, type TrafficReports } from './traffic-reports.ts'
 
 export interface Admission {
   token: string;
-  /** The project, or null if the key could not be looked up. Limits do not apply if the project is null. */
+  /** Null if the key could not be looked up. Limits do not apply in that case. */
   project: KnownProject | null;
   isHistorical: boolean;
   events: number;
 }
 
-/** The gateway's limits: quotas, the rate limit, the operator's restrictions, spikes and hot keys. */
+/** All limits of the gateway: quotas, the rate limit, the operator's restrictions, spikes and hot keys. */
 export interface TrafficControl {
   /**
-   * Decides whether the request's events can be stored. `quota_limited` means that the quota of the plan is used up.
-   * The response is then 200, and nothing is stored (docs/wire-rules.md#quotas-and-limits).
+   * Decides whether the request's events can be stored. `quota_limited` means that the plan's quota is used up. The
+   * response is then 200, and nothing is stored (docs/wire-rules.md#quotas-and-limits).
    * @param request.retriesOn429 false for a client that drops its events after any 4xx
-   * @throws AppError `rate_limited`, or `unavailable` for such a client
+   * @throws AppError `rate_limited`, or `unavailable` if the client would drop its events after 429
    */
   admit(request: Admission & { retriesOn429: boolean }): 'admitted' | 'quota_limited';
-  /** Counts live events, applies the operator's restrictions, and routes events with hot keys to the overflow topic. */
+  /** Counts live events, applies the operator's restrictions, and sends events with hot keys to the overflow topic. */
   route(captured: CapturedEvents, project: KnownProject | null): CapturedEvents;
   /** Counts a request's events that the event log has acknowledged. */
   noteStored(request: Admission, events: number): void;
@@ -67,8 +67,8 @@ export interface TrafficControlDependencies {
 }
 
 /**
- * Creates the traffic control. Reads the operator's restrictions before it resolves, if PostgreSQL responds in time.
- * Never rejects because a store is unavailable.
+ * Creates the traffic control. Resolves when the operator's restrictions have been read, or PostgreSQL did not respond
+ * in time. Never rejects because a store is unavailable.
  */
 export async function createTrafficControl(deps: TrafficControlDependencies): Promise<TrafficControl> {
   const { cache, sql, changes, log, config, logger, now = Date.now } = deps;
@@ -124,7 +124,7 @@ export async function createTrafficControl(deps: TrafficControlDependencies): Pr
 
   return {
     admit({ token, project, isHistorical, events, retriesOn429 }) {
-      // Historical migrations have a separate topic, and this request's plan includes them
+      // Historical migrations have a separate topic, and the plan includes them
       // (docs/ingestion-rules.md#historical-migrations).
       if (project === null || isHistorical) return 'admitted';
       const { environmentId } = project;
@@ -186,7 +186,7 @@ function noteTraffic(
   }
   const ids = accepted.map(({ partitionId }) => partitionId);
   for (const { id, spike } of hotKeys.note(token, ids)) {
-    // For cookieless visitors, `id` is their IP address, which is not reported. All cookieless visitors have the same
+    // A cookieless visitor's `id` is the IP address, which must not be reported. All cookieless visitors share one
     // distinct ID.
     const hot = accepted.find(({ partitionId }) => partitionId === id);
     reports.spike(captured, { distinctId: hot?.record.distinct_id ?? '', spike });
@@ -199,14 +199,14 @@ function throttled(kind: 'rate_limited' | 'unavailable', retryAfterSeconds: numb
 }
 
 /**
- * Marks the events of a migration as not checked. The key could not be looked up, so the consumer must check whether
- * the plan includes migrations.
+ * Marks a migration's events as not checked. The key could not be looked up, so the consumer must check whether the
+ * plan includes migrations.
  */
 function markUnchecked({ accepted }: CapturedEvents): void {
   for (const { record } of accepted) record.plan_unchecked = true;
 }
 
-/** The events to store, and the number of events that each restriction affected. */
+/** The events to store, and how many events each restriction affected. */
 interface Routing {
   captured: CapturedEvents;
   blocked: number;

@@ -10,7 +10,7 @@ export interface TrafficMetrics {
   reportsLost(warnings: number): void;
 }
 
-/** Functions that return the current values when metrics are scraped. */
+/** Each function is called when metrics are scraped. */
 interface TrafficState {
   spikingProjects(): number;
   hotKeys(): number;

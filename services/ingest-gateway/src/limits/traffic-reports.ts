@@ -12,7 +12,7 @@ import type { TrafficMetrics } from './traffic-metrics.ts';
 
 interface Environment {
   token: string;
-  /** The environment ID, or null if the key could not be looked up. */
+  /** Null if the key could not be looked up. */
   environmentId: number | null;
 }
 
@@ -23,16 +23,10 @@ export interface TrafficReports {
    * @param found.distinctId the hot key, or null if the spike is in the traffic of the whole project
    */
   spike(environment: Environment, found: { distinctId: string | null; spike: TrafficSpike }): void;
-  /**
-   * Reports that the quota of a month is used up.
-   * @param found.period the month, such as `2026-11`
-   */
+  /** Reports that a month's quota is used up. @param found.period the month, such as `2026-11` */
   quotaUsedUp(environment: Environment, found: { events: number; period: string; eventsPerMonth: number | null }): void;
   rateLimited(environment: Environment, found: { events: number; eventsPerSecond: number | null }): void;
-  /**
-   * Reports events that the operator's restrictions dropped.
-   * @param events the number of these events
-   */
+  /** Reports how many events the operator's restrictions dropped. */
   blocked(environment: Environment, events: number): void;
   /** Sends the pending warnings if the event log is available. */
   stop(): Promise<void>;
@@ -41,40 +35,37 @@ export interface TrafficReports {
 interface TrafficReport extends Environment {
   type: GatewayWarningType;
   count: number;
-  /** A string that distinguishes reports with the same token and type, for example a distinct ID or a month. */
+  /** Distinguishes reports with the same token and type, for example by a distinct ID or a month. */
   subject: string;
   details: JsonObject;
   /**
-   * The value from which the ID of the warning is derived. If several gateways report the same problem, the warning is
-   * stored once. If null, each period has a separate warning with its own count.
+   * The string from which the warning's ID is derived, so that a problem that several gateways report is stored once.
+   * If null, each period has a separate warning with its own count.
    */
   identity: string | null;
 }
 
 export interface TrafficReportsOptions {
   log: Pick<EventLog, 'append'>;
-  /** The topic for warnings, which is the live topic. The order of warnings is not significant. */
+  /** The live topic, because the order of warnings is not significant. */
   topic: string;
   now(): number;
-  /** How many milliseconds reports about a subject are collected before the first warning. */
+  /** How long reports about a subject are collected before the first warning, in milliseconds. */
   firstAfterMs: number;
-  /** How many milliseconds reports about a subject are collected before each further warning. */
+  /** How long reports about a subject are collected before each further warning, in milliseconds. */
   furtherAfterMs: number;
   metrics: Pick<TrafficMetrics, 'spike' | 'reportsLost'>;
 }
 
 interface PendingWarning {
   report: TrafficReport;
-  /**
-   * The UUID of the warning. It is the same for all attempts, so that a warning is stored once even if an
-   * acknowledgement was lost.
-   */
+  /** The same for all attempts, so that a warning is stored once even if an acknowledgement was lost. */
   uuid: string;
   count: number;
   dueAtMs: number;
 }
 
-/** The UUID namespace of the warning IDs that gateways derive. Never change it. */
+/** The UUID namespace of derived warning IDs. Never change it. */
 const namespace = '0c4c2a1f-6b64-4a0e-9a43-5f6a3f1f7f0e';
 const maxPending = 10_000;
 const maxPerAppend = 500;
@@ -83,9 +74,9 @@ const maxPerAppend = 500;
 export function createTrafficReports(options: TrafficReportsOptions): TrafficReports {
   const { log, topic, now, firstAfterMs, furtherAfterMs, metrics } = options;
   const pending = new Map<string, PendingWarning>();
-  /** When the last warning about each subject was sent. Entries are deleted after `furtherAfterMs`. */
+  /** When the last warning about each subject was sent. Deleted after `furtherAfterMs`. */
   const sentAtMs = new Map<string, number>();
-  /** Reported subjects whose warning ID is derived. Another report about them would result in the same warning. */
+  /** Subjects with a derived warning ID that were already reported. Another report would result in the same warning. */
   const reported = new LRUCache<string, true>({ max: maxPending });
   let timer: NodeJS.Timeout | undefined;
   let sending: Promise<void> = Promise.resolve();
@@ -112,7 +103,7 @@ export function createTrafficReports(options: TrafficReportsOptions): TrafficRep
       await log.append(due.map(([, each]) => ({ topic, key: null, value: toRecord(each, now()) })));
       for (const [name, { report }] of due) if (report.identity !== null) reported.set(name, true);
     } catch {
-      // The event log is unavailable, so the next attempt includes these warnings.
+      // The event log is unavailable. Include the warnings in the next attempt.
       for (const [name, each] of due) {
         sentAtMs.delete(name);
         const newer = pending.get(name);

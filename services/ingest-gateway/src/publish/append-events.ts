@@ -13,17 +13,17 @@ import { parseRawFields, type RawFields, type RawValue } from '../json/event-fie
 import type { Sender } from '../request-head.ts';
 
 /**
- * The maximum size of an append. A large request is appended in several steps, because the log's time limit is too
- * short for a hundred megabytes. Other requests are served between the steps.
+ * The maximum size of an append. A larger request is appended in several steps, because the log's time limit is too
+ * short for a hundred megabytes. Other requests are served between these steps.
  */
 const maxAppendBytes = 2 * 1024 * 1024;
 
-/** Appends the events of one request to the event log, slice by slice. */
+/** Appends a request's events to the event log, slice by slice. */
 export interface EventAppender {
   /** Adds events. Waits for the event log only if many records are pending. */
   add(captured: CapturedEvents): Promise<void>;
   /**
-   * Appends the warnings and all pending records.
+   * Appends all pending records and the warnings.
    * @param last the last slice. Its tally contains the dropped events of all slices.
    */
   end(last: CapturedEvents): Promise<void>;
@@ -31,8 +31,8 @@ export interface EventAppender {
 }
 
 /**
- * Writes the events in the order of the request, and then one warning for each reason why events were dropped. All of
- * them are durable when the promises of `add` and `end` have resolved. The topic determines which events stay in order
+ * Writes a request's events in order, and then one warning for each reason why events were dropped. All records are
+ * durable when the promises of `add` and `end` have resolved. The topic determines which events stay in order
  * (docs/architecture.md#the-log).
  *
  * An event that is too large for a record is dropped with a warning. If `refusesLarge` is set, the request is rejected
@@ -48,7 +48,7 @@ export function createEventAppender(options: {
   refusesLarge: boolean;
   sender: Sender;
   createUuid(): string;
-  /** The headers for all records, for example the request's trace. */
+  /** Headers of all records, for example the request's trace. */
   headers?: Record<string, string> | undefined;
 }): EventAppender {
   const { log, topics, maxRecordBytes, refusesLarge, headers } = options;
@@ -113,15 +113,14 @@ export function createEventAppender(options: {
 }
 
 /**
- * The maximum size of a record that is serialized again. Indented JSON, and strings in which each character is escaped,
- * take up to three times as many bytes as needed. Serializing larger records again would block other requests for too
- * long.
+ * The maximum size of a record that is serialized again. Indented JSON, or strings in which each character is escaped,
+ * take up to three times the necessary size. Serializing a larger record again would block other requests for too long.
  */
 const maxRewrittenBytes = 3_000_000;
 
 /**
  * Encodes a record by copying the raw fields. If the record is too large, serializes it again without white space and
- * escape sequences.
+ * unnecessary escapes.
  */
 function encode({ record, raw }: AcceptedEvent, maxBytes: number): Buffer {
   if (raw === undefined) return encodeCapturedRecord(record);
@@ -131,8 +130,8 @@ function encode({ record, raw }: AcceptedEvent, maxBytes: number): Buffer {
 }
 
 /**
- * Encodes a warning. Warnings need no order, so they have no key. The warnings of a busy project are therefore spread
- * over the partitions.
+ * Encodes a warning. Warnings need no order, so they have no key, and a busy project's warnings are spread over the
+ * partitions.
  */
 function warningRecord(warning: CapturedRecord, topic: string, key: string | null): AppendRecord {
   return { topic, key, value: encodeCapturedRecord(warning) };
@@ -145,7 +144,7 @@ function eventTooLarge({ uuid }: CapturedRecord, maxRecordBytes: number): AppErr
 
 /**
  * Encodes a log record like `encodeCapturedRecord`, but copies the raw fields as they were sent. Parsing and
- * serializing them would be most of the cost of an event.
+ * serializing them would be most of an event's cost.
  */
 function encodeRawRecord(record: CapturedEvent, raw: RawFields): Buffer {
   const { $set, $set_once, $unset, properties } = raw;

@@ -13,7 +13,7 @@ const key = 'phc_0123456789';
 const uuid = '01936b7e-0000-7000-8000-000000000001';
 const topics = { live: 'l', historical: 'h', overflow: 'o', processed: 'p', deadLetter: 'd' };
 
-/** Returns the values of the records that the gateway would append to the log. */
+/** Returns the records that the gateway would append to the log. */
 async function recordsOf(json: string, maxRecordBytes = 900_000): Promise<string[]> {
   const { events, ...request } = parseRequest(Buffer.from(json), { path, apiKey: null, sentAt: null });
   const captured = toCapturedEvents(
@@ -41,7 +41,7 @@ async function recordsOf(json: string, maxRecordBytes = 900_000): Promise<string
   return appended.map(({ value }) => value.toString('utf8'));
 }
 
-/** Builds the record without any shortcut, by parsing and serializing the event. */
+/** Builds the expected record by parsing and serializing the event, without any shortcut. */
 function plainRecord(event: Record<string, unknown>) {
   repairEmptyObjects(event);
   const { $set, $set_once, $unset, properties = {} } = event;
@@ -69,7 +69,7 @@ describe('fields that are copied as text have the same meaning as when they are 
   const emptied = fc.constantFrom('$set', '$set_once', '$groups', '$group_set', 'list');
   const fields = fc.oneof(
     { weight: 4, arbitrary: fc.dictionary(fc.string({ unit: 'grapheme' }), field, { maxKeys: 6 }) },
-    // Sends empty arrays instead of objects, like PHP.
+    // Like PHP, sends empty arrays instead of objects.
     fc.dictionary(emptied, fc.constantFrom([], {}, [1])),
   );
   const object = fc.oneof({ weight: 4, arbitrary: fields }, fc.constant([]));
@@ -208,7 +208,7 @@ describe('the scan rejects every text that JSON.parse rejects', () => {
   );
 
   test('rejects values nested deeper than 64 levels', () => {
-    // The event itself and its properties are two of the allowed levels of nesting.
+    // The event and its properties take two of the allowed nesting levels.
     const nested = (levels: number) => around(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
     expect(scan(Buffer.from(nested(63)))).not.toBeNull();
     expect(scan(Buffer.from(nested(64)))).toBeNull();

@@ -1,4 +1,4 @@
-/** A log line about a rejected request. The line does not contain request data. */
+/** A log line about a rejected request, without any of the request's data. */
 export interface RefusalLine {
   requestId: string;
   method: string | undefined;
@@ -21,7 +21,7 @@ export interface RefusalLogger {
   error(message: string, facts: object): unknown;
 }
 
-/** The maximum number of lines per reason and window, so that a frequent error does not hide other errors. */
+/** The maximum number of lines per reason and window, so that a frequent error does not hide rare ones. */
 const linesPerWindow = 10;
 const windowMs = 1000;
 
@@ -33,9 +33,8 @@ interface Reason {
 }
 
 /**
- * Creates a log that writes one line for each rejected request, but at most ten per second for each status and code. A
- * client that repeats an error therefore does not fill the disk. At the end of the second, another line contains the
- * number of omitted lines.
+ * Logs one line for each rejected request, but at most ten per second for each status and code, so that a client that
+ * repeats an error does not fill the disk. The number of omitted lines is logged at the end of the second.
  */
 export function createRefusalLog(logger: RefusalLogger): RefusalLog {
   const reasons = new Map<string, Reason>();
@@ -52,7 +51,7 @@ export function createRefusalLog(logger: RefusalLogger): RefusalLog {
   }
 
   function log(status: number, message: string, facts: object): void {
-    // Among the error statuses, only 500 means that the gateway itself failed.
+    // Of all error statuses, only 500 means that the gateway itself failed.
     if (status === 500) logger.error(message, facts);
     else logger.warn(message, facts);
   }

@@ -5,7 +5,7 @@ import { toAppError, toErrorBody, toHttpStatus } from '@millrace/http';
 import { discardBody, readContentLength } from '../body/receive.ts';
 import type { Uploads } from '../body/uploads.ts';
 
-/** The response body: JSON, or an empty string for no body. A long body can be split into several buffers. */
+/** JSON, or an empty string for no body. A long body can be split into several buffers. */
 export type GatewayResponseBody = string | readonly Buffer[];
 
 export interface GatewayResponse {
@@ -17,13 +17,12 @@ export interface GatewayResponse {
 export interface Refusal extends GatewayResponse {
   body: string;
   code: string;
-  /** Whether the upload has stalled, in which case the gateway does not wait for the rest of the body. */
+  /** Whether the upload has stalled. The gateway then does not wait for the remaining body. */
   hasStalled: boolean;
 }
 
 /**
- * Creates the response to a request that was rejected or failed. The JSON is for developers, because SDKs read only the
- * status.
+ * Creates the response to a request that was rejected or failed. Only developers read its JSON: SDKs read the status.
  */
 export function toRefusal(error: unknown): Refusal {
   const known = toAppError(error);
@@ -73,13 +72,13 @@ export function sendResponse(
 
 /** How much of a rejected upload is still read, so that the client can read the response. */
 const discardLimits = { maxBytes: 40 * 1024 * 1024, maxMs: 10_000 };
-/** Replaces `discardLimits` for an upload that has stalled or declares a larger body. */
+/** Replaces `discardLimits` if the upload has stalled or declares a larger body. */
 const shortDiscardLimits = { maxBytes: 20 * 1024 * 1024, maxMs: 2000 };
 
 /**
- * Sends the response to a rejected request immediately, before the complete body has arrived. A body of normal size is
- * then read to its end, and the connection stays open. After a larger body, the connection is closed a little later. If
- * the connection were closed while the client is sending, the client's operating system would discard the response.
+ * Sends the response to a rejected request immediately, before the complete body has arrived. Then reads a body of
+ * normal size to its end and keeps the connection open. After a larger body, closes the connection with a delay: if it
+ * were closed while the client is sending, the client's operating system would discard the response.
  */
 export async function sendRefusal(
   request: IncomingMessage,
@@ -121,9 +120,9 @@ function byteLengthOf(body: GatewayResponseBody): number {
 const vary = 'origin, access-control-request-method, access-control-request-headers';
 
 /**
- * Creates the headers that allow pages to read the response, including errors. All origins are allowed. The header
- * contains the origin as it was sent (including `null` of sandboxed pages), because browsers reject `*` for requests
- * with credentials, which browser SDKs send (docs/wire-rules.md#cors).
+ * Creates the headers that allow pages of all origins to read the response, including errors. They repeat the origin as
+ * it was sent (including `null` of sandboxed pages), because browsers reject `*` for requests with credentials, which
+ * browser SDKs send (docs/wire-rules.md#cors).
  */
 export function createCorsHeaders(request: IncomingMessage): OutgoingHttpHeaders {
   const { origin } = request.headers;
@@ -131,10 +130,7 @@ export function createCorsHeaders(request: IncomingMessage): OutgoingHttpHeaders
   return { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true', vary };
 }
 
-/**
- * Creates headers that allow everything that a preflight requests. With fixed lists of allowed headers, tracing tools
- * have repeatedly failed.
- */
+/** Allows everything that a preflight requests. Fixed lists of allowed headers have repeatedly broken tracing tools. */
 export function createPreflightHeaders(request: IncomingMessage): OutgoingHttpHeaders {
   const requested = request.headers['access-control-request-headers'];
   return {

@@ -24,9 +24,9 @@ export interface HttpExchange {
   toRefusal(error: unknown): Refusal;
 }
 
-/** The resources that a request uses while it is being served. */
+/** What a request uses while it is being served. */
 export interface RequestScope {
-  /** The request's memory reservation, which is released after the response. */
+  /** The request's memory reservation. It is released after the response. */
   lease: ByteLease;
   trace: RequestTrace;
   /** Adds the environment ID to the request's log line and trace. */
@@ -36,16 +36,13 @@ export interface RequestScope {
 export interface ServeDependencies {
   budget: ByteBudget;
   uploads: Uploads;
-  /** The request tracing, or null if tracing is disabled. */
+  /** Null if tracing is disabled. */
   tracing: Tracing | null;
   logRefusal(line: RefusalLine): void;
   isStopping(): boolean;
   metrics: {
     began(): void;
-    /**
-     * Records the outcome of a request.
-     * @param outcome.code the error code. Null for a successful request.
-     */
+    /** @param outcome.code the error code, or null for a successful request */
     ended(outcome: {
       path: string;
       status: number;
@@ -57,8 +54,8 @@ export interface ServeDependencies {
 }
 
 /**
- * Serves a request: measures it, releases its memory, sends the response or the error, logs errors, and closes the
- * connection while the server is stopping. Never rejects.
+ * Serves a request: sends the response or the error, measures and logs it, and releases its memory. Closes the
+ * connection if the server is stopping. Never rejects.
  * @param handle creates the response. If it throws, the client gets an error response.
  */
 export async function serveRequest(
@@ -98,26 +95,23 @@ export async function serveRequest(
   }
 }
 
-/** A request's trace. Most requests are not traced. */
+/** Most requests are not traced. */
 export interface RequestTrace {
-  /** The trace ID, or null if the request is not traced. */
+  /** Null if the request is not traced. */
   traceId: string | null;
-  /**
-   * Starts to measure how long the append takes, until `appended` is called.
-   * @returns headers that connect the log records with the trace
-   */
+  /** Measures the time until `appended` is called. @returns headers that connect the log records with the trace */
   appending(events: number): RecordHeaders;
   appended(): void;
   end(outcome: { status: number; code: string | null; environmentId: number | null }): void;
 }
 
-/** The trace headers for log records, or undefined if the request is not traced. */
+/** Undefined if the request is not traced. */
 type RecordHeaders = Record<string, string> | undefined;
 
 /**
- * Decides whether to trace a request. Continues the client's trace, but follows the client's sampling decision only if
- * clients are trusted. Creates one span for the whole request. The append is an attribute of this span, because a
- * separate span would cost as much as one or two requests.
+ * Decides whether to trace a request. Continues the client's trace, but follows its sampling decision only if clients
+ * are trusted. Creates one span for the whole request. The append is only an attribute of it, because a separate span
+ * would cost as much as one or two requests.
  * @param tracing null if tracing is off
  */
 export function beginTrace(tracing: Tracing | null, request: IncomingMessage, path: string): RequestTrace {
@@ -162,8 +156,8 @@ export function beginTrace(tracing: Tracing | null, request: IncomingMessage, pa
 }
 
 /**
- * Returns the trace of a request that is not traced here. If tracing is on, the request's records must not be marked as
- * sampled. Otherwise, any client could make all later steps of its events be traced.
+ * Returns the trace of a request that is not traced here. If tracing is on, its log records must not be marked as
+ * sampled: any client could otherwise make the following services trace its events.
  */
 function untraced(
   tracing: Tracing | null,

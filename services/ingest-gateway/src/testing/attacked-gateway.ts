@@ -13,27 +13,24 @@ import {
 /** What happened to other clients and to the gateway during an attack. */
 export interface AttackReport<T> {
   result: T;
-  /** The number of small requests from other clients that got 200 during the attack. */
+  /** How many small requests of other clients got 200 during the attack. */
   succeeded: number;
-  /** The outcome of the small requests that did not get 200. */
+  /** The outcome of each small request that did not get 200. */
   failed: string[];
   /** The longest response time of the small requests, in milliseconds. */
   slowestMs: number;
-  /** How much the memory of the gateway grew at most, in MiB. */
+  /** How much the gateway's memory grew at most, in MiB. */
   grownMib: number;
 }
 
-/** A gateway in a separate process, so that its time and memory can be measured separately. */
+/** A gateway in its own process, so that its time and memory can be measured. */
 export interface AttackedGateway {
   url: string;
   port: number;
   token: string;
-  /**
-   * Runs an attack while other clients send requests as usual. The other clients continue for a moment after the
-   * attack.
-   */
+  /** Runs an attack while other clients send requests as usual. They continue for a moment after the attack. */
   during<T>(attack: () => Promise<T>): Promise<AttackReport<T>>;
-  /** Returns the number of open files of the process, which includes its connections. */
+  /** Returns how many files the process has open, including its connections. */
   openFiles(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -69,7 +66,7 @@ export async function startAttackedGateway(settings: Record<string, string> = {}
   }
   const rssMib = async () => (await figure('process_resident_memory_bytes')) / 1024 / 1024;
 
-  /** Send some requests first, because the first requests allocate memory that every process needs. */
+  /** The first requests allocate memory that every process needs, so send them before measuring. */
   for (let i = 0; i < 100; i++) await post(url, token, undefined);
 
   return {
@@ -131,7 +128,7 @@ function startNeighbours(url: string, token: string) {
   };
 }
 
-/** Sends one small event. Returns the status, or the error. */
+/** Sends one small event. Returns the status or the error. */
 function post(url: string, token: string, agent: Agent | undefined): Promise<string> {
   const body = JSON.stringify({ api_key: token, event: 'small', distinct_id: 'd' });
   return new Promise((resolve) => {

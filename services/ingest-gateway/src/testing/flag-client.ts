@@ -1,17 +1,15 @@
 import type { TestGateway } from './test-gateway.ts';
 
-/** Response to a flag request. */
 export interface FlagReply {
   status: number;
   headers: Headers;
-  /** The response body as JSON, or null if the body is not valid JSON. */
+  /** Null if the body is not valid JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every version
   body: any;
   /** For responses with details: `value` and `code:index` of each flag. */
   flags: Record<string, string>;
 }
 
-/** Sends a flag request like an SDK does. */
 export async function sendFlagRequest(
   gateway: TestGateway,
   question: Record<string, unknown>,

@@ -1,7 +1,7 @@
 import { patienceMs } from '@millrace/testing';
 import type { StoreTimeLimits } from '../access/store-limits.ts';
 
-/** The time limits for tests in which all stores respond. Tests of outages use the default limits. */
+/** Time limits for tests in which all stores respond. Tests of outages use the default limits. */
 export const patientTimeLimits: StoreTimeLimits = {
   keyMs: patienceMs,
   keyQueueMs: patienceMs,

@@ -1,6 +1,6 @@
 import { createLogger, type Logger } from '@millrace/runtime';
 
-/** Creates a logger without output, because tests intentionally cause errors. */
+/** Has no output, because tests cause errors intentionally. */
 export function quietLogger(): Logger {
   const logger = createLogger('ingest-gateway-test');
   logger.silent = true;

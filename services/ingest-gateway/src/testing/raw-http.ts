@@ -10,15 +10,15 @@ export interface RawResponse {
 export interface RawConnection {
   socket: Socket;
   write(bytes: string | Buffer): void;
-  /** Returns the next response with a Content-Length. Rejects if the connection is closed before that. */
+  /** Returns the next response with a Content-Length. Rejects if the connection is closed before. */
   response(): Promise<RawResponse>;
-  /** This promise resolves when the other side has closed the connection. */
+  /** Resolves when the server has closed the connection. */
   closed: Promise<void>;
 }
 
 /**
  * Connects to a port of this machine.
- * @param allowHalfOpen true to keep the connection open on this side after the other side has closed it
+ * @param allowHalfOpen true to keep the client's side open after the server has closed the connection
  */
 export async function openRawConnection(port: number, { allowHalfOpen = false } = {}): Promise<RawConnection> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen });

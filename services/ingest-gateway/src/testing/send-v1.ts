@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { TestGateway } from './test-gateway.ts';
 
-/** A Capture v1 request of a test. */
 export interface V1Request {
   path?: string;
   method?: string;
   /** Changes to the usual headers. Null removes a header. */
   headers?: Record<string, string | null>;
-  /** The body. Text and bytes are sent unchanged, and other values as JSON. */
+  /** Strings and bytes are sent unchanged, and everything else as JSON. */
   body?: unknown;
 }
 

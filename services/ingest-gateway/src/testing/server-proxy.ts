@@ -1,15 +1,14 @@
 import { createFaultProxy, type FaultProxy } from '@millrace/testing';
 
 /**
- * Starts a fault proxy for the server at an address, so that one service can lose its connection to the server while
- * others keep theirs.
+ * Starts a fault proxy in front of a server, so that one service can lose its connection to the server while others
+ * keep theirs.
  */
 export function startServerProxy(address: string): Promise<FaultProxy> {
   const { hostname, port } = new URL(address);
   return createFaultProxy({ targetHost: hostname, targetPort: Number(port) });
 }
 
-/** Returns the address at which the proxy serves the server. */
 export function throughProxy(address: string, proxy: FaultProxy): string {
   const url = new URL(address);
   url.hostname = proxy.host;

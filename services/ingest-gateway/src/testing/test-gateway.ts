@@ -38,17 +38,16 @@ export interface GatewayOptions {
   logger?: Logger;
   keys?: Partial<ProjectKeysOptions>;
   library?: BrowserLibrary;
-  /** The key-value store of this gateway. */
   cache?: KeyValueStore;
   now?: () => number;
-  /** The time limits, which are long by default, because a slow machine is not an outage. */
+  /** Long by default, because a slow machine is not an outage. */
   timeLimits?: StoreTimeLimits;
   tracing?: Tracing | null;
-  /** A thread for large bodies exits when it gets a body that contains this text. */
+  /** A thread for large bodies exits when it gets a body that contains this string. */
   exitsOn?: string;
 }
 
-/** Real servers for one test file: a database, topics, Redis with a separate key prefix, and gateways. */
+/** Real servers for one test file: a database, topics, Redis with its own key prefix, and gateways. */
 export interface GatewayFixture {
   databaseUrl: string;
   database: Database;
@@ -60,10 +59,10 @@ export interface GatewayFixture {
   stop(): Promise<void>;
 }
 
-/** The program is compiled, because a thread that loads the sources needs two seconds of CPU time to start. */
+/** The program is compiled, because a thread that loads the sources takes two seconds of CPU time to start. */
 const bodyProgramSource = 'services/ingest-gateway/src/capture/body-worker.ts';
 
-/** Returns a program that exits when it gets a body with this text, and otherwise does what `program` does. */
+/** Returns a program like `program` that exits when it gets a body with this string. */
 function exitingProgram(text: string, program: URL): URL {
   const source = `
     import { parentPort } from 'node:worker_threads';

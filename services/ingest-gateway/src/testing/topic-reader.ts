@@ -11,7 +11,7 @@ export interface ReadRecord {
   headers?: Record<string, string>;
 }
 
-/** Reads topics from their start, and stores all records. */
+/** Reads topics from their start, and keeps all records. */
 export interface TopicReader {
   /** Waits until a project has this many records, and returns them in the order of their partitions. */
   records(token: string, count: number): Promise<ReadRecord[]>;

@@ -13,7 +13,7 @@ export interface ProbeRequest {
   isHistorical?: boolean;
 }
 
-/** Sends a batch with an event for each distinct ID. Each event has its index as name. */
+/** Sends a batch with one event per distinct ID. An event's name is its index. */
 export async function sendBatch(
   gateway: TestGateway,
   token: string,
@@ -26,21 +26,20 @@ export async function sendBatch(
   return { status: response.status, text: await response.text(), retryAfter: response.headers.get('retry-after') };
 }
 
-/** Returns a list that contains the same distinct ID several times, once for each event. */
+/** Returns the same distinct ID once for each event. */
 export function times(count: number, distinctId = 'someone'): string[] {
   return Array.from({ length: count }, () => distinctId);
 }
 
-/** A clock that only the test advances, so that results do not depend on when in a time window the test runs. */
+/**
+ * A clock that only the test advances, so that the result does not depend on when the test runs within a time window.
+ */
 export interface TestClock {
   now(): number;
   advance(ms: number): void;
 }
 
-/**
- * Creates a clock.
- * @param start initial time. By default, it is in the middle of a month and at the start of a window of ten seconds.
- */
+/** @param start by default, in the middle of a month and at the start of a window of ten seconds */
 export function createTestClock(start = '2026-11-15T12:00:00.000Z'): TestClock {
   let nowMs = Date.parse(start);
   return {
@@ -51,7 +50,7 @@ export function createTestClock(start = '2026-11-15T12:00:00.000Z'): TestClock {
   };
 }
 
-/** Returns the value of a metric, summed over all labels or only over the given label values. */
+/** Returns a metric's sum over all labels, or only over the given ones. */
 export async function measured(
   gateway: TestGateway,
   name: string,

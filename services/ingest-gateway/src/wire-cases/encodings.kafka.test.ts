@@ -26,11 +26,11 @@ afterAll(async () => {
 interface Sending {
   method?: 'GET';
   query?: string;
-  /** The Content-Type header, or null to omit it. */
+  /** The Content-Type header. Null omits it. */
   type?: string | null;
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** The expected status. The default is 200. */
+  /** The expected status. Defaults to 200. */
   status?: number;
 }
 
@@ -109,7 +109,7 @@ const labels = ['/capture', '/batch', '/e', '/i/v0/e', '/track', '/engage', '/i/
 
 test.each(labels.flatMap((label) => [label, `${label}/`]))('%s accepts every encoding', async (path) => {
   const { token } = await createTestTenant(fixture.database);
-  // A text that shows whether a decoder treats bytes as characters, or plus signs as spaces.
+  // Shows whether a decoder treats bytes as characters, or plus signs as spaces.
   const properties = { said: 'größer+kleiner / 東京 🎉 ~~~???>>>', ünï: ['a+b', { nested: true }] };
   const sent = encodings.map(([name, encode]) => {
     const event = { event: name, distinct_id: `who+${name}`, uuid: randomUUID(), properties };

@@ -4,8 +4,8 @@ import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
 
 /**
- * Checks each field of an event in every form of request. The record contains everything that the SDK sent, unchanged,
- * and nothing else (docs/wire-rules.md#event-fields, and `packages/contracts` for the record).
+ * Checks each event field in requests of every shape. The record contains everything that the SDK sent, unchanged, and
+ * nothing else (docs/wire-rules.md#event-fields, and `packages/contracts` for the record).
  */
 let fixture: GatewayFixture;
 let gateway: TestGateway;
@@ -21,7 +21,7 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-/** The properties that SDKs send, with all kinds of JSON values. */
+/** The properties that SDKs send, with all types of JSON values. */
 const properties = (token: string) => ({
   token,
   distinct_id: 'in the properties',
@@ -47,7 +47,7 @@ const properties = (token: string) => ({
 });
 
 interface Shape {
-  /** The path and query of the URL. */
+  /** The URL's path and query. */
   path: string;
   body(event: object, token: string, sentAt: string): object;
   /** Whether the request contains the time at which it was sent. */
@@ -72,8 +72,7 @@ const shapes: Record<string, Shape> = {
 test.each(Object.entries(shapes))('%s', async (_name, { path, body, saysSentAt }) => {
   const { token, environmentId } = await createTestTenant(fixture.database);
   const before = Date.now();
-  // The client's clock is an hour behind. If the request contains the time when it was sent, the record has the
-  // corrected time.
+  // The client's clock is an hour behind. If the request contains its send time, the record has the corrected time.
   const lateByMs = 3_600_000;
   const sentAtMs = before - lateByMs;
   const timestampMs = sentAtMs - 5000;
@@ -87,7 +86,7 @@ test.each(Object.entries(shapes))('%s', async (_name, { path, body, saysSentAt }
     $set: { email_domain: 'example.org' },
     $set_once: { seen: 1 },
     $unset: ['gone'],
-    // SDKs also send this field, which is not stored.
+    // SDKs send this field too, but it is not stored.
     type: 'capture',
     library: 'posthog-node',
     library_version: '4.0.0',

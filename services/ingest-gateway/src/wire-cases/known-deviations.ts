@@ -1,6 +1,6 @@
 /**
- * Case numbers in docs/cases.md#the-ingest-host for which this gateway differs from PostHog, and what the gateway does.
- * A test checks that every number has a case or is in this list.
+ * Case numbers in docs/cases.md#the-ingest-host for which this gateway differs from PostHog, and how. A test checks
+ * that every number has a case or is in this list.
  */
 export const knownDeviations: { no: string[]; because: string }[] = [
   {

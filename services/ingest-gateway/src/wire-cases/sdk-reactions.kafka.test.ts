@@ -35,7 +35,7 @@ beforeAll(async () => {
     fixture.startGateway({ config: { maxBodyBytes: 2000, bodyTimeoutMs: 100 } }),
   ]);
   clock.advance(3500);
-  // Let the gateway notice that its log is unavailable, so that no row has to wait for that.
+  // Send requests until the gateway has noticed that its log is unavailable, so that no row has to wait for this.
   const { token } = await createTestTenant(fixture.database);
   const [, node] = sdkRows;
   if (node === undefined) throw new Error('there are rows');
@@ -114,7 +114,7 @@ test.each(sdkRows.map((row) => [row.row, row.sdk, row] as const))('row %i: %s', 
     Object.entries(responses).map(([name, response]) => [name, row.react(response)]),
   );
   // Browsers and the legacy Java SDK lose events after 408. The gateway returns 408 nevertheless, because the other ten
-  // SDKs send the events again, and a client that stops in the middle of an upload for half a minute rarely reads the
+  // SDKs send the events again, and a client that pauses for half a minute in the middle of an upload rarely reads the
   // response.
   const losesStalled = row.row === 1 || row.row === 13;
   const splits = [2, 3, 11, 12].includes(row.row);

@@ -2,15 +2,15 @@ import { gzipSync } from 'node:zlib';
 import { isObject } from '@millrace/contracts';
 
 /**
- * The reaction of an SDK to a response. `split` means that it sends the batch again in halves, and `dropped` that it
- * loses the batch.
+ * How an SDK reacts to a response. `split` means that it sends the batch again in halves, and `dropped` that it loses
+ * the batch.
  */
 export type Reaction = 'ok' | 'retried' | 'split' | 'dropped';
 
 export interface SdkResponse {
   status: number;
   retryAfter: string | null;
-  /** The response body as JSON, or undefined if it is not valid JSON. */
+  /** The response body, or undefined if it is not valid JSON. */
   json: unknown;
 }
 
@@ -29,8 +29,8 @@ const gzip = (json: string) => new Uint8Array(gzipSync(json));
 const json = 'application/json';
 
 /**
- * Returns the reaction of most SDKs. `again` contains statuses after which the SDK sends events again, in addition to
- * server errors.
+ * Returns the reaction of most SDKs.
+ * @param is.again statuses after which the SDK sends events again, in addition to server errors
  */
 function reactions(is: {
   ok(response: SdkResponse): boolean;
@@ -136,7 +136,7 @@ export const sdkRows: SdkRow[] = [
     path: '/batch',
     headers: { ...serverSdk('posthog-dotnet'), 'content-encoding': 'gzip' },
     encode: gzip,
-    // Parsing a body that is not an object makes this SDK throw an error and lose the events.
+    // If the body is not an object, this SDK throws an error while parsing it and loses the events.
     react: reactions({ ok: (response) => isSuccess(response) && isObject(response.json), again: [408, 429] }),
   },
   {

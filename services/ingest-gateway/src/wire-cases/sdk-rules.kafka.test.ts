@@ -35,10 +35,7 @@ async function ask(path: string, init: RequestInit = {}) {
   const response = await fetch(gateway.url + path, { method: 'POST', redirect: 'manual', ...init });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
-/**
- * Sends a request and expects success.
- * @returns the stored events
- */
+/** Sends a request and expects success. @returns the stored events */
 async function stored(count: number, path: string, body: string | Uint8Array, headers: Record<string, string> = {}) {
   const response = await ask(path, { body: body as string, headers });
   expect([response.status, response.text]).toEqual([200, '{"status":"Ok"}']);

@@ -74,7 +74,7 @@ describe('topics and unusual events', () => {
     const body = JSON.stringify({ api_key: token, batch });
     expect((await fetch(`${failing.url}/batch/`, { method: 'POST', body })).status).toBeGreaterThanOrEqual(500);
     expect(calls).toBe(3);
-    // Earlier writes are not reverted. The client repeats the whole request, and the UUIDs prevent duplicates.
+    // The first two writes stay in the log. The client repeats the whole request, and the UUIDs prevent duplicates.
     await fetch(`${gateway.url}/batch/`, { method: 'POST', body: JSON.stringify({ api_key: token, ...of('after') }) });
     const names = (await reader.events(token, 7)).map(({ event }) => event);
     expect(names).toEqual(['e0', 'e1', 'e2', 'e3', 'e4', 'e5', 'after']);
