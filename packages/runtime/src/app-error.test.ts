@@ -1,6 +1,6 @@
 import { AppError, isAppError } from './app-error.ts';
 
-test('an AppError uses its kind as code by default, and leaves everything else empty', () => {
+test('an AppError uses its kind as its code by default, and has no other details', () => {
   const error = new AppError('not_found', 'Not found.');
   expect(error).toBeInstanceOf(Error);
   expect(error).toMatchObject({ name: 'AppError', message: 'Not found.', kind: 'not_found', code: 'not_found' });
@@ -8,7 +8,7 @@ test('an AppError uses its kind as code by default, and leaves everything else e
   expect('cause' in error).toBe(false);
 });
 
-test('an AppError keeps all options', () => {
+test('an AppError keeps all of its options', () => {
   const cause = new Error('root');
   const options = { code: 'blank', attr: 'batch__3__uuid', details: { index: 3 }, retryAfterSeconds: 2, cause };
   expect(new AppError('invalid', 'Blank.', options)).toMatchObject(options);

@@ -5,7 +5,7 @@ import { testCertificates } from '@millrace/testing';
 import { exportCertificateExpiry } from './certificate-metrics.ts';
 import { createMetrics } from './metrics.ts';
 
-test('exports the expiry of each configured certificate, and updates it when the file changes', async () => {
+test('exports the expiry time of each configured certificate, and updates it when the file changes', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-certificates-'));
   try {
     const file = join(directory, 'ca.pem');

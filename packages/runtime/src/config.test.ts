@@ -18,11 +18,11 @@ test.each([
   ['drainTimeoutMs', 'DRAIN_TIMEOUT_MS'],
   ['port', 'PORT'],
   ['maxBatch2Bytes', 'MAX_BATCH2_BYTES'],
-])('the field %s of a config is read from %s', (field, name) => {
+])('reads the config field %s from %s', (field, name) => {
   expect(toEnvironmentVariable(field)).toBe(name);
 });
 
-test('a config uses defaults for unset variables, and omits optional fields', () => {
+test('a config contains the defaults of unset variables, and omits optional fields', () => {
   expect(readConfig(schema, required)).toEqual({
     ingestPort: 8000,
     databaseUrl: 'postgresql://x',
@@ -89,7 +89,7 @@ test('reports all problems of a config together, without values', () => {
   expect(() => readConfig(schema, env)).not.toThrow('secret');
 });
 
-describe('a secret in a file', () => {
+describe('config secrets in files', () => {
   const withSecret = Type.Object({
     ...schema.properties,
     ...secretSetting('databaseUrl', Type.String(), readTimePerConnection),
@@ -97,7 +97,7 @@ describe('a secret in a file', () => {
   const secret = mountSecret({ url: 'postgresql://in-file\n', empty: ' \n' });
   afterAll(() => secret.remove());
 
-  test('is read without its trailing line break', () => {
+  test('reads a secret from a file, without its trailing line break', () => {
     expect(readConfig(withSecret, { DATABASE_URL_FILE: secret.file('url') })).toMatchObject({
       databaseUrl: 'postgresql://in-file',
       databaseUrlFile: secret.file('url'),
@@ -111,7 +111,7 @@ describe('a secret in a file', () => {
       { DATABASE_URL: 'postgresql://hush', DATABASE_URL_FILE: secret.file('url') },
       'DATABASE_URL and DATABASE_URL_FILE are both set. Remove one of them',
     ],
-  ])('rejects %j', (env, problem) => {
+  ])('rejects the secret settings %j', (env, problem) => {
     expect(() => readConfig(withSecret, env)).toThrow(problem);
     expect(() => readConfig(withSecret, env)).not.toThrow('hush');
   });

@@ -20,7 +20,7 @@ test('health checks report ok while no check fails', async () => {
   }
 });
 
-test('a failing readiness check makes the process not ready but leaves it alive, and is listed', async () => {
+test('lists a failing readiness check, and reports the process as not ready but alive', async () => {
   const health = newHealth();
   let problem: string | null = 'the database cannot be reached';
   health.addReadinessCheck('database', () => problem);
@@ -35,7 +35,7 @@ test('a failing readiness check makes the process not ready but leaves it alive,
   expect(await request(health, '/_readiness')).toMatchObject({ status: 200 });
 });
 
-test('a failing liveness check requests a restart and does not affect readiness', async () => {
+test('a failing liveness check makes `/_liveness` fail, but not `/_readiness`', async () => {
   const health = newHealth();
   health.addLivenessCheck('consumer', () => 'stuck for 60 s');
 
@@ -68,7 +68,7 @@ test('treats a health check that throws as failed', async () => {
   });
 });
 
-test('a process is alive but not ready while it stops', async () => {
+test('a stopping process reports that it is alive but not ready', async () => {
   const health = newHealth();
   health.addReadinessCheck('database', () => null);
   health.setStopping();
@@ -81,7 +81,7 @@ test('returns null for paths that are not health checks', async () => {
   expect(await newHealth().respond('/_ready')).toBeNull();
 });
 
-test('serves the three health paths and no others until it is stopped', async () => {
+test('the health server serves the three health paths and no others until it is stopped', async () => {
   const metrics = createMetrics({ withProcessMetrics: false });
   metrics.counter('millrace_events_stored_total', 'Events stored.', ['topic']).inc({ topic: 'live' }, 3);
   const health = createHealth(metrics);
@@ -105,7 +105,7 @@ test('serves the three health paths and no others until it is stopped', async ()
   await expect(get('/_liveness')).rejects.toThrow();
 });
 
-test('fails to start on a port in use, with an error that names the setting', async () => {
+test('the health server fails to start on a port in use, with an error that names the setting', async () => {
   const first = await startHealthServer(newHealth(), { port: 0, host: '127.0.0.1', setting: 'HEALTH_PORT' });
   const again = startHealthServer(newHealth(), { port: first.port, host: '127.0.0.1', setting: 'HEALTH_PORT' });
   await expect(again).rejects.toMatchObject({

@@ -18,8 +18,8 @@ function recordingParts() {
   return { stopped, part };
 }
 
-describe('a lifecycle', () => {
-  test('stops its parts one after the other, starting with the newest', async () => {
+describe('the lifecycle of a process', () => {
+  test('stops components one after the other, starting with the newest', async () => {
     const { stopped, part } = recordingParts();
     const lifecycle = createLifecycle(logger);
     const database = part('database');
@@ -31,7 +31,7 @@ describe('a lifecycle', () => {
     expect(stopped).toEqual(['server', 'producer', 'database']);
   });
 
-  test('stops the remaining parts when one fails to stop', async () => {
+  test('stops the remaining components when one fails to stop', async () => {
     const { stopped, part } = recordingParts();
     const lifecycle = createLifecycle(logger);
     lifecycle.own('database', part('database'));
@@ -46,7 +46,7 @@ describe('a lifecycle', () => {
     expect(stopped).toEqual(['producer', 'database']);
   });
 
-  test('stops its parts only once', async () => {
+  test('stops each component only once', async () => {
     const { stopped, part } = recordingParts();
     const lifecycle = createLifecycle(logger);
     lifecycle.own('server', part('server'));
@@ -56,7 +56,7 @@ describe('a lifecycle', () => {
     expect(stopped).toEqual(['server']);
   });
 
-  test('stops parts that are added while it is stopping', async () => {
+  test('stops components that are registered during the shutdown', async () => {
     const { stopped, part } = recordingParts();
     const lifecycle = createLifecycle(logger);
     lifecycle.own('database', part('database'));
@@ -70,7 +70,7 @@ describe('a lifecycle', () => {
     expect(stopped).toEqual(['late server', 'database']);
   });
 
-  test('stops parts that are added after it has stopped', async () => {
+  test('stops components that are registered after the shutdown', async () => {
     const { stopped, part } = recordingParts();
     const lifecycle = createLifecycle(logger);
     lifecycle.own('database', part('database'));
@@ -171,8 +171,8 @@ const endings: [string, () => Service, NodeJS.Signals | undefined, object][] = [
   ],
 ];
 
-describe('a service', () => {
-  test.each(endings)('stops in order and exits after %s', async (_, start, signal, expected) => {
+describe('the exit of a service process', () => {
+  test.each(endings)('stops components in order and exits after %s', async (_, start, signal, expected) => {
     const service = start();
     try {
       expect(await exitOf(service, signal)).toMatchObject(expected);

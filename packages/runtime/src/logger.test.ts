@@ -18,7 +18,7 @@ function lineOf(write: (logger: winston.Logger) => void, level?: string): Record
   return lines.length === 0 ? {} : (JSON.parse(lines.join('')) as Record<string, unknown>);
 }
 
-test('a log line has level, message, time and service', () => {
+test('a log line contains level, message, time and service', () => {
   expect(lineOf((logger) => logger.info('ready', { port: 8000 }))).toEqual({
     level: 'info',
     message: 'ready',
@@ -52,7 +52,7 @@ test('logs an error with its name, code, stack and chain of causes', () => {
   });
 });
 
-test('logs an error that may quote user input with its location and without its message', () => {
+test('logs an error that may quote user input with its stack but without its message', () => {
   const secret = 'somebody@example.com';
   const refusal = (code: string) =>
     Object.assign(new Error(`Key (email)=(${secret}) exists`), {
@@ -101,7 +101,7 @@ test.each([
   expect(line).toHaveProperty(path, 'boom');
 });
 
-test('logs an error given as the message or as the metadata', () => {
+test('logs an error that is passed as the message or as metadata', () => {
   expect(lineOf((logger) => logger.error(new Error('boom')))).toMatchObject({ message: 'boom' });
   expect(lineOf((logger) => logger.error('failed:', new Error('boom')))).toMatchObject({ message: 'failed: boom' });
 });

@@ -12,7 +12,7 @@ test('a metric name without the prefix causes a type error', () => {
 });
 
 test.each([false, true])(
-  'services in one process count separately and share one metrics text (OpenMetrics: %p)',
+  'services in one process count separately, and share one metrics response (OpenMetrics: %p)',
   async (hasExemplars) => {
     const ofService = (service: string, topics: number) => {
       const own = createMetrics({ withProcessMetrics: false, hasExemplars, service });

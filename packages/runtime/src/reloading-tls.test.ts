@@ -2,7 +2,7 @@ import { mountSecret, testCertificates } from '@millrace/testing';
 import { createReloadingTls } from './reloading-tls.ts';
 import { readPemFile } from './setting-files.ts';
 
-test('TLS options use the current files for each connection, and never combine a certificate with the key of another one', () => {
+test('TLS options use the current files for each connection, and never combine a certificate with a different key', () => {
   const [ours, theirs] = [testCertificates.ofThisHost(), testCertificates.ofOtherHost()];
   const secret = mountSecret({ 'tls.crt': ours.cert, 'tls.key': ours.key });
   const warnings: string[] = [];
@@ -28,6 +28,6 @@ test('TLS options use the current files for each connection, and never combine a
   }
 });
 
-test('TLS options without any files require a valid certificate', () => {
+test('TLS options without files require a valid certificate', () => {
   expect(createReloadingTls({})).toEqual({ rejectUnauthorized: true });
 });

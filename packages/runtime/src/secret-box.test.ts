@@ -6,7 +6,7 @@ import { createSecretBox, SecretBoxError, secretsKeyConfigFields } from './secre
 const newKey = () => randomBytes(32).toString('base64');
 const secret = { user: 'u', password: 'Ω hunter2' };
 
-test('opens a sealed secret in its context, and reveals nothing in the sealed form', () => {
+test('decrypts a secret in its context, and reveals nothing in the encrypted secret', () => {
   const box = createSecretBox(newKey());
   const stored = box.seal(secret, 'row 1');
   expect(JSON.stringify(stored)).not.toContain('hunter2');
@@ -15,7 +15,7 @@ test('opens a sealed secret in its context, and reveals nothing in the sealed fo
   expect(box.seal(secret, 'row 1')).not.toEqual(stored);
 });
 
-test('does not open a secret in another context or after a modification', () => {
+test('rejects a secret in a different context or after a modification', () => {
   const box = createSecretBox(newKey());
   const { sealed } = box.seal(secret, 'row 1');
   expect(() => box.open({ sealed }, 'row 2')).toThrow(SecretBoxError);
@@ -35,7 +35,7 @@ test('encrypts with the first key and decrypts with any key, so that keys can be
   expect(() => createSecretBox(undefined).open(sealed, 'x')).toThrow(SecretBoxError);
 });
 
-test('reads the setting again when a secret is encrypted, and when the key to decrypt one is missing', () => {
+test('reads the key setting again to encrypt a secret, and if the key to decrypt one is missing', () => {
   const [old, young] = [newKey(), newKey()];
   let setting = old;
   const box = createSecretBox(() => setting);
@@ -60,7 +60,7 @@ test('requireKeys names only keys that are missing', () => {
   expect(() => createSecretBox(undefined).requireKeys(box.keyIds)).toThrow(/SECRETS_KEY/);
 });
 
-test('returns values that were never sealed unchanged, and cannot seal a secret without a key', () => {
+test('returns values that were never encrypted unchanged, and cannot encrypt a secret without a key', () => {
   const box = createSecretBox(undefined);
   expect(box.open(secret, 'x')).toEqual(secret);
   expect(box.newestPrefix).toBeNull();
@@ -75,7 +75,7 @@ test.each([
   ['short', false],
   [randomBytes(31).toString('base64').slice(0, 40), false],
   [`${newKey()},`, false],
-])('accepts only keys of 32 bytes in base64: %#', (text, isRight) => {
+])('accepts only secret keys of 32 bytes in base64: %#', (text, isRight) => {
   const read = () => readConfig(Type.Object(secretsKeyConfigFields), { SECRETS_KEY: text });
   if (isRight) expect(read().secretsKey).toBe(text);
   else expect(read).toThrow(/SECRETS_KEY is not valid/);

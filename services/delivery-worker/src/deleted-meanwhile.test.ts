@@ -39,7 +39,7 @@ afterAll(async () => {
 const deleteProject = (projectId: number) =>
   fixture.database.sql.query('DELETE FROM project WHERE id = $1', [projectId]);
 
-test('stops sending a report without an error when its project is deleted', async () => {
+test('stops sending a report, without an error, when its project is deleted', async () => {
   const { sql } = fixture.database;
   const [deleted, other] = [await createTestTenant(fixture.database), await createTestTenant(fixture.database)];
   const target = { target_type: 'webhook', target_value: url };
@@ -72,7 +72,7 @@ test('stops sending a report without an error when its project is deleted', asyn
   expect(rows).toEqual([{ subscription_id: kept, status: 'delivered' }]);
 });
 
-test('leaves nothing at the destination when the project is deleted during an export, and completes the cleanup', async () => {
+test('exports nothing if the project is deleted during the export, and completes the cleanup', async () => {
   const { sql } = fixture.database;
   const [gone, other] = [await createTestTenant(fixture.database), await createTestTenant(fixture.database)];
   const { hostname, port, username, password, pathname } = new URL(fixture.databaseUrl);

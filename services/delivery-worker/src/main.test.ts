@@ -65,7 +65,7 @@ async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<
   return child.exitCode;
 }
 
-test('reports that it is alive and ready, counts its rounds, sends due reports, and exits on SIGTERM', async () => {
+test('the worker reports that it is alive and ready, counts its rounds, sends due reports, and exits on SIGTERM', async () => {
   const tenant = await createTestTenant(fixture.database);
   await storeSubscription(fixture.database.sql, tenant.environmentId, { next_delivery_date: new Date() });
   const { child, url } = await start();
@@ -79,7 +79,7 @@ test('reports that it is alive and ready, counts its rounds, sends due reports, 
   expect(await end(child, 'SIGTERM')).toBe(0);
 });
 
-test('after a kill during an export, the next process exports every event exactly once', async () => {
+test('exports every event exactly once, even if the worker was killed during the export', async () => {
   const { sql } = fixture.database;
   const warehouse = await createTestDatabase({ isMigrated: false });
   const { environmentId } = await createTestTenant(fixture.database);
@@ -119,7 +119,7 @@ test('after a kill during an export, the next process exports every event exactl
   await warehouse.drop();
 });
 
-test('does not start without the key that encrypts stored secrets', async () => {
+test('the worker does not start without the key that encrypts stored secrets', async () => {
   const { environmentId } = await createTestTenant(fixture.database);
   const id = randomUUID();
   const destination_secrets = fixture.secretBox.seal({ user: 'u', password: 'hunter2' }, id);

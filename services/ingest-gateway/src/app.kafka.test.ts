@@ -46,7 +46,7 @@ describe('body-001, body-004 every capture path accepts an event, a batch and an
   });
 });
 
-test('topic-001 writes a record with the topic, key and value of the event', async () => {
+test("topic-001 writes a record with the event's topic, key and value", async () => {
   const { token, environmentId } = await newProject();
   const uuid = randomUUID();
   const before = Date.now();
@@ -75,21 +75,21 @@ test.each([
   ['00-00000000000000000000000000000000-00f067aa0ba902b7-01', false],
   ['ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', false],
   ['\t', false],
-])('copies traceparent %j to the headers of the records: %s', async (traceparent, isCarried) => {
+])('forwards the traceparent %j in the record headers: %s', async (traceparent, isCarried) => {
   const { token } = await newProject();
   expect(await send('/capture', { json: { api_key: token, ...event() }, headers: { traceparent } })).toMatchObject(ok);
   const [record] = await reader.records(token, 1);
   expect(record?.headers).toEqual(isCarried ? { traceparent } : {});
 });
 
-test('field-014 an event without a UUID gets a UUID of version 7', async () => {
+test('field-014 generates a version 7 UUID for an event without one', async () => {
   const { token } = await newProject();
   await send('/capture', { json: { api_key: token, ...event() } });
   const [stored] = await reader.events(token, 1);
   expect(stored?.uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
 });
 
-test('keeps the order of the events of one person', async () => {
+test("keeps one person's events in order", async () => {
   const { token } = await newProject();
   const names = Array.from({ length: 200 }, (_, index) => `e${index}`);
   await send('/batch/', { json: { api_key: token, batch: names.slice(0, 100).map((name) => event(name)) } });
@@ -97,7 +97,7 @@ test('keeps the order of the events of one person', async () => {
   expect((await reader.events(token, 200)).map((stored) => stored.event)).toEqual(names);
 });
 
-describe('decoding over the wire', () => {
+describe('decoding request bodies', () => {
   const form = 'application/x-www-form-urlencoded';
   const asJson = (token: string) => JSON.stringify({ api_key: token, ...event('decoded 🎉') });
   const base64 = (text: string) => Buffer.from(text).toString('base64');
@@ -140,7 +140,7 @@ describe('decoding over the wire', () => {
   test.each([
     ['JSON', (json: string) => encodeURIComponent(json)],
     ['base64 without padding', (json: string) => encodeURIComponent(base64(json).replace(/=+$/, ''))],
-  ])('body-018 GET with %s in the query', async (_name, encode) => {
+  ])('body-018 accepts GET with %s in the query', async (_name, encode) => {
     const { token } = await newProject();
     expect(await send(`/e/?data=${encode(asJson(token))}`, { method: 'GET' })).toMatchObject(ok);
     expect(await reader.events(token, 1)).toHaveLength(1);
@@ -156,7 +156,7 @@ test('stores NaN and infinities, which older Python SDKs send, as null', async (
   expect(stored?.properties).toEqual({ ratio: null, most: null, least: null, said: 'NaN, -Infinity', kept: 12 });
 });
 
-test('time-014 parses times in every form that clients send, including numbers', async () => {
+test('time-014 parses times in every format that clients send, including numbers', async () => {
   const { token } = await newProject();
   const at = '2026-11-21T11:00:00.000Z';
   const ms = Date.parse(at);
@@ -167,7 +167,7 @@ test('time-014 parses times in every form that clients send, including numbers',
   expect((await reader.events(token, batch.length)).map(({ timestamp }) => timestamp)).toEqual(batch.map(() => at));
 });
 
-describe('errors: status, code and field', () => {
+describe('error status, code and field', () => {
   test.each<[string, string, RequestInit & { json?: unknown }, number, object]>([
     ['body-020 no body', '/capture/', {}, 400, { type: 'validation_error', code: 'no_data', attr: null }],
     ['body-020 GET without data', '/e/?data=', { method: 'GET' }, 400, { code: 'no_data' }],
@@ -255,13 +255,13 @@ describe('errors: status, code and field', () => {
     expect(statuses.filter((status) => status !== 401 && status !== 503)).toEqual([]);
   });
 
-  test('HEAD is not allowed on a capture path', async () => {
+  test('returns 405 for HEAD on a capture path', async () => {
     const response = await send('/capture', { method: 'HEAD' });
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('GET, POST, OPTIONS');
   });
 
-  test('stores nothing of a request that fails', async () => {
+  test('stores no event of a request that fails', async () => {
     const { token } = await newProject();
     const json = { api_key: token, batch: [event('good')], historical_migration: 'yes' };
     expect((await send('/batch/', { json })).status).toBe(400);
@@ -271,7 +271,7 @@ describe('errors: status, code and field', () => {
 });
 
 describe('dropped events', () => {
-  test('field-001, field-002, field-003, body-034 stores the other events of the batch, and reports the dropped events', async () => {
+  test("field-001, field-002, field-003, body-034 stores a batch's other events, and reports the dropped ones", async () => {
     const { token } = await newProject();
     const batch = [event('one'), { distinct_id: 'b' }, { event: 'x', distinct_id: ' ' }, event('two'), { event: '' }];
     expect(await send('/batch/', { json: { api_key: token, batch } })).toMatchObject(ok);
@@ -283,7 +283,7 @@ describe('dropped events', () => {
     expect((await reader.events(token, 2)).map((stored) => stored.event)).toEqual(['one', 'two']);
   });
 
-  test('time-007, time-009 stores and reports an event with an invalid time, and drops an event nested too deeply', async () => {
+  test('time-007, time-009 stores and reports an event with an invalid time, and drops one that is nested too deeply', async () => {
     const { token } = await newProject();
     const deep = JSON.parse(`${'{"a":'.repeat(70)}1${'}'.repeat(70)}`);
     const batch = [
@@ -305,7 +305,7 @@ describe('dropped events', () => {
   test.each([
     ['a small request', 10],
     ['a large request', 400_000],
-  ])('time-010 an invalid send time is reported for the events that it applies to: %s', async (_name, bytes) => {
+  ])('time-010 reports an invalid send time for the events that it affects: %s', async (_name, bytes) => {
     const { token } = await newProject();
     const filler = { properties: { filler: 'x'.repeat(bytes) } };
     const timestamp = '2026-11-20T08:00:00.000Z';
@@ -358,7 +358,7 @@ describe('dropped events', () => {
     expect((await reader.events(token, 1))[0]?.properties).toEqual({ nul: 'x\ufffd', half: '\ufffd' });
   });
 
-  test('topic-017 drops an event that is too large for the log from a batch, and rejects it if it is the only event', async () => {
+  test('topic-017 drops an event from a batch if it is too large for the log, and rejects it if it is the only one', async () => {
     const { token } = await newProject();
     const huge = { ...event('huge'), properties: { p: 'x'.repeat(1_010_000) } };
     expect(await send('/batch/', { json: { api_key: token, batch: [event('small'), huge] } })).toMatchObject(ok);
@@ -398,7 +398,7 @@ describe('dropped events', () => {
 });
 
 describe('historical migration', () => {
-  test('topic-002 writes the events to the historical topic, with one key for the project', async () => {
+  test('topic-002 writes migrated events to the historical topic, with one key for the project', async () => {
     const { token } = await newProject('full');
     const batch = [event('a', 'p1'), event('b', 'p2'), event('c', 'p3')];
     expect(await send('/batch/', { json: { api_key: token, batch, historical_migration: true } })).toMatchObject(ok);
@@ -411,7 +411,7 @@ describe('historical migration', () => {
     ]);
   });
 
-  test('requires a plan that includes it', async () => {
+  test('rejects a historical migration if the plan does not include it', async () => {
     const { token } = await newProject('free');
     const response = await send('/batch/', { json: { api_key: token, batch: [event()], historical_migration: true } });
     expect(response.status).toBe(402);
@@ -434,7 +434,7 @@ test("time-002, time-011 corrects for the client's clock with sent_at or the tim
   }
 });
 
-test('body-026 responds to a beacon without a body', async () => {
+test('body-026 returns an empty body to a beacon', async () => {
   const { token } = await newProject();
   const json = { api_key: token, ...event() };
   expect(await send('/e/?beacon=1', { json })).toMatchObject({ status: 204, text: '' });
@@ -442,7 +442,7 @@ test('body-026 responds to a beacon without a body', async () => {
   expect(await send('/e/?beacon=true', { json })).toMatchObject(ok);
 });
 
-describe('CORS', () => {
+describe('CORS headers', () => {
   test.each(['/e/', '/nope', '/'])('body-035 allows everything that the preflight of %s requests', async (path) => {
     const headers = {
       origin: 'null',
@@ -460,7 +460,7 @@ describe('CORS', () => {
     });
   });
 
-  test('adds the headers to successful responses', async () => {
+  test('adds CORS headers to successful responses', async () => {
     const { token } = await newProject();
     const response = await send('/e/', {
       json: { api_key: token, ...event() },
@@ -470,13 +470,13 @@ describe('CORS', () => {
   });
 });
 
-test("uses the client's request ID if it is harmless, and generates one otherwise", async () => {
+test("uses the client's request ID if it is harmless, and generates a new one otherwise", async () => {
   const idFor = async (id: string) =>
     (await send('/e/', { headers: { 'x-request-id': id } })).headers.get('x-request-id');
   expect(await idFor('abc-123:x.y')).toBe('abc-123:x.y');
   expect(await idFor('a b')).toMatch(/^[0-9a-f]{12}-\w+$/);
 });
 
-test.each(['/', '/_liveness', '/_readiness', '/metrics'])('GET %s responds to probes', async (path) => {
+test.each(['/', '/_liveness', '/_readiness', '/metrics'])('GET %s responds to health probes', async (path) => {
   expect((await send(path, { method: 'GET' })).status).toBe(200);
 });

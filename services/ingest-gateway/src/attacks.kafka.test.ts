@@ -107,7 +107,7 @@ describe('floods of headers', () => {
     expectUnharmed(report, 150);
   });
 
-  test('responds to headers that never end, and closes the connection', async () => {
+  test('returns an error for headers that never end, and closes the connection', async () => {
     const report = await gateway.during(async () => {
       const connection = await openRawConnection(gateway.port);
       connection.write('POST /e/ HTTP/1.1\r\nhost: x\r\n');

@@ -39,7 +39,7 @@ test.each<[string, (token: string) => Promise<number>]>([
       return (await sendV1(gateway, token, { body, headers: forwarded })).status;
     },
   ],
-])('are marked %s, with the IP address even if the project does not store addresses', async (_how, send) => {
+])('marks events as cookieless %s, with the IP address even if the project does not store it', async (_how, send) => {
   const { token } = await createTestTenant(fixture.database, { anonymizeIps: true });
   expect(await send(token)).toBe(200);
   const [record] = await reader.records(token, 1);
@@ -47,7 +47,7 @@ test.each<[string, (token: string) => Promise<number>]>([
   expect(record?.key).toBe(`${token}:203.0.113.7`);
 });
 
-test('events that do not request cookieless mode are not marked as cookieless', async () => {
+test('marks no event as cookieless that does not request it', async () => {
   const { token } = await createTestTenant(fixture.database);
   const event = { event: 'a', distinct_id: 'd', cookieless_mode: true, properties: { $cookieless_mode: false } };
   const body = JSON.stringify({ api_key: token, batch: [event] });

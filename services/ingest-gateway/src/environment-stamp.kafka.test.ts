@@ -73,13 +73,13 @@ test('writes the environment ID to the warnings about limits', async () => {
   expect(await reader.warnings(token, 1)).toMatchObject([{ type: 'blocked_token', environment_id: environmentId }]);
 });
 
-test('only the gateway can set the environment ID of a record', async () => {
+test('ignores an environment ID that a client sends', async () => {
   const { token, environmentId } = await createTestTenant(fixture.database);
   expect(await post(gateway.url, token, [{ ...named({}), environment_id: 1 }], { environment_id: 1 })).toBe(200);
   expect(await reader.events(token, 1)).toMatchObject([{ environment_id: environmentId }]);
 });
 
-test('writes no environment ID while the key cannot be looked up', async () => {
+test('writes no environment ID while the API key cannot be looked up', async () => {
   const { token } = await createTestTenant(fixture.database);
   const sql = { query: () => Promise.reject(new Error('down')) };
   const alone = await fixture.startGateway({ keys: { sql } });

@@ -37,7 +37,7 @@ async function post(gateway: TestGateway, body: string) {
 test.each([
   ['is unreachable', 'tcp://127.0.0.1:1'],
   ['accepts connections and does not respond', null],
-])('topic-018 a log that %s: returns 503 with Retry-After, never 200', async (_name, address) => {
+])('topic-018 returns 503 with Retry-After, and never 200, if the log %s', async (_name, address) => {
   const { token } = await createTestTenant(fixture.database);
   const proxy = await startServerProxy('tcp://127.0.0.1:1');
   proxy.blackHole();
@@ -56,7 +56,7 @@ test.each([
   await proxy.stop();
 });
 
-describe('while the stores of project keys fail', () => {
+describe('failures of PostgreSQL and Redis', () => {
   const impatient = { timeLimits: storeTimeLimits };
 
   async function startBehindProxies(parts: GatewayOptions = {}) {
@@ -88,17 +88,20 @@ describe('while the stores of project keys fail', () => {
     };
   }
 
-  test.each(['refuse', 'blackHole'] as const)('accepts a known key while both stores are lost by %s', async (fault) => {
-    const { token } = await createTestTenant(fixture.database);
-    const { gateway, postgresProxy, redisProxy, stop } = await startBehindProxies(impatient);
-    expect(await post(gateway, bodyFor(token))).toMatchObject({ status: 200 });
-    await postgresProxy[fault]();
-    await redisProxy[fault]();
-    for (let i = 0; i < 5; i++) expect(await post(gateway, bodyFor(token))).toMatchObject({ status: 200 });
-    await stop();
-  });
+  test.each(['refuse', 'blackHole'] as const)(
+    'accepts a known API key while both stores are lost by %s',
+    async (fault) => {
+      const { token } = await createTestTenant(fixture.database);
+      const { gateway, postgresProxy, redisProxy, stop } = await startBehindProxies(impatient);
+      expect(await post(gateway, bodyFor(token))).toMatchObject({ status: 200 });
+      await postgresProxy[fault]();
+      await redisProxy[fault]();
+      for (let i = 0; i < 5; i++) expect(await post(gateway, bodyFor(token))).toMatchObject({ status: 200 });
+      await stop();
+    },
+  );
 
-  test('accepts an unknown key while both stores refuse connections, and rejects it afterwards', async () => {
+  test('accepts an unknown API key while both stores refuse connections, and rejects it afterwards', async () => {
     const { gateway, postgresProxy, redisProxy, stop } = await startBehindProxies(impatient);
     await Promise.all([postgresProxy.refuse(), redisProxy.refuse()]);
     expect(await post(gateway, bodyFor('phc_nobody'))).toMatchObject({ status: 200 });
@@ -109,7 +112,7 @@ describe('while the stores of project keys fail', () => {
     await stop();
   });
 
-  test('tells clients with an unknown key to retry while both stores do not respond', async () => {
+  test('tells clients with an unknown API key to retry while both stores do not respond', async () => {
     const { gateway, postgresProxy, redisProxy, stop } = await startBehindProxies(impatient);
     postgresProxy.blackHole();
     redisProxy.blackHole();
@@ -125,7 +128,7 @@ describe('while the stores of project keys fail', () => {
     await stop();
   });
 
-  test('without Redis, looks keys up in PostgreSQL', async () => {
+  test('looks API keys up in PostgreSQL if Redis is down', async () => {
     const { token } = await createTestTenant(fixture.database);
     const { gateway, redisProxy, stop } = await startBehindProxies();
     await redisProxy.refuse();

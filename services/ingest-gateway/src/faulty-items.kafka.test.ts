@@ -115,7 +115,7 @@ describe.each([
     expect(dropped).toBe(faults.length);
   });
 
-  test.each(faults)('drops %s from a batch', async (_what, item, told) => {
+  test.each(faults)('drops only the invalid item from a batch: %s', async (_what, item, told) => {
     expect(await post('/batch/', { api_key: token, batch: [item, good('kept')] })).toMatchObject(taken);
     expect((await reader.events(token, 1)).map((stored) => stored.event)).toEqual(['kept']);
     expect(await reader.warnings(token, 1)).toMatchObject([
@@ -133,7 +133,7 @@ describe.each([
     expect(warning?.details.samples).toMatchObject([{ index: 1 }, { index: 2 }]);
   });
 
-  test('distinguishes events without a name or ID from events that are nested too deeply or have a wrong type', async () => {
+  test('distinguishes events without a name or ID from events with a wrong type or too many nesting levels', async () => {
     const batch = [
       event(''),
       event('deep', { properties: { deep } }),
@@ -191,7 +191,7 @@ test.each([
 test.each([
   ['a small request', {}],
   ['a large request', filler],
-])('ignores a field sent by a client that has the name of an internal field: %s', async (_size, more) => {
+])("ignores a client's field that has the name of an internal field: %s", async (_size, more) => {
   const torn = `{"event":"torn","distinct_id":"u","raw":1,"properties":{"half":"\\ud83c"}}`;
   const raw = { json: 'x', properties: { start: 1, end: 9 }, $set: null, $set_once: null, $unset: null };
   const own = JSON.stringify({ ...event('own', more), raw });
@@ -199,14 +199,14 @@ test.each([
   expect((await reader.events(token, 2)).map((stored) => stored.event)).toEqual(['torn', 'own']);
 });
 
-describe('an empty array that PHP sends instead of an object', () => {
+describe('empty arrays that PHP sends instead of objects', () => {
   const empty = { properties: [], $set: [], $set_once: [], $groups: [] };
   const inProperties = { $set: [], $set_once: [], $groups: [], $group_set: [], list: [], big: 1 };
 
   test.each([
     ['a small batch', {}],
     ['a large batch', filler],
-  ])('is read as an empty object in %s', async (_size, more) => {
+  ])("reads PHP's empty arrays as empty objects in %s", async (_size, more) => {
     const batch = [
       event('empty', empty),
       event('inside', { properties: inProperties }),
@@ -222,7 +222,7 @@ describe('an empty array that PHP sends instead of an object', () => {
     expect(stored[3]?.properties).toEqual({ $group_type: 'company', $group_key: 'acme', $group_set: {} });
   });
 
-  test('is read as an empty object in a single event for a person without properties', async () => {
+  test("reads PHP's empty arrays as empty objects in an event about a person without properties", async () => {
     const sent = { api_key: token, event: '$identify', distinct_id: 'u', groups: [], $set: [], properties: [] };
     expect(await post('/capture/', sent)).toMatchObject(taken);
     expect(await reader.events(token, 1)).toMatchObject([{ event: '$identify', $set: {}, properties: {} }]);
@@ -240,13 +240,13 @@ test('drops an event that is too large for a record from a batch, and reports it
   expect(sample?.bytes).toBeLessThan(1_101_000);
 });
 
-describe('a distinct ID that is truncated', () => {
+describe('truncated distinct IDs', () => {
   const long = 'x'.repeat(200);
 
   test.each([
     ['a small request', {}],
     ['a large request', filler],
-  ])('causes a warning, because two users may become one person: %s', async (_size, more) => {
+  ])('warns about a truncated distinct ID, because two users may become one person: %s', async (_size, more) => {
     const batch = [
       event('one', { distinct_id: `${long}1`, uuid, ...more }),
       event('two', { distinct_id: `${long}2` }),
@@ -264,7 +264,7 @@ describe('a distinct ID that is truncated', () => {
     ]);
   });
 
-  test('also causes a warning if it is the second ID of a merge', async () => {
+  test('warns about a truncated second ID of a merge event', async () => {
     const properties = { alias: `${long}1` };
     expect(await post('/batch/', { api_key: token, batch: [event('$create_alias', { properties })] })).toMatchObject(
       taken,
@@ -278,7 +278,7 @@ describe('a distinct ID that is truncated', () => {
   });
 });
 
-describe('any batch of valid and invalid events', () => {
+describe('batches of arbitrary valid and invalid events', () => {
   const anything = fc.oneof(fc.constant(undefined), fc.constant([]), fc.jsonValue({ maxDepth: 2 }));
   const uuids = fc.oneof(anything, fc.uuid(), fc.constant(''));
   const fields = { properties: anything, $set: anything, $set_once: anything, timestamp: anything, offset: anything };

@@ -180,7 +180,7 @@ test('stores keys such as __proto__ or numbers unchanged', async () => {
 });
 
 /** Express handles these paths, and parses bodies in the thread that also handles events. */
-describe('hostile bodies on other paths', () => {
+describe('hostile bodies on paths other than capture', () => {
   const large = { what: '60 MiB of objects', body: gzipSync(asText('{},', 60 * mebibyte), { level: 1 }), headers: {} };
   const table = [...hostileBodies(mebibyte), ...hostileBodies(128 * 1024), large];
 

@@ -77,7 +77,7 @@ const capture = async (gateway: GatewayProcess, token: string) => {
 test.each([
   ['kafka', 'Redis'],
   ['postgres', 'no Redis'],
-])('the process accepts events with the %s log and %s, and stops cleanly', async (eventLog, cache) => {
+])('the gateway process accepts events with the %s log and %s, and stops cleanly', async (eventLog, cache) => {
   const database = await createTestDatabase();
   const { token } = await createTestTenant(database.url);
   const gateway = await startMain({
@@ -106,7 +106,7 @@ test('the gateway starts and accepts events without PostgreSQL and Redis', async
   expect(await gateway.stop()).toBe(0);
 });
 
-test('stops in time while a client sends a body byte by byte', async () => {
+test('the gateway stops in time while a client sends a body byte by byte', async () => {
   const gateway = await startMain({
     ...{ DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none', EVENT_LOG: 'postgres', REDIS_URL: '' },
     ...{ STOP_DELAY_MS: '0', DRAIN_TIMEOUT_MS: '8000' },

@@ -49,7 +49,7 @@ const withSlash = (rows: [string, string][]) =>
     [row, `${path}/`],
   ]);
 
-describe.each(withSlash(capturePaths))('row %s: %s', (_row, path) => {
+describe.each(withSlash(capturePaths))('the capture path in row %s: %s', (_row, path) => {
   test('accepts POST and returns 200 with a JSON object and CORS headers', async () => {
     const token = await newToken();
     const response = await ask(path, { method: 'POST', body: JSON.stringify({ api_key: token, ...event('posted') }) });
@@ -58,7 +58,7 @@ describe.each(withSlash(capturePaths))('row %s: %s', (_row, path) => {
     expect(await reader.events(token, 1)).toMatchObject([{ event: 'posted' }]);
   });
 
-  test('row 5: accepts GET with the query parameter data', async () => {
+  test('row 5: accepts GET with the query parameter `data`', async () => {
     const token = await newToken();
     const data = Buffer.from(JSON.stringify({ api_key: token, ...event('pixel') })).toString('base64');
     expect(await ask(`${path}?data=${encodeURIComponent(data)}`)).toMatchObject({ status: 200 });
@@ -73,7 +73,7 @@ describe.each(withSlash(capturePaths))('row %s: %s', (_row, path) => {
     expect((await reader.events(token, names.length)).map((stored) => stored.event)).toEqual(names);
   });
 
-  test.each(['PUT', 'PATCH', 'DELETE', 'HEAD'])('%s: returns 405 with the allowed methods', async (method) => {
+  test.each(['PUT', 'PATCH', 'DELETE', 'HEAD'])('returns 405 to %s, with the allowed methods', async (method) => {
     const response = await ask(path, { method });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST, OPTIONS']);
     expect(response.headers.get('access-control-allow-origin')).toBe(origin);
@@ -81,7 +81,7 @@ describe.each(withSlash(capturePaths))('row %s: %s', (_row, path) => {
 });
 
 test.each(['//batch', '//batch/', '/batch//', '///i//v0///e/', '//e/?ver=1//2'])(
-  'a host setting that ends with a slash works: POST %s',
+  'stores an event if the host setting ends with a slash: POST %s',
   async (path) => {
     const token = await newToken();
     const body = JSON.stringify({ api_key: token, batch: [event('posted')] });
@@ -91,14 +91,14 @@ test.each(['//batch', '//batch/', '/batch//', '///i//v0///e/', '//e/?ver=1//2'])
 );
 
 test.each(['//flags/?v=2', '//decide/?v=3', '//flags//'])(
-  'a host setting that ends with a slash works: POST %s',
+  'serves flags if the host setting ends with a slash: POST %s',
   async (path) => {
     const body = JSON.stringify({ token: await newToken(), distinct_id: 'u' });
     expect(await ask(path, { method: 'POST', body })).toMatchObject({ status: 200 });
   },
 );
 
-test('accepts paths with double slashes: remote config, a preflight and an unknown path', async () => {
+test('accepts repeated slashes in other paths: remote config, a preflight and an unknown path', async () => {
   const token = await newToken();
   expect(await ask(`//array/${token}/config`)).toMatchObject({ status: 200 });
   expect(await ask('//batch/', { method: 'OPTIONS' })).toMatchObject({ status: 200 });
@@ -179,7 +179,7 @@ test.each(['GET', 'HEAD'])('row 24: %s succeeds on the paths that health probes 
 });
 
 test.each(['/array/phc_any/array.js', '/static/array.js', '/static/recorder.js', '/static/1.449.2/surveys.js'])(
-  'row 12: %s returns 404 as JSON that web pages can read, because the library was not built or has no such file',
+  'row 12: %s returns 404 as JSON that web pages can read if this library file does not exist',
   async (path) => {
     const response = await ask(path);
     expect([response.status, JSON.parse(response.text).code]).toEqual([404, 'not_found']);
@@ -187,7 +187,7 @@ test.each(['/array/phc_any/array.js', '/static/array.js', '/static/recorder.js',
   },
 );
 
-test('responds to events sent to the root path with the valid paths', async () => {
+test('returns the valid paths in the error for events that are sent to the root path', async () => {
   const response = await ask('/', { method: 'POST', body: '{}' });
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
 });

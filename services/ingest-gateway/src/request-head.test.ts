@@ -20,16 +20,16 @@ test.each<[string, Record<string, string>, string]>([
     { 'x-forwarded-for': 'a,b', forwarded: 'for=_hidden', 'x-real-ip': 'x' },
     socket.remoteAddress,
   ],
-])('determines the client address: %s', (_name, headers, expected) => {
+])("determines the client's IP address: %s", (_name, headers, expected) => {
   expect(findClientAddress({ headers, socket }, { trustProxy: true })).toBe(expected);
 });
 
-test('ignores the proxy headers if clients connect directly', () => {
+test('ignores proxy headers if clients connect directly', () => {
   const headers = { 'x-forwarded-for': '1.2.3.4', 'x-real-ip': '1.2.3.4' };
   const direct = { headers, socket: { remoteAddress: '::ffff:10.0.0.9' } };
   expect(findClientAddress(direct, { trustProxy: false })).toBe('10.0.0.9');
 });
 
-test('returns null for an unknown client address', () => {
+test('returns null for an unknown client IP address', () => {
   expect(findClientAddress({ headers: {}, socket: {} }, { trustProxy: true })).toBeNull();
 });

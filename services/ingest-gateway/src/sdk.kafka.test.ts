@@ -82,7 +82,7 @@ test('writes a historical migration to the historical topic', async () => {
   expect(Math.abs(stored - timestamp.getTime())).toBeLessThan(60_000);
 });
 
-test('the SDK emits an error and prints the status 401 if its key is wrong', async () => {
+test('the SDK emits an error and prints the status 401 if its API key is wrong', async () => {
   const printed: unknown[] = [];
   const { error: print } = console;
   console.error = (...words) => void printed.push(words);

@@ -50,7 +50,7 @@ describe('the size of an upload', () => {
     connection.socket.destroy();
   });
 
-  test('body-029 rejects a body in chunks that is too large, although it declares no length', async () => {
+  test('body-029 rejects a chunked body that is too large, although its size is not declared', async () => {
     const connection = await openRawConnection(gateway.port);
     connection.write('POST /batch/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
     const size = 7 * mebibyte;
@@ -134,13 +134,13 @@ describe('incomplete uploads', () => {
   });
 });
 
-describe('many requests on one connection', () => {
+describe('several requests on one connection', () => {
   test.each([
     ['400', '/capture/', 'not json', 400],
     ['401', '/capture/', '{"api_key":"phc_unknown","event":"a","distinct_id":"b"}', 401],
     ['404', '/nope', '{}', 404],
     ['405', '/capture/', 'x'.repeat(100_000), 405],
-  ])('can continue after a %s', async (_name, path, body, status) => {
+  ])('a connection can be used again after a %s response', async (_name, path, body, status) => {
     const connection = await openRawConnection(gateway.port);
     const request = head(body.length, path) + body;
     connection.write(status === 405 ? request.replace('POST', 'PUT') : request);
@@ -150,7 +150,7 @@ describe('many requests on one connection', () => {
     connection.socket.destroy();
   });
 
-  test('get their responses in the order of the requests', async () => {
+  test('responses arrive in the order of the requests', async () => {
     const connection = await openRawConnection(gateway.port);
     connection.write(`${goodRequest() + head(3)}xyz${goodRequest()}`);
     const responses = [await connection.response(), await connection.response(), await connection.response()];
@@ -167,7 +167,7 @@ describe('the memory budget for uploads', () => {
     );
   }
 
-  test('rejects uploads beyond its limit with a status that clients retry', async () => {
+  test('rejects uploads beyond the memory budget with a status that clients retry', async () => {
     const small = await fixture.startGateway({ config: { maxInFlightBytes: 1_000_000 } });
     const holder = await openRawConnection(small.port);
     holder.write(head(860_000));
@@ -183,7 +183,7 @@ describe('the memory budget for uploads', () => {
     holder.socket.destroy();
   });
 
-  test('reserves an eighth of its memory for small bodies', async () => {
+  test('reserves an eighth of the memory budget for small bodies', async () => {
     const own = await fixture.startGateway({ config: { maxInFlightBytes: 4_000_000 } });
     const holder = await openRawConnection(own.port);
     holder.write(head(3_500_000));
@@ -196,8 +196,8 @@ describe('the memory budget for uploads', () => {
   });
 });
 
-describe('a rejected upload', () => {
-  test('gets a response before it is complete, is then read to its end, and the connection stays open', async () => {
+describe('rejected uploads', () => {
+  test('responds to a rejected upload before its end, then reads all of it, and keeps the connection open', async () => {
     const connection = await openRawConnection(gateway.port);
     connection.write(head(21 * mebibyte));
     connection.write(Buffer.alloc(mebibyte, 'x'));
@@ -208,7 +208,7 @@ describe('a rejected upload', () => {
     connection.socket.destroy();
   });
 
-  test('does not delay uploads from other addresses', async () => {
+  test('rejected uploads do not delay uploads from other IP addresses', async () => {
     const sent: string[] = [];
     const upload = async (address: string) => {
       const connection = await openRawConnection(gateway.port);

@@ -21,7 +21,7 @@ const adapters: [string, () => Promise<KeyValueStore>][] = [
   ['on Redis', async () => ready(createRedisStore(testServers().redisUrl, logger, redisOptions()))],
 ];
 
-describe.each(adapters)('a key-value store %s', (_, open) => {
+describe.each(adapters)('the key-value store %s', (_, open) => {
   let store: KeyValueStore;
   beforeEach(async () => {
     store = await open();
@@ -47,7 +47,7 @@ describe.each(adapters)('a key-value store %s', (_, open) => {
     expect(await store.get('empty')).toBe('');
   });
 
-  test('returns the latest value', async () => {
+  test('returns the value that was set last', async () => {
     await store.set('key', 'old', 60);
     await store.set('key', 'new', 60);
     expect(await store.get('key')).toBe('new');
@@ -63,20 +63,20 @@ describe.each(adapters)('a key-value store %s', (_, open) => {
     expect(await store.get('key')).toBe('fourth');
   });
 
-  test('returns null after a delete', async () => {
+  test('returns null for a deleted key', async () => {
     await store.set('key', 'value', 60);
     await store.delete('key');
     expect(await store.get('key')).toBeNull();
   });
 
-  test('drops a value when its TTL ends, and no other value', async () => {
+  test('drops only the value whose TTL has ended', async () => {
     await store.set('long', 'value', 60);
     await store.set('short', 'value', 0.2);
     await eventually(async () => (await store.get('short')) === null, { what: 'The end of the short TTL' });
     expect(await store.get('long')).toBe('value');
   });
 
-  test('measures the TTL from the latest set', async () => {
+  test('restarts the TTL when a value is set again', async () => {
     await store.set('key', 'old', 0.2);
     await store.set('key', 'new', 60);
     await store.set('marker', 'x', 0.4);
@@ -84,12 +84,12 @@ describe.each(adapters)('a key-value store %s', (_, open) => {
     expect(await store.get('key')).toBe('new');
   });
 
-  test('does not store a value indefinitely when its TTL rounds to zero', async () => {
+  test('expires a value whose TTL rounds to zero', async () => {
     await store.set('key', 'value', 0.000_1);
     await eventually(async () => (await store.get('key')) === null, { what: 'The end of the value' });
   });
 
-  test('changes several counters in one call, and returns them in the same order', async () => {
+  test('changes several counters in one call, and returns their values in the same order', async () => {
     const add = (key: string, by: number, atLeast = 0) => ({ key, by, atLeast, ttlSeconds: 60 });
     expect(await store.addToCounters([])).toEqual([]);
     expect(await store.addToCounters([add('a', 3), add('b', 0), add('a key: "x" *?', 1)])).toEqual([3, 0, 1]);
@@ -97,7 +97,7 @@ describe.each(adapters)('a key-value store %s', (_, open) => {
     expect(await store.addToCounters([add('a', 2 ** 40)])).toEqual([2 ** 40 + 7]);
   });
 
-  test('raises only a counter that is below its minimum', async () => {
+  test('raises a counter to its minimum only if it is below the minimum', async () => {
     const add = (by: number, atLeast: number) => [{ key: 'a', by, atLeast, ttlSeconds: 60 }];
     expect(await store.addToCounters(add(1, 100))).toEqual([100]);
     expect(await store.addToCounters(add(1, 50))).toEqual([101]);
@@ -110,7 +110,7 @@ describe.each(adapters)('a key-value store %s', (_, open) => {
     expect(await store.addToCounters([{ key: 'a', by: 1, atLeast: 0, ttlSeconds: 60 }])).toEqual([1]);
   });
 
-  test('delivers messages to every subscriber of the channel in order, and to no other subscriber', async () => {
+  test('delivers messages in order, and only to subscribers of the channel', async () => {
     const received: Record<string, string[]> = { one: [], two: [], other: [], error: [] };
     await store.subscribe('project-keys', (message) => void received.one?.push(message));
     await store.subscribe('project-keys', (message) => void received.two?.push(message));
@@ -125,7 +125,7 @@ describe.each(adapters)('a key-value store %s', (_, open) => {
     expect(received).toEqual({ one: ['phc_a', '*', ''], two: ['phc_a', '*', ''], other: [], error: [] });
   });
 
-  test('delivers no message after stop, and can be stopped twice', async () => {
+  test('delivers no messages after `stop`, which can be called twice', async () => {
     const received: string[] = [];
     await store.subscribe('channel', (message) => void received.push(message));
     await subscribed(store, 'channel', () => received);
@@ -138,7 +138,7 @@ describe.each(adapters)('a key-value store %s', (_, open) => {
   });
 });
 
-test('two clients of one Redis server share values and messages only if their prefixes are equal', async () => {
+test('two clients of one Redis server share values and messages only if they have the same prefix', async () => {
   const { redisUrl } = testServers();
   const options = redisOptions();
   const stores = await Promise.all(
@@ -168,7 +168,7 @@ test('two clients of one Redis server share values and messages only if their pr
   }
 });
 
-test('the in-process store evicts old entries at its limit', async () => {
+test('the in-process store evicts old entries when it is full', async () => {
   const store = createInProcessStore({ maxEntries: 2 });
   for (const key of ['a', 'b', 'c']) await store.set(key, key, 60);
   expect([await store.get('a'), await store.get('b'), await store.get('c')]).toEqual([null, 'b', 'c']);

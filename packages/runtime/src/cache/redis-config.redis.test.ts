@@ -73,12 +73,12 @@ test.each([
   [{ redisUrl: 'redis://:secret@a', redisPassword: 'secret' }, 'REDIS_PASSWORD is set, but'],
   [{ redisUrl: 'redis://u:secret@a', redisUsername: 'v' }, 'REDIS_USERNAME is set, but'],
   [{ redisUrl: 'redis://:secret@a', redisSentinelPassword: 'secret' }, 'but REDIS_MODE is not sentinel'],
-])('rejects the Redis settings %j', (config, problem) => {
+])('rejects the invalid Redis settings %j', (config, problem) => {
   expect(() => toRedisConnection(config)).toThrow(problem);
   expect(() => toRedisConnection(config)).not.toThrow('secret');
 });
 
-describe('a Redis server with TLS', () => {
+describe('the TLS connection to Redis', () => {
   /** Returns `ready` if the first connection succeeded, or its error code. */
   async function tried(certificate: TestCertificate | null, redisCaFile?: string): Promise<string> {
     const target = new URL(testServers().redisUrl);
@@ -102,7 +102,7 @@ describe('a Redis server with TLS', () => {
     return outcome;
   }
 
-  test('is used when its certificate is valid', async () => {
+  test('connects to a Redis server with a valid certificate', async () => {
     expect(await tried(testCertificates.ofThisHost(), authorityFile)).toBe('ready');
   });
 
@@ -110,11 +110,11 @@ describe('a Redis server with TLS', () => {
     ['for another host', testCertificates.ofOtherHost(), authorityFile, 'ERR_TLS_CERT_ALTNAME_INVALID'],
     ['from another authority', testCertificates.ofThisHost(), otherAuthorityFile, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
     ['from an unknown authority', testCertificates.ofThisHost(), undefined, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
-  ])('is rejected when its certificate is %s', async (_what, certificate, file, code) => {
+  ])('rejects a Redis server whose certificate is %s', async (_what, certificate, file, code) => {
     expect(await tried(certificate, file)).toBe(code);
   });
 
-  test('receives a TLS handshake but no command when it has no certificate', async () => {
+  test('sends no command to a Redis server without a certificate, only a TLS handshake', async () => {
     expect(await tried(null, authorityFile)).not.toBe('ready');
   });
 });

@@ -41,8 +41,8 @@ const faults: [string, () => unknown][] = [
   ['does not respond', () => proxy.blackHole()],
 ];
 
-describe.each(faults)('while Redis %s', (_, fault) => {
-  test.each(commands)('%s rejects immediately, and works again after the fault', async (_command, run) => {
+describe.each(faults)('the Redis store while Redis %s', (_, fault) => {
+  test.each(commands)('%s rejects immediately during an outage, and works again afterwards', async (_command, run) => {
     await eventually(run);
     await fault();
     await expect(run()).rejects.toMatchObject({ name: 'AppError', kind: 'unavailable', cause: expect.any(Error) });
@@ -52,7 +52,7 @@ describe.each(faults)('while Redis %s', (_, fault) => {
     await eventually(run);
   });
 
-  test('an existing subscription receives messages again after the fault', async () => {
+  test('an existing subscription receives messages again after the outage', async () => {
     const received: string[] = [];
     await store.subscribe('channel', (message) => void received.push(message));
     await expectMessages(received);
@@ -64,7 +64,7 @@ describe.each(faults)('while Redis %s', (_, fault) => {
     await expectMessages(received);
   });
 
-  test('a subscription created during the fault receives messages after the fault', async () => {
+  test('a subscription that was created during the outage receives messages afterwards', async () => {
     await fault();
     const received: string[] = [];
     await store.subscribe('channel', (message) => void received.push(message));
@@ -85,7 +85,7 @@ test('a subscriber detects a lost connection although it sends no commands', asy
   await expectMessages(received);
 });
 
-test('Redis does not execute a rejected command later', async () => {
+test('Redis never executes a command that was rejected during an outage', async () => {
   await proxy.refuse();
   await expectHealth(false);
   await expect(store.set('key', 'ghost', 60)).rejects.toMatchObject({ kind: 'unavailable' });

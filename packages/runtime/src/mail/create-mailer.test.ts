@@ -34,7 +34,7 @@ afterAll(async () => {
 
 const mail = { to: 'ada@example.com', subject: 'Grüße', text: 'Zeile 1\nZeile 2 – mit Umlaut: ä' };
 
-test('delivers a mail with its sender, reply address and text', async () => {
+test('delivers an email with its sender, reply address and text', async () => {
   expect(await mailer.send({ ...mail, replyTo: 'grace@example.com' })).toEqual({ result: 'accepted' });
   expect(server.mails.at(-1)).toMatchObject({
     from: 'no-reply@millrace.test',
@@ -44,7 +44,7 @@ test('delivers a mail with its sender, reply address and text', async () => {
   expect(server.mails.at(-1)?.body).toContain('Zeile 2 – mit Umlaut: ä');
 });
 
-test('line breaks in user input do not create headers', async () => {
+test('line breaks in user input do not create email headers', async () => {
   await mailer.send({ ...mail, subject: 'Hello\r\nBcc: eve@example.com' });
   expect(server.mails.at(-1)?.to).toEqual(['ada@example.com']);
   expect(server.mails.at(-1)?.headers.bcc).toBeUndefined();
@@ -60,14 +60,14 @@ test('reports a permanent refusal for an unknown mailbox and for an invalid addr
   expect(await mailer.send({ ...mail, to: 'nobody' })).toMatchObject({ result: 'refused', isPermanent: true });
 });
 
-test('logs the refusal and its code, but neither the recipient nor the content', async () => {
+test('logs a refusal and its code, but neither the recipient nor the content', async () => {
   lines.length = 0;
   server.refuse('secret@example.com');
   await mailer.send({ ...mail, to: 'secret@example.com' });
   expect(lines).toEqual([['could not send an email', { result: 'refused', isPermanent: true, code: '550' }]]);
 });
 
-test('reports an unreachable server differently from a refusal, and uses the server again when it is back', async () => {
+test('distinguishes an unreachable mail server from a refusal, and uses the server again when it is back', async () => {
   await proxy.refuse();
   expect(await mailer.send(mail)).toMatchObject({ result: 'unreachable' });
   await proxy.pass();
@@ -79,14 +79,14 @@ test('reports an unreachable server differently from a refusal, and uses the ser
   expect(await mailer.send(mail)).toEqual({ result: 'accepted' });
 });
 
-test('counts attempts to send mail by result', async () => {
+test('counts attempts to send email by result', async () => {
   const text = await metrics.registry.metrics();
   expect(text).toMatch(/millrace_mails_total\{result="accepted"\} \d/);
   expect(text).toContain('millrace_mails_total{result="refused"} 3');
   expect(text).toContain('millrace_mails_total{result="unreachable"} 2');
 });
 
-test('reads an SMTP URL from a file for each mail, so that the password can change without a restart', async () => {
+test('reads the SMTP URL from a file for each email, so that the password can change without a restart', async () => {
   let password = 'first';
   const strict = await startMailServer({ password: () => password });
   const addressWith = (secret: string) => strict.url.replace('//', `//millrace:${secret}@`);

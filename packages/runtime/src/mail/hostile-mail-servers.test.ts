@@ -91,7 +91,7 @@ const cases: [string, string, SocketScript, object][] = [
   ['hostile-237', 'a reset after the mail', at('end', (socket) => void socket.resetAndDestroy()), unreachable],
 ];
 
-describe('a mail server that responds with', () => {
+describe('sending email through a misbehaving mail server', () => {
   const results = new Map<string, { server: HostileServer; first: MailOutcome; second: MailOutcome }>();
   beforeAll(async () => {
     const logger = { warn: () => {} } as unknown as Logger;

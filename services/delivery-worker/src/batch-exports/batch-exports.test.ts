@@ -50,7 +50,7 @@ async function oneRun(fields: Record<string, unknown> = {}, settings: Record<str
 }
 const count = async (table: string) => (await warehouse.query(`SELECT count(*)::int AS n FROM "${table}"`))[0]?.n;
 
-test('exports only the events stored within the interval', async () => {
+test('exports only events that were stored within the interval', async () => {
   const { sql } = fixture.database;
   const { environmentId, table, id } = await oneRun();
   await storeEvents(sql, environmentId, {
@@ -101,7 +101,7 @@ test('does not duplicate rows when an interval is exported again', async () => {
   expect(await count(table)).toBe(50);
 });
 
-test('applies the include and exclude filters of an export', async () => {
+test("applies an export's include and exclude filters", async () => {
   const { environmentId, table } = await oneRun({}, { include_events: ['a', 'b'], exclude_events: ['b'] });
   for (const event of ['a', 'b', 'c']) {
     await storeEvents(fixture.database.sql, environmentId, { count: 2, from: '2026-11-10T10:00:00Z', event });
@@ -145,7 +145,7 @@ test('creates exactly one run for every past interval, even with several workers
   await sql.query('DELETE FROM batch_export WHERE id = $1', [id]);
 });
 
-test('creates no runs for paused, deleted and not-yet-due exports', async () => {
+test('creates no export runs for paused, deleted and not yet due exports', async () => {
   const { sql } = fixture.database;
   const { environmentId } = await createTestTenant(fixture.database);
   await storeExport(sql, environmentId, { paused: true });
@@ -154,7 +154,7 @@ test('creates no runs for paused, deleted and not-yet-due exports', async () => 
   expect(await planRun(fixture)).toBe(false);
 });
 
-test('delays the export of an interval until transactions that began before its end have ended', async () => {
+test('delays the export of an interval until all transactions that began before its end have ended', async () => {
   const { database } = fixture;
   const { environmentId } = await createTestTenant(database);
   const atOnce = { ...fixture, settledUntil: fixture.atOnce };
@@ -170,7 +170,7 @@ test('delays the export of an interval until transactions that began before its 
   expect(await planRun(atOnce)).toBe(true);
 });
 
-test("delays an export while a consumer's batch from its interval is open, even before the batch has written anything", async () => {
+test("delays an export while a consumer's batch in its interval is open, even if it has not written anything yet", async () => {
   const { sql } = fixture.database;
   const consumer = createDatabase({
     url: fixture.databaseUrl,
@@ -265,7 +265,7 @@ test('rejects a destination in a private network unless it is allowed', async ()
   ]);
 });
 
-test('leaves nothing at the destination of a cancelled run', async () => {
+test('leaves nothing at the destination of a cancelled export', async () => {
   const { environmentId, table, id } = await oneRun();
   await storeEvents(fixture.database.sql, environmentId, { count: 200, from: '2026-11-10T10:00:00Z' });
   await repeatUntilDone(() => planRun(fixture));
@@ -281,7 +281,7 @@ test('leaves nothing at the destination of a cancelled run', async () => {
   expect(await warehouse.query('SELECT to_regclass($1) AS found', [table])).toEqual([{ found: null }]);
 });
 
-test('releases the run of a stopping worker, and does not count the interrupted attempt', async () => {
+test('releases the export run of a stopping worker, and does not count the interrupted attempt', async () => {
   const { environmentId, id } = await oneRun();
   await storeEvents(fixture.database.sql, environmentId, { count: 10, from: '2026-11-10T10:00:00Z' });
   await repeatUntilDone(() => planRun(fixture));
@@ -293,7 +293,7 @@ test('releases the run of a stopping worker, and does not count the interrupted 
   expect(await runsOf(id)).toMatchObject([{ status: 'Completed', attempts: 1 }]);
 });
 
-test("exports a backfill by the events' own timestamps, interval by interval, and completes it", async () => {
+test("exports a backfill by the events' own timestamps, interval by interval, and then completes it", async () => {
   const { sql } = fixture.database;
   const { environmentId, table, id } = await oneRun({ next_interval_start: null, next_interval_end: null });
   await storeEvents(sql, environmentId, { count: 7200, from: '2026-11-10T10:00:00Z' });
@@ -314,7 +314,7 @@ test("exports a backfill by the events' own timestamps, interval by interval, an
   expect(backfill).toMatchObject({ status: 'Completed', finished_at: expect.any(Date) });
 });
 
-test('gives organizations turns with their runs, and runs scheduled exports before backfills', async () => {
+test('organizations take turns with their exports, and scheduled runs come before backfills', async () => {
   const { sql } = fixture.database;
   const [first, second] = [await oneRun(), await oneRun()];
   await sql.query(
@@ -340,7 +340,7 @@ test('gives organizations turns with their runs, and runs scheduled exports befo
   await sql.query('DELETE FROM batch_export WHERE id = $1', [first.id]);
 });
 
-test('creates the runs of a backfill immediately, so that a later change of the interval does not affect them', async () => {
+test("creates a backfill's runs immediately, so that a changed export interval does not affect them", async () => {
   const { sql } = fixture.database;
   const { id } = await oneRun({ next_interval_start: null, next_interval_end: null });
   await sql.query(

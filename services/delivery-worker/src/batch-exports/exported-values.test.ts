@@ -49,7 +49,7 @@ it.each([
   ['a number', '5', 5],
   ['a list', '["a"]', ['a']],
   ['null', 'null', null],
-])('exports $set and $set_once as JSON when they are %s', async (_kind, sent, exported) => {
+])('exports `$set` and `$set_once` as JSON when they are %s', async (_kind, sent, exported) => {
   const { environmentId, table, id } = await oneRun();
   await storeEvents(fixture.database.sql, environmentId, {
     count: 1,
@@ -73,7 +73,7 @@ it('exports distinct IDs of any length', async () => {
   expect(await warehouse.query(`SELECT distinct_id FROM "${table}"`)).toEqual([{ distinct_id: longId }]);
 });
 
-describe('filters', () => {
+describe('export filters', () => {
   const property = { type: 'event', key: 'plan', operator: 'exact', value: ['paid', 'trial'] };
   const ofPerson = { type: 'person', key: 'country', operator: 'icontains', value: 'DE' };
   const ofName = { type: 'event_metadata', key: 'event', operator: 'exact', value: ['buy'] };
@@ -107,7 +107,7 @@ describe('filters', () => {
     expect(await warehouse.query(`SELECT count(*)::int AS n FROM "${table}"`)).toEqual([{ n: count }]);
   });
 
-  it('apply to backfills too', async () => {
+  it("applies an export's filters to backfills too", async () => {
     const { sql } = fixture.database;
     const filters = JSON.stringify([ofName]);
     const { environmentId, table, id } = await oneRun({ filters, next_interval_start: null, next_interval_end: null });
@@ -124,7 +124,7 @@ describe('filters', () => {
     expect(await warehouse.query(`SELECT DISTINCT event FROM "${table}"`)).toEqual([{ event: 'buy' }]);
   });
 
-  it('fails the run when a filter names a cohort that does not exist', async () => {
+  it('fails an export whose filter names a cohort that does not exist', async () => {
     const filters = [{ type: 'cohort', key: 'id', value: 123_456 }];
     const { id } = await oneRun({ filters: JSON.stringify(filters) });
     await exportAll();

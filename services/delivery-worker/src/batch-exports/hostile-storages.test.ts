@@ -96,7 +96,7 @@ function oneRoundOfAll(begin: (slots: Parameters<typeof runDueExports>[2]) => Pr
   );
 }
 
-describe('when a storage server responds with', () => {
+describe('exporting to a misbehaving storage server', () => {
   it.each(cases)('$id: $title', async ({ id, outcome, scheme }) => {
     const server = servers.get(id);
     const run = before.get(id);

@@ -107,7 +107,7 @@ const modules = await clickHouseOrSkip();
     expect(Math.max(0, ...sizes)).toBeLessThan(6 * 1024 * 1024);
   });
 
-  test('does not export events before they and their persons are copied to ClickHouse', async () => {
+  test('exports events only after they and their persons were copied to ClickHouse', async () => {
     const { sql } = fixture.database;
     const until = createCopiedUntil(sql, fixture.atOnce);
     expect(await until()).toBeNull();

@@ -13,7 +13,7 @@ afterAll(() => fixture.stop());
 
 const mebibyte = 1024 * 1024;
 
-test('reads pages of about 4 MiB, even when large events follow small ones', async () => {
+test('reads pages of about 4 MiB, even if large events follow small ones', async () => {
   const { sql, transaction } = fixture.database;
   const { environmentId, organizationId } = await createTestTenant(fixture.database);
   await storeEvents(sql, environmentId, { count: 2500, from: '2026-11-10T00:00:00Z' });

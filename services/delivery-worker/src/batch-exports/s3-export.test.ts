@@ -80,7 +80,7 @@ const lines = (text: string) =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-test('exports an interval as one object of JSON lines', async () => {
+test('exports an interval to S3 as one object of JSON lines', async () => {
   const { environmentId, id } = await oneExport({});
   await storeEvents(fixture.database.sql, environmentId, {
     count: 20,
@@ -104,7 +104,7 @@ test('exports an interval as one object of JSON lines', async () => {
   });
 });
 
-test('writes a large interval in parts, compressed if requested, without losing a record', async () => {
+test('uploads a large interval in parts, optionally compressed, without losing a record', async () => {
   const { environmentId, id } = await oneExport({ prefix: 'large' });
   const compressed = await oneExport({ prefix: 'zipped', compression: 'gzip' });
   // Random text does not compress well.
@@ -129,7 +129,7 @@ test('writes a large interval in parts, compressed if requested, without losing 
   expect([(await runOf(id))?.bytes, (await runOf(compressed.id))?.bytes]).toEqual([plain.length, zipped.length]);
 });
 
-test('creates no object for an interval without records', async () => {
+test('creates no S3 object for an interval without records', async () => {
   const { id } = await oneExport({ prefix: 'empty' });
   await runAll();
   expect(await runOf(id)).toMatchObject({ status: 'Completed', records_completed: 0, bytes: 0 });
@@ -151,7 +151,7 @@ test('names an unknown bucket or an invalid key in the error, without revealing 
   ]);
 });
 
-test('rejects a private address of S3 storage unless it is allowed', async () => {
+test('rejects an S3 server at a private address, unless private addresses are allowed', async () => {
   const { id } = await oneExport({});
   while (await planRun(fixture));
   while (await runOneRound((slots) => runDueExports({ ...deps, mayBePrivate: false }, forever, slots)));
@@ -165,7 +165,7 @@ function* spaces() {
   for (;;) yield Buffer.alloc(64 * 1024, ' ');
 }
 
-describe('when a storage server', () => {
+describe('exporting to a faulty storage server', () => {
   const stops: (() => void)[] = [];
   afterEach(() => {
     for (const stop of stops.splice(0)) stop();
@@ -202,7 +202,7 @@ describe('when a storage server', () => {
       },
       'EANSWERTOOLONG',
     ],
-  ])('%s, the run fails and is retried later', async (_, answers, reason) => {
+  ])('fails and later retries a run when the storage server %s', async (_, answers, reason) => {
     const { environmentId, id } = await oneExport({ endpoint_url: await storageThat(answers) });
     await storeEvents(fixture.database.sql, environmentId, { count: 1, from: '2026-11-10T10:00:00Z' });
     while (await planRun(fixture));

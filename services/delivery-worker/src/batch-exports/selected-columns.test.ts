@@ -102,7 +102,7 @@ async function linesOf(prefix: string): Promise<Record<string, unknown>[]> {
 }
 const to = (prefix: string) => ({ ...s3, destination_config: { ...(s3.destination_config as object), prefix } });
 
-test('writes the selected columns of the matching events to S3', async () => {
+test('writes the selected columns of matching events to S3', async () => {
   const environmentId = await projectWith([
     { properties: { amount: 12.5, items: ['pen'], paid: true } },
     { properties: { amount: 7 } },
@@ -136,7 +136,7 @@ test('writes the selected columns of the matching events to S3', async () => {
   ]);
 });
 
-test('creates a table with a type for each column, and does not duplicate rows of an interval that is exported again', async () => {
+test('creates a table with typed columns, and does not duplicate rows when an interval is exported again', async () => {
   const environmentId = await projectWith([{ properties: { amount: 12.5, big: 2 ** 40 } }, { properties: {} }]);
   const table = `t_${randomUUID().slice(0, 8)}`;
   const id = await exportOf(
@@ -200,7 +200,7 @@ test('exports every event of a large interval exactly once', async () => {
   expect(numbers).toEqual(Array.from({ length: 1300 }, (_, at) => (at + 1) * 2));
 });
 
-test('keeps the persons that were stored with the event after a merge', async () => {
+test('exports the person that was stored with the event, even after a merge', async () => {
   const environmentId = await projectWith([{ properties: {} }]);
   const [stored] = await fixture.database.sql.query<{ id: string }>(
     'SELECT person_id AS id FROM event WHERE project_id = $1',
@@ -221,7 +221,7 @@ test('keeps the persons that were stored with the event after a merge', async ()
   expect(await linesOf('merged')).toEqual([{ person_id: stored?.id, id: stored?.id, plan: 'free' }]);
 });
 
-test('keeps the type of a column when the definition of a property changes', async () => {
+test("keeps a column's type when the property's definition changes", async () => {
   const environmentId = await projectWith([{ properties: { amount: '12' } }]);
   await exportOf(environmentId, 'SELECT properties.amount AS amount FROM events', to('typed'));
   await fixture.database.sql.query(

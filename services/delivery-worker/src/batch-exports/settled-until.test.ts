@@ -72,7 +72,7 @@ test("a consumer's batch delays the export of its interval, even if the worker c
   expect(warnings).toEqual([expect.stringContaining('pg_read_all_stats')]);
 });
 
-test('a hidden session of another role delays an interval only if the session has written something', async () => {
+test('a hidden session of a different role delays an interval only if it has written something', async () => {
   const settledUntil = settledOf(worker);
   await settledUntil();
   const id = await fixture.database.transaction(async (tx) => {
@@ -87,7 +87,7 @@ test('a hidden session of another role delays an interval only if the session ha
   expect(await planned(id, settledUntil)).toBe(true);
 });
 
-test('batches that follow each other without a gap do not delay an interval for long', async () => {
+test('uninterrupted batches do not delay an interval for long', async () => {
   const settledUntil = settledOf(worker);
   let id = '';
   await consumer.transaction(async (one) => {
@@ -105,7 +105,7 @@ test('batches that follow each other without a gap do not delay an interval for 
   });
 });
 
-test('with pg_read_all_stats, the worker sees all sessions, so there is no delay and no warning', async () => {
+test('a worker with `pg_read_all_stats` sees all sessions, so exports are not delayed and no warning is logged', async () => {
   await server.sql.query(`GRANT pg_read_all_stats TO ${role}`);
   await consumer.transaction(async (tx) => {
     const [{ now: startedAt } = { now: null }] = await tx.query<{ now: Date }>('SELECT now()');

@@ -92,7 +92,7 @@ async function readsPersons(): Promise<boolean> {
 const hasId = { type: 'person', key: 'distinct_id', operator: 'starts_with', value: 'd-' };
 
 test.each(['together', 'one by one'])(
-  'counts persons %s by the same rules as flags, including nested and static cohorts',
+  "counts a cohort's persons %s by the same rules as flags, including nested and static cohorts",
   async (way) => {
     await persons(1200, { plan: 'free', $browser: 'Safari' });
     const pro = await persons(700, { plan: 'Pro', $initial_browser: 'Opera', $browser: 'Safari' });
@@ -139,7 +139,7 @@ test('counts persons one by one if a property has too many different values', as
   expect(await stateOf(id)).toMatchObject({ count: 10_100 });
 });
 
-test('records a cohort that cannot be counted and retries it with growing delays, without affecting others', async () => {
+test('records a cohort that cannot be counted, and retries it with growing delays without affecting others', async () => {
   await persons(2, { plan: 'pro' });
   const missing = await cohort(tree(within(2_000_000_000)));
   const good = await cohort(tree(plan('pro')));
@@ -156,7 +156,7 @@ test('records a cohort that cannot be counted and retries it with growing delays
   ]);
 });
 
-test('fills a copied cohort with the members of the original', async () => {
+test("fills a copied cohort with the original's members", async () => {
   await persons(600, { plan: 'free' });
   const pro = await persons(1100, { plan: 'pro' });
   const source = await cohort(tree(plan('pro')));
@@ -199,7 +199,7 @@ test('counts a cohort again if it changes during the count', async () => {
   expect(await recordsOf(id)).toMatchObject([{ count: 600 }, { count: 0 }]);
 });
 
-test('releases the claims of a stopping worker, and lets the claims of a crashed worker expire', async () => {
+test("a stopping worker releases its cohorts, and a crashed worker's claims expire", async () => {
   await persons(600, { plan: 'pro' });
   const id = await cohort(tree(plan('pro')));
   await countDueCohorts(deps, AbortSignal.abort());
@@ -216,14 +216,14 @@ test('releases the claims of a stopping worker, and lets the claims of a crashed
   ]);
 });
 
-test('gives up counting a cohort after the time limit', async () => {
+test('stops counting a cohort after the time limit', async () => {
   await persons(600, { plan: 'pro' });
   const id = await cohort(tree(hasId));
   await countAll({ maxWalkMs: -1 });
   expect(await recordsOf(id)).toEqual([{ count: null, error: 'The count took too long.', is_over: true }]);
 });
 
-test('shares the cohorts among several workers, and counts each cohort once', async () => {
+test('several workers share the cohorts and count each one once', async () => {
   await persons(20, { plan: 'pro' });
   const ids: number[] = [];
   for (let count = 0; count < 120; count += 1) ids.push(await cohort(tree(plan('pro'))));
@@ -231,7 +231,7 @@ test('shares the cohorts among several workers, and counts each cohort once', as
   for (const id of ids) expect(await recordsOf(id)).toEqual([{ count: 20, error: null, is_over: true }]);
 });
 
-test('does not count deleted cohorts, and keeps the last hundred counts of a cohort', async () => {
+test("does not count deleted cohorts, and keeps a cohort's last hundred counts", async () => {
   const gone = await cohort(tree(plan('pro')));
   await database.sql.query('UPDATE cohort SET deleted = true WHERE id = $1', [gone]);
   const old = await cohort(tree(plan('pro')));

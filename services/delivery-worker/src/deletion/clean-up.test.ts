@@ -51,7 +51,7 @@ async function deleteProject(projectId: number, { isOver }: { isOver: boolean })
   if (isOver) await database.sql.query('UPDATE environment_cleanup SET not_before = now()');
 }
 
-test('deletes the data of a deleted project in portions, and no other data', async () => {
+test("deletes a deleted project's data in batches, and no other data", async () => {
   const [deleted, kept] = [await createTestTenant(database), await createTestTenant(database)];
   await storeData(deleted.environmentId);
   await storeData(kept.environmentId);
@@ -64,7 +64,7 @@ test('deletes the data of a deleted project in portions, and no other data', asy
   expect(await database.sql.query('SELECT 1 FROM environment_cleanup')).toEqual([]);
 });
 
-test('keeps the data until all consumers know of the deletion', async () => {
+test("keeps a deleted project's data until all consumers know of the deletion", async () => {
   const tenant = await createTestTenant(database);
   await storeData(tenant.environmentId);
   await deleteProject(tenant.projectId, { isOver: false });
@@ -86,7 +86,7 @@ test('concurrent workers delete all data of a deleted project', async () => {
   for (const { environmentId } of tenants) expect(await rowsOf(environmentId)).toBe(0);
 });
 
-test('lists every table of ingested data for the cleanup', async () => {
+test('the cleanup of deleted projects covers every table of ingested data', async () => {
   const rows = await database.sql.query<{ table: string }>(
     `SELECT c.table_name AS table FROM information_schema.columns c
        JOIN pg_class p ON p.relname = c.table_name AND NOT p.relispartition AND p.relkind IN ('r', 'p')

@@ -79,7 +79,7 @@ async function progressOf(deletionId: string) {
   return row?.detail.changes[0].after;
 }
 
-test('deletes all events of a person in portions, but no events of others or of a later person with the same ID', async () => {
+test("deletes a person's events in batches, but not those of other persons or of a new person with the same ID", async () => {
   const uuid = await storePerson(['ada', 'anonymous', 'third']);
   const next = randomUUID();
   await storeEvents('ada', uuid, { count: 25 });
@@ -101,7 +101,7 @@ test('deletes all events of a person in portions, but no events of others or of 
   expect(remaining).toEqual([{ distinct_id: null }, { distinct_id: null }, { distinct_id: null }]);
 });
 
-test('removes the data of a deleted person from events that the request keeps', async () => {
+test("removes a deleted person's data from events if the request keeps the events", async () => {
   const uuid = await storePerson(['ada']);
   await storeEvents('ada', uuid, { count: 25 });
   const id = await ask(uuid, false);
@@ -112,7 +112,7 @@ test('removes the data of a deleted person from events that the request keeps', 
   expect(await progressOf(id)).toEqual({ status: 'completed', delete_events: false, events: 25 });
 });
 
-test('deletes warnings that name an ID of the person, and no others', async () => {
+test("deletes only warnings that name one of the person's IDs", async () => {
   const uuid = await storePerson(['ada', 'anonymous']);
   for (const details of [{ distinctId: 'anonymous' }, { eventUuid: 'ada-2', distinctId: 'bob' }]) {
     await query(
@@ -128,7 +128,7 @@ test('deletes warnings that name an ID of the person, and no others', async () =
   ]);
 });
 
-test('waits for an in-flight batch that has read the person', async () => {
+test("delays a person's deletion until an in-flight batch that has read the person ends", async () => {
   const uuid = await storePerson(['ada']);
   await fixture.database.transaction(async (batch) => {
     // Locking the row assigns a transaction ID, as the consumer's first statement does.
@@ -145,7 +145,7 @@ test('waits for an in-flight batch that has read the person', async () => {
   expect(await events('ada')).toEqual([]);
 });
 
-test('makes progress with concurrent workers, and does not let one request delay another', async () => {
+test('concurrent workers make progress with deletions, and one request does not delay another', async () => {
   const uuids = [await storePerson(['a']), await storePerson(['b']), await storePerson(['c'])];
   for (const [index, id] of ['a', 'b', 'c'].entries()) await storeEvents(id, uuids[index] ?? '', { count: 30 });
   for (const uuid of uuids) await ask(uuid, true);
@@ -153,7 +153,7 @@ test('makes progress with concurrent workers, and does not let one request delay
   for (const id of ['a', 'b', 'c']) expect(await events(id)).toEqual([]);
 });
 
-test('deletes the records of deleted IDs, unless they were split from a person who still exists', async () => {
+test('deletes the records of deleted IDs, unless an ID was split from a person who still exists', async () => {
   const [original, fresh] = [await storePerson(['ada']), await storePerson(['phone'])];
   await query('UPDATE person_distinct_id SET split_from = $1 WHERE project_id = $2 AND distinct_id = $3', [
     ...[original, tenant.environmentId, 'phone'],

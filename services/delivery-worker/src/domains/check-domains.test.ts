@@ -69,7 +69,7 @@ test('sso-168: checks domains daily, ignores failed lookups, and sends one email
   expect(await state()).toEqual({ misses: 0, away: false, verified: true });
 });
 
-test('does not check a domain that is not verified or was verified just now', async () => {
+test('skips domains that are not verified or were verified just now', async () => {
   await fixture.database.sql.query('UPDATE organization_domain SET verified_at = now()');
   expect(await day('shown')).toBe(false);
   await fixture.database.sql.query('UPDATE organization_domain SET verified_at = NULL');

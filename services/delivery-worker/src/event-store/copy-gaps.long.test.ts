@@ -127,7 +127,7 @@ const modules = await clickHouseOrSkip();
     expect(await inClickhouse(project)).toEqual(stored);
   });
 
-  test('engine-032: copies events of more than a hundred months in one portion', async () => {
+  test('engine-032: copies events of more than a hundred months in one batch', async () => {
     const project = await tenant();
     const times = Array.from({ length: 130 }, (_, month) => new Date(Date.UTC(2015, month, 15)).toISOString());
     await store(fixture.database.sql, { project, ids: ['a'], times });
@@ -186,7 +186,7 @@ const modules = await clickHouseOrSkip();
     expect(Number((await result.json<[number | string]>())[0]?.[0])).toBe(2);
   });
 
-  test('reports the lag while another worker has the claim, even if that worker has crashed', async () => {
+  test('reports how far the copy lags behind while another worker has the claim, even if it has crashed', async () => {
     await followAll();
     await query(
       `UPDATE event_store_copy SET copied_until = now() - interval '10 minutes', claimed_until = now() + interval '1 minute'`,
@@ -197,7 +197,7 @@ const modules = await clickHouseOrSkip();
     await query('UPDATE event_store_copy SET claimed_until = NULL');
   });
 
-  test('a worker whose claim has expired does not change the position', async () => {
+  test('a worker whose claim has expired does not change the position of the copy', async () => {
     await followAll();
     const position = () => query(`SELECT copied_until, claimed_until FROM event_store_copy WHERE store = 'clickhouse'`);
     await query(`UPDATE event_store_copy SET copied_until = date_trunc('minute', now()) - interval '1 minute'`);
@@ -214,7 +214,7 @@ const modules = await clickHouseOrSkip();
     await followAll();
   });
 
-  test('copies each event exactly once after ClickHouse is killed while a portion is copied', async () => {
+  test('copies each event exactly once after ClickHouse is killed during the copy', async () => {
     const project = await tenant();
     await followAll();
     // ClickHouse stores each month as a separate part.

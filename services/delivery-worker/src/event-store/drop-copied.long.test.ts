@@ -95,7 +95,7 @@ const modules = await clickHouseOrSkip();
   };
   const every = ['01-01', '01-31', '02-01', '03-20'];
 
-  test('drops complete months from PostgreSQL once they are copied, and keeps them in ClickHouse', async () => {
+  test('drops complete months from PostgreSQL after they are copied, and keeps them in ClickHouse', async () => {
     await drop();
     expect(await kept()).toEqual(every);
     await follow();
@@ -106,7 +106,7 @@ const modules = await clickHouseOrSkip();
     expect(await inClickhouse('toDate(timestamp)')).toHaveLength(4);
   });
 
-  test('keeps a month with newly stored events until these are copied', async () => {
+  test('keeps a month in PostgreSQL until its newly stored events are copied', async () => {
     await follow();
     await store('2026-01-15T00:00Z');
     await query(`UPDATE event SET created_at = now() + interval '1 hour' WHERE timestamp = '2026-01-15T00:00Z'`);
@@ -120,7 +120,7 @@ const modules = await clickHouseOrSkip();
     expect(await inClickhouse('toDate(timestamp)')).toHaveLength(5);
   });
 
-  test('keeps a month if an event is stored while the month is being dropped', async () => {
+  test('keeps a month in PostgreSQL if an event is stored while the month is being dropped', async () => {
     await follow();
     expect(await dropMonth(fixture, 'event_2026_01', async (_, table) => table !== 'event_expired_2026_01')).toBe(
       false,
@@ -130,7 +130,7 @@ const modules = await clickHouseOrSkip();
     expect(await kept()).toHaveLength(5);
   });
 
-  test('keeps a month and logs a warning if ClickHouse has fewer of its events', async () => {
+  test('keeps a month in PostgreSQL and logs a warning if ClickHouse has fewer of its events', async () => {
     await follow();
     await client.command({ query: `DELETE FROM events WHERE toDate(timestamp) = '2026-01-31'` });
     await drop();
@@ -138,7 +138,7 @@ const modules = await clickHouseOrSkip();
     expect(warnings).toEqual([{ partition: 'event_2026_01', here: 2, there: 1 }]);
   });
 
-  test('drops nothing while the ClickHouse table is rebuilt', async () => {
+  test('drops no months while the ClickHouse table is rebuilt', async () => {
     await follow();
     await query(`INSERT INTO event_store_copy (store) VALUES ('clickhouse rebuild')`);
     await drop();
@@ -186,7 +186,7 @@ const modules = await clickHouseOrSkip();
       ],
     ],
   ] as const)(
-    'deleting a person also affects events that PostgreSQL has dropped (with events: %s)',
+    "a person's deletion also affects events that PostgreSQL has dropped (deletes events: %s)",
     async (deletesEvents, expected) => {
       await query(`CREATE TABLE event_2026_05 PARTITION OF event FOR VALUES FROM ('2026-05-01Z') TO ('2026-06-01Z')`);
       await store('2026-01-05T00:00Z', { id: 'bob' });

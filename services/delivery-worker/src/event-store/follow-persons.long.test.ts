@@ -205,7 +205,7 @@ const modules = await clickHouseOrSkip();
     await expectSame(project, { persons: 3, movedIds: 3 });
   });
 
-  test('copies a change that was recorded before others but committed after them', async () => {
+  test("copies a person's change that was recorded before others but committed after them", async () => {
     const { project } = await createPersons(['early', 'late']);
     await copyAll();
     const change = (name: string) =>
@@ -220,7 +220,7 @@ const modules = await clickHouseOrSkip();
     expect(await recorded()).toBe(0);
   });
 
-  test('loses no changes while ClickHouse is unavailable, and reports a growing lag', async () => {
+  test('loses no changes of persons while ClickHouse is unavailable, and reports a growing lag', async () => {
     const { project } = await createPersons(['a']);
     await copyAll();
     await query(`UPDATE event_store_copy SET copied_until = now() - interval '1 hour'`);
@@ -244,7 +244,7 @@ const modules = await clickHouseOrSkip();
     expect(await lag()).toBeLessThan(60);
   });
 
-  test('copies the current state of each person after ClickHouse is killed while a portion is copied', async () => {
+  test('copies the current state of each person after ClickHouse is killed during the copy', async () => {
     const { project } = await createPersons(Array.from({ length: 2000 }, (_, at) => `person ${at}`));
     for (const killedAfterMs of [20, 60, 120, 250]) {
       const copying = copyPortion(500).catch(() => null);
@@ -273,7 +273,7 @@ const modules = await clickHouseOrSkip();
     ['on request', () => restartPersonCopy(fixture.database.sql)],
     ['after its table was lost', () => client.command({ query: 'DROP TABLE person_copy' })],
     ['after the table of moved IDs was lost', () => client.command({ query: 'DROP TABLE moved_id_copy' })],
-  ])('rebuilds the copy %s', async (_, restart) => {
+  ])('rebuilds the copy of persons %s', async (_, restart) => {
     const { project } = await createPersons(['a', 'b']);
     await query('UPDATE person_distinct_id SET version = 1 WHERE project_id = $1', [project]);
     await copyAll();
@@ -289,7 +289,7 @@ const modules = await clickHouseOrSkip();
     await expectSame(project, { persons: 2, movedIds: 2 });
   });
 
-  test('records no changes while ClickHouse is not configured, and copies everything again when it is', async () => {
+  test('records no changes of persons without ClickHouse, and copies all persons again when it is configured', async () => {
     const { project } = await createPersons(['a', 'b']);
     await copyAll();
     await stopRecordingPersonChanges(fixture.database);

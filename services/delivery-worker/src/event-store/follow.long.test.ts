@@ -100,7 +100,7 @@ const modules = await clickHouseOrSkip();
   };
   const tenant = async () => (await createTestTenant(fixture.database)).environmentId;
 
-  test('engine-018: contains each stored event once, even if it is copied repeatedly', async () => {
+  test('engine-018: ClickHouse contains each stored event once, even if it is copied repeatedly', async () => {
     const project = await tenant();
     await store(project, ['a', 'b'], { stored: '40 days' });
     await store(project, ['a']);
@@ -118,7 +118,7 @@ const modules = await clickHouseOrSkip();
   const setPosition = (at: string) =>
     fixture.database.sql.query(`UPDATE event_store_copy SET copied_until = ${at} WHERE store = 'clickhouse'`);
 
-  test('engine-036: stores each event exactly once after a portion of the copy was interrupted', async () => {
+  test('engine-036: stores each event exactly once after a copy was interrupted', async () => {
     const project = await tenant();
     await followAll();
     const [row] = await fixture.database.sql.query<{ at: Date }>(
@@ -135,7 +135,7 @@ const modules = await clickHouseOrSkip();
     expect(await inClickhouse(project)).toEqual({ a: 1, b: 1, c: 1 });
   });
 
-  test('engine-037: stores each event once when two workers copy the same span', async () => {
+  test('engine-037: stores each event once when two workers copy the same time span', async () => {
     const project = await tenant();
     await store(project, ['a', 'b']);
     const span = { from: new Date(Date.now() - 60_000), until: new Date(Date.now() + 60_000) };
@@ -164,7 +164,7 @@ const modules = await clickHouseOrSkip();
     expect(await inClickhouse(project)).toEqual({ a: 1, b: 1 });
   });
 
-  test('engine-038: stores each event once after PostgreSQL was restored and stored events again', async () => {
+  test('engine-038: stores each event once after PostgreSQL was restored and has stored events again', async () => {
     const project = await tenant();
     const { sql } = fixture.database;
     await store(project, ['a'], { stored: '20 minutes' });
@@ -179,7 +179,7 @@ const modules = await clickHouseOrSkip();
     expect(await inClickhouse(project)).toEqual({ a: 1, b: 1 });
   });
 
-  test('waits until five seconds of events have accumulated, and then copies them in one portion', async () => {
+  test('waits until five seconds of events have accumulated, and copies them in one batch', async () => {
     const project = await tenant();
     await followAll();
     const [row] = await fixture.database.sql.query<{ at: Date }>('SELECT copied_until AS at FROM event_store_copy');
@@ -200,7 +200,7 @@ const modules = await clickHouseOrSkip();
     await fixture.database.sql.query('UPDATE event_store_copy SET copied_until = $1', [row?.at]);
   });
 
-  test('queries read only ClickHouse, and see a merge as soon as it has been copied', async () => {
+  test('queries read only ClickHouse, and see a merge as soon as it is copied', async () => {
     const project = await tenant();
     await store(project, ['x', 'y']);
     await followAll();
@@ -240,7 +240,7 @@ const modules = await clickHouseOrSkip();
     await reader.stop();
   });
 
-  test('engine-020: removes the events of a deleted person, but not those of a later person with the same ID', async () => {
+  test("engine-020: removes a deleted person's events, but not those of a new person with the same ID", async () => {
     const project = await tenant();
     const { sql } = fixture.database;
     await store(project, ['gone', 'stays']);
@@ -271,7 +271,7 @@ const modules = await clickHouseOrSkip();
     expect(await sql.query('SELECT 1 FROM event_store_removal')).toEqual([]);
   });
 
-  test('removes the events of a deleted project', async () => {
+  test("removes a deleted project's events from ClickHouse", async () => {
     const { environmentId: project, projectId } = await createTestTenant(fixture.database);
     await store(project, ["it's", 'b\\c']);
     await followAll();
@@ -283,7 +283,7 @@ const modules = await clickHouseOrSkip();
     expect(await inClickhouse(project)).toEqual({});
   });
 
-  test('removes events beyond the retention time of their environment', async () => {
+  test("removes events from ClickHouse after their environment's retention period", async () => {
     const project = await tenant();
     await store(project, ['old'], { at: '2020-01-01T00:00Z' });
     await store(project, ['new'], { at: new Date().toISOString() });
@@ -294,7 +294,7 @@ const modules = await clickHouseOrSkip();
     expect(await inClickhouse(project)).toEqual({ new: 1 });
   });
 
-  test('lets only one worker copy at a time, and lets the claim of a crashed worker expire', async () => {
+  test("only one worker copies at a time, and a crashed worker's claim expires", async () => {
     const project = await tenant();
     await store(project, ['a']);
     const { sql } = fixture.database;
@@ -306,7 +306,7 @@ const modules = await clickHouseOrSkip();
     expect(await inClickhouse(project)).toEqual({ a: 1 });
   });
 
-  test('loses no events while ClickHouse is unavailable, and continues where it stopped', async () => {
+  test('loses no events while ClickHouse is unavailable, and continues the copy where it stopped', async () => {
     const project = await tenant();
     const follow = follower();
     await followAll(follow);
@@ -330,7 +330,7 @@ const modules = await clickHouseOrSkip();
     expect(await inClickhouse(project)).toEqual({ a: 1 });
   });
 
-  test('rebuilds the table, or continues an interrupted rebuild, without events that were deleted in the meantime', async () => {
+  test('rebuilds the table, or continues an interrupted rebuild, without events that were deleted during it', async () => {
     const project = await tenant();
     const { sql } = fixture.database;
     await store(project, ['a', 'b', 'c'], { stored: '10 minutes' });

@@ -62,7 +62,7 @@ async function expireAll(installationDays: number): Promise<void> {
   while (await expireEvents(fixture.database.sql, installationDays, 2));
 }
 
-test('keeps all events if there is no retention limit', async () => {
+test('keeps all events without a retention limit', async () => {
   await storeEvent(tenant.environmentId, daysAgo(4000));
   await storeEvent(tenant.environmentId, new Date('2001-01-01T00:00:00Z'));
   await expireAll(0);
@@ -80,7 +80,7 @@ test("drops complete months beyond the installation's limit, and events before 2
   expect(await query("SELECT 1 FROM pg_class WHERE relname LIKE 'event_expired%' AND relkind = 'r'")).toEqual([]);
 });
 
-test('a retention limit of an environment is exact to the day and does not affect other environments', async () => {
+test("an environment's retention limit is exact to the day and does not affect other environments", async () => {
   const other = await createTestTenant(fixture.database);
   await setRetention(tenant.environmentId, 30);
   for (const { environmentId } of [tenant, other]) {
@@ -136,7 +136,7 @@ test('keeps the identities of events for a month longer than the events', async 
   expect(await agesIn('event_identity', other.environmentId)).toHaveLength(5);
 });
 
-test('deletes warnings after a number of days, or together with the events of their environment', async () => {
+test("deletes warnings after a number of days, or together with their environment's events", async () => {
   const other = await createTestTenant(fixture.database);
   await setRetention(tenant.environmentId, 30);
   for (const { environmentId } of [tenant, other]) {
@@ -165,7 +165,7 @@ test('deletes activity records after a number of days', async () => {
   expect(await query('SELECT 1 FROM activity_log')).toHaveLength(1);
 });
 
-test('the tasks keep warnings and activity records for their own number of days', async () => {
+test('keeps warnings and activity records for different numbers of days', async () => {
   const { environmentId } = tenant;
   for (const days of [1, 50, 100]) {
     await query(

@@ -47,7 +47,7 @@ const payloadOf = async (id: number) => (await stored(id)).filters.payloads?.tru
 const seal = (keys: string | undefined, signal = running) =>
   encryptFlagPayloads({ database, logger, secretBox: createSecretBox(keys) }, signal);
 
-test('encrypts unencrypted payloads and those of an older key with the newest key, and changes nothing else', async () => {
+test('encrypts only payloads that are unencrypted or encrypted with an older key', async () => {
   const [oldKey, youngKey] = [newKey(), newKey()];
   const young = createSecretBox(youngKey);
   const [plain, old, none] = [
@@ -70,7 +70,7 @@ test('encrypts unencrypted payloads and those of an older key with the newest ke
   expect(await stored(old)).toEqual(after);
 });
 
-test('processes more flags than fit into one portion, even after some that cannot be decrypted', async () => {
+test('encrypts more flags than fit into one batch, even after some that cannot be decrypted', async () => {
   const [oldKey, youngKey] = [newKey(), newKey()];
   const damaged: number[] = [];
   for (let count = 0; count < 120; count += 1) damaged.push(await flag({ true: sealedBy(oldKey, 0) }));

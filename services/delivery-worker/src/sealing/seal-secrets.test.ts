@@ -23,7 +23,7 @@ const secretsOf = async (id: string) =>
     ?.s as Record<string, unknown>;
 const newKey = () => randomBytes(32).toString('base64');
 
-test('encrypts secrets stored without a key, and those of an older key again', async () => {
+test('encrypts secrets that were stored without a key or with an older key', async () => {
   const { sql } = fixture.database;
   const [oldKey, youngKey] = [newKey(), newKey()];
   const [plain, old, none] = [randomUUID(), randomUUID(), randomUUID()];
@@ -80,7 +80,7 @@ test("reports that an export's secrets cannot be decrypted, and retries the run"
   ]);
 });
 
-test('signin-022: encrypts decryptable secrets of authenticator apps with the newest key', async () => {
+test('signin-022: encrypts authenticator app secrets with the newest key, if they can be decrypted', async () => {
   const { sql } = fixture.database;
   const [oldKey, youngKey, foreignKey] = [newKey(), newKey(), newKey()];
   const box = createSecretBox(`${youngKey},${oldKey}`);
@@ -103,7 +103,7 @@ test('signin-022: encrypts decryptable secrets of authenticator apps with the ne
   expect(await stored(foreign)).toBe(before);
 });
 
-test('sso-157: encrypts decryptable client secrets of OpenID providers with the newest key', async () => {
+test('sso-157: encrypts OpenID client secrets with the newest key, if they can be decrypted', async () => {
   const { sql } = fixture.database;
   const [oldKey, youngKey, foreignKey] = [newKey(), newKey(), newKey()];
   const { organizationId } = await createTestTenant(fixture.database);

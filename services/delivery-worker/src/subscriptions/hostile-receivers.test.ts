@@ -93,7 +93,7 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-describe('when a webhook server sends', () => {
+describe('delivering to a misbehaving webhook server', () => {
   it.each(cases)('$id: $title', async ({ id, outcome, scheme }) => {
     const expected = errors[outcome];
     const server = servers.get(id);

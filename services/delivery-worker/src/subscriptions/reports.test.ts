@@ -97,7 +97,7 @@ const mail = () => {
 };
 const post = () => fixture.receiver.posts[0]?.body;
 
-test('an email contains the number of the date range, the change, the picture and a link', async () => {
+test('an email contains the number in the date range, its change, a picture and a link', async () => {
   const id = await insight('Orders', trends(), { description: 'What is bought.' });
   await subscribe({ insight: id });
   await send();
@@ -143,7 +143,7 @@ test('insight-300: escapes a name with markup, emoji and right-to-left text', as
   expect(mail().body).toContain(name);
 });
 
-test('escapes markup in the name of a report', async () => {
+test("escapes markup in a report's name", async () => {
   const id = await insight('</td><script>alert(1)</script> & "more"');
   await subscribe({ insight: id, title: '<b>Weekly</b>' });
   await send();
@@ -217,7 +217,7 @@ test.each<[string, object, string]>([
   expect(mail().body).toContain(expected);
 });
 
-test('insight-290: the report of a dashboard with eight insights contains six, in the order of the layout', async () => {
+test('insight-290: a report about a dashboard with eight insights contains six, in the order of the layout', async () => {
   const id = await dashboard('Shop');
   for (const y of [7, 6, 5, 4, 3, 2, 1, 0]) await tile(id, await insight(`Insight at ${y}`), y);
   await subscribe({ dashboard: id });
@@ -228,7 +228,7 @@ test('insight-290: the report of a dashboard with eight insights contains six, i
   expect(attachments).toHaveLength(6);
 });
 
-test('insight-291: a report leaves out deleted insights and removed tiles', async () => {
+test('insight-291: a report omits deleted insights and removed tiles', async () => {
   const id = await dashboard('Shop');
   await tile(id, await insight('Kept'), 0);
   await tile(id, await insight('Deleted', trends(), { deleted: true }), 1);
@@ -239,7 +239,7 @@ test('insight-291: a report leaves out deleted insights and removed tiles', asyn
   expect(mail().body).not.toMatch(/Deleted|Taken off| of /);
 });
 
-test('insight-292: an insight that fails shows its error, and the others are complete', async () => {
+test('insight-292: a report shows the error of an insight that fails, and all other insights completely', async () => {
   const id = await dashboard('Shop');
   await tile(id, await insight('Broken', broken), 0);
   await tile(id, await insight('Orders'), 1);
@@ -253,7 +253,7 @@ test('insight-292: an insight that fails shows its error, and the others are com
   expect(html).toContain('No results: This insight has no query.');
 });
 
-test('insight-293: the numbers in a report are as of the due time, even if it is sent later', async () => {
+test("insight-293: a report's numbers are as of its due time, even if it is sent later", async () => {
   await subscribe({
     insight: await insight('Today', trends({ dateRange: { date_from: '-1d' } })),
     target_type: 'webhook',
@@ -264,7 +264,7 @@ test('insight-293: the numbers in a report are as of the due time, even if it is
   expect(post().insights[0]).toMatchObject({ date_from: '2026-11-08T00:00:00Z', figures: [{ value: 3 }] });
 });
 
-test('insight-294: the first report names the user who subscribed the recipient, their message, and the next date', async () => {
+test('insight-294: the first report contains the next date, and the name and message of the user who subscribed the recipient', async () => {
   const { sql } = fixture.database;
   await sql.query(`UPDATE "user" SET email = 'grace@example.com', is_email_verified = true WHERE id = $1`, [
     tenant.userId,
@@ -284,7 +284,7 @@ test('insight-294: the first report names the user who subscribed the recipient,
   expect(mail().body).toContain('The next report will be sent on Monday, 16 November 2026.');
 });
 
-it('shows names and titles in emails on one line and not as links', async () => {
+it('emails show names and titles on one line and not as links', async () => {
   const name = 'Orders\nYour account is locked: https://evil.example';
   await subscribe({ insight: await insight(name) });
   await send();
@@ -330,7 +330,7 @@ test('sends a report with an explanation instead of numbers if the worker stoppe
   expect(mail().body).toContain('No results: Every attempt to compute the results was interrupted.');
 });
 
-test('insight-296: the filters of a dashboard apply to its insights, except to a tile with its own filters', async () => {
+test("insight-296: a dashboard's filters apply to its insights, except to a tile with its own filters", async () => {
   const id = await dashboard('Shop', { date_from: '-14d', date_to: '-1d' });
   await tile(id, await insight('Under the dashboard'), 0);
   await tile(id, await insight('Under its own'), 1, {
@@ -342,14 +342,14 @@ test('insight-296: the filters of a dashboard apply to its insights, except to a
   expect(mail().body).toMatch(/Under its own\n8 November 2026, .*\norder: 3/);
 });
 
-test('insight-297: the report of a dashboard without insights says that it does not contain any', async () => {
+test('insight-297: the report of an empty dashboard says that it contains no insights', async () => {
   await subscribe({ dashboard: await dashboard('Nothing on it') });
   await send();
   expect(mail().body).toContain('This dashboard does not contain any insights.');
   expect(mail().attachments).toEqual([]);
 });
 
-test('insight-299: a webhook report contains the numbers, the rows and the URL of the picture', async () => {
+test("insight-299: a webhook report contains the numbers, the rows and the picture's URL", async () => {
   const id = await insight('Orders');
   await subscribe({ insight: id, target_type: 'webhook', target_value: `${fixture.receiver.url}/hook` });
   await send();
@@ -407,7 +407,7 @@ test('a report shows the selected insights of its dashboard, in dashboard order'
   expect(mail().body).not.toContain('Second');
 });
 
-test('a disabled subscription sends nothing when it is due', async () => {
+test('sends no report for a disabled subscription', async () => {
   await subscribe({ insight: await insight('Orders'), enabled: false });
   await send();
   expect(fixture.mailServer.mails).toEqual([]);

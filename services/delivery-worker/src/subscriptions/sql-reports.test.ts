@@ -40,7 +40,7 @@ async function send(): Promise<void> {
   );
 }
 
-test("an email shows the chart, the number and the rows of SQL insights with the dashboard's filters applied", async () => {
+test("an email shows the chart, number and rows of SQL insights, with the dashboard's filters applied", async () => {
   const { sql } = fixture.database;
   const { environmentId } = tenant;
   const [board] = await sql.query<{ id: number }>(

@@ -62,7 +62,7 @@ const deliverDue = async (given: DeliverDueDeps) => {
 const makeDue = () =>
   fixture.database.sql.query(`UPDATE subscription_delivery SET attempt_at = now() WHERE status = 'pending'`);
 
-test('sends one report to each address at the due date, with title, link and summary, and advances the date', async () => {
+test('sends a report with title, link and summary to each address at the due date, and advances the date', async () => {
   const insight = await subject('insight');
   const id = await store({ target_value: 'ada@example.com, grace@example.com', title: 'Weekly sign-ups', insight });
   await scheduleDueReports(fixture.database, now);
@@ -107,7 +107,7 @@ test.each([
   },
 );
 
-test('a report has the name of its insight, and is sent only while the insight exists', async () => {
+test("a report has its insight's name, and is sent only while the insight exists", async () => {
   const insight = await subject('insight', { name: 'Sign-ups' });
   const dashboard = await subject('dashboard', { name: 'Gone', deleted: true });
   const id = await store({ insight, dashboard });
@@ -117,7 +117,7 @@ test('a report has the name of its insight, and is sent only while the insight e
   expect(await nextDate(id)).toEqual(new Date('2026-11-16T09:00:00Z'));
 });
 
-test('sends nothing for subscriptions that are not due, deleted or finished', async () => {
+test('sends no reports for subscriptions that are not due, deleted or finished', async () => {
   await store({ next_delivery_date: '2026-11-10T12:00:01Z' });
   await store({ deleted: true });
   await store({ next_delivery_date: null });
@@ -191,7 +191,7 @@ test('a webhook receives a document with the same ID at every attempt', async ()
   });
 });
 
-test.each([404, 301])('gives up a webhook immediately after it responds with %i', async (status) => {
+test.each([404, 301])('fails a webhook delivery immediately if the response is %i', async (status) => {
   await store({ target_type: 'webhook', target_value: `${fixture.receiver.url}/hook` });
   await scheduleDueReports(fixture.database, now);
   fixture.receiver.respondWith(status);
@@ -202,7 +202,7 @@ test.each([404, 301])('gives up a webhook immediately after it responds with %i'
   expect(fixture.receiver.posts.length).toBe(1);
 });
 
-test('stops sending a report to an unreachable webhook after five attempts', async () => {
+test('fails a delivery to an unreachable webhook after five attempts', async () => {
   await store({ target_type: 'webhook', target_value: 'http://127.0.0.1:1/' });
   await scheduleDueReports(fixture.database, now);
   for (let attempt = 1; attempt <= 6; attempt += 1) {
@@ -230,7 +230,7 @@ test.each([
   'http://[2002:7f00:1::]:PORT/',
   'http://user@127.0.0.1:PORT/',
   'http://１２７.０.０.１:PORT/',
-])('rejects webhooks to private networks unless they are allowed: %s', async (address) => {
+])('rejects a webhook in a private network, unless private networks are allowed: %s', async (address) => {
   const target_value = address.replace('PORT', new URL(fixture.receiver.url).port);
   await store({ target_type: 'webhook', target_value });
   await scheduleDueReports(fixture.database, now);
@@ -241,7 +241,7 @@ test.each([
   ]);
 });
 
-test('gives up on an unknown mailbox, but retries after an outage of the mail server', async () => {
+test('fails a delivery to an unknown mailbox, but retries after an outage of the mail server', async () => {
   fixture.mailServer.refuse('gone@example.com');
   await store({ target_value: 'gone@example.com' });
   await scheduleDueReports(fixture.database, now);
@@ -255,7 +255,7 @@ test('gives up on an unknown mailbox, but retries after an outage of the mail se
   expect((await deliveries())[0]).toMatchObject({ status: 'failed', error: expect.stringContaining('SMTP_URL') });
 });
 
-test('a subscription that is deleted while it is due sends nothing more', async () => {
+test('sends no report if the subscription is deleted while it is due', async () => {
   await store();
   await scheduleDueReports(fixture.database, now);
   await fixture.database.sql.query('UPDATE subscription SET deleted = true');
@@ -264,7 +264,7 @@ test('a subscription that is deleted while it is due sends nothing more', async 
   expect(fixture.mailServer.mails).toEqual([]);
 });
 
-test("sends to a Slack target that is a URL, but requires the project's webhook for a channel", async () => {
+test("sends to a Slack webhook URL, but requires the project's webhook for a Slack channel", async () => {
   await store({ target_type: 'slack', target_value: `${fixture.receiver.url}/services/T1`, title: 'Sign-ups' });
   await store({ target_type: 'slack', target_value: 'C1|#general' });
   await scheduleDueReports(fixture.database, now);
@@ -281,7 +281,7 @@ test("sends to a Slack target that is a URL, but requires the project's webhook 
   ]);
 });
 
-test('sends to a Slack channel through the webhook of the project', async () => {
+test("sends to a Slack channel through the project's webhook", async () => {
   const { sql } = fixture.database;
   const set = (address: string | null) =>
     sql.query('UPDATE environment SET slack_incoming_webhook = $2 WHERE id = $1', [tenant.environmentId, address]);
@@ -317,7 +317,7 @@ test('postpones emails beyond the hourly limit with a reason, and sends them in 
   expect(fixture.mailServer.mails.length).toBe(6);
 });
 
-test('the hourly email limit does not apply to other targets or to other organizations', async () => {
+test('the hourly email limit does not affect webhooks or other organizations', async () => {
   await waitOutHourEnd(fixture.database.sql);
   const other = await createTestTenant(fixture.database);
   await store({ target_value: 'a@example.com,b@example.com,c@example.com' });
@@ -341,7 +341,7 @@ test('organizations take turns with their reports, each within its slots', async
   expect([sent.length, sent.includes('one@example.com')]).toEqual([4, true]);
 });
 
-test('another worker can claim a report when the lease of a crashed worker expires', async () => {
+test("another worker can claim a report when a crashed worker's lease expires", async () => {
   await store();
   await scheduleDueReports(fixture.database, now);
   // Simulate a worker that was killed after it had claimed the delivery.

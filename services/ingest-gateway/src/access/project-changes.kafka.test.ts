@@ -32,7 +32,7 @@ async function statuses(token: string): Promise<number[]> {
   return (await Promise.all(responses)).map(({ status }) => status);
 }
 
-test('all gateways reject a replaced key and accept the new key', async () => {
+test('all gateways reject a replaced API key and accept the new one', async () => {
   const { token } = await createTestTenant(fixture.database);
   const next = `phc_${randomUUID()}`;
   expect([await statuses(token), await statuses(next)]).toEqual([
@@ -44,14 +44,14 @@ test('all gateways reject a replaced key and accept the new key', async () => {
   await eventually(async () => expect(await statuses(next)).toEqual([200, 200]), soon);
 });
 
-test('rejects the key of a deleted project', async () => {
+test('all gateways reject the API key of a deleted project', async () => {
   const { token, projectId } = await createTestTenant(fixture.database);
   expect(await statuses(token)).toEqual([200, 200]);
   await sql('DELETE FROM project WHERE id = $1', [projectId]);
   await eventually(async () => expect(await statuses(token)).toEqual([401, 401]), soon);
 });
 
-test('applies changed settings to browser clients', async () => {
+test('applies changed settings to the browser config', async () => {
   const { token } = await createTestTenant(fixture.database);
   const optedOut = () =>
     Promise.all(
@@ -67,7 +67,7 @@ test('applies changed settings to browser clients', async () => {
   await eventually(async () => expect(await optedOut()).toEqual([true, true]), soon);
 });
 
-test('looks up keys every second while announcements of changes are not received', async () => {
+test('looks up API keys every second while no change notifications arrive', async () => {
   const { token } = await createTestTenant(fixture.database);
   const keys = createProjectKeys({
     sql: fixture.database.sql,
@@ -80,7 +80,7 @@ test('looks up keys every second while announcements of changes are not received
   await eventually(async () => expect(await keys.find(token)).toEqual({ outcome: 'unknown' }), soon);
 });
 
-test('still accepts known keys during a database outage that follows an interruption of announcements', async () => {
+test('accepts known API keys during a database outage that follows an interruption of change notifications', async () => {
   const { token } = await createTestTenant(fixture.database);
   let isDown = false;
   let interrupt = () => {};

@@ -57,7 +57,7 @@ const startKeys = (options: Partial<ProjectKeysOptions> = {}) =>
     ...options,
   });
 
-test('finds the environment of a key and the features of its plan', async () => {
+test("finds an API key's environment and the features of its plan", async () => {
   const keys = startKeys();
   for (const [plan, mayMigrate] of [
     ['full', true],
@@ -78,7 +78,7 @@ test('finds the environment of a key and the features of its plan', async () => 
   expect(await keys.find('phc_nobody')).toEqual({ outcome: 'unknown' });
 });
 
-test('caches the result of a key lookup, without another query', async () => {
+test('caches the result of an API key lookup', async () => {
   const { token } = await createTestTenant(database);
   const keys = startKeys();
   await keys.find(token);
@@ -88,7 +88,7 @@ test('caches the result of a key lookup, without another query', async () => {
   expect(queries).toBe(2);
 });
 
-test('counts key lookups by source', async () => {
+test('counts API key lookups by source', async () => {
   const { token } = await createTestTenant(database);
   const metrics = createMetrics({ withProcessMetrics: false });
   const isOut = { query: () => Promise.reject(new Error('out')) };
@@ -109,7 +109,7 @@ async function countBySource({ registry }: Metrics): Promise<Record<string, numb
   );
 }
 
-test('runs one query for many concurrent requests with a new key', async () => {
+test('runs one query for many concurrent requests with a new API key', async () => {
   const { token } = await createTestTenant(database);
   const keys = startKeys();
   await Promise.all(Array.from({ length: 50 }, () => keys.find(token)));
@@ -119,7 +119,7 @@ test('runs one query for many concurrent requests with a new key', async () => {
 test.each([
   ['one key', 'announce'],
   ['all keys', 'announceAll'],
-] as const)('looks the key up again after a notification about %s', async (_name, how) => {
+] as const)('looks an API key up again after a notification about %s', async (_name, how) => {
   const { token, organizationId } = await createTestTenant(database, { plan: 'full' });
   const announced = announcedChanges();
   const keys = startKeys({ changes: announced.changes });
@@ -132,7 +132,7 @@ test.each([
   expect(await keys.find(token)).toMatchObject({ project: { mayMigrate: false } });
 });
 
-test('accepts a rejected key as soon as its creation is announced', async () => {
+test('accepts a rejected API key as soon as its creation is announced', async () => {
   const { changes, announce } = announcedChanges();
   const keys = startKeys({ changes });
   const { token, environmentId } = await createTestTenant(database);
@@ -146,7 +146,7 @@ test('accepts a rejected key as soon as its creation is announced', async () => 
 test.each([
   ['of a different key', () => 'phc_another', 1],
   ['of the key itself', (token: string) => token, 2],
-])('handles a change %s that is announced while a key is looked up', async (_name, changed, expectedQueries) => {
+])('handles a change %s that is announced during the lookup of an API key', async (_name, changed, expectedQueries) => {
   const { token } = await createTestTenant(database);
   const { changes, announce } = announcedChanges();
   let respond = () => {};
@@ -170,14 +170,14 @@ test.each([
   expect(queries).toBe(expectedQueries);
 });
 
-test('uses an expired result while the key is looked up again', async () => {
+test('uses an expired result while the API key is looked up again', async () => {
   const { token } = await createTestTenant(database);
   const keys = startKeys({ knownForMs: 0 });
   await keys.find(token);
   expect(await keys.find(token)).toMatchObject({ outcome: 'known' });
 });
 
-test('does not reject an unknown key while the database is down, and finds the key later', async () => {
+test('accepts an unknown API key while the database is down, and finds it afterwards', async () => {
   const { token } = await createTestTenant(database);
   let isDown = true;
   const sql: Sql = {
@@ -191,13 +191,13 @@ test('does not reject an unknown key while the database is down, and finds the k
   });
 });
 
-test('rejects every one of many unknown keys that are sent at the same time', async () => {
+test('rejects every one of many unknown API keys that arrive at the same time', async () => {
   const keys = startKeys();
   const lookups = Array.from({ length: 200 }, (_, index) => keys.find(`phc_nobody_${index}`));
   expect(new Set((await Promise.all(lookups)).map(({ outcome }) => outcome))).toEqual(new Set(['unknown']));
 });
 
-test('tells clients to retry if a slow database cannot look up all new keys', async () => {
+test('tells clients to retry if a slow database cannot look up all new API keys', async () => {
   const metrics = createMetrics({ withProcessMetrics: false });
   let respond = () => {};
   let release = Promise.resolve();
@@ -227,7 +227,7 @@ test('tells clients to retry if a slow database cannot look up all new keys', as
   });
 });
 
-test('does not treat a slow database as an outage, and caches no result', async () => {
+test('does not treat a slow database as an outage, and caches no failed lookup', async () => {
   const metrics = createMetrics({ withProcessMetrics: false });
   let isSilent = true;
   const sql: Sql = {
@@ -240,7 +240,7 @@ test('does not treat a slow database as an outage, and caches no result', async 
   expect(await keys.find('phc_nobody')).toEqual({ outcome: 'unknown' });
 });
 
-test('waiting key lookups fail as soon as the database fails', async () => {
+test('API key lookups that wait fail as soon as the database fails', async () => {
   const sql: Sql = { query: () => Promise.reject(new Error('down')) };
   const keys = startKeys({ sql });
   const lookups = Array.from({ length: 100 }, (_, index) => keys.find(`phc_nobody_${index}`));
@@ -248,7 +248,7 @@ test('waiting key lookups fail as soon as the database fails', async () => {
   expect(outcomes).toEqual(new Set(['undetermined']));
 });
 
-test('without the database, accepts known keys, and only the first request waits', async () => {
+test('without the database, accepts known API keys, and only the first request waits', async () => {
   const { token } = await createTestTenant(database);
   let isDown = false;
   const sql: Sql = {

@@ -1,6 +1,6 @@
 import { createByteBudget } from './byte-budget.ts';
 
-test('limits the memory of all requests together, and releases the memory of each request when it ends', () => {
+test("limits the memory of all requests together, and releases a request's memory when it ends", () => {
   const budget = createByteBudget(100);
   const first = budget.lease();
   const second = budget.lease();

@@ -16,7 +16,7 @@ async function decode(body: string | Buffer, hints: Partial<BodyHints> = {}, max
   return { ...decoded, text: decoded.json.toString('utf8') };
 }
 
-describe('decodes all encodings that clients use for JSON', () => {
+describe('decoding JSON in every encoding that clients use', () => {
   test.each<[string, string | Buffer, Partial<BodyHints>?]>([
     ['plain, no content type', json],
     ['plain, JSON type with charset', json, { contentType: 'application/json; charset=utf-8' }],
@@ -71,14 +71,14 @@ describe('decodes all encodings that clients use for JSON', () => {
     expect(base64(json)).toContain('+');
   });
 
-  test('does not treat JSON that mentions forms as a form', async () => {
+  test('treats JSON that mentions forms as JSON', async () => {
     const text = '{"url":"https://example.com/?a=1&data=2"}';
     expect(await decode(text, { contentType: 'application/json' })).toMatchObject({ text, apiKey: null });
     expect(await decode(text, { contentType: form })).toMatchObject({ text, apiKey: null });
   });
 
   test.each(['null', 'true', '12345678', '-1'])(
-    '%s is parsed as JSON that is not a valid request, and not as base64',
+    'parses %s as an invalid JSON request, and not as base64',
     async (text) => {
       expect(await decode(text)).toMatchObject({ text });
       expect(await decode(text, { contentType: form })).toMatchObject({ text });
@@ -91,7 +91,7 @@ describe('decodes all encodings that clients use for JSON', () => {
     expect(await decode(`data=${data}`, { contentType: form })).toMatchObject({ text: '{"a":"\u{1f600}"}' });
   });
 
-  test('body-017 reads the key from a separate form field', async () => {
+  test('body-017 reads the API key from a separate form field', async () => {
     expect(await decode(`api_key=phc_form&data=${encoded(json)}`, { contentType: form })).toMatchObject({
       text: json,
       apiKey: 'phc_form',
@@ -99,7 +99,7 @@ describe('decodes all encodings that clients use for JSON', () => {
   });
 });
 
-describe('rejects bodies that cannot be decoded, and names the encoding that failed', () => {
+describe('rejecting bodies that cannot be decoded', () => {
   test.each<[string, string | Buffer, Partial<BodyHints>, string]>([
     ['body-010 truncated gzip', gzipSync(json).subarray(0, 30), {}, 'invalid_gzip'],
     [
@@ -182,7 +182,7 @@ test.each([
   expect(repairSurrogates(encodeUnits(text)).toString()).toBe(repaired);
 });
 
-test('does not change other invalid text while it restores surrogates', () => {
+test('keeps other invalid characters while it restores surrogates', () => {
   const broken = Buffer.from([0x7b, 0xed, 0xff, 0xed]);
   expect(repairSurrogates(broken)).toEqual(broken);
 });

@@ -14,7 +14,7 @@ test.each([
   expect(decodeLz64(lzString.compressToBase64(text), noLimit)).toEqual({ outcome: 'text', text });
 });
 
-test('decodes any output of the library, including lone surrogates', () => {
+test('decodes any output of the lz-string library, including lone surrogates', () => {
   const units = fc.array(fc.oneof(fc.integer({ min: 0, max: 0xffff }), fc.integer({ min: 97, max: 99 })), {
     maxLength: 400,
   });

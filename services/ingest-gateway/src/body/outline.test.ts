@@ -16,17 +16,20 @@ test.each<[string, number, string | null]>([
   ['{"api_key":5}', 1, null],
   ['{"api_key":"cut sho', 1, null],
   ['{"x":"api_key","y":"token"}', 2, null],
-])('counts the values of a body and finds its key: %s has %i values and the key %j', async (json, values, apiKey) => {
-  expect(await outline(json)).toEqual({ values, apiKey });
-});
+])(
+  "counts a body's JSON values and finds its API key: %s has %i values and the key %j",
+  async (json, values, apiKey) => {
+    expect(await outline(json)).toEqual({ values, apiKey });
+  },
+);
 
-test('rejects a body with too many values', async () => {
+test('rejects a body with too many JSON values', async () => {
   await expect(outline(`[${'[],'.repeat(1_500_000)}[]]`)).rejects.toMatchObject({
     kind: 'too_large',
     code: 'too_many_values',
   });
 });
 
-test('reserves memory for the values of a body in addition to its text', async () => {
+test("reserves memory for a body's JSON values in addition to its text", async () => {
   await expect(outline(`[${'[],'.repeat(100_000)}[]]`, 1_000_000)).rejects.toMatchObject({ kind: 'unavailable' });
 });

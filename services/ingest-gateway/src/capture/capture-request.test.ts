@@ -45,7 +45,7 @@ test('converts an event to the record that the consumer reads', () => {
   ]);
 });
 
-test('field-017, field-014 fills in missing fields of an event', () => {
+test('field-017, field-014 adds missing fields to an event', () => {
   const [accepted] = capture([{ event: 'a', distinct_id: 'b', uuid: '', $set: null, timestamp: null }]).accepted;
   expect(JSON.parse(JSON.stringify(accepted?.record))).toMatchObject({
     uuid: 'made-up',
@@ -66,7 +66,7 @@ test.each([
   expect(capture([{ event: 'a', distinct_id: 'b', uuid: sent }]).accepted[0]?.record.uuid).toBe(expected);
 });
 
-describe('drops an event without failing the request', () => {
+describe('dropping an event without failing the request', () => {
   test.each<[string, ClientEvent, object]>([
     ['field-003 empty name', { event: '', distinct_id: 'b' }, { missing_event_name: 1 }],
     ['body-034 no name', { distinct_id: 'b' }, { missing_event_name: 1 }],
@@ -80,7 +80,7 @@ describe('drops an event without failing the request', () => {
     expect(capture([event]).accepted).toEqual([]);
   });
 
-  test('field-002 keeps the other events of the batch, in their order', () => {
+  test("field-002 keeps a batch's other events, in their order", () => {
     const good = [1, 2, 3, 4].map((n) => ({ event: `e${n}`, distinct_id: 'b' }));
     const { accepted } = capture([good[0] ?? {}, { event: 'bad' }, ...good.slice(1)]);
     expect(accepted.map(({ record, index }) => [record.event, index])).toEqual([
@@ -91,7 +91,7 @@ describe('drops an event without failing the request', () => {
     ]);
   });
 
-  test('creates one warning for each reason, with at most ten samples and without properties', () => {
+  test('creates one warning for each drop reason, with at most ten samples and without properties', () => {
     const nameless = Array.from({ length: 12 }, () => ({ distinct_id: 'b', uuid, properties: { secret: 1 } }));
     const { dropped } = capture([
       ...nameless,
@@ -141,7 +141,7 @@ test('field-021 removes the client address of internal traffic', () => {
   expect(capture([{ event: 'a', distinct_id: 'b', properties }]).accepted[0]?.record.ip).toBe('127.0.0.1');
 });
 
-test('copies sent_at of the request to the record', () => {
+test("copies the request's `sent_at` to the record", () => {
   expect(capture([{ event: 'a', distinct_id: 'b' }], { sentAtMs: now }).accepted[0]?.record.sent_at).toBe(
     '2026-11-21T12:00:00.000Z',
   );
@@ -151,7 +151,7 @@ test.each([
   ['$identify', '$anon_distinct_id'],
   ['$create_alias', 'alias'],
   ['$merge_dangerously', 'alias'],
-])('truncates the second distinct ID of %s to 200 characters, like the distinct IDs of events', (event, property) => {
+])("truncates the second distinct ID of %s to 200 characters, like an event's distinct ID", (event, property) => {
   const long = 'é'.repeat(250);
   const { accepted } = capture([
     { event: 'seen', distinct_id: long },

@@ -17,7 +17,7 @@ const inFull = ({ raw, ...event }: ClientEvent) => (raw === undefined ? event : 
 const batch = (...events: unknown[]) => ({ api_key: key, batch: events });
 const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
 
-describe('the structure of a request', () => {
+describe('request shapes', () => {
   test.each<[string, unknown, number]>([
     ['body-001 a single event', { api_key: key, ...event }, 1],
     [
@@ -42,18 +42,18 @@ describe('the structure of a request', () => {
     expect(request.events).toHaveLength(count);
   });
 
-  test('topic-002 only a batch can be marked as historical', () => {
+  test('topic-002 accepts the historical flag only for a batch', () => {
     expect(parse({ ...batch(event), historical_migration: true }).isHistorical).toBe(true);
     expect(parse({ ...batch(event), historical_migration: false }).isHistorical).toBe(false);
     expect(parse({ ...batch(event), historical_migration: null }).isHistorical).toBe(false);
   });
 
-  test('topic-003 ignores the historical flag in other places', () => {
+  test('topic-003 ignores the historical flag in all other positions', () => {
     expect(parse({ api_key: key, ...event, historical_migration: true }).isHistorical).toBe(false);
     expect(parse([{ api_key: key, ...event, historical_migration: true }]).isHistorical).toBe(false);
   });
 
-  test("time-011 reads sent_at of a batch, including an old client's spelling", () => {
+  test("time-011 reads a batch's `sent_at`, and `sentAt` of an old client", () => {
     const sentAtMs = Date.UTC(2026, 10, 21);
     expect(parse({ ...batch(event), sent_at: '2026-11-21T00:00:00Z' }).sentAtMs).toBe(sentAtMs);
     expect(parse({ ...batch(event), sentAt: '2026-11-21T00:00:00Z' }).sentAtMs).toBe(sentAtMs);
@@ -61,7 +61,7 @@ describe('the structure of a request', () => {
   });
 });
 
-describe('an error names the field without its value', () => {
+describe('error messages about invalid fields', () => {
   test.each<[string, unknown, string, string | null]>([
     ['body-020 a trailing comma', '{"api_key":"secret",}', 'invalid_json', null],
     ['body-020 truncated JSON', '{"api_key":"secret"', 'invalid_json', null],
@@ -112,7 +112,7 @@ describe('an error names the field without its value', () => {
     expect(() => parse(body)).toThrow(expect.objectContaining({ message: expect.not.stringContaining('secret') }));
   });
 
-  test('contains the expected and the actual type', () => {
+  test('an error message contains the expected and the actual type', () => {
     expect(() => parse(batch({ ...event, properties: null }))).toThrow(
       'The field `properties` must be an object, not null.',
     );
@@ -120,14 +120,14 @@ describe('an error names the field without its value', () => {
   });
 });
 
-describe('malformed and unusual text', () => {
-  test('accepts 64 nested levels', () => {
+describe('malformed and unusual JSON', () => {
+  test('accepts an event with 64 nesting levels', () => {
     expect(parse(`{"api_key":"${key}","event":"a","distinct_id":"b","properties":${nested(63)}}`).events).toHaveLength(
       1,
     );
   });
 
-  test('drops only the event with 65 nested levels from a batch', () => {
+  test('drops only the event with 65 nesting levels from a batch', () => {
     const deep = `{"event":"deep","distinct_id":"b","properties":${nested(100_000)}}`;
     const { events, drops } = parse(`{"api_key":"${key}","batch":[${JSON.stringify(event)},${deep}]}`);
     expect(events).toEqual([event]);
@@ -135,7 +135,7 @@ describe('malformed and unusual text', () => {
     expect(drops).toEqual([{ cause: 'malformed_event_properties', count: 1, samples: [sample] }]);
   });
 
-  test('treats a key named __proto__ as data', () => {
+  test('stores a key named `__proto__` like any other key', () => {
     const text = `{"api_key":"${key}","event":"a","distinct_id":"b","properties":{"__proto__":{"polluted":true},"x\\u0000":1}}`;
     const [parsed] = parse(text).events;
     expect(JSON.stringify(parsed?.properties)).toBe('{"__proto__":{"polluted":true},"x\ufffd":1}');
@@ -157,7 +157,7 @@ describe('malformed and unusual text', () => {
     });
   });
 
-  test('treats an escaped backslash before u0000 as text', () => {
+  test('treats an escaped backslash before `u0000` as text', () => {
     const text = `{"api_key":"${key}","event":"a","distinct_id":"b","properties":{"path":"C:\\\\u0000"}}`;
     expect(parse(text).events[0]?.properties).toEqual({ path: 'C:\\u0000' });
   });

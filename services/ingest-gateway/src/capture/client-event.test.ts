@@ -6,7 +6,7 @@ const storedId = (event: ClientEvent) => {
   return id === null ? null : truncateDistinctId(id);
 };
 
-describe('the distinct ID of an event', () => {
+describe("reading an event's distinct ID", () => {
   test.each<[string, object, string | null]>([
     ['field-001 missing', {}, null],
     ['field-001 null', { distinct_id: null }, null],
@@ -38,7 +38,7 @@ describe('the distinct ID of an event', () => {
     expect(storedId(event)).toBe(expected);
   });
 
-  test('is at most 200 code points long and never ends within a character', () => {
+  test('truncates a distinct ID to 200 code points, and never within a character', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (text) => {
         const id = storedId({ distinct_id: text });

@@ -11,7 +11,7 @@ function timeOf(event: ClientEvent, sentAt?: unknown, query: string | null = nul
   return new Date(readEventTime(event, readSentAt(sentAt, query), now).ms).toISOString();
 }
 
-describe('the time of an event that is received at 12:00:00', () => {
+describe('the time of an event that arrives at 12:00:00', () => {
   test.each<[string, ClientEvent, unknown, string]>([
     ['time-001 only a timestamp', { timestamp: `${day}11:00:00Z` }, undefined, '11:00:00.000'],
     ['time-002 a clock that is 5 s ahead', { timestamp: `${day}11:59:55Z` }, `${day}12:00:05Z`, '11:59:50.000'],
@@ -89,7 +89,7 @@ describe('the time of an event that is received at 12:00:00', () => {
     ['time-009 just within the limit', { timestamp: '2026-11-22T11:00:00.000Z' }, null],
     ['time-006 no time', {}, null],
     ['an empty time', { timestamp: ' ' }, null],
-  ])('adds a warning for the project: %s', (_name, event, finding) => {
+  ])("returns the right warning about an event's time: %s", (_name, event, finding) => {
     expect(readEventTime(event, null, now).finding).toBe(finding);
   });
 
@@ -103,7 +103,7 @@ describe('the time of an event that is received at 12:00:00', () => {
     expect(timeOf({ timestamp: `${day}11:00:00Z` }, undefined, query)).toBe(`${day}${expected}Z`);
   });
 
-  test('prefers the sent_at of a batch to the time in the query', () => {
+  test("prefers a batch's `sent_at` to the query parameter `_`", () => {
     expect(timeOf({ timestamp: `${day}11:00:00Z` }, `${day}12:00:10Z`, String(now + 60_000))).toBe(
       `${day}10:59:50.000Z`,
     );

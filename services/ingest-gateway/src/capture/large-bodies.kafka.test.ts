@@ -115,7 +115,7 @@ test.each<[string, (key: string) => string | Buffer, number, object]>([
   expect(await inFlightBytes(gateway)).toBe('0');
 });
 
-test('counts the memory of a thread towards the byte budget, and releases it', async () => {
+test("counts a thread's memory towards the byte budget, and releases it", async () => {
   const key = await newKey();
   const small = await fixture.startGateway({ config: { maxInFlightBytes: 1024 * 1024 } });
   const zipped = gzipSync(JSON.stringify({ api_key: key, batch: [...events(), ...events()] }));
@@ -127,7 +127,7 @@ test('counts the memory of a thread towards the byte budget, and releases it', a
   expect(await inFlightBytes(small)).toBe('0');
 });
 
-test('fails only the request of a crashed thread, which can be retried, and replaces the thread', async () => {
+test('fails only the request of a crashed thread, lets the client retry it, and replaces the thread', async () => {
   const key = await newKey();
   const unlucky = await fixture.startGateway({ config: { largeBodyThreads: 1 }, exitsOn: 'end of the thread' });
   const ending = JSON.stringify({ api_key: key, batch: [event(0, { uuid: 'end of the thread' }), ...events()] });
@@ -146,7 +146,7 @@ test.each<[string, (text: string) => object]>([
   ['with a text that must be repaired', (text) => ({ properties: { torn: '\ud83c', text } })],
   ['with a numeric ID above 2^53', (text) => ({ distinct_id: 'LONG', properties: { text } })],
   ['with an escaped name', (text) => ({ event: `"${text}` })],
-])('rejects a body %s that is too large for the heap of a thread', async (_what, makeEvent) => {
+])("rejects a body %s that is too large for a thread's heap", async (_what, makeEvent) => {
   const key = await newKey();
   const small = await fixture.startGateway({ config: { largeBodyHeapMb: 128 } });
   const text = `${'x'.repeat(14 * 1024 * 1024)}🎉`;
@@ -156,7 +156,7 @@ test.each<[string, (text: string) => object]>([
   expect(await post(JSON.stringify({ api_key: key, batch: events() }), small)).toMatchObject({ status: 200 });
 });
 
-test('does not delay other requests for a small lz64 body that decodes to megabytes', async () => {
+test('a small lz64 body that decodes to megabytes does not delay other requests', async () => {
   const key = await newKey();
   const at = await fixture.startGateway();
   // Send a large body to start the thread.
@@ -182,7 +182,7 @@ test('does not delay other requests for a small lz64 body that decodes to megaby
   expect(finished).toEqual(['small 200', 'large 400 invalid_lz64']);
 });
 
-test('finishes large bodies in progress while the gateway stops', async () => {
+test('finishes large bodies in progress during the shutdown', async () => {
   const key = await newKey();
   const stopped = await fixture.startGateway();
   const response = post(JSON.stringify({ api_key: key, batch: events() }), stopped);
@@ -192,7 +192,7 @@ test('finishes large bodies in progress while the gateway stops', async () => {
   expect(await reader.events(key, 600)).toHaveLength(600);
 });
 
-describe('while many large bodies wait', () => {
+describe('the queue of large bodies', () => {
   const items = `[${'{},'.repeat(200_000)}{}]`;
   /**
    * How many other requests are in flight at any time. A body that waits for all of them waits for at least this many.
@@ -233,7 +233,7 @@ describe('while many large bodies wait', () => {
 
   const from = (address: string) => ({ 'x-forwarded-for': address });
 
-  test('a body with a known key does not wait for bodies without a key', async () => {
+  test('a body with a known API key does not wait for bodies without one', async () => {
     const key = await newKey();
     const other = () => post(withoutKey, gateway, from('10.1.0.1'));
     const { status, overtaken } = await overtake(other, () => post(batch(key), gateway, from('10.1.0.1')));
@@ -241,7 +241,7 @@ describe('while many large bodies wait', () => {
     expect(overtaken).toBeGreaterThan(2);
   });
 
-  test('a body with its key at the end waits for a body from another address, and is then stored', async () => {
+  test('a body with its API key at the end overtakes bodies from another IP address, and is stored', async () => {
     const key = await newKey();
     const other = () => post(withoutKey, gateway, from('10.1.0.1'));
     const { status, overtaken } = await overtake(other, () => post(keyLast(key), gateway, from('10.1.0.2')));
@@ -255,7 +255,7 @@ describe('while many large bodies wait', () => {
     ['in its first bytes, as gzip in base64', (key) => [gzipSync(batch(key)).toString('base64'), {}, '']],
     ['in the URL', (key) => [keyLast(key), {}, `?api_key=${key}`]],
     ['in its headers', (key) => [keyLast(key), { authorization: `Bearer ${key}` }, '']],
-  ])('a body whose key is %s waits for a body with another key', async (_where, make) => {
+  ])('a body whose API key is %s overtakes bodies with a different key', async (_where, make) => {
     const [busy, key] = [await newKey(), await newKey()];
     const many = gzipSync(`{"api_key":"${busy}","batch":${items}}`, { level: 1 });
     const [body, headers, query] = make(key);

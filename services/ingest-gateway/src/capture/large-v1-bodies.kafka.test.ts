@@ -51,7 +51,7 @@ test.each<[string, (text: string) => V1Request]>([
   expect(await inFlightBytes(gateway)).toBe('0');
 });
 
-test('returns a result for each event, and reports the indexes to the project', async () => {
+test('returns a result for each event, and reports the indexes of dropped events to the project', async () => {
   const { token } = await newTenant();
   const at = await fixture.startGateway({ config: { dropEventsByTokenDistinctId: `${token}:unwanted` } });
   const deep = JSON.parse(`${'['.repeat(80)}${']'.repeat(80)}`);
@@ -151,7 +151,7 @@ test('handles a large batch without valid events like a batch with valid ones', 
   expect(samples.map(({ uuid }) => uuid)).toEqual(batch.slice(0, 10).map(({ uuid }) => uuid));
 });
 
-test('limits all events of a large batch over the quota', async () => {
+test('marks all events of a large batch over the quota as limited', async () => {
   const { token, organizationId } = await newTenant();
   await setTestPlan(fixture.database, organizationId, 'full', { eventsPerMonth: 1 });
   const at = await fixture.startGateway({ config: { limitFlushMs: 10 } });
@@ -209,7 +209,7 @@ test("counts a thread's memory towards the byte budget, and allows a retry after
   }
 });
 
-test('rejects a body that is too large for the heap of a thread', async () => {
+test("rejects a body that is too large for a thread's heap", async () => {
   const { token } = await newTenant();
   const small = await fixture.startGateway({ config: { largeBodyHeapMb: 128 } });
   const large = gzipSync(text(v1Event({ properties: { text: `${'é'.repeat(14 * 1024 * 1024)}🎉` } })), { level: 1 });

@@ -97,7 +97,7 @@ test('stores an event that was sent as a multipart body', async () => {
   expect(await inFlightBytes(gateway)).toBe('0');
 });
 
-test('accepts the form of a browser, with all data and the key in the event', async () => {
+test("accepts a browser's form, with all properties and the API key in the event", async () => {
   const key = await newKey();
   const form = new FormData();
   form.append('event', JSON.stringify({ ...generation, api_key: key, properties: { a: 1 } }));
@@ -115,7 +115,7 @@ test('accepts a gzip-compressed multipart body, whether or not the encoding is d
   expect(await reader.events(key, 2)).toHaveLength(2);
 });
 
-test('prefers the key in the header to a key in the event', async () => {
+test('prefers an API key in the header to one in the event', async () => {
   const key = await newKey();
   const body = toBody([json('event', { ...generation, api_key: 'phc_nobody', properties: { token: 'phc_other' } })]);
   expect(await send(body, { key })).toMatchObject({ status: 200 });
@@ -153,7 +153,7 @@ test.each([
   expect(await inFlightBytes(gateway)).toBe('0');
 });
 
-test('omits text that does not fit into a record, and stores later parts that do', async () => {
+test('omits text that does not fit into a record, and stores the following parts that do', async () => {
   const key = await newKey();
   const parts = [
     json('event', { ...generation, properties: { $ai_model: 'm' } }),
@@ -171,7 +171,7 @@ test('omits text that does not fit into a record, and stores later parts that do
   });
 });
 
-test('treats part names such as __proto__ as data', async () => {
+test('stores parts named `__proto__` like any other part', async () => {
   const key = await newKey();
   const parts = [
     json('event', generation),
@@ -186,7 +186,7 @@ test('treats part names such as __proto__ as data', async () => {
   expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
 });
 
-test('accepts what Python sends instead of null and what PHP sends instead of an empty object', async () => {
+test('accepts what Python sends instead of null, and what PHP sends instead of an empty object', async () => {
   const key = await newKey();
   const parts = [
     json('event', { ...generation, properties: [] }),
@@ -198,7 +198,7 @@ test('accepts what Python sends instead of null and what PHP sends instead of an
   expect(stored?.properties).toEqual({ $ai_metrics: { score: null, best: null }, $groups: {} });
 });
 
-test('drops a multipart event without a name or an ID, like other paths', async () => {
+test('drops a multipart event without a name or an ID, as on other paths', async () => {
   const key = await newKey();
   expect(await send(toBody([json('event', { distinct_id: 'u' })]), { key })).toMatchObject({ status: 200 });
   expect(await reader.warnings(key, 1)).toMatchObject([{ type: 'missing_event_name' }]);
@@ -305,7 +305,7 @@ test.each<[string, number, string, string | null, () => Buffer]>([
   expect(await inFlightBytes(gateway)).toBe('0');
 });
 
-test('rejects a missing key, an unknown key and a missing boundary', async () => {
+test('rejects a multipart request without a key, with an unknown key, or without a boundary', async () => {
   const body = toBody([event]);
   expect(await send(body, {})).toMatchObject({ status: 401, content: { code: 'missing_api_key' } });
   expect(await send(body, { key: 'phc_nobody' })).toMatchObject({ status: 401, content: { code: 'invalid_api_key' } });
@@ -316,7 +316,7 @@ test('rejects a missing key, an unknown key and a missing boundary', async () =>
   expect(await send(body, { key, headers })).toMatchObject({ status: 400, content: { code: 'invalid_multipart' } });
 });
 
-test('counts the memory of the parts towards the byte budget', async () => {
+test('counts the memory of multipart parts towards the byte budget', async () => {
   const key = await newKey();
   const small = await fixture.startGateway({ config: { maxInFlightBytes: 1024 * 1024 } });
   const body = toBody([event, json('event.properties.a', 'x'.repeat(800_000))]);

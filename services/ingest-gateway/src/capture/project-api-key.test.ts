@@ -2,7 +2,7 @@ import { findProjectApiKey } from './project-api-key.ts';
 
 const key = 'phc_0123456789';
 
-describe('finds the API key in all positions that clients use', () => {
+describe('finding the API key in every position that clients use', () => {
   test.each<[string, Record<string, unknown> | null, Record<string, unknown>[], string | null]>([
     ['token-014 api_key of the batch', { api_key: key }, [{}], null],
     ['token-014 token of the batch', { token: key }, [{}], null],
@@ -26,7 +26,7 @@ describe('finds the API key in all positions that clients use', () => {
   });
 });
 
-describe('rejects invalid API keys with a reason', () => {
+describe('rejecting invalid API keys with a reason', () => {
   test.each<[string, string, Record<string, unknown> | null, Record<string, unknown>[]]>([
     ['token-001 no key in an event', 'missing_api_key', null, [{}]],
     ['token-002 no key in a batch', 'missing_api_key', {}, [{}, {}]],
@@ -46,7 +46,7 @@ describe('rejects invalid API keys with a reason', () => {
     );
   });
 
-  test('does not repeat the key in the message', () => {
+  test('the error message does not contain the API key', () => {
     expect(() => findProjectApiKey({ api_key: 'phx_secret' }, [{}], null)).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining('secret') }),
     );

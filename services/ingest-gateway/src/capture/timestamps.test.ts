@@ -6,7 +6,7 @@ const read = (text: string) => {
   return ms === null ? null : new Date(ms).toISOString();
 };
 
-describe('valid times', () => {
+describe('valid timestamps', () => {
   test.each([
     ['2026-11-21T12:30:45Z', '2026-11-21T12:30:45.000Z'],
     ['2026-11-21T12:30:45.123456789Z', '2026-11-21T12:30:45.123Z'],
@@ -76,11 +76,11 @@ test.each([
   '2021-10-29T00:00:00.000+00:00',
   '2021-W43-5',
   '2021-302',
-])('parses a day in ISO 8601: %s', (text) => {
+])('parses an ISO 8601 date: %s', (text) => {
   expect(read(text)).toBe('2021-10-29T00:00:00.000Z');
 });
 
-test('parses dates in every format in which they are commonly printed', () => {
+test('parses dates in every common printed format', () => {
   const printed = fc.date({ min: new Date('0100-01-01'), max: new Date('9999-01-01'), noInvalidDate: true });
   fc.assert(
     fc.property(printed, (date) => {
@@ -92,7 +92,7 @@ test('parses dates in every format in which they are commonly printed', () => {
   );
 });
 
-describe('time-007 invalid times', () => {
+describe('time-007 invalid timestamps', () => {
   test.each([
     '',
     'yesterday',
@@ -154,7 +154,7 @@ test.each([
   expect(parseTimestamp(text)).toBeNull();
 });
 
-test('parses a leap second as the end of its minute, and accepts lower-case letters', () => {
+test('parses a leap second as the end of its minute, and accepts lower-case `t` and `z`', () => {
   expect(parseTimestamp('2026-11-21T12:00:60.000Z')).toBe(Date.UTC(2026, 10, 21, 12, 0, 59, 999));
   expect(parseTimestamp('2026-11-21t12:00:00.000z')).toBe(Date.UTC(2026, 10, 21, 12));
 });

@@ -19,7 +19,7 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-test('returns 200 over the quota with all events marked as limited, stores nothing, and counts the events', async () => {
+test('returns 200 over the quota, marks all events as limited, stores none, and counts them', async () => {
   const { token, organizationId } = await createTestTenant(fixture.database);
   await setTestPlan(fixture.database, organizationId, 'full', { eventsPerMonth: 1 });
   const gateway = await fixture.startGateway({ config: { limitFlushMs: 10 } });
@@ -42,7 +42,7 @@ test('returns 200 over the quota with all events marked as limited, stores nothi
 // Unlike on the other paths, the SDKs for Python, Go and Rust lose events after a 429 response here
 // (docs/wire-rules.md#capture-v1).
 test.each(['posthog-node/5.1.0', 'posthog-python/7.1.0'])(
-  'returns 503 to %s that sends faster than the plan allows',
+  'returns 503 to %s if it sends faster than the plan allows',
   async (agent) => {
     const { token, organizationId } = await createTestTenant(fixture.database);
     await setTestPlan(fixture.database, organizationId, 'full', { eventsPerSecond: 1 });
@@ -61,7 +61,7 @@ test.each(['posthog-node/5.1.0', 'posthog-python/7.1.0'])(
   },
 );
 
-test("drops an event that the operator's drop list names, and stores the other events", async () => {
+test("drops an event on the operator's drop list, and stores the other events", async () => {
   const { token } = await createTestTenant(fixture.database);
   const gateway = await fixture.startGateway({ config: { dropEventsByTokenDistinctId: `${token}:unwanted` } });
   const nameless = v1Event({ event: '' });

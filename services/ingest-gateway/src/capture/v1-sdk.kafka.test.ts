@@ -60,7 +60,7 @@ test('stores everything that the Node SDK sends in its v1 mode', async () => {
   expect(named('last')?.properties).toMatchObject({ $process_person_profile: false, $session_id: 's1' });
 });
 
-test('tells the SDK which event was dropped', async () => {
+test('the SDK reports which event was dropped', async () => {
   const { token } = await createTestTenant(fixture.database);
   const [error, ...more] = await withClient(token, (client) => {
     client.capture({ distinctId: 'user-1', event: 'x'.repeat(300) });
@@ -71,7 +71,7 @@ test('tells the SDK which event was dropped', async () => {
   expect(await reader.events(token, 1)).toMatchObject([{ event: 'kept' }]);
 });
 
-test('the SDK reports that its key is wrong', async () => {
+test('the SDK reports that its API key is wrong', async () => {
   expect(await withClient('phc_nobody', (client) => client.capture({ distinctId: 'u', event: 'lost' }))).toHaveLength(
     1,
   );

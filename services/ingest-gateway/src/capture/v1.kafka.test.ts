@@ -34,7 +34,7 @@ afterAll(async () => {
 type Sending = V1Request & { at?: TestGateway; token?: string };
 const send = ({ at = gateway, token = common.token, ...sending }: Sending) => sendV1(at, token, sending);
 
-describe('the response to a batch', () => {
+describe('the Capture v1 response to a batch', () => {
   test.each(['/i/v1/analytics/events', '/i/v1/analytics/events/'])('%s accepts a batch', async (path) => {
     const { token } = await createTestTenant(fixture.database);
     const events = [event({ event: 'first' }), event({ event: 'second' })];
@@ -117,7 +117,7 @@ test.each([
   expect(stored?.properties).toMatchObject({ $groups: {}, $group_set: {}, list: [] });
 });
 
-describe('drops one event of a batch and stores the others', () => {
+describe('dropping one event of a Capture v1 batch', () => {
   const long = 'x'.repeat(201);
   test.each<[string, object]>([
     ['missing_event_name', { event: '' }],
@@ -164,7 +164,7 @@ describe('drops one event of a batch and stores the others', () => {
     expect(await counted(details)).toBe(countedBefore + 1);
   });
 
-  test('responds in the same way if all events are invalid, and records warnings for the project', async () => {
+  test('returns results and records warnings even if all events are invalid', async () => {
     const { token } = await createTestTenant(fixture.database);
     const faulty = event({ event: '' });
     const response = await send({ token, body: batchOf(faulty) });
@@ -178,7 +178,7 @@ describe('drops one event of a batch and stores the others', () => {
   });
 });
 
-describe('rejects the whole request', () => {
+describe('rejecting a whole Capture v1 request', () => {
   const twice = randomUUID();
   test.each<[number, string, Sending]>([
     [405, 'method_not_allowed', { method: 'PUT', body: {} }],
@@ -228,7 +228,7 @@ describe('rejects the whole request', () => {
     if (status === 405) expect(response.headers.get('allow')).toBe('POST, OPTIONS');
   });
 
-  test('rejects GET', async () => {
+  test('rejects GET on the Capture v1 path', async () => {
     expect(await send({ method: 'GET' })).toMatchObject({ status: 405, json: { error: 'method_not_allowed' } });
   });
 
@@ -241,7 +241,7 @@ describe('rejects the whole request', () => {
     });
   });
 
-  test('returns 413 for a request that is too large, and 500 if the log does not confirm it', async () => {
+  test('returns 413 for a request that is too large, and 500 if the log does not acknowledge it', async () => {
     const small = await fixture.startGateway({ config: { maxBodyBytes: 100, maxDecompressedBytes: 5000 } });
     const large = batchOf(event({ properties: { a: 'x'.repeat(10_000) } }));
     const tooLarge = { status: 413, json: { error: 'payload_too_large' } };

@@ -37,7 +37,7 @@ const stagesOf = async (query: string) =>
     .map((one: { stage: string }) => one.stage)
     .sort();
 
-test('returns features by stage, beta by default, and never drafts or archived features', async () => {
+test('returns early access features by stage, beta by default, and never drafts or archived features', async () => {
   for (const stage of ['draft', 'concept', 'alpha', 'beta', 'general-availability', 'archived']) await feature(stage);
   await feature('beta', { deleted: true });
   const response = await ask(`token=${tenant.token}`, '/api/early_access_features');
@@ -63,7 +63,7 @@ test('returns features by stage, beta by default, and never drafts or archived f
   expect(await stagesOf('&stage=nonsense')).toEqual([]);
 });
 
-test('returns the features of the project, and none for an unknown key', async () => {
+test("returns the project's early access features, and an error for an unknown key", async () => {
   await feature('beta');
   const other = await createTestTenant(fixture.database);
   expect((await ask(`token=${other.token}`)).body).toEqual({ earlyAccessFeatures: [] });

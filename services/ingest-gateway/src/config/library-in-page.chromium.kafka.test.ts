@@ -69,7 +69,7 @@ const pastedSnippet = `!function(t,e){var o,n,p,r;e.__SV||(window.posthog=e,e._i
 const html = (head: string) =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Shop</title>${head}</head><body></body></html>`;
 
-test("a page with PostHog's snippet loads the library, which sends the calls made before", async () => {
+test("a page with PostHog's snippet loads the library, which then sends all earlier calls", async () => {
   const { token } = await createTestTenant(fixture.database, { plan: 'full' });
   policy = '';
   page = html(`<script>${pastedSnippet}

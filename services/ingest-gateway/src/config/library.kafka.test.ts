@@ -118,7 +118,7 @@ test.each(['/static/array.js', '/static/<version>/array.js', '/array/<token>/arr
 );
 
 test.each(['/static/array.js', '/array/<token>/array.js'])(
-  '%s contains a compile hint for the browser in its first line',
+  '%s begins with a compile hint for the browser',
   async (path) => {
     const response = await ask(path.replace('<token>', token), { 'accept-encoding': 'gzip' });
     expect(unpacked(response).toString()).toMatch(/^\/\/# allFunctionsCalledOnLoad\n/);
@@ -157,7 +157,7 @@ test.each([
   expect(response.headers).toMatchObject({ 'access-control-allow-origin': origin, 'cache-control': 'no-store' });
 });
 
-test('/static/library.json contains the version and the digests of each file', async () => {
+test("`/static/library.json` contains the version and each file's digest", async () => {
   const response = await ask('/static/library.json');
   const { version, versions } = JSON.parse(response.body.toString());
   expect(version).toBe(library.version);
@@ -181,7 +181,7 @@ describe('/array/<token>/array.js', () => {
     },
   );
 
-  test('has a different ETag after the settings have changed', async () => {
+  test('changes the ETag of `array.js` when the settings change', async () => {
     const { token: own } = await createTestTenant(fixture.database, { plan: 'full' });
     await fixture.database.sql.query('UPDATE environment SET autocapture_opt_out = true WHERE api_token = $1', [own]);
     const [one, other] = [await ask(`/array/${token}/array.js`), await ask(`/array/${own}/array.js`)];
@@ -189,7 +189,7 @@ describe('/array/<token>/array.js', () => {
     expect(unpacked(other as RawResponse).toString()).toContain('"autocapture_opt_out":true');
   });
 
-  test('returns an error for an unknown key', async () => {
+  test('returns an error for an unknown API key', async () => {
     const response = await ask('/array/phc_nobody_has_this/array.js');
     expect([response.status, response.headers['cache-control']]).toEqual([401, 'no-store']);
   });
@@ -208,7 +208,7 @@ test('the gateway returns 404 if the library was not built', async () => {
   expect(await readBrowserLibrary(join(directory, 'nothing'))).toBeNull();
 });
 
-test('combining two compressed streams gives both texts, for any texts', () => {
+test('inserts any string at the start of any gzip stream', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.uint8Array({ minLength: 1, maxLength: 70_000 }), (text, bytes) => {
       const plain = Buffer.from(bytes);

@@ -31,7 +31,7 @@ const noneV4 = { flags: {}, errorsWhileComputingFlags: false, requestId: expect.
 const noneV3 = { featureFlags: {}, featureFlagPayloads: {}, errorsWhileComputingFlags: false };
 const secret = { authorization: '' };
 
-describe('the other SDK paths, with and without a trailing slash', () => {
+describe('SDK paths other than capture, with and without a trailing slash', () => {
   test.each<[string, string, RequestInit, object]>([
     ['7', '/flags?v=2', { method: 'POST' }, noneV4],
     ['8', '/flags?v=2&config=true', { method: 'POST' }, { ...noneV4, supportedCompression: ['gzip', 'gzip-js'] }],
@@ -57,7 +57,7 @@ describe('the other SDK paths, with and without a trailing slash', () => {
     }
   });
 
-  test('rows 10 and 11: the config contains the settings of the environment', async () => {
+  test("rows 10 and 11: the config contains the environment's settings", async () => {
     const { token: own } = await createTestTenant(fixture.database, { plan: 'full' });
     await fixture.database.sql.query(
       `UPDATE environment SET autocapture_opt_out = true, autocapture_exceptions_opt_in = true,
@@ -182,7 +182,7 @@ describe('errors that web pages can read', () => {
     if (status === 405) expect(response.headers.get('allow')).toMatch(/^(?:GET, HEAD, POST|GET, HEAD|POST), OPTIONS$/);
   });
 
-  test('returns an error for flags without a distinct ID', async () => {
+  test('returns an error for a flag request without a distinct ID', async () => {
     const response = await ask('/flags/?v=2', { method: 'POST', body: JSON.stringify({ token }) });
     expect([response.status, response.json.code]).toEqual([400, 'missing_distinct_id']);
   });

@@ -55,7 +55,7 @@ async function keyWith(owner: TestTenant, options: { scopes: GrantedScope[]; sco
   return value;
 }
 
-describe('the document with flag definitions', () => {
+describe('the flag definitions document', () => {
   test.each(documentPaths)('%s', async (path) => {
     const response = await get(`${path}?token=${tenant.token}`, tenant.personalApiKey);
     expect([response.status, response.json]).toEqual([
@@ -72,7 +72,7 @@ describe('the document with flag definitions', () => {
     expect(response.headers.get('cache-control')).toBe('private, must-revalidate');
   });
 
-  test('flag-077: returns 304 for a matching ETag in any form; flag-078: the ETag changes when a flag is turned off', async () => {
+  test('flag-077, flag-078: returns 304 for a matching ETag in any format, and a new ETag after a flag is turned off', async () => {
     const own = await createTestTenant(fixture.database);
     const flag = await rows.addFlag(own.environmentId, 'a');
     const etag = (await documentOf(own, own.personalApiKey)).headers.get('etag') ?? '';
@@ -94,7 +94,7 @@ describe('the document with flag definitions', () => {
     );
   });
 
-  test('flag-077, flag-078: returns 304 for a matching ETag in any form, and a new ETag after a flag is turned off', async () => {
+  test('serves flag definitions with gzip, uncompressed, and without a body for HEAD', async () => {
     const { request } = await import('node:http');
     const raw = (method: string, encoding: string) =>
       new Promise<{ body: Buffer; encoding: string | undefined }>((resolve) => {
@@ -115,7 +115,7 @@ describe('the document with flag definitions', () => {
     expect(gunzipSync(zipped.body).toString()).toBe(plain.body.toString());
   });
 
-  test('can be requested with the project API key in a header', async () => {
+  test('accepts the project API key for flag definitions in a header', async () => {
     const response = await get('/flags/definitions', tenant.personalApiKey, {
       'x-posthog-project-api-key': tenant.token,
     });
@@ -123,7 +123,7 @@ describe('the document with flag definitions', () => {
   });
 });
 
-test('serves the document for a project or environment, by number or as `@current`', async () => {
+test('serves flag definitions for a project or environment, by number or as `@current`', async () => {
   const { environmentId, token, personalApiKey } = tenant;
   const secret = await addSecret(environmentId, 'primary', `phs_${environmentId}n`);
   const usual = (await documentOf(tenant, personalApiKey)).text;
@@ -146,7 +146,7 @@ test('serves the document for a project or environment, by number or as `@curren
 });
 
 describe('access to flag definitions', () => {
-  test('is granted to a secret key of the project, primary or backup, until it is revoked', async () => {
+  test("allows a project's primary or backup secret key to read flag definitions until it is revoked", async () => {
     const own = await createTestTenant(fixture.database);
     const [primary, backup] = [`phs_${own.environmentId}p`, `phs_${own.environmentId}b`];
     await addSecret(own.environmentId, 'primary', primary);
@@ -175,7 +175,7 @@ describe('access to flag definitions', () => {
     ['without the scope', 403, { code: 'permission_denied' }],
     ['of another user', 403, { code: 'permission_denied' }],
     ['for another project', 403, { code: 'permission_denied' }],
-  ])('flag-079: returns the right status for these credentials: %s', async (name, status, expected) => {
+  ])('flag-079: returns the right status for the credentials: %s', async (name, status, expected) => {
     const stranger = await createTestTenant(fixture.database);
     const bearers: Record<string, () => Promise<string | null> | string | null> = {
       none: () => null,
@@ -194,12 +194,12 @@ describe('access to flag definitions', () => {
     expect([response.status, response.json]).toEqual([status, expect.objectContaining({ attr: null, ...expected })]);
   });
 
-  test('is denied for an unknown project and without a project', async () => {
+  test('denies access to flag definitions for an unknown project and without a project', async () => {
     expect((await get('/flags/definitions?token=phc_no', tenant.personalApiKey)).status).toBe(401);
     expect((await get('/flags/definitions', tenant.personalApiKey)).status).toBe(401);
   });
 
-  test('rejects a removed member within a second', async () => {
+  test('rejects the personal API key of a removed member within a second', async () => {
     const leaver = await createTestTenant(fixture.database);
     expect((await documentOf(leaver, leaver.personalApiKey)).status).toBe(200);
     await fixture.database.sql.query('DELETE FROM membership WHERE user_id = $1', [leaver.userId]);
@@ -208,7 +208,7 @@ describe('access to flag definitions', () => {
     });
   });
 
-  test('allows 600 requests per minute', async () => {
+  test('allows 600 requests for flag definitions per minute', async () => {
     const own = await createTestTenant(fixture.database);
     const { url } = await fixture.startGateway({ now: createTestClock().now });
     const headers = { authorization: `Bearer ${own.personalApiKey}` };
@@ -225,7 +225,7 @@ describe('access to flag definitions', () => {
     expect([count(200), count(429)]).toEqual([600, 100]);
   });
 
-  test('returns 402 if the quota of flag requests is used up', async () => {
+  test('returns 402 for flag definitions if the quota of flag requests is used up', async () => {
     const own = await createTestTenant(fixture.database);
     await fixture.database.sql.query('UPDATE organization SET available_product_features = $2::jsonb WHERE id = $1', [
       own.organizationId,
@@ -248,7 +248,7 @@ describe('payloads of remote config flags', () => {
   const remote = { is_remote_configuration: true };
   const withPayload = (payload: string) => ({ ...remote, filters: { groups: [{}], payloads: { true: payload } } });
 
-  test('are found by key and by ID, and a flag without a payload returns null', async () => {
+  test('returns a payload by flag key and by flag ID, and null for a flag without a payload', async () => {
     const { environmentId, token, personalApiKey } = tenant;
     const id = await rows.addFlag(environmentId, 'config', { ...withPayload('{"a": 1}'), active: false });
     await rows.addFlag(environmentId, 'empty', remote);
@@ -259,7 +259,7 @@ describe('payloads of remote config flags', () => {
     expect((await get(numbered, personalApiKey)).json).toBe('{"a": 1}');
   });
 
-  test('flag-088: returns 404 as JSON, which SDKs parse, for other flags', async () => {
+  test('flag-088: returns 404 with a JSON body, which SDKs parse, for all other flags', async () => {
     for (const flag of ['a', 'unknown', '%zz', '%00']) {
       const path = `/api/projects/@current/feature_flags/${flag}/remote_config/?token=${tenant.token}`;
       expect(await get(path, tenant.personalApiKey)).toMatchObject({ status: 404, text: 'null' });
@@ -267,7 +267,7 @@ describe('payloads of remote config flags', () => {
     }
   });
 
-  test('decrypts encrypted payloads only on this path', async () => {
+  test('decrypts encrypted payloads only on the path for payloads', async () => {
     const { environmentId, token, personalApiKey } = tenant;
     const { sealed } = createSecretBox(secretsKey).seal(
       { payload: '{"s":1}' },

@@ -37,7 +37,7 @@ const counted = async () => {
 
 const long = 'x'.repeat(200_000);
 
-test('returns 429 to an address that sends too many expensive requests, but serves cheap and other requests', async () => {
+test('returns 429 to an IP address that sends too many expensive requests, but serves all other requests', async () => {
   const tenant = await tenantWith([contains('y')]);
   const other = await tenantWith([contains('y')]);
   const evaluated = { status: 200, flags: { f: 'false no_condition_match:0', simple: 'true condition_match:0' } };
@@ -53,7 +53,7 @@ test('returns 429 to an address that sends too many expensive requests, but serv
   expect(await counted()).toEqual({ evaluated: 4, refused: 1 });
 });
 
-test('flag evaluation fails before it starts if the request exceeds the maximum cost', async () => {
+test("fails a flag above the request's maximum cost without evaluating it", async () => {
   const tenant = await tenantWith(Array.from({ length: 300 }, (_, index) => contains(`needle ${index}`)));
   const { status, body } = await ask(tenant, long, '192.0.2.9');
   expect([status, body.errorsWhileComputingFlags]).toEqual([200, true]);
@@ -61,7 +61,7 @@ test('flag evaluation fails before it starts if the request exceeds the maximum 
   expect(body.flags.simple).toMatchObject({ enabled: true });
 });
 
-test('requests of many addresses for one project do not delay another project', async () => {
+test('requests of many IP addresses for one project do not delay another project', async () => {
   const attacked = await tenantWith(Array.from({ length: 300 }, (_, index) => contains(`needle ${index}`)));
   const other = await tenantWith([contains('y')]);
   let isOpen = 0;

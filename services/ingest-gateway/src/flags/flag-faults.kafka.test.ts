@@ -69,7 +69,7 @@ test.each<[string, () => Promise<void> | void]>([
   ['is unreachable', () => postgres.refuse()],
   ['accepts connections and does not respond', () => postgres.blackHole()],
 ])(
-  'flag-064: if PostgreSQL %s, flags that need no stored data are correct, and the others fail soon',
+  'flag-064: if PostgreSQL %s, flags that need no stored data are correct, and all others fail soon',
   async (_name, fail) => {
     // After an outage, the gateway misses change notifications until it is subscribed again.
     await eventually(() => changes.isSubscribed(), { what: 'hearing of changes' });
@@ -113,7 +113,7 @@ test.each<[string, () => Promise<void> | void]>([
   },
 );
 
-test('flag values are correct without Redis', async () => {
+test('evaluates flags correctly without Redis', async () => {
   const before = await flagged();
   // After an outage, an unknown key is looked up only when the circuit breaker has closed.
   await eventually(

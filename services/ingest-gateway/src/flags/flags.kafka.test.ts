@@ -20,8 +20,8 @@ const condition = (...properties: object[]) => ({ groups: [{ properties }] });
 const half = { filters: { groups: [{ rollout_percentage: 50 }] }, ensure_experience_continuity: true };
 const anyUuid = expect.stringMatching(/^[0-9a-f-]{36}$/);
 
-describe('requests and responses', () => {
-  test('flag-060 to flag-062: keeps the values of flags after a login', async () => {
+describe('flag requests and responses', () => {
+  test('flag-060 to flag-062: keeps flag values after a login', async () => {
     const { token, environmentId } = await tenant();
     await rows.addFlag(environmentId, 'checkout', half);
     // The hash of `checkout.a-3` is within 50 %. The hashes of `checkout.u-2` and `checkout.b-0` are not.
@@ -41,7 +41,7 @@ describe('requests and responses', () => {
     expect(stored).toEqual([{ flag_key: 'checkout', hash_key: anonymous }]);
   });
 
-  test('flag-063: a flag keeps its value at the first login, before and after the person is stored', async () => {
+  test("flag-063: keeps a flag's value at the first login, before and after the person is stored", async () => {
     const { token, environmentId } = await tenant();
     await rows.addFlag(environmentId, 'checkout', half);
     const [own, anonymous] = await idsByRollout(environmentId, token);
@@ -71,7 +71,7 @@ describe('requests and responses', () => {
     ]);
   });
 
-  test('flag-069: flags requested by key are correct even if their dependencies are not requested', async () => {
+  test('flag-069: evaluates flags that are requested by key, even if their dependencies are not requested', async () => {
     const { token, environmentId } = await tenant();
     const base = await rows.addFlag(environmentId, 'base');
     const dependency = { key: String(base), type: 'flag', operator: 'flag_evaluates_to', value: true };
@@ -83,7 +83,7 @@ describe('requests and responses', () => {
     }
   });
 
-  test('/flags?v=4 returns the value and the failure of each flag in one field', async () => {
+  test("`/flags?v=4` returns each flag's value in one field, and whether it failed", async () => {
     const { token, environmentId } = await tenant();
     const on = await rows.addFlag(environmentId, 'on', {
       filters: { groups: [{}], payloads: { true: '{"a":1}' } },
@@ -184,7 +184,7 @@ describe('requests and responses', () => {
     ]);
   });
 
-  test('flag-076: each version returns its own format', async () => {
+  test('flag-076: returns the format of the requested version', async () => {
     const { token, environmentId } = await tenant();
     const on = await rows.addFlag(environmentId, 'on', {
       filters: { groups: [{}], payloads: { true: '{"a":1}' } },
@@ -245,7 +245,7 @@ describe('requests and responses', () => {
     expect(reply.body.requestId).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test("uses the groups and the device ID in the request, and prefers the request's properties to stored ones", async () => {
+  test("uses the groups and device ID in the request, and prefers the request's properties to stored ones", async () => {
     const { token, environmentId } = await tenant();
     await rows.addPerson(environmentId, ['u'], { plan: 'free' });
     await rows.addFlag(environmentId, 'pro', { filters: condition(person('plan', 'pro')) });
@@ -273,7 +273,7 @@ describe('requests and responses', () => {
     );
   });
 
-  test('on request, evaluates only survey flags, or uses only the properties in the request', async () => {
+  test("evaluates only survey flags, or uses only the request's properties, if requested", async () => {
     const { token, environmentId } = await tenant();
     await rows.addPerson(environmentId, ['u'], { plan: 'pro' });
     await rows.addFlag(environmentId, 'pro', { filters: condition(person('plan', 'pro')) });
@@ -288,7 +288,7 @@ describe('requests and responses', () => {
   });
 });
 
-describe('methods and encodings', () => {
+describe('methods and encodings of flag requests', () => {
   test.each<[string, (json: string) => string | Uint8Array, Record<string, string>, string]>([
     ['gzip', (json) => gzipSync(json), { 'content-encoding': 'gzip' }, ''],
     ['gzip declared in the query', (json) => gzipSync(json), {}, '&compression=gzip-js'],
@@ -307,7 +307,7 @@ describe('methods and encodings', () => {
     expect(reply.flags).toEqual({ a: 'true condition_match:0' });
   });
 
-  test('accepts GET, HEAD and OPTIONS, and rejects other methods', async () => {
+  test('accepts GET, HEAD and OPTIONS for flags, and returns 405 for unsupported methods', async () => {
     const { token, environmentId } = await tenant();
     await rows.addFlag(environmentId, 'a');
     const data = encodeURIComponent(Buffer.from(JSON.stringify({ token, distinct_id: 'u' })).toString('base64'));
@@ -359,7 +359,7 @@ describe('methods and encodings', () => {
     if (expected !== null) expect(reply.body).toMatchObject(expected);
   });
 
-  test('the operator can limit the requests of a key and of an address', async () => {
+  test('limits the flag requests of an API key and of an IP address if configured', async () => {
     const { token } = await tenant();
     const slow = await fixture.startGateway({ config: { flagBurstPerKey: 3, flagRequestsPerSecondPerKey: 1 } });
     const asked = { token, distinct_id: 'u' };
@@ -375,7 +375,7 @@ describe('methods and encodings', () => {
   });
 });
 
-describe('the roles of a gateway', () => {
+describe('gateways with one role', () => {
   test('a gateway for flags rejects events, and a gateway for events rejects flag requests', async () => {
     const { token } = await tenant();
     const [forFlags, forEvents] = await Promise.all([
@@ -393,7 +393,7 @@ describe('the roles of a gateway', () => {
   });
 });
 
-test('applies a change of a flag in two gateways and in the browser config', async () => {
+test('applies a changed flag in two gateways and in the browser config', async () => {
   const { token, environmentId } = await tenant();
   const other = await fixture.startGateway();
   const hasFlags = async (of: TestGateway) =>
@@ -416,7 +416,7 @@ test('applies a change of a flag in two gateways and in the browser config', asy
   }
 });
 
-test('counts the outcomes of flag requests', async () => {
+test('counts flag requests by outcome', async () => {
   const { token, environmentId } = await tenant();
   const counting = await fixture.startGateway();
   const gone = await rows.addCohort(environmentId, { deleted: true });

@@ -42,7 +42,7 @@ describe('flags by runtime', () => {
     expect(Object.keys(reply.flags).sort()).toEqual(expected);
   });
 
-  test("flag-070: reports flags withheld because of their runtime only if the client's runtime is unknown", async () => {
+  test("flag-070: reports omitted flags only if the client's runtime is unknown", async () => {
     const { token, environmentId } = await tenant();
     for (const key of ['a', 'b']) await rows.addFlag(environmentId, key, { evaluation_runtime: 'server' });
     await rows.addFlag(environmentId, 'both');

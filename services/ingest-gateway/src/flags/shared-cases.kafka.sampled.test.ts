@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-test(`${rows.length} flag evaluations have the expected result over the wire (part ${turn})`, async () => {
+test(`${rows.length} flag evaluations over HTTP have the expected result (sample ${turn})`, async () => {
   const differing: string[] = [];
   for (const [, category, flag, distinctId, context, value, reason, payload] of rows) {
     const { flags, body } = await sendFlagRequest(gateway, {

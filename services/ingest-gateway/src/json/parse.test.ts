@@ -62,7 +62,7 @@ const placed = (more: fc.Arbitrary<string>) =>
     return { text, at, broken: text.slice(0, at) + character + text.slice(at) };
   });
 
-test('finds a syntax error exactly in texts that JSON.parse rejects', () => {
+test('finds a syntax error in exactly those texts that JSON.parse rejects', () => {
   fc.assert(
     fc.property(placed(fc.constantFrom('\u0001', ',', '}', ']', '"', '\\', '1', ' ')), ({ broken }) => {
       expect(refusalOf(broken) === null).toBe(isJson(broken));
@@ -80,7 +80,7 @@ test('reports a syntax error at the invalid character, or at the start of its wo
   );
 });
 
-test('replaces NaN and infinities in JSON with null in all positions, and changes nothing else', () => {
+test('replaces NaN and infinities with null in all positions, and changes nothing else in the JSON', () => {
   const value = fc.jsonValue().map((json) => json as unknown);
   const words = fc.constantFrom('NaN', 'Infinity', '-Infinity');
   fc.assert(

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { createKeySketch } from './hot-keys.ts';
 
-test('never estimates less than the exact count of a key', () => {
+test("never estimates less than a key's exact count", () => {
   fc.assert(
     fc.property(fc.array(fc.string({ maxLength: 3 }), { maxLength: 300 }), fc.nat(), (texts, seed) => {
       const sketch = createKeySketch({ width: 16, seed });

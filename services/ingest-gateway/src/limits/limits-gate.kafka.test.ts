@@ -35,7 +35,7 @@ test('returns 402 for a historical migration that the plan does not include, but
   expect(await sendBatch(gateway, token, ['a'])).toMatchObject({ status: 200 });
 });
 
-test('adds no mark for the consumer to the events if the plan includes migrations', async () => {
+test('adds no `plan_unchecked` to events if the plan includes migrations', async () => {
   const { token } = await createTestTenant(fixture.database);
   const gateway = await fixture.startGateway();
   await sendBatch(gateway, token, ['a'], migration);
@@ -44,7 +44,7 @@ test('adds no mark for the consumer to the events if the plan includes migration
   expect(event).not.toHaveProperty('plan_unchecked');
 });
 
-test('accepts a migration and marks it for the consumer if the plan cannot be looked up', async () => {
+test('accepts a migration and adds `plan_unchecked` to its events if the plan cannot be looked up', async () => {
   const { redisUrl } = testServers();
   const { token } = await createTestTenant(fixture.database, { plan: 'free' });
   const [redisProxy, postgresProxy] = [await startServerProxy(redisUrl), await startServerProxy(fixture.databaseUrl)];

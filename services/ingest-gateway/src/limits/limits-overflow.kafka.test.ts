@@ -123,8 +123,8 @@ test('reports a hot distinct ID to its project, with the number of events', asyn
   expect(await measured(gateway, 'traffic_spikes_total', { scope: 'distinct_id' })).toBe(1);
 });
 
-describe('two gateways', () => {
-  test('add up their counts of a distinct ID, and both reroute its events', async () => {
+describe('hot keys in two gateways', () => {
+  test('two gateways add up their counts of a distinct ID, and both reroute its events', async () => {
     const token = await newToken();
     const config = { overflowEventsPerSecond: 1000 };
     const [one, two] = [await start({ config }), await start({ config })];
@@ -142,7 +142,7 @@ describe('two gateways', () => {
     }
   });
 
-  test('announce hot keys to each other, so that both send the next event to the same topic', async () => {
+  test('gateways announce hot keys to each other, so that both send the next event to the same topic', async () => {
     const token = await newToken();
     const [one, two] = [await start(), await start()];
     await sendBatch(one, token, times(5));
@@ -162,11 +162,11 @@ describe('two gateways', () => {
   });
 });
 
-describe('the traffic of a project', () => {
+describe('traffic spikes of a project', () => {
   const projectSpikes = { overflowEventsPerSecond: 0, spikeMinEventsPerSecond: 20, spikeFactor: 5 };
   const distinct = (count: number) => Array.from({ length: count }, (_, index) => `visitor-${index}`);
 
-  test('is reported once when it increases suddenly, and no events are rerouted', async () => {
+  test("reports a sudden increase of a project's traffic once, and reroutes no events", async () => {
     const token = await newToken();
     const gateway = await start({ config: projectSpikes });
     for (let i = 0; i < 20; i++) {
@@ -191,7 +191,7 @@ describe('the traffic of a project', () => {
     expect(await measured(gateway, 'traffic_spiking_projects')).toBe(0);
   });
 
-  test('is not a spike if it is constantly high', async () => {
+  test('constantly high traffic is not a spike', async () => {
     const token = await newToken();
     const gateway = await start({ config: { ...projectSpikes, spikeWarmUpMs: 5000 } });
     for (let i = 0; i < 12; i++) {
@@ -201,7 +201,7 @@ describe('the traffic of a project', () => {
     expect(await measured(gateway, 'traffic_spikes_total')).toBe(0);
   });
 
-  test('is counted without the store if it is low', async () => {
+  test('counts low traffic without the shared store', async () => {
     const gateway = await start({ config: projectSpikes });
     for (let i = 0; i < 10; i++) await sendBatch(gateway, await newToken(), distinct(1));
     expect(await measured(gateway, 'limit_counters')).toBe(0);

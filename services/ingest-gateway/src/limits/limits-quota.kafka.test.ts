@@ -82,7 +82,7 @@ describe('topic-015 a plan with a quota', () => {
     expect(await dropped(gateway)).toBe(0);
   });
 
-  test('accepts no events with a limit of 0', async () => {
+  test('accepts no events with a quota of 0', async () => {
     const { token } = await limitedTenant(0);
     expect(await sendBatch(await start(), token, times(1))).toMatchObject(limited);
   });
@@ -112,7 +112,7 @@ test('responds to a beacon over the quota with 200 and a body, not with 204', as
   expect(await sendBatch(gateway, token, times(1), { path: '/e/?beacon=1' })).toMatchObject(limited);
 });
 
-test('the quota does not count or limit a historical migration', async () => {
+test('neither counts a historical migration towards the quota nor limits it', async () => {
   const { token } = await limitedTenant(2);
   const gateway = await start();
   for (let i = 0; i < 3; i++) {
@@ -123,7 +123,7 @@ test('the quota does not count or limit a historical migration', async () => {
   expect(await sendBatch(gateway, token, times(1), { isHistorical: true })).toMatchObject(stored);
 });
 
-test('does not count events that were not stored: those without a name, and those that the log did not accept', async () => {
+test('counts neither events without a name nor events that the log did not accept', async () => {
   const { token } = await limitedTenant(2);
   const gateway = await start();
   const nameless = JSON.stringify({ api_key: token, batch: Array(10).fill({ distinct_id: 'b' }) });
@@ -134,7 +134,7 @@ test('does not count events that were not stored: those without a name, and thos
   expect(await sendBatch(broken, token, times(10))).not.toMatchObject(limited);
 });
 
-test('two gateways share the count, and other projects are not affected', async () => {
+test('two gateways share the quota count, and other projects are not affected', async () => {
   // The limit is so high that no gateway can reach it without the other's count.
   const { token } = await limitedTenant(1000);
   const neighbour = await limitedTenant(1000);
@@ -155,7 +155,7 @@ async function dropsOne(gateway: TestGateway, token: string): Promise<boolean> {
   return (await sendBatch(gateway, token, times(1))).text === limited.text;
 }
 
-test('a higher limit takes effect without a restart when the cached key expires', async () => {
+test('applies a higher quota without a restart, when the cached key expires', async () => {
   const tenant = await limitedTenant(1);
   const gateway = await start();
   await sendBatch(gateway, tenant.token, times(1));
@@ -170,7 +170,7 @@ test('a higher limit takes effect without a restart when the cached key expires'
   );
 });
 
-describe('a gateway during a Redis failure', () => {
+describe('quota counts during a Redis failure', () => {
   const opened: { stop(): Promise<void> }[] = [];
   // Close the proxy after failed tests too, because it would keep the process running.
   afterEach(async () => {
@@ -188,7 +188,7 @@ describe('a gateway during a Redis failure', () => {
   }
 
   test.each(['refuse', 'blackHole'] as const)(
-    'continues to count alone while Redis is lost by %s, and adds its count to the store afterwards',
+    'a gateway counts alone while Redis is lost by %s, and adds its count to the store afterwards',
     async (fault) => {
       const { token } = await limitedTenant(10_000);
       const [{ proxy, gateway }, other] = [await startBehindProxy(), await start()];
@@ -206,7 +206,7 @@ describe('a gateway during a Redis failure', () => {
     },
   );
 
-  test('continues to drop events over the limit while Redis is down', async () => {
+  test('drops events over the quota while Redis is down', async () => {
     const { token } = await limitedTenant(10);
     const { proxy, gateway } = await startBehindProxy();
     await proxy.refuse();

@@ -27,7 +27,7 @@ async function limitedToken(eventsPerSecond: number): Promise<string> {
 }
 const server = { headers: { 'user-agent': 'posthog-python/7.1.0' } };
 
-test('rejects events beyond the rate of the plan until the window ends', async () => {
+test("rejects events beyond the plan's rate until the window ends", async () => {
   const token = await limitedToken(2);
   const neighbour = await limitedToken(2);
   const gateway = await start();
@@ -47,7 +47,7 @@ test('rejects events beyond the rate of the plan until the window ends', async (
   expect(await sendBatch(gateway, token, times(5), server)).toMatchObject({ status: 200 });
 });
 
-test('accepts a batch that is larger than the limit of a window, and rejects the next one', async () => {
+test("accepts a batch that is larger than a window's limit, and rejects the next one", async () => {
   const token = await limitedToken(1);
   const gateway = await start();
   expect(await sendBatch(gateway, token, times(500), server)).toMatchObject({ status: 200 });
@@ -65,14 +65,14 @@ test.each([
   ['the legacy Java SDK', '/batch', { 'user-agent': 'posthog-java/1.1.0' }, 503],
   ['curl', '/capture/', { 'user-agent': 'curl/8.0' }, 503],
   ['an unnamed client', '/i/v0/e/', { 'user-agent': '' }, 503],
-])('%s gets the status after which it resends events', async (_, path, headers, status) => {
+])('returns to %s the status after which it sends events again', async (_, path, headers, status) => {
   const token = await limitedToken(0);
   const gateway = await start();
   const response = await sendBatch(gateway, token, times(1), { path, headers });
   expect(response).toMatchObject({ status, retryAfter: '10' });
 });
 
-test('the rate limit does not count or reject a historical migration', async () => {
+test('neither counts a historical migration towards the rate limit nor rejects it', async () => {
   const token = await limitedToken(1);
   const gateway = await start();
   for (let i = 0; i < 3; i++) {

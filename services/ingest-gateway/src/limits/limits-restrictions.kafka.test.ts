@@ -34,7 +34,7 @@ async function restrict(kind: RestrictionKind, token: string, distinctId: string
   return (await addRestriction(fixture.database.sql, { kind, token, distinctId })).id;
 }
 
-describe.each(['settings', 'table'] as const)('restrictions by the %s', (source) => {
+describe.each(['settings', 'table'] as const)('event restrictions from the %s', (source) => {
   const settings = {
     drop_event: 'dropEventsByTokenDistinctId',
     force_overflow: 'ingestionForceOverflowByTokenDistinctId',
@@ -50,7 +50,7 @@ describe.each(['settings', 'table'] as const)('restrictions by the %s', (source)
     return start();
   }
 
-  test('topic-014 drop list `t1:a,t2`: drops the events with 200, counts and reports them, and still stores t1:b', async () => {
+  test('topic-014 drop list `t1:a,t2`: drops these events with 200, counts and reports them, and stores t1:b', async () => {
     const [t1, t2] = [await newToken(), await newToken()];
     const gateway = await startWith('drop_event', [
       [t1, 'a:colon'],
@@ -132,7 +132,7 @@ test.each(['redirect_to_dlq', 'redirect_to_topic'])(
   },
 );
 
-test('all gateways apply an announced change immediately', async () => {
+test('all gateways apply an announced restriction immediately', async () => {
   const token = await newToken();
   const gateways = [await start(), await start()];
   const before = await inForce(gateways[0] as TestGateway);
@@ -158,7 +158,7 @@ async function announceUntil(token: string, isSeen: () => Promise<boolean>): Pro
   );
 }
 
-test('a gateway applies an unannounced change with the next refresh', async () => {
+test('a gateway applies an unannounced restriction with the next refresh', async () => {
   const token = await newToken();
   const gateway = await start({ config: { restrictionsRefreshMs: 100 } });
   const before = await inForce(gateway);
@@ -166,7 +166,7 @@ test('a gateway applies an unannounced change with the next refresh', async () =
   await eventually(async () => (await inForce(gateway)) === before + 1, { what: 'The new entry' });
 });
 
-test('without PostgreSQL, the last known restrictions apply, and a new gateway applies those in its settings', async () => {
+test('without PostgreSQL, the last known restrictions apply, and a new gateway uses those in its settings', async () => {
   const token = await newToken();
   await restrict('drop_event', token, 'listed');
   let isAway = false;

@@ -36,13 +36,13 @@ function start(options: { maxCounters?: number } = {}): SharedCounters {
   });
 }
 
-test('sends one command to the store for the counts of a thousand requests', async () => {
+test('sends the counts of a thousand requests to the store in one command', async () => {
   for (let i = 0; i < 1000; i++) expect(counters.add('a', 2, laterMs())).toBe(2 * (i + 1));
   await eventually(async () => (await redis.get('a')) === '2000', { what: 'The count in the store' });
   expect(sent).toHaveLength(1);
 });
 
-test('sends thousands of counters in consecutive commands of limited size', async () => {
+test('sends thousands of counters in several commands of limited size', async () => {
   for (let i = 0; i < 1200; i++) counters.add(`c${i}`, 1, laterMs());
   await eventually(async () => (await redis.get('c1199')) === '1', { what: 'The last count' });
   expect(sent.map(({ length }) => length)).toEqual([500, 500, 200]);
@@ -56,7 +56,7 @@ test('receives the counts of other gateways when it sends its own', async () => 
   await eventually(() => counters.add('a', 0, laterMs()) === 101, { what: 'The count of the other' });
 });
 
-test('fetches the value of an unknown counter once', async () => {
+test('fetches an unknown counter once', async () => {
   const other = start();
   other.add('a', 100, laterMs());
   await other.stop();
@@ -66,7 +66,7 @@ test('fetches the value of an unknown counter once', async () => {
   expect(sent).toHaveLength(1);
 });
 
-test('does not send expired counters', async () => {
+test('omits expired counters', async () => {
   counters.add('old', 1, Date.now() - 1);
   counters.add('new', 1, laterMs());
   await eventually(async () => (await redis.get('new')) === '1', { what: 'The count in the store' });

@@ -64,7 +64,7 @@ function plainRecord(event: Record<string, unknown>) {
   );
 }
 
-describe('fields that are copied as text have the same meaning as when they are parsed', () => {
+describe('fields that are copied without parsing have the same meaning as parsed fields', () => {
   const field = fc.jsonValue({ maxDepth: 4 });
   const emptied = fc.constantFrom('$set', '$set_once', '$groups', '$group_set', 'list');
   const fields = fc.oneof(
@@ -82,7 +82,7 @@ describe('fields that are copied as text have the same meaning as when they are 
     .filter((value) => value.distinct_id.trim() !== '' && harmless(value));
   const spaced = fc.constantFrom(undefined, ' ', '\t', '\n  ');
 
-  test('in a record of a single event', async () => {
+  test('copies the fields of a single event', async () => {
     await fc.assert(
       fc.asyncProperty(event, spaced, async (sent, space) => {
         const [record] = await recordsOf(JSON.stringify({ api_key: key, ...sent }, null, space));
@@ -91,7 +91,7 @@ describe('fields that are copied as text have the same meaning as when they are 
     );
   });
 
-  test('in the records of a batch, in order', async () => {
+  test('copies the fields of a batch, in order', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(event, { minLength: 1, maxLength: 5 }), spaced, async (batch, space) => {
         const records = await recordsOf(JSON.stringify({ batch, api_key: key }, null, space));
@@ -112,7 +112,7 @@ test.each([
   ['a name of an object member', '{"__proto__":{"x":1},"constructor":{"prototype":null},"toString":"x"}'],
   ['white space', '{ "a" :\n[ 1 ,\t2 ] }'],
   ['characters of every width', '{"ü":"größe 🎉 \u2028"}'],
-])('copies %s of an event unchanged', async (_what, properties) => {
+])('copies event properties with %s unchanged', async (_what, properties) => {
   const [record] = await recordsOf(around(properties));
   expect(record).toContain(`"properties":${properties}}`);
 });
@@ -122,7 +122,7 @@ test.each([
   ['an unpaired surrogate', '{"a":"\\ud83c"}', { a: '\ufffd' }],
   ['surrogates in the wrong order', '{"a":"\\udf89\\ud83c"}', { a: '\ufffd\ufffd' }],
   ['an unpaired surrogate in a name', '{"a\\ud83c":1}', { 'a\ufffd': 1 }],
-])('repairs %s in an event', async (_what, properties, expected) => {
+])('repairs event properties with %s', async (_what, properties, expected) => {
   const [record] = await recordsOf(around(properties));
   expect(JSON.parse(record ?? '').properties).toEqual(expected);
 });
@@ -145,7 +145,7 @@ test.each([
     `{"api_key":"${key}","batch":[{"event":"x","distinct_id":"b"}],"batch":[{"event":"last","distinct_id":"b"}]}`,
     { event: 'last' },
   ],
-])('uses the last value if %s occurs twice in an event', async (_what, json, expected) => {
+])('uses the last occurrence if a request repeats %s', async (_what, json, expected) => {
   const records = await recordsOf(json);
   expect(records).toHaveLength(1);
   expect(JSON.parse(records[0] ?? '')).toMatchObject(expected);
@@ -157,18 +157,18 @@ test('recognizes a field name that contains escape sequences', async () => {
   expect(JSON.parse(record ?? '')).toMatchObject({ event: 'a' });
 });
 
-test('truncates the second ID of a merge, and keeps the rest of the event', async () => {
+test('truncates the second ID of a merge event, and keeps its other fields', async () => {
   const sent = `{"api_key":"${key}","event":"$create_alias","distinct_id":"b","$set":{"y":2},"properties":{"alias":"${'x'.repeat(300)}","z":1}}`;
   const [record] = await recordsOf(sent);
   expect(JSON.parse(record ?? '')).toMatchObject({ properties: { alias: 'x'.repeat(200), z: 1 }, $set: { y: 2 } });
 });
 
-test('removes white space and escape sequences if only they make the event too large', async () => {
+test('removes white space and escape sequences if the event is too large only because of them', async () => {
   const [record] = await recordsOf(around(`{${' '.repeat(2000)}"a":"${'\\u00e9'.repeat(100)}"}`), 1000);
   expect(JSON.parse(record ?? '')).toMatchObject({ properties: { a: 'é'.repeat(100) } });
 });
 
-describe('the scan rejects every text that JSON.parse rejects', () => {
+describe('the scanner and invalid JSON', () => {
   const scan = createScanner();
   const isJson = (text: string) => {
     try {
@@ -180,7 +180,7 @@ describe('the scan rejects every text that JSON.parse rejects', () => {
   };
   const valid = around('{"a":[1,-2.5e+3,true,false,null,"x\\n\\u00e9"],"b":{"c":{}}}');
 
-  test('with any character replaced', () => {
+  test('rejects what JSON.parse rejects, with any character replaced', () => {
     let scanned = 0;
     for (let at = 0; at < valid.length; at++) {
       for (const character of '"\\{}[]:,0-.eE+tfn \n\u0001\u007fu') {
@@ -193,21 +193,21 @@ describe('the scan rejects every text that JSON.parse rejects', () => {
     expect(scanned).toBeGreaterThan(100);
   });
 
-  test('truncated at any position, or followed by other text', () => {
+  test('rejects JSON that is truncated at any position or followed by other text', () => {
     for (let end = 0; end < valid.length; end++) expect(scan(Buffer.from(valid.slice(0, end)))).toBeNull();
     for (const rest of ['x', '{}', ',', '\0']) expect(scan(Buffer.from(valid + rest))).toBeNull();
     expect(scan(Buffer.from(`${valid} \n`))).not.toBeNull();
   });
 
   test.each(['01', '1.', '.5', '+1', '-', '1e', '1e+', 'nul', 'tru', 'fals', 'NaN', '"\\x"', '"\\u12g4"', '"\t"'])(
-    'rejects %s, which is not a JSON value',
+    'rejects %s, which is not valid JSON',
     (value) => {
       expect(isJson(value)).toBe(false);
       expect(scan(Buffer.from(around(`{"a":${value}}`)))).toBeNull();
     },
   );
 
-  test('rejects values nested deeper than 64 levels', () => {
+  test('rejects more than 64 nesting levels', () => {
     // The event and its properties take two of the allowed nesting levels.
     const nested = (levels: number) => around(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
     expect(scan(Buffer.from(nested(63)))).not.toBeNull();

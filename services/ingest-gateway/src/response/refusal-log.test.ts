@@ -20,7 +20,7 @@ const line = (status: number, code: string): RefusalLine => ({
   ...{ requestId: 'r', method: 'POST', path: '/e', status, code, attr: null, environmentId: null, cause: undefined },
 });
 
-test('logs other errors despite many errors of one kind, and summarizes those when the server stops', () => {
+test('logs rare errors despite many errors of one kind, and summarizes those when the server stops', () => {
   const { said, log } = listen();
   for (let i = 0; i < 1000; i++) log.write(line(401, 'invalid_api_key'));
   log.write(line(400, 'invalid_payload'));
@@ -43,7 +43,7 @@ test('logs other errors despite many errors of one kind, and summarizes those wh
   expect(said).toHaveLength(13);
 });
 
-test('logs the number of omitted lines even if no more requests are rejected', async () => {
+test('logs the number of omitted lines even if no further request is rejected', async () => {
   const { said, log } = listen();
   for (let i = 0; i < 12; i++) log.write(line(503, 'overloaded'));
   await eventually(() => said.length === 11, { what: 'the number of those left out' });
@@ -55,7 +55,7 @@ test('logs the number of omitted lines even if no more requests are rejected', a
   expect(said).toHaveLength(12);
 });
 
-test('a log line contains the cause of an error if the error has one', () => {
+test('a log line contains the cause of an error if it has one', () => {
   const { said, log } = listen();
   const cause = new Error('broken');
   log.write({ ...line(500, 'error'), cause });

@@ -28,7 +28,7 @@ test.each([
   expect(beginTrace(tracing(trustsParent), request(traceparent), '/batch').traceId !== null).toBe(isTraced);
 });
 
-test('creates one span for a request, with the duration of the append, and adds its trace to the records', async () => {
+test('creates one span per request, with the duration of the append, and adds its trace to the records', async () => {
   const spans: object[] = [];
   let attributes = {};
   const start: Tracing['start'] = (name, { attributes: given }) => ({

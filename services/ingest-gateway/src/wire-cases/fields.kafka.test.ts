@@ -127,7 +127,7 @@ test.each(Object.entries(shapes))('%s', async (_name, { path, body, saysSentAt }
   expect(Date.parse(timestamp)).toBe(saysSentAt ? timestampMs + (nowMs - sentAtMs) : timestampMs);
 });
 
-test('the record of a minimal event contains only the required fields', async () => {
+test("a minimal event's record contains only the required fields", async () => {
   const { token, environmentId } = await createTestTenant(fixture.database);
   const body = JSON.stringify({ properties: { token, distinct_id: 7 }, event: 'bare' });
   const response = await fetch(`${gateway.url}/i/v0/e/`, { method: 'POST', body });

@@ -49,7 +49,7 @@ test('rule 1: accepted requests get exactly 200', async () => {
   expect(new Set(statuses)).toEqual(new Set([200]));
 });
 
-test('rule 2: the response is a JSON object with the Content-Type of JSON', async () => {
+test('rule 2: the response is a JSON object with the Content-Type `application/json`', async () => {
   for (const path of paths) {
     const { text, headers } = await ask(path, { body: json({ api_key: token, ...event() }) });
     expect(JSON.parse(text)).toEqual({ status: 'Ok' });
@@ -110,7 +110,7 @@ test.each<[string, (token: string) => object]>([
   ]),
   ['properties.token', (key) => [event({ properties: { token: key } })]],
   ['properties.token in an envelope without one', (key) => ({ batch: [event({ properties: { token: key } })] })],
-])('rule 7: finds the token in %s', async (_name, body) => {
+])('rule 7: finds the API key in %s', async (_name, body) => {
   expect(await stored(1, '/i/v0/e/', json(body(token)))).toMatchObject([{ token }]);
 });
 

@@ -19,7 +19,7 @@ afterAll(async () => {
 const dayMs = 86_400_000;
 const of = (event: string, more: object = {}) => ({ event, distinct_id: 'b', properties: {}, ...more });
 
-describe('topics and unusual events', () => {
+describe('the topics of live and unusual events', () => {
   test.each<[string, object[], object, 'live' | 'historical']>([
     [
       'topic-004 special events are in the same topic as others',
@@ -52,7 +52,7 @@ describe('topics and unusual events', () => {
     expect(new Set(records.map((record) => record.key))).toEqual(new Set([key]));
   });
 
-  test("topic-020 writes the time computed from the client's clock to the record", async () => {
+  test("topic-020 writes the time that was computed from the client's clock to the record", async () => {
     const { token } = await createTestTenant(fixture.database, { plan: 'full' });
     const timestamp = new Date(Date.now() - dayMs).toISOString();
     const body = JSON.stringify({ api_key: token, ...of('a', { timestamp }) });
