@@ -32,7 +32,7 @@ async function send(path: string, init: RequestInit & { json?: unknown } = {}) {
 }
 const ok = { status: 200, text: '{"status":"Ok"}' };
 
-describe('body-001, body-004 every capture path accepts an event, a batch and an array, with and without a slash at the end', () => {
+describe('body-001, body-004 every capture path accepts an event, a batch and an array, with and without a trailing slash', () => {
   const paths = ['/capture', '/batch', '/e', '/i/v0/e', '/track', '/engage'].flatMap((path) => [path, `${path}/`]);
 
   test.each(paths)('%s', async (path) => {

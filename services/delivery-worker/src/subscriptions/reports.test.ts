@@ -264,7 +264,7 @@ test("insight-293: a report's numbers are as of its due time, even if it is sent
   expect(post().insights[0]).toMatchObject({ date_from: '2026-11-08T00:00:00Z', figures: [{ value: 3 }] });
 });
 
-test('insight-294: the first report contains the next date, and the name and message of the user who subscribed the recipient', async () => {
+test("insight-294: the first report contains the next date, and the subscriber's name and message to the recipient", async () => {
   const { sql } = fixture.database;
   await sql.query(`UPDATE "user" SET email = 'grace@example.com', is_email_verified = true WHERE id = $1`, [
     tenant.userId,

@@ -24,7 +24,7 @@ export interface HttpExchange {
   toRefusal(error: unknown): Refusal;
 }
 
-/** What a request uses while it is being served. */
+/** The resources of a request while it is being served. */
 export interface RequestScope {
   /** The request's memory reservation. It is released after the response. */
   lease: ByteLease;
