@@ -70,7 +70,7 @@ function matchesSetValue(test: Test): (value: unknown) => boolean {
       return (value) => isFound(textOf(value).toLowerCase());
     }
     case 'matching': {
-      // In filter patterns, a dot matches any character.
+      // In filter patterns, a dot matches any character, including line breaks.
       const [flags = ''] = /^\(\?i\)/.exec(test.pattern) ?? [];
       const isFound = flagTest('regex', `${flags}(?s)${test.pattern.slice(flags.length)}`);
       return (value) => isFound(textOf(value));

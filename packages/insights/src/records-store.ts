@@ -69,7 +69,7 @@ function modeOf(modifiers: unknown): PersonsMode | null {
 
 const propertyTypes = ['', 'event', 'person', 'group'];
 
-/** Returns the boolean properties among the given ones, as keys from `buildPropertyKey`. */
+/** Returns which of the given properties are boolean, as keys from `buildPropertyKey`. */
 export async function readBooleanProperties(
   sql: Sql,
   projectId: number,

@@ -180,7 +180,7 @@ function isWord(word: string, text: string): boolean {
   return new RegExp(`(?<![\\p{L}\\p{N}_])${escaped}(?![\\p{L}\\p{N}_])`, 'u').test(text);
 }
 
-/** Constants that select a template, which may contain the same word. */
+/** Query constants that select a template and may therefore occur in the printed SQL. */
 const templateWords = new Set<string>([
   ...['second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year', 'String', 'Array(String)', 'true'],
   ...['sum', 'avg', 'min', 'max', 'items', 'UTC', 'Nullable(String)', 'Nullable(Float64)', 'Nullable(Bool)'],

@@ -5,7 +5,7 @@ import type { Dialect } from './dialect.ts';
 import type { LifecycleStatus, LifecycleStoreQuery } from './queries.ts';
 import { type Fragment, sql } from './sql.ts';
 
-/** Builds SQL that returns rows of interval, status and number of actors. */
+/** Selects interval, status and number of actors. */
 export function buildLifecycleSql(dialect: Dialect, query: LifecycleStoreQuery): Fragment {
   const special = dialect.lifecycle(query);
   if (special !== null) return special;
@@ -13,7 +13,7 @@ export function buildLifecycleSql(dialect: Dialect, query: LifecycleStoreQuery):
   return sql`WITH ${states(dialect, query, actor)} SELECT bucket, status, count(*) AS actors FROM states GROUP BY bucket, status`;
 }
 
-/** Selects the actors that have a status in an interval. */
+/** Selects the actors that have the given status in the given interval. */
 export function buildLifecycleActorsSql(
   dialect: Dialect,
   query: LifecycleStoreQuery,

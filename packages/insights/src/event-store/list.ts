@@ -160,7 +160,7 @@ async function readEvents(engine: Engine, { projectId, keys }: EventsOfKeys, run
   return keys.flatMap(({ uuid }) => byId.get(uuid) ?? []);
 }
 
-/** Selects rows of UUID, timestamp, event name and distinct ID. */
+/** Selects UUID, timestamp, event name and distinct ID. */
 function keysText(dialect: Dialect, query: EventListQuery): Fragment {
   const { projectId, where, isOldestFirst, limit, offset = 0, uuid, distinctIds } = query;
   const time = timeOf(query);
@@ -181,8 +181,8 @@ function keysText(dialect: Dialect, query: EventListQuery): Fragment {
   const page = offset === 0 ? sql`LIMIT ${sql.int(limit)}` : sql`LIMIT ${sql.int(limit)} OFFSET ${sql.int(offset)}`;
   const columns = sql`SELECT e.uuid, ${dialect.millis(sql`e.timestamp`)} AS millis, e.event, e.distinct_id`;
   if (!looksUpIds) return sql`${columns} ${events} ${page}`;
-  // Looks up each distinct ID in the index of IDs and times. In a busy project, this quickly finds the events of
-  // visitors who rarely come.
+  // Looking up each distinct ID in the index of IDs and times finds the events of rare visitors quickly, even in a busy
+  // project.
   return sql`${columns} FROM unnest(${sql.texts(distinctIds)}) AS requested (distinct_id)
               CROSS JOIN LATERAL (SELECT e.uuid, ${time}, e.event, e.distinct_id ${events} LIMIT ${sql.int(limit + offset)}) AS e ${order} ${page}`;
 }
@@ -206,7 +206,7 @@ function inTime(dialect: Dialect, { behind, from, to, isOldestFirst, by }: Event
 
 const timeOf = ({ by }: Pick<EventListQuery, 'by'>) => (by === 'timestamp' ? sql`e.timestamp` : sql`e.created_at`);
 
-/** Selects rows of UUID, distinct ID and the event's approximate size in a response. */
+/** Selects UUID, distinct ID, and the event's approximate size in a response. */
 function sizesText(dialect: Dialect, projectId: number, keys: readonly EventKey[]): Fragment {
   const [properties, person] = [dialect.bytes(sql`e.properties`), dialect.bytes(sql`e.person_properties`)];
   // A response contains the elements twice: as text and parsed.
@@ -268,7 +268,8 @@ async function* spansOf(engine: Engine, query: EventListQuery, run: Budget): Asy
   );
   let begin: number | null = engine.dialect.followsIndexes ? from : null;
   for (const [at, span] of spans.entries()) {
-    // Do not search the years before the project's first event. The first range also contains future events.
+    // Do not search the years before the project's first event. The newest range (`at` is 0) is not limited, because it
+    // is long only because it also contains future events.
     if (begin === null && at > 0 && span.to - span.from >= monthMs) begin = await findBegin({ from, to: span.to });
     if (begin !== null && begin >= span.to) return;
     yield { ...span, from: Math.max(span.from, begin ?? from) };

@@ -1,4 +1,4 @@
-// SQL for a page of events, or for event counts by column.
+// SQL for a page of events, or of event counts grouped by columns.
 
 import { buildFromClause, buildSelectionCondition } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
@@ -7,7 +7,7 @@ import type { Property } from './selection.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /**
- * Selects the given columns of events, or of event counts.
+ * Selects columns of events, or event counts grouped by columns.
  * @param persons query for rows of `actor`, to select only the events of these persons; null to select the events of
  * all persons
  */

@@ -69,7 +69,7 @@ export interface EventStore {
   keys(query: EventListQuery, run: Budget): Promise<FoundKeys>;
   /** Returns the approximate sizes of events in a response, in any order. Omits missing events. */
   sizes(query: EventsOfKeys, run: Budget): Promise<EventSize[]>;
-  /** Reads the events with these keys, in key order. Omits missing events. */
+  /** Reads events by key, in key order. Omits missing events. */
   read(query: EventsOfKeys, run: Budget): Promise<ListedEvent[]>;
   /** Returns a property's values in the latest events, most frequent first. */
   values(query: PropertyValuesQuery, run: Budget): Promise<string[]>;

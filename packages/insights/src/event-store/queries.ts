@@ -34,7 +34,7 @@ export interface SeriesQuery {
   windows: readonly { first: number; end: number }[] | null;
   measure: Measure;
   breakdowns: readonly Breakdown[];
-  /** Maximum number of breakdown values. Values beyond those with the largest numbers are combined. */
+  /** Maximum number of breakdown values. The values with the largest numbers are kept, and all others are combined. */
   limit: number;
   /** Whether the missing breakdown value ranks last, regardless of its number. */
   nullsLast: boolean;
@@ -227,7 +227,7 @@ export interface ActorsOrder {
 
 export interface ActorRow {
   id: string;
-  /** Number of the actor's events that contribute to the counted number. */
+  /** Number of the actor's events that the query counted. */
   events: number;
   values?: unknown[];
 }
@@ -290,8 +290,8 @@ export interface EventKey {
 export interface FoundKeys {
   keys: EventKey[];
   /**
-   * Position up to which the search is complete if it ran out of time. To continue, pass the position as `behind`. The
-   * next search then either covers at least one more day or throws.
+   * Position at which the search ran out of time, or null if it is complete. To continue, pass the position as
+   * `behind`. The next search then either covers at least one more day or throws.
    */
   stoppedAt: EventPosition | null;
 }
@@ -340,7 +340,7 @@ export interface PropertyValuesQuery {
 }
 
 export interface ExposuresQuery {
-  /** Selects the events that record calls of the flag. */
+  /** Selects the events that record flag calls. */
   select: Selection;
   /** The property in which a flag call records the returned variant. */
   response: Breakdown;

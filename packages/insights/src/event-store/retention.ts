@@ -134,7 +134,7 @@ function collectIntervalBits({ edges, columns, cumulative }: RetentionStoreQuery
   };
 }
 
-/** Returns the indexes of the set bits. */
+/** Returns the indexes of the intervals whose bits are set. */
 function intervalsIn(numbers: unknown[]): number[] {
   return numbers.flatMap((number, at) =>
     [...Number(number).toString(2)]

@@ -17,7 +17,7 @@ export interface Selection extends EventNames {
   where: Condition;
 }
 
-/** The type of actor that a query counts. Persons are counted after merges. */
+/** The type of actor that a query counts. Persons that were merged count as one person. */
 export type ActorType = { of: 'person' } | { of: 'group'; index: number } | { of: 'session' };
 
 /**
@@ -87,7 +87,7 @@ export type Condition =
   | { any: readonly Condition[] }
   | { not: Condition }
   | { property: Property; test: Test }
-  /** True if the breakdown has this value. Null means a missing value. */
+  /** True if the breakdown has the value. Null means a missing value. */
   | { breakdown: Breakdown; value: string | null }
   | { inStaticCohort: number }
   | { expression: EventExpression }

@@ -39,7 +39,7 @@ const relative = /^-?(\d{1,5})?([hdwmqyMs])(Start|End)?$/;
 const absolute =
   /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s*(Z|z|[+-]\d{2}:?\d{2})?$/;
 
-/** Parses a time. @returns null if the text is not a time. */
+/** Parses an absolute or relative time. @returns null if the text is not a time. */
 export function parseMoment(text: string, clock: Clock): Moment | null {
   const match = relative.exec(text);
   if (match === null) {

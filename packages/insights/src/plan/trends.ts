@@ -38,8 +38,8 @@ export interface TrendsPeriod {
 }
 
 /**
- * Maximum number of breakdown values that are read for each series of a formula. The result contains the largest values
- * over all series.
+ * Maximum number of breakdown values that are read for each series of a formula. From these, the result keeps the
+ * values with the largest totals over all series.
  */
 const limitOfFormulas = 1000;
 const limitOfWorldMap = 250;
@@ -258,7 +258,7 @@ function withWindows(
 
   function windowOf(edge: number, nextEdge: number): { from: number; until: number } {
     if (interval === 'hour') return { from: addIntervals('hour', edge, 1 - 24 * days, clock), until: nextEdge };
-    // The thirty days for a weekly point end with the week's first day.
+    // For monthly active users by week, the thirty days end with the first day of the week.
     const until = interval === 'week' ? addIntervals('day', edge, 1, clock) : nextEdge;
     return { from: addIntervals('day', edge, 1 - days, clock), until };
   }

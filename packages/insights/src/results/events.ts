@@ -90,7 +90,7 @@ function columnValue({ shows, expression, needs: [need] }: EventsColumn, { read,
   }
 }
 
-/** The store returns JSON as text. */
+/** The event store returns JSON as text. */
 const jsonOf = (value: unknown): unknown => (typeof value === 'string' ? JSON.parse(value) : null);
 
 /** Formats a time, with milliseconds only if they are not zero. */

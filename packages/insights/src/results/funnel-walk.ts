@@ -118,7 +118,7 @@ function lastBefore(
   return null;
 }
 
-/** Returns true if the event is an exclusion for attempts that have completed exactly this many steps. */
+/** Returns true if the event is an exclusion for attempts that have completed exactly `reached` steps. */
 function isExclusion(event: FunnelEvent, reached: number, exclusions: WalkRules['exclusions']): boolean {
   return (
     event.exclusions !== 0 &&

@@ -167,7 +167,7 @@ export function windowText(window: WindowExpr, print: (node: Node) => string, fr
   return `${clauses.join(' ')}${frame(window)}`;
 }
 
-/** Returns all names in trees that may be properties. */
+/** Returns all names in syntax trees that may be property names. */
 export function listPropertyNames(trees: unknown): string[] {
   const names = new Set<string>();
   for (const node of nodesOf(trees)) {

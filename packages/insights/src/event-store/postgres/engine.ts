@@ -60,8 +60,8 @@ export function createSqlEngine(sql: Sql, { isRepeated }: { isRepeated: boolean 
 }
 
 /**
- * Prints a condition on persons for another statement: a FROM clause with the project's persons as `p`, and the
- * condition.
+ * Prints a condition on persons for use in another statement: a FROM clause that reads the project's persons as `p`,
+ * and a WHERE condition.
  * @param parameter registers a value and returns its placeholder
  */
 export function printPersonCondition(

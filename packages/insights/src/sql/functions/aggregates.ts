@@ -15,7 +15,7 @@ const rows: Row[] = [
   ['uniqExact(anything...) count!', t`count(DISTINCT ({*:order})){f}`, t`toInt64(ifNull(uniqExact({*}){f}, 0))`],
   ['sum(int) total', t`sum({d}{1}){f}::int8`, t`toInt64(sum({d}{1}){f})`],
   ['sum(float) float', t`sum({d}{1}){f}`],
-  // The resolver chooses these functions for values that are never null.
+  // The resolver chooses functions such as `sumOrZero` for values that are never null.
   ['sumOrZero(int) total!', t`coalesce(sum({d}{1}){f}, 0)::int8`, t`toInt64(ifNull(sum({d}{1}){f}, 0))`],
   ['sumOrZero(float) float!', t`coalesce(sum({d}{1}){f}, 0)`, t`ifNull(sum({d}{1}){f}, 0)`],
   ['avg(float) float?', t`avg({d}{1}){f}`],

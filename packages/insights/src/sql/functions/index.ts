@@ -116,7 +116,10 @@ const inAnyCase = new Map(
   ].map((name) => [name.toLowerCase(), name]),
 );
 
-/** Alternative names of functions. All conversions return null for a text that is not a value of the type. */
+/**
+ * Alternative names of functions. `toInt64OrNull` is a name of `toInt`, for example, because all conversions return
+ * null for an invalid text.
+ */
 const synonyms = new Map<string, string>([
   ['toFloatOrNull', 'toFloat'],
   ['toFloat64OrNull', 'toFloat'],

@@ -60,7 +60,7 @@ const rows: Row[] = [
          ORDER BY place) ELSE '{}' END`,
     t`JSONExtract({1:json}{r}, 'Array(String)')`,
   ],
-  // Keys are sorted, because PostgreSQL does not store their order. Values are as the function propertyText returns them.
+  // Keys are sorted, because PostgreSQL does not store their order. Values have the same format as in `propertyText`.
   [
     'JSONExtractKeysAndTexts(document, path...) pairs',
     t`CASE jsonb_typeof({1:json} #> {r}) WHEN 'object' THEN ARRAY(

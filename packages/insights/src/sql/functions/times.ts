@@ -8,7 +8,7 @@ import { define, type Row, t } from './define.ts';
 const rows: Row[] = [
   ['toDate(time) date', t`({1:local})::date`, t`toDate32({1:local})`],
   ['toDate(date) date', t`{1}`],
-  // Only the first ten characters of a text that is not a constant are used.
+  // Only the first ten characters of a text are used, unless it is a constant.
   [
     'toDate(text) date?',
     t`CASE WHEN {1} ~ '^\\d\\d\\d\\d-\\d\\d-\\d\\d( .*)?$' AND pg_input_is_valid(left({1}, 10), 'date') THEN left({1}, 10)::date END`,

@@ -158,8 +158,8 @@ export function textForm(value: Expression, printing: Printing): Fragment {
 }
 
 /**
- * Prints a value in a form that both engines sort equally: texts and documents by their bytes, UUIDs by their text. PostgreSQL sorts
- * UUIDs by their bytes, which is the same order.
+ * Prints a value so that both engines sort it in the same order: texts and documents by their bytes, UUIDs by their
+ * text. PostgreSQL sorts UUIDs by their bytes, which is the same order.
  */
 export function orderForm(value: Expression, printing: Printing): Fragment {
   const x = printing.expression(value);

@@ -99,7 +99,7 @@ export function expressionText(expression: Expression, printing: Printing, print
 const parameterText = ({ id, lambda }: { id: number; lambda: number }) =>
   sql`${sql.numbered('s', lambda)}.${sql.numbered('c', id)}`;
 
-/** Prints a tuple in a form that can be compared. */
+/** Prints a tuple so that it can be compared with other tuples. */
 function rowText(value: Expression, printing: Printing): Fragment {
   if (value.is !== 'tuple' || !printing.isPostgres) return printing.expression(value);
   return sql`ROW(${list(value.parts.map((part) => rowText(part, printing)))})`;

@@ -87,7 +87,7 @@ export function compare(left: Expression, right: Expression, { comparator, place
   return { is: 'compare', comparator, left: a, right: b, type: flag };
 }
 
-/** Compares tuples by their parts, so that two nulls are equal. */
+/** Compares tuples element by element, so that two nulls are equal. */
 function compareTuples(
   [left, right]: readonly [readonly Expression[], readonly Expression[]],
   { comparator, place, name }: Compared,

@@ -62,7 +62,7 @@ export interface Resolution {
   nextNumber(): number;
   /** Position of each expression in the query text, and how it is written there. */
   places: WeakMap<Expression, { place: Place; name: string }>;
-  /** Properties with a definition that the query reads, in the order in which they were resolved. */
+  /** The properties with a definition that occur in the query, in the order in which they were resolved. */
   typed: TypedProperty[];
   expression(node: Node, scope: Scope): Expression;
   query(node: Select | SelectSet, scope: Scope | null): Query;
@@ -91,7 +91,7 @@ export interface Scope {
   ctes: ReadonlyMap<string, { node: Node; scope: Scope }>;
   parameters: ReadonlyMap<string, Expression>;
   expand: ExpandRelation[];
-  /** Elements of ARRAY JOIN, by their aliases. */
+  /** List elements from ARRAY JOIN, by alias. */
   elements: Map<string, Expression>;
   windows: Readonly<Record<string, WindowExpr>>;
   /** The current clause if it does not allow aggregates, for error messages. Null if the clause allows aggregates. */
@@ -254,7 +254,7 @@ function pathOfUrl(url: Expression): Expression {
   return { is: 'call', name: 'path', of, type: url.type, args: [url] };
 }
 
-/** Resolves a property of a document that is not a column of a table. */
+/** Resolves a property of a JSON document that is not a table column. */
 export function propertyOfDocument(document: Expression, path: readonly string[]): Expression {
   const [of] = scalars.get('propertyText') ?? [];
   if (of === undefined) throw new Error('The function propertyText is missing.');

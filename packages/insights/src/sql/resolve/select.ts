@@ -42,7 +42,7 @@ export const maxRows = 50_000;
 export interface ResolvedQuery {
   query: Query;
   names: string[];
-  /** Properties with a definition that the query reads. */
+  /** The properties with a definition that occur in the query. */
   typed: readonly TypedProperty[];
 }
 
@@ -224,15 +224,15 @@ function positional(node: Node, columns: readonly OutputColumn[], scope: Scope):
   return column.value;
 }
 
-/** Returns the parts of a tuple, because grouping by a tuple means grouping by its parts. */
+/** Returns the elements of a tuple, because grouping by a tuple means grouping by its elements. */
 function partsOfTuple(one: Expression): readonly Expression[] {
   return one.is === 'tuple' ? one.parts.flatMap(partsOfTuple) : [one];
 }
 
 /**
- * Returns the parts of a tuple, because sorting by a tuple means sorting by its parts. Null parts sort last.
- * @param canSplit whether ORDER BY can use the parts of a tuple that is written in the query; with DISTINCT, it cannot,
- * because the parts are not selected
+ * Returns the elements of a tuple, because sorting by a tuple means sorting by its elements. Null elements sort last.
+ * @param canSplit whether ORDER BY can use the elements of a tuple that is written in the query; with DISTINCT, it
+ * cannot, because the elements are not selected
  */
 function sortedParts(one: Expression, canSplit: boolean): readonly Expression[] {
   if (one.type.kind !== 'tuple') return [one];
