@@ -29,10 +29,7 @@ export function FilterList({
   /** Letter of the event that the filters apply to. Undefined if they apply to the entire query. */
   of?: string;
   onFilters: (filters: unknown[] | undefined) => void;
-  /**
-   * Called when the user opens or closes a filter form. Queries and dashboards cannot be saved while a filter form is
-   * open.
-   */
+  /** Called when the user opens or closes a filter form. The surrounding form cannot be saved while it is open. */
   onEditing?: (isEditing: boolean) => void;
 }) {
   /** Index of the filter that the user is editing. An index after the last filter stands for a new filter. */

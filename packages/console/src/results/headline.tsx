@@ -4,9 +4,7 @@ import { type Series, selectCurrent, sumOfSeries } from './series.ts';
 import { text } from './words.ts';
 import './results.css';
 
-/**
- * Shows the figure for the entire range and its change, or the reason why there is no previous period to compare with.
- */
+/** Shows the figure for the entire range and its change, or a note that the previous period has no data. */
 export function ResultHeadline({ series, insightQuery }: { series: readonly Series[]; insightQuery: InsightQuery }) {
   const current = selectCurrent(series);
   const previous = series.filter((one) => !current.includes(one));

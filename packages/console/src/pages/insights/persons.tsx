@@ -43,7 +43,7 @@ export function PersonsDialog({ point, onClose }: { point: string; onClose: () =
     initialPageParam: 0,
     getNextPageParam: ({ hasMore }, pages) => (hasMore ? pages.length * pageSize : undefined),
   });
-  // If there are further pages, load all IDs to show the total count.
+  // If there are further pages, load the IDs on all pages to show their count.
   const rest = useQuery({
     queryKey: ['result', id, 'ids of persons', point],
     queryFn: ({ signal }) => call<QueryResponse>(requestOf('id', most), signal),

@@ -25,7 +25,7 @@ export interface Live {
   state: StreamState;
   /** Reason why the stream does not contain stored events. Null if it contains them. */
   why: string | null;
-  /** Number of messages that the server has skipped, because the stream was too slow. */
+  /** Number of messages that the server has skipped, because the page could not keep up. */
   missed: number;
   wasAway: boolean;
   /** The data that the server currently cannot read. Null if all data is available. */

@@ -123,7 +123,7 @@ export function useOpenAfterSignIn() {
     open: () => {
       const next = new URLSearchParams(location.search).get('next') ?? '/';
       sessionEnd.set(false);
-      // Remove the queries of the sign-in page. Their one-time secret has been used, so repeating them would fail.
+      // Remove the current page's queries. Their one-time secret has been used, so repeating them would fail.
       queryClient.removeQueries({ type: 'inactive' });
       // Accept only paths on this host. A URL that begins with two slashes would lead to another host.
       const isOwn = /^\/(?![/\\])/.test(next);
