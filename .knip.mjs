@@ -60,7 +60,6 @@ export default ({ production: isProduction = false }) => ({
     'services/ingest-gateway': withEntries('src/capture/body-worker-source.mjs!'),
     'test-e2e': {
       entry: ['**/*.test.ts', 'cluster/main.ts', 'testing/*.{ts,mjs}', 'clients/*.mjs'],
-      // A file in this folder imports a client that its test generates.
       project: ['**/*.{ts,mjs}', '!clients/generated/typescript/**'],
     },
   },

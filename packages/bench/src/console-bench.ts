@@ -23,7 +23,6 @@ export const consoleParts = ['load', 'live', 'flood', 'watchers', 'events'];
 
 export interface ConsoleBenchOptions {
   only: string[];
-  /** How often to open each page. */
   visits: number;
   /** Duration of the measurements with many events. */
   seconds: number;

@@ -20,7 +20,6 @@ import { dashboardTiles, sqlQueries } from './insights/queries.ts';
 export interface E2eBenchOptions {
   /** Events per second. */
   rate: number;
-  /** Duration of the measured run. */
   seconds: number;
   /** Whether to repeat the measurement while insight queries run. */
   queries: boolean;

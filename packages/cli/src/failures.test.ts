@@ -65,7 +65,6 @@ const stored = { DATABASE_URL: 'DATABASE' };
  * `addresses`.
  */
 const cases: [string, Record<string, string>, number, string][] = [
-  // Some settings are missing.
   [
     'org list',
     {},

@@ -50,7 +50,7 @@ export function addHostOptions(command: Command, scopes: string): Command {
  */
 const timeoutMs = 60_000;
 
-/** Connects to the project that the options specify. @throws UsageError that names a missing option. */
+/** @throws UsageError that names the missing option */
 export function createProjectApiClient(options: ApiOptions, terminal: Terminal): Api {
   return createApiClient(`/api/projects/${encodeURIComponent(options.project)}/`, options, terminal);
 }
@@ -95,7 +95,7 @@ async function call(method: string, url: string, { key, body, host }: CallOption
   try {
     if (!isOther) return JSON.parse(text) as unknown;
   } catch {
-    // The error below reports invalid JSON.
+    // Ignore the parse error, because the error below reports invalid JSON.
   }
   throw new Refusal(`--api-url: ${host} is not a Millrace management API (it responded with ${status}).`);
 }

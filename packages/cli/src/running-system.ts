@@ -60,7 +60,7 @@ function findConnectionFile(directory: string, { MILLRACE_DATA_DIR: chosen }: Te
     .find((path) => path !== undefined);
 }
 
-/** Returns the path, or undefined if the file belongs to another user, who may have planted it. */
+/** Returns the path, or undefined if the file belongs to a different user, who may have planted it. */
 function ifOwnFile(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false });
   const user = process.getuid?.();

@@ -22,7 +22,7 @@ const lifecycleColors: Record<string, SeriesColor> = { new: 0, returning: 3, res
 /** The breakdown value of the series that combines all values without their own series. */
 const otherValue = '$$_posthog_breakdown_other_$$';
 
-/** Returns a series's color. @param at the index among the series of the current period */
+/** Chooses the color of a series. @param at the index among the series of the current period */
 export function chooseSeriesColor(
   at: number,
   { status, breakdown_value: value }: { status?: string; breakdown_value?: unknown },
@@ -87,8 +87,8 @@ export function endOfInterval(begin: number, interval: Interval, count = 1): num
  * Returns the time range of a column in a retention table, as local time in milliseconds, as if it were UTC. Column 0
  * is the interval in which the row begins.
  * @param begin the start of the row
- * @param filter the query's `retentionFilter`. With `retentionCustomBrackets`, each later column spans as many
- *   intervals as its bracket.
+ * @param filter the query's `retentionFilter`. With `retentionCustomBrackets`, each column after column 0 spans as
+ *   many intervals as its bracket.
  */
 export function retentionColumnRange(
   begin: number,

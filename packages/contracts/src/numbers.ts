@@ -27,7 +27,7 @@ const kinds: Record<string, NumberFormat['kind']> = {
   currency: 'currency',
 };
 
-/** Returns an insight's number format. @param source the query without display settings */
+/** @param source the query without display settings */
 export function readNumberFormat(source: Readonly<Record<string, unknown>> | null): NumberFormat {
   if (source?.kind === 'FunnelsQuery') return percentFormat;
   const { trendsFilter: filter } = source ?? {};
@@ -177,7 +177,7 @@ export interface SeriesTotals {
 }
 
 /**
- * Returns a series's value at an index. Returns null for an interval of a funnel trend that no actor entered, because
+ * Returns the value of a series at an index. Returns null for an interval of a funnel trend that no actor entered, because
  * the interval has no conversion rate.
  */
 export const seriesValueAt = (

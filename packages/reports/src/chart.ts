@@ -25,7 +25,7 @@ export type Chart =
 
 interface DrawnSeries {
   label: string;
-  /** The series's color. A series for the previous period has the color of the current series. */
+  /** A series for the previous period has the color of the current series. */
   color: SeriesColor;
   isBefore: boolean;
   /** Numbers by interval. Null for an interval without a number. */

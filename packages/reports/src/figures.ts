@@ -37,7 +37,7 @@ export const hasTimes = (results: unknown) => readSeries(results).some(({ days }
 export const isPreviousPeriod = ({ compare_label: period }: SeriesResult) => period === 'previous';
 
 /**
- * Returns a series's label, with readable text for missing values and for the group of a breakdown's remaining values.
+ * Returns a series label, with readable text for missing values and for the group of a breakdown's remaining values.
  */
 export function formatLabel({ label, status, action, breakdown_value: value }: SeriesResult): string {
   if (status !== undefined) return status;

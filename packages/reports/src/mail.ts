@@ -25,7 +25,7 @@ export interface ReportMessage {
   end: string | null;
   /** The link for unsubscribing from these emails, or null if it is not available. */
   unsubscribe: string | null;
-  /** The report's numbers, or null if the message contains no numbers. */
+  /** Null if the message contains no numbers. */
   content: ReportContent | null;
 }
 

@@ -52,7 +52,7 @@ interface Drawing {
 export const hasPicture = ({ figures, chart }: Pick<Pictured, 'figures' | 'chart'>) =>
   chart !== null || figures.length === 1;
 
-/** Draws an insight's picture as SVG. @returns null if there is nothing to draw */
+/** Returns an SVG, or null if there is nothing to draw. */
 export function drawInsight({ name, figures, chart, ...range }: Pictured): string | null {
   if (!hasPicture({ figures, chart })) return null;
   const [figure] = figures;
@@ -179,7 +179,7 @@ function bars(
   return drawn;
 }
 
-/** Draws a legend of names and colors, in several lines if necessary. */
+/** Draws a legend, in several lines if necessary. */
 function drawLegend(series: readonly { label: string; color: SeriesColor }[], top: number): Drawing {
   let [x, line, svg] = [padding + axisWidth, 0, ''];
   for (const { label, color } of series) {
@@ -275,7 +275,7 @@ function escaped(text: string): string {
 
 let drawing: Promise<Uint8Array[]> | undefined;
 
-/** Converts a picture to PNG. @param svg result of `drawInsight` @returns a PNG with a width of 1,280 pixels */
+/** @param svg result of `drawInsight` @returns a PNG with a width of 1,280 pixels */
 export async function toPng(svg: string): Promise<Buffer> {
   drawing ??= prepare().catch((error: unknown) => {
     // Discard the failed attempt, so that the next picture starts the renderer again.

@@ -45,7 +45,7 @@ const barDisplays = new Set(['ActionsBar', 'ActionsStackedBar']);
 const maxTimes = 400;
 const maxBars = 12;
 
-/** Returns the insight's chart. Returns null for tables, and if an axis column is missing. */
+/** Returns null for tables, and if an axis column is missing. */
 export function buildSqlChart(result: QueryResult, { display, ...named }: Visualization): Chart | null {
   const isBars = barDisplays.has(display ?? '');
   if (!isBars && !lineDisplays.has(display ?? '')) return null;

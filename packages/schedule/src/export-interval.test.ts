@@ -26,7 +26,7 @@ test.each<[ExportInterval, string, string, string, string]>([
 test.each<[ExportInterval, string, Partial<ExportRhythm>, string, string]>([
   ['day', '2026-11-21T05:59Z', { offset_hour: 6 }, '2026-11-20T06:00Z', '2026-11-21T06:00Z'],
   ['day', '2026-11-21T06:00Z', { offset_hour: 6 }, '2026-11-21T06:00Z', '2026-11-22T06:00Z'],
-  // 02:00 does not exist on the day on which daylight saving time starts.
+  // On the day on which daylight saving time starts, 02:00 does not exist.
   [
     'day',
     '2026-03-08T06:59Z',

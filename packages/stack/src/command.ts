@@ -34,7 +34,7 @@ export interface CommandContext {
 }
 export type Command = (context: CommandContext) => Promise<number>;
 
-/** Parses a command's options. @throws SetupProblem for an unknown option */
+/** @throws SetupProblem for an unknown option */
 export function parseOptions<const T extends NonNullable<ParseArgsConfig['options']>>(
   command: string,
   words: string[],

@@ -42,7 +42,6 @@ export function runProgram(
   });
 }
 
-/** Returns true if the program is in the PATH. */
 export async function hasProgram(name: string): Promise<boolean> {
   return (await runProgram('sh', ['-c', 'command -v "$1"', 'sh', name])).status === 0;
 }

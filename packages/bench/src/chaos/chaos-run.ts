@@ -112,7 +112,7 @@ export async function runFaultPhases(run: ChaosRun, faults: readonly Fault[]): P
   return results;
 }
 
-/** Selects faults by name. Selects all faults if the list of names is empty. @throws Error for an unknown name */
+/** An empty list of names selects all faults. @throws Error for an unknown name */
 export function selectFaults(faults: readonly Fault[], names: readonly string[]): Fault[] {
   const known = faults.map(({ name }) => name);
   const unknown = names.find((name) => !known.includes(name));

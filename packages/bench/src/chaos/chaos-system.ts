@@ -23,7 +23,6 @@ import pg from 'pg';
 import { programs } from '../harness/bench.ts';
 import type { Print } from '../harness/command.ts';
 
-/** Servers that only this run uses, a project in an empty database, and the compiled services. */
 export interface ChaosSystem extends ChaosServices {
   postgres: BreakableServer;
   kafka: BreakableServer;
@@ -31,7 +30,6 @@ export interface ChaosSystem extends ChaosServices {
   database: pg.Pool;
   tenant: TestTenant;
   settings: Record<string, string>;
-  /** Returns functions that start the services of a different build. */
   servicesOf(files: ServiceFiles): ChaosServices;
   /** Registers a function to call when the run ends. Functions are called in reverse order. */
   onEnd(stop: () => unknown): void;
@@ -40,7 +38,7 @@ export interface ChaosSystem extends ChaosServices {
 type ServiceFiles = ReleaseBuild['files'];
 
 export interface ChaosServices {
-  /** Starts a gateway. @param port the port of the stopped gateway that this one replaces, or 0 for any free port */
+  /** @param port the port of the stopped gateway that this one replaces, or 0 for any free port */
   startGateway(port: number, settings?: Record<string, string>): Promise<ServiceProcess>;
   startConsumer(settings?: Record<string, string>): Promise<ServiceProcess>;
 }
@@ -122,7 +120,7 @@ async function prepareDatabase(address: string): Promise<TestTenant> {
   return createTestTenant(address);
 }
 
-/** Returns functions that start services with these settings. The services are stopped when the run ends. */
+/** The services are stopped when the run ends. */
 export function createServiceStarter(
   settings: Record<string, string>,
   onEnd: (stop: () => unknown) => void,

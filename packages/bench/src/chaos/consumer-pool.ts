@@ -5,7 +5,7 @@ import type { Print } from '../harness/command.ts';
 
 export type ConsumerPool = ReturnType<typeof createConsumerPool>;
 
-/** Creates a group of consumers. Like an orchestrator, the pool restarts a consumer that ends unexpectedly. */
+/** Like an orchestrator, the pool restarts a consumer that ends unexpectedly. */
 export function createConsumerPool(start: () => Promise<ServiceProcess>, print: Print) {
   const running: ServiceProcess[] = [];
   const wanted = new Set<ServiceProcess>();
@@ -39,12 +39,11 @@ export function createConsumerPool(start: () => Promise<ServiceProcess>, print: 
       const chosen = running.filter((_, index) => indexes.includes(index));
       return end(chosen, 'kill');
     },
-    /** Sends SIGSTOP to a consumer, which keeps its partitions. */
+    /** A frozen consumer keeps its partitions. */
     freeze: (index: number) => running[index]?.freeze(),
     thaw(): void {
       for (const consumer of running) consumer.thaw();
     },
-    /** Sends SIGTERM to the last `count` consumers. */
     dismiss: (count: number) => end(running.slice(-count), 'stop'),
   };
 }

@@ -34,7 +34,7 @@ export async function watchPartitions(broker: string, database: Pool, topicPrefi
   await offsets.readEnds().catch(() => {});
   const running = [repeat(offsets.readEnds, sampleMs * 2), repeat(findStalls, sampleMs)];
   return {
-    /** Records the start of a fault. Stalls during a fault do not count. */
+    /** Stalls during a fault do not count. */
     faultBegins(): void {
       isBroken = true;
     },

@@ -10,7 +10,6 @@ export interface StateCheck {
   stored: number;
   /** Number of events that were acknowledged but are not stored. */
   lost: number;
-  /** Number of events that are stored more than once. */
   duplicated: number;
   /** Number of events, groups and persons (including their distinct IDs) that are incorrect or should not exist. */
   wrong: number;

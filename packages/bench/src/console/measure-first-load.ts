@@ -14,14 +14,13 @@ const unleash = 'unleash-server@8.2.0';
 
 export type FirstLoad = Awaited<ReturnType<typeof measureFirstLoad>>;
 
-/** A built front end, and the URL path at which it is served. */
 export interface BuiltSite {
   name: 'millrace' | 'unleash';
   directory: string;
   path: string;
 }
 
-/** Downloads Unleash's pages. @throws Error when npm is not available */
+/** @throws Error when npm is not available */
 export async function fetchUnleash(directory: string): Promise<BuiltSite> {
   const archive = `${unleash.replace('@', '-')}.tgz`;
   for (const command of [`npm pack ${unleash} --silent`, `tar xzf ${archive} package/frontend/build`]) {

@@ -28,7 +28,6 @@ async function whileSending<Result>(system: ConsoleSystem, perSecond: number, wo
   }
 }
 
-/** Measures the time until the Live page shows events, with a throttled CPU. */
 export async function measureLivePageLoad(system: ConsoleSystem, visits: number): Promise<PageTimings[]> {
   const { personalApiKey } = system.bench.database;
   return whileSending(system, 100, async () => {
@@ -55,7 +54,7 @@ export async function measureInteractions(system: ConsoleSystem): Promise<number
   );
 }
 
-/** Clicks and types on the page. Returns the number of interactions. */
+/** Returns the number of interactions. */
 async function interact(page: Page): Promise<number> {
   const { x = 0, y = 0 } = (await page.locator('.live-rows').boundingBox()) ?? {};
   const clickRow = () => page.mouse.click(x + 200, y + 50);
@@ -75,7 +74,6 @@ async function interact(page: Page): Promise<number> {
 
 export type FloodRun = Awaited<ReturnType<typeof measureLivePageFrames>>;
 
-/** Measures the frames of an open Live page while many events arrive. */
 export async function measureLivePageFrames(system: ConsoleSystem, seconds: number, eventsPerSecond: number) {
   const { personalApiKey } = system.bench.database;
   return whileSending(system, eventsPerSecond, () =>
@@ -92,7 +90,6 @@ export async function measureLivePageFrames(system: ConsoleSystem, seconds: numb
   );
 }
 
-/** Measures the milliseconds from the start of `curl` until the event appears on an open page. */
 export async function measureCurlDelay(system: ConsoleSystem, times: number): Promise<number[]> {
   const { personalApiKey } = system.bench.database;
   return withTab(system.browser, { personalApiKey }, async ({ page }) => {

@@ -41,7 +41,6 @@ export async function measureWatchers(system: ConsoleSystem, watchers: number, s
     projectIds: busy,
     perSecond: eventsPerSecond,
   };
-  // Warm up.
   await workers.publisher.perform<typeof publishEvents>('publishEvents', { ...publication, durationMs: 3000 });
   await workers.streams.perform<typeof countLiveMessages>('countLiveMessages');
   const list = formatHttpRequest('GET /api/projects/?limit=10', { authorization: `Bearer ${personalApiKey}` });

@@ -10,7 +10,6 @@ import { addFlagEnvironments, createMixedFlags, type FlagEnvironment } from './m
 
 export interface FlagsRun {
   pairs: number;
-  /** Duration of each measured run, in seconds. */
   seconds: number;
   bench: Bench;
   server: MeasuredProcess;
@@ -44,7 +43,7 @@ export async function measureDefinitions(run: FlagsRun): Promise<NamedRun[]> {
     200: environments.map((keys) => buildDefinitionRequest(keys, null)),
   };
   const runs: NamedRun[] = [];
-  // The first run is a warm-up.
+  // The first run is a warm-up and is not reported.
   for (let pair = 0; pair <= pairs; pair++) {
     for (const status of [304, 200] as const) {
       if (pair > 0) bench.print(`definitions, ${status}, run ${pair} of ${pairs}`);

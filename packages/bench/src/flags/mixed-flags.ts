@@ -6,7 +6,6 @@ import type { Client } from './flag-requests.ts';
 
 export interface MixedFlag {
   key: string;
-  /** The filters in the database format. */
   filters: object;
 }
 

@@ -19,7 +19,7 @@ export async function connectBenchTopics(brokers: string[]) {
   const created: string[] = [];
   return {
     async create(topics: readonly string[]): Promise<void> {
-      // With this option, kafkajs would fail if the broker does not list a new topic yet.
+      // If this were true, kafkajs would fail when the broker does not list a new topic yet.
       const waitForLeaders = false;
       await admin.createTopics({
         waitForLeaders,

@@ -25,7 +25,7 @@ export interface Bench {
   topics: BenchTopics;
   prefix: string;
   print: Print;
-  /** Compiles a program, given by its path from the repository root. */
+  /** @param program path from the repository root */
   compile(program: string): Promise<string>;
   /**
    * Starts a program and waits until it is ready. Adds `settings` to the settings for the benchmark's database and
@@ -96,7 +96,6 @@ export async function withBench(
   }
 }
 
-/** Settings for services that use the topics with this prefix. */
 export function createServiceSettings(prefix: string): Record<string, string> {
   const servers = testServers();
   return {

@@ -21,7 +21,6 @@ export async function measureCpu<Result>(
   return {
     result,
     seconds,
-    /** CPU time of each process, in microseconds. */
     cpuMicros: after.usages.map(({ cpuMicros }, at) => cpuMicros - (before.usages[at]?.cpuMicros ?? 0)),
     /** PostgreSQL's CPU time in microseconds, or NaN if unknown. */
     databaseMicros: computeDatabaseCpu(before.database, after.database),

@@ -15,7 +15,7 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }
 
-/** Formats rows as aligned columns. The first column is aligned to the left, and all others to the right. */
+/** Aligns the first column to the left, and all other columns to the right. */
 export function formatTable(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
   return rows
@@ -33,7 +33,6 @@ export function formatTable(rows: readonly (readonly string[])[]): string {
  */
 export type Columns<Run> = Record<string, (run: Run) => number | string>;
 
-/** Formats a table with one row per run. */
 export function formatRuns<Run>(runs: readonly Run[], nameOf: (run: Run) => string, columns: Columns<Run>): string {
   return formatTable([
     ['', ...Object.keys(columns)],

@@ -21,7 +21,6 @@ export interface ApiRequest {
   targetMs?: number | undefined;
 }
 
-/** The response to a request, and the time until it arrived. */
 export interface Sent {
   status: number;
   body: string;

@@ -17,7 +17,7 @@ interface ReadCommand {
   scope: string;
   /** The options in Commander's syntax, each with its description. */
   options: readonly [flags: string, description: string, kind?: 'required'][];
-  /** The HTTP method. The default is GET. */
+  /** The default is GET. */
   method?: 'POST';
   path: string;
   /** URL path to which `path` is relative. The default is the project's path. */

@@ -26,7 +26,6 @@ beforeAll(async () => {
 });
 afterAll(() => testDatabase.drop());
 
-/** A test server behind a TLS proxy, and the settings for connecting to it. */
 interface Store {
   target: () => URL;
   protocol: 'postgres' | 'tls';

@@ -70,7 +70,7 @@ function parse(text: string | null, path: string): ImportState | null {
     const state = JSON.parse(text) as ImportState;
     if (state.version === 1 && Number.isSafeInteger(state.offset) && typeof state.sha256 === 'string') return state;
   } catch {
-    // The error below reports invalid JSON.
+    // Ignore the parse error, because the error below reports invalid JSON.
   }
   throw new UsageError(`--state: ${path} is not an import state file. Delete it, or pass another path.`);
 }

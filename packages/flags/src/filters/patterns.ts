@@ -39,7 +39,6 @@ export function findPatternProblem(pattern: string): string | null {
   return typeof compiled === 'string' ? compiled : null;
 }
 
-/** Compiles a pattern, or returns why the pattern cannot be used. */
 function compilePattern(pattern: string): RE2JS | string {
   if (pattern.length > longestPattern) return `longer than ${longestPattern} characters`;
   if (pattern.length * maxRepetitions(pattern) > largestExpansion) return 'too many repetitions';

@@ -56,7 +56,7 @@ interface RemoteConfig {
   payload: string | null;
 }
 
-/** Finds a remote config flag by key or ID. Returns null if the flag does not exist. */
+/** Returns a remote config flag by key or ID, or null if it does not exist. */
 export async function findRemoteConfig(sql: Sql, environmentId: number, keyOrId: string): Promise<RemoteConfig | null> {
   const [row] = await sql.query<RemoteConfig & Record<string, unknown>>(
     `SELECT f.id, f.created_by_id AS "createdById", f.filters->'payloads'->>'true' AS payload

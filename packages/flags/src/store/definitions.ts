@@ -78,7 +78,7 @@ const matchingVersion = 1;
 
 const patternOperator = /"(?:not_)?regex"/g;
 
-/** Loads an environment's definitions. Returns null if the environment does not exist. @throws database errors */
+/** Returns null if the environment does not exist. @throws database errors */
 export async function loadDefinitions(sql: Sql, environmentId: number): Promise<StoredDefinitions | null> {
   return runInTimeSlices(readRows(await findDefinitionRows(sql, environmentId), environmentId));
 }

@@ -17,7 +17,6 @@ const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const directory = join(root, 'deploy/compose');
 const readYaml = async (path: string) => parse(await readFile(join(directory, path), 'utf8'));
 
-/** Each service's default port (docs/configuration.md). */
 const listensAt = { 'ingest-gateway': 8000, 'management-api': 8010, 'event-consumer': 8001, 'delivery-worker': 8021 };
 
 /** Converts a duration in Go's format, such as `35s` or `1m5s`, to seconds. */

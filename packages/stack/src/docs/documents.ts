@@ -11,7 +11,7 @@ const link = /\]\((?!https?:)([^)\s]+)\)/g;
  */
 const citation = /(?<![\w./-])(docs\/(?:[\w-]+\/)*[\w-]+\.md)\b(?:#([\w-]+)|,? "([^"]+)")?/g;
 
-/** Finds references to and from documents whose targets do not exist. Returns one line per reference. */
+/** Finds references from and to documents whose targets do not exist. Returns one line per reference. */
 export async function findDocumentProblems(root: string): Promise<string[]> {
   const { pages, sources } = await readRepositoryTexts(root);
   const headings = new Map(pages.map(({ path, text }) => [path, new Set(headingsOf(text).map(anchorOf))]));

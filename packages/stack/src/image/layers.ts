@@ -110,7 +110,6 @@ interface FolderOptions {
   withPackages?: boolean;
 }
 
-/** Adds a local directory's files and links to the tree at `path`. */
 export async function addFolder(
   tree: Tree,
   path: string,

@@ -84,7 +84,6 @@ export function startServerProcess(options: ServerProcessOptions): ServerProcess
 /** A server that was started but may not be ready yet. */
 interface LaunchedServer {
   server: ServerProcess;
-  /** The server's address, which clients can use once the server is ready. */
   address: string;
   isReady(): Promise<boolean>;
 }

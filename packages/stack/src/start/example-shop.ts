@@ -54,7 +54,7 @@ function apiOf({ apiUrl, personalApiKey }: Reached) {
   };
 }
 
-/** Creates the project. Then selects the user's own project again, so that the console opens the user's own project. */
+/** Creates the project. Then selects the user's own project again, so that the console opens it. */
 async function makeProject(api: Api, { organizationId, environmentId }: Reached): Promise<ExampleShop> {
   const path = `/api/organizations/${organizationId}/projects/`;
   const made = await api.send<{ id: number; api_token: string }>('POST', path, { name: 'Example shop' });

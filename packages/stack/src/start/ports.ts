@@ -36,7 +36,7 @@ function readPort(env: Record<string, string | undefined>, name: string, standar
   throw new SetupProblem(`${name} must be a port between 0 and 65535, not "${text}".`);
 }
 
-/** Returns a different free port for each service: the preferred port if possible. */
+/** Returns a different free port for each service, if possible the preferred port. */
 export async function findFreeServicePorts(wanted: ServicePorts): Promise<ServicePorts> {
   const ingest = await findFreePort(wanted.ingest);
   const api = await findFreePort(wanted.api, new Set([ingest]));

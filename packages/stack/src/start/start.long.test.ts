@@ -11,7 +11,6 @@ const directory = useStartDirectory();
 
 const printedCommand = (command: StartCommand) => String(/^ {2}(.*npx millrace .*)$/m.exec(command.output())?.[1]);
 
-/** Sends the API's test event and waits until it is stored. */
 async function sendTestEvent({ apiUrl, projectId, personalApiKey }: Connection): Promise<void> {
   const path = `${apiUrl}/api/projects/${projectId}`;
   const headers = { authorization: `Bearer ${personalApiKey}` };

@@ -26,7 +26,6 @@ const runReporter = fileURLToPath(new URL('../jest/run-reporter.mjs', import.met
 /** `npm test` runs `quick`, and `npm run test:long` runs `long`, which are the files named `*.long.test.ts`. */
 export type Suite = 'quick' | 'long';
 
-/** One run of jest on some or all tests of a suite. */
 export interface JestRun {
   suite: Suite;
   /** A title to print before the run, or an empty string for the first run. */

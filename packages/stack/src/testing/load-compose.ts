@@ -31,7 +31,7 @@ export async function findComposeLoaderProblem(): Promise<string> {
   return (await hasProgram('go')) ? '' : 'go is not on the PATH';
 }
 
-/** Loads a Compose file with Docker's own library. @throws Error with the library's message if the file is invalid */
+/** @throws Error with the library's message if the file is invalid */
 export async function loadCompose(file: string): Promise<ComposeProject> {
   const source = fileURLToPath(new URL('./compose-loader/', import.meta.url));
   const program = join(findCacheDirectory(), 'compose-loader');

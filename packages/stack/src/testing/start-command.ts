@@ -13,7 +13,6 @@ export interface StartCommand {
   /** Resolves with the exit code, or with null after a signal. */
   ended: Promise<number | null>;
   output(): string;
-  /** Waits until the command has printed that everything is ready. */
   ready(): Promise<Connection>;
 }
 
