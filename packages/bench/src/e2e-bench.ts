@@ -185,8 +185,8 @@ async function measure(
   return {
     rate: options.rate,
     /**
-     * For each marker, the milliseconds from when its request was due until it was visible. Infinity if it did not
-     * appear.
+     * For each marker, the milliseconds from when its request was due until it was visible. Infinity for a marker that
+     * did not appear.
      */
     visibleAfterMs,
     sent: sent.requests * eventsPerRequest,

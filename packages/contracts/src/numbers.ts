@@ -177,8 +177,8 @@ export interface SeriesTotals {
 }
 
 /**
- * Returns the value of a series at an index. Returns null for an interval of a funnel trend that no actor entered, because
- * the interval has no conversion rate.
+ * Returns the value of a series at an index. Returns null for an interval of a funnel trend that no actor entered,
+ * because the interval has no conversion rate.
  */
 export const seriesValueAt = (
   { data, entered }: { data?: readonly number[] | null; entered?: readonly number[] },

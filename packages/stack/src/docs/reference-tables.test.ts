@@ -138,7 +138,7 @@ describe('documented limits', () => {
     'Invites in one request': [`${api}/identity/invites/rules.ts`, 'maxInvites'],
     'Certificates of a SAML provider': ['packages/accounts/src/domains/saml-certificates.ts', 'maxCertificates'],
   };
-  /** Constants in the same unit as the page. All other constants are in bytes. */
+  /** Constants in the unit that docs/limits.md uses. All other constants are in bytes. */
   const inUnits: Record<string, number> = { maxKiB: 2 ** 10, maxMebibytes: 2 ** 20 };
 
   test('a documented limit without a setting equals its constant', async () => {

@@ -31,7 +31,7 @@ export interface JestRun {
   /** A title to print before the run, or an empty string for the first run. */
   title: string;
   node: string;
-  /** Whether random tests run at full length (`storySize` of test-e2e/testing). */
+  /** Whether tests with random cases run at full length (`storySize` of test-e2e/testing). */
   isAtLength: boolean;
   jestArguments: readonly string[];
 }
