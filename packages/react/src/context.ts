@@ -17,7 +17,7 @@ export function getDefaultPostHogInstance(): PostHog | undefined {
   return defaultInstance;
 }
 
-/** The client type, with the name from PostHog's package. */
+/** The type of the client. It has the same name in PostHog's package. */
 export type PostHog = Client;
 
 export interface PostHogContextValue {
@@ -27,7 +27,7 @@ export interface PostHogContextValue {
   bootstrap?: Bootstrap | undefined;
 }
 
-/** Outside a provider, the getter returns the current default client. */
+/** Outside a provider, `client` is the current default client. */
 export const PostHogContext = createContext<PostHogContextValue>({
   get client() {
     return getDefaultPostHogInstance() as PostHog;

@@ -23,7 +23,7 @@ export interface PostHogErrorBoundaryFallbackProps {
 
 export interface PostHogErrorBoundaryProps {
   children?: ReactNode | (() => ReactNode);
-  /** The content to show in place of the children after one of them has thrown an error. */
+  /** The content to show after one of the children has thrown an error. */
   fallback?: ReactNode | FunctionComponent<PostHogErrorBoundaryFallbackProps>;
   additionalProperties?: Properties | ((error: unknown, errorInfo: ErrorInfo) => Properties);
 }
@@ -116,7 +116,7 @@ export function addReactComponentStack(thrown: unknown, componentStack: string |
 
 function stackError(message: string, name: string, stack: string | null | undefined): Error {
   const error = new Error(message);
-  // An assignment would fail if the page has frozen `Error.prototype`.
+  // An assignment to `name` would fail if the page has frozen `Error.prototype`.
   Object.defineProperty(error, 'name', { value: `React ErrorBoundary ${name}`, writable: true });
   if (stack) error.stack = stack;
   return error;

@@ -103,14 +103,14 @@ type Reading = [flag: string, options?: { send_event: false }];
 interface FlagView<Value> {
   fromClient(client: PostHog, ...reading: Reading): Value | undefined;
   fromResult(result: FlagResult): Value | undefined;
-  /** The bootstrap field that contains the flag. */
+  /** The bootstrap field that must contain the flag. */
   part?: 'featureFlags' | 'featureFlagPayloads';
 }
 
 function describeFlag<Value>({ fromClient, fromResult, part = 'featureFlags' }: FlagView<Value>) {
   return (bootstrap: Bootstrap | undefined, flag: string): Omit<FlagSource<Value>, 'client'> => ({
     bootstrapped: bootstrap?.[part] && {
-      // Ignore inherited properties, such as `constructor`.
+      // Ignore inherited properties of the bootstrap object, such as `constructor`.
       value: Object.keys(bootstrap[part]).includes(flag) ? fromResult(bootstrappedResult(bootstrap, flag)) : undefined,
     },
     read: (client) => fromClient(client, flag, { send_event: false }),
@@ -159,7 +159,7 @@ function createFlagStore<Value>({ client, bootstrapped, read, seen }: FlagSource
     return last;
   }
 
-  // React calls this function only for mounted components.
+  // React subscribes only mounted components.
   function subscribe(changed: () => void): () => void {
     if (!client) return () => {};
     return client.onFeatureFlags((active) => {

@@ -1,4 +1,4 @@
-// A component that shows its children if a feature flag has a given value.
+// Shows content only if a feature flag has a given value.
 
 import type { FlagKey, FlagValue } from '@millrace/browser';
 import { createElement, type HTMLProps, type ReactElement, type ReactNode } from 'react';

@@ -10,7 +10,6 @@ export interface UseThumbSurveyOptions {
   surveyId: string;
   /** The position of the follow-up questions. By default, they appear next to the trigger. */
   displayPosition?: SurveyPosition;
-  /** Additional properties for the captured events. */
   properties?: Properties;
   onResponse?: (response: ThumbResponse) => void;
   /** If true, `survey shown` is captured when the application calls `trackShown`, not on mount. */

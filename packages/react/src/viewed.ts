@@ -94,7 +94,7 @@ interface VisibilityAndClickTrackerProps {
   children?: ReactNode;
   observerOptions: IntersectionObserverInit | undefined;
   wrapperProps: HTMLProps<HTMLDivElement>;
-  /** If undefined, the wrapper is not observed. */
+  /** Called when the wrapper becomes visible. If undefined, the wrapper is not observed. */
   onView: (() => void) | undefined;
 }
 

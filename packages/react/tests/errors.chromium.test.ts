@@ -160,7 +160,6 @@ describe.each(reactVersions)('PostHogErrorBoundary on React %s', (react) => {
       isBroken = true;
       render(tree());
       texts.push(element.textContent);
-      // The children throw again, so the boundary captures a second error.
       act(() => shown.at(-1)?.reset());
       texts.push(element.textContent);
       const isSame = boundary.current === instance;

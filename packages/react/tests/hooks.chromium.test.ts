@@ -189,7 +189,7 @@ describe.each(reactVersions)('feature flag hooks on React %s', (react) => {
       const committed: string[] = [];
       function Shown({ changes }: { changes: boolean }) {
         const value = String(kit.useFeatureFlagVariantKey('test'));
-        // Load flags during this render, as code elsewhere on the page could.
+        // Load flags during this render, as other code on the page could do.
         if (changes && value === 'blue') queueMicrotask(() => client.load({ test: 'green' }));
         for (const until = performance.now() + 12; performance.now() < until; );
         return value;

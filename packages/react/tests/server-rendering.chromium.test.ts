@@ -11,7 +11,6 @@ beforeAll(async () => {
 afterAll(() => pages.close());
 afterEach(() => expect(pages.complaints()).toEqual([]));
 
-/** Renders in a separate Node.js process, where `window` does not exist. */
 async function renderOnServer(react: ReactVersion, cases: ServerCase[]): Promise<ServerResult[]> {
   const program = await bundlePage('server.ts', { react, platform: 'node' });
   const output = execFileSync(process.execPath, ['-', JSON.stringify(cases)], { input: program, encoding: 'utf8' });

@@ -10,7 +10,6 @@ import { readHook } from './read-hook.ts';
 import { createRecordingClient } from './recording-client.ts';
 import { serverTree } from './server-tree.ts';
 
-/** The functions that tests call in the page as `kit`. */
 const pageKit = {
   ...shared,
   PostHogProvider,

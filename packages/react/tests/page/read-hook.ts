@@ -29,7 +29,7 @@ export interface HookCase {
   hook: FlagHook;
   given: unknown[];
   client: GivenFlags;
-  /** The sets of flags that the client loads in sequence after the first render. */
+  /** Flag sets that the client loads in sequence after the first render. */
   loads: GivenFlags[];
 }
 

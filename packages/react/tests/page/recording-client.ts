@@ -53,7 +53,7 @@ export function createRecordingClient({
     },
     config: { bootstrap },
     featureFlags,
-    // False would mean that the client has not started.
+    // A value of false would mean that the client has not started.
     __loaded: undefined,
     init: recorded('init', () => {}),
     set_config: recorded('set_config', () => {}),

@@ -12,11 +12,9 @@ const aliases: Record<ReactVersion, Record<string, string>> = {
 interface PageBundle {
   react: ReactVersion;
   platform?: 'browser' | 'node';
-  /** Whether to use React's production build. The development build logs warnings. */
   isProduction?: boolean;
 }
 
-/** Bundles a file in `tests/page` with the package sources and one React version. */
 export async function bundlePage(
   name: string,
   { react, platform = 'browser', isProduction = false }: PageBundle,

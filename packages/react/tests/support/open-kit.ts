@@ -5,13 +5,11 @@ import { openPage, type Visit } from '../../../browser/tests/support/open-page.t
 import { bundlePage, type ReactVersion, reactVersions } from './bundle-page.ts';
 
 export interface KitPages {
-  /** Returns the page that provides `kit` (tests/page/kit.ts) for this React version. */
   page(react: ReactVersion): Page;
   complaints(): string[];
   close(): Promise<void>;
 }
 
-/** Opens a browser with one page for each React version. */
 export async function openKit(): Promise<KitPages> {
   const browser = await launchChromium();
   const visits = new Map<ReactVersion, Visit>();

@@ -131,7 +131,6 @@ const send = (route: Route<Caller>, address: string, key?: string) =>
   });
 
 interface Rejection {
-  /** The problem with the request, after its case number if it has one. */
   rule: string;
   isChecked(route: Route<Caller>): boolean;
   /** Returns names from `keys`. Undefined means that the request has no credentials. */
@@ -391,7 +390,7 @@ const creatable = collections.filter(({ path }) => path !== '/api/environments' 
 describe.each(named(creatable))('API access to records of %s', (_name, creation) => {
   let foreignId: string;
   beforeAll(async () => {
-    // An organization's exports are created in its projects.
+    // Exports of an organization are created in its projects.
     const isExport = creation.path === '/api/organizations/:organization_id/batch_exports';
     const maker = isExport
       ? declared.find(({ method, path }) => method === 'POST' && path === '/api/projects/:project_id/batch_exports')

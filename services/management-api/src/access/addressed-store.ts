@@ -19,7 +19,6 @@ export interface AddressedProject {
   rights: RecordRights;
 }
 
-/** An environment in a path, in which the caller may have no level because it is private. */
 export type FoundProject = FoundEnvironment;
 
 export async function organizationExists(sql: Sql, organizationId: string): Promise<boolean> {

@@ -6,7 +6,6 @@ import { AppError } from '@millrace/runtime';
 
 export type { Membership } from '@millrace/accounts/access';
 
-/** The caller's means of authentication: a personal API key or a browser session. */
 export type Credential =
   | { kind: 'key'; id: string; expiresAt: Date | null }
   | {
@@ -35,7 +34,6 @@ export interface Caller {
   scopes: string[];
   /** Environments to which the key is limited. An empty list means no limit. */
   scopedTeams: number[];
-  /** The organizations that own the environments in `scopedTeams`. */
   organizationsOfTeams: string[];
   /** Organizations to which the key is limited. An empty list means no limit. */
   scopedOrganizations: string[];
@@ -74,7 +72,6 @@ export function hasLimitedReach({ scopedOrganizations, scopedTeams }: Caller): b
   return scopedOrganizations.length > 0 || scopedTeams.length > 0;
 }
 
-/** Returns true if the user is an administrator or owner of the organization. */
 export function isAdministrator({ memberships }: Caller, organizationId: string): boolean {
   return memberships.some(
     (own) => own.organizationId === organizationId && own.level >= membershipLevels.administrator,

@@ -9,7 +9,7 @@ import type { RecordRights } from './record-rights.ts';
  * and administrators.
  */
 export const restrictionLevels = { everybody: 21, owner: 37 } as const;
-/** PostHog's codes for the rights to view and to edit. */
+/** PostHog's codes for view and edit rights. */
 const privilegeLevels = { view: 21, edit: 37 } as const;
 
 export interface Restricted {
@@ -39,7 +39,6 @@ export function canChangeInsight(dashboards: readonly Restricted[], editor: Edit
   return dashboards.length === 0 || dashboards.some((dashboard) => canChangeDashboard(dashboard, editor));
 }
 
-/** Requires that the editor can change the dashboard. @throws AppError `forbidden` */
 export function requireDashboardChange(dashboard: Restricted, editor: Editor): void {
   if (canChangeDashboard(dashboard, editor)) return;
   throw new AppError('forbidden', "You don't have edit permissions for this dashboard.");

@@ -26,7 +26,7 @@ const addressed = declaredRoutes().filter((route) => idsOf(route).length > 0);
 
 let api: TestApi;
 let session: string;
-/** Record IDs by collection, which is the path segment before the ID. */
+/** Record IDs by collection. The collection is the path segment before the ID. */
 let ids: Record<string, string>;
 beforeAll(async () => {
   api = await startTestApi();
@@ -57,7 +57,6 @@ afterAll(() => api.stop());
 
 const anyId = randomUUID();
 
-/** Returns the path of the fixture's records, with the value of one parameter replaced. */
 function addressOf(route: Route<Caller>, changed?: { parameter: string; value: string }): string {
   return route.path.replaceAll(/([\w-]+)\/:(\w+)/g, (_match, collection: string, parameter: string) => {
     const id = parameter === 'at' ? '1' : (ids[collection] ?? anyId);
@@ -95,7 +94,7 @@ test.each(addressed.map((route) => [`${route.method} ${route.path}`, route] as c
       status === 404 ||
       (status === 400 && isNumbered(route, parameter)) ||
       (status === 405 && parameter === 'id') ||
-      // Users can access only their own record, and get 403 for every other ID.
+      // Users can access only their own user record, and get 403 for all other IDs.
       (status === 403 && parameter === 'uuid' && route.path === '/api/users/:uuid');
     expect(responses.filter((response) => !isRefused(response))).toEqual([]);
   },

@@ -13,7 +13,7 @@ import { type GovernedKind, governedKindNames, governedKinds } from './record-ri
  */
 let api: TestApi;
 let acme: OrganizationActors;
-/** Records of an administrator that only the administrator can access. */
+/** Records that only the administrator can access, who has created them. */
 const closed = {} as Record<GovernedKind, string>;
 let shortId: string;
 const own = {} as Record<'insight' | 'dashboard' | 'feature_flag', number>;
@@ -125,7 +125,6 @@ const types = ['cohort', 'static-cohort', 'precalculated-cohort'];
 const parameter = (filter: object) => encodeURIComponent(JSON.stringify({ properties: [filter] }));
 const conditions = (filter: object) => ({ groups: [{ properties: [{ ...filter, operator: 'in' }] }] });
 
-/** Requests that evaluate or validate filters with the cohort. */
 const evaluating: [string, (filter: object) => [Method, string, object?]][] = [
   ['a query', (filter) => ['POST', 'query', { query: { ...trend, properties: [filter] } }]],
   [
@@ -180,7 +179,6 @@ test.each(evaluating)(
   },
 );
 
-/** Requests that store filters with the cohort for a later evaluation. */
 const storing: [string, (filter: object) => [Method, string, object?]][] = [
   ['an insight', (filter) => ['POST', 'insights', { query: { ...trend, properties: [filter] } }]],
   [
@@ -271,7 +269,7 @@ test("does not reveal a restricted cohort's results through another user's insig
   for (const about of [{ insight: openInsight }, { dashboard: openDashboard }]) {
     expect(await send('POST', 'subscriptions', { ...begins, ...about })).toMatchObject(refused());
   }
-  // Queries apply the project's filters only if they request them.
+  // Queries apply these filters only on request.
   const settings = { test_account_filters: [inCohort(Number(closed.cohort))] };
   await api.send('PATCH', `/api/projects/${acme.projectId}/`, { key: acme.A.key, body: settings });
   expect(await send('POST', 'query', { query: { ...trend, filterTestAccounts: true } })).toMatchObject(refused());

@@ -11,7 +11,7 @@ import { findRecord, requireRecord } from './record-rights.ts';
 interface Named {
   cohort: Set<number>;
   feature_flag: Set<number>;
-  /** Whether the project's `test_account_filters` apply too, so that they must be checked. */
+  /** Whether access to the project's `test_account_filters` must be checked, because they also apply. */
   withTestAccountFilters: boolean;
   /** Whether an SQL query may read any cohort, and therefore needs access to all cohorts. */
   withAllCohorts: boolean;
@@ -23,7 +23,6 @@ interface Named {
  */
 const mayReadCohorts = /cohort|\\/i;
 
-/** Returns the SQL strings in a query node. */
 function sqlIn({ kind, type, breakdown_type: breakdownType, ...part }: Record<string, unknown>): unknown[] {
   return [
     kind === 'HogQLQuery' || kind === 'HogQLMetadata' ? part.query : null,

@@ -22,10 +22,6 @@ export interface PersonalKeyAccessDeps {
 export function createPersonalKeyAccess({ sql, logger, guessLimit }: PersonalKeyAccessDeps) {
   const lookUp = coalesceLookups((secureValue) => findLiveKey(sql, secureValue));
   return {
-    /**
-     * Finds the caller by the request's personal API key.
-     * @throws AppError `unauthenticated`
-     */
     async authenticate(request: ApiRequest): Promise<Caller> {
       const requestKey = await findPersonalKey(request);
       const secureValue = requestKey && hashPersonalApiKey(requestKey.value);
@@ -67,7 +63,7 @@ function wrongKey(source: RequestKey['source']): AppError {
   });
 }
 
-/** The key in a request, and its location for error messages. */
+/** A key, and the part of the request that contained it, which error messages mention. */
 interface RequestKey {
   value: string;
   source: 'Authorization header' | 'body' | 'query string';

@@ -22,7 +22,7 @@ export interface RateLimit {
 export interface RateLimitOptions {
   /** The counter store that all processes share. While it is unreachable, each process counts separately. */
   keyValue: KeyValueStore;
-  /** The prefix of the limit's counter names. */
+  /** Prefix of the counter names. */
   name: string;
   /** A `limit` of 0 disables a window. */
   windows: readonly RateWindow[];
@@ -45,7 +45,7 @@ export function createRateLimit({ keyValue, name, windows, now = Date.now }: Rat
       try {
         return await addToCounters(changes);
       } catch {
-        // The store logs its own failure, so continue counting in memory.
+        // The store has already logged its failure, so continue counting in memory.
       }
     }
     fallback ??= createInProcessStore();

@@ -59,7 +59,6 @@ function pathAt(route: Route<Caller>, address: Address): string {
   });
 }
 
-/** Returns the route's example request with its IDs replaced by those of the address. */
 function bodyAt(route: Route<Caller>, address: Address): unknown {
   const example = route.examples.request ?? {};
   if (Array.isArray(example)) return example;
@@ -89,7 +88,6 @@ function bodyAt(route: Route<Caller>, address: Address): unknown {
   };
 }
 
-/** Returns the marker words that the response contains but the request does not. */
 function leaks(response: TestResponse, { hidden }: Actor, request: string): string[] {
   const text = `${JSON.stringify(response.body ?? null)} ${JSON.stringify([...response.headers])}`;
   const tokens = [...text.matchAll(/eyJ[\w-]+\.([\w-]+)\./g)].map(([, claims = '']) =>
@@ -101,7 +99,6 @@ function leaks(response: TestResponse, { hidden }: Actor, request: string): stri
 
 const patterns = new Map<string[], RegExp>();
 
-/** Returns the marker words that occur in the text as separate words. */
 function marksIn(text: string, marks: string[]): Set<string> {
   const pattern = patterns.get(marks) ?? new RegExp(`(?<![0-9A-Za-z])(?:${marks.join('|')})(?![0-9A-Za-z])`, 'g');
   patterns.set(marks, pattern);
@@ -135,7 +132,6 @@ const isLasting = ({ method, path }: Route<Caller>) =>
   method === 'DELETE' ||
   /\/(reset_token|rotate_secret_token|delete_secret_token_backup|roll|accept|bulk_delete)$/.test(path);
 
-/** Returns true if the request path contains something that the actor cannot access. */
 function isOut(route: Route<Caller>, actor: Actor, address: Address): boolean {
   if (
     address.isForeignRecord &&

@@ -137,7 +137,6 @@ export function hasRecordLevel(
   return reaches(findRecordLevel(rights, kind, record), needed);
 }
 
-/** Requires that the caller has a level for a record. @throws AppError `forbidden` */
 export function requireRecord(
   rights: RecordRights,
   kind: GovernedKind,
@@ -162,7 +161,6 @@ export function requireRecordAccess<Row extends { id: string | number; created_b
   return row;
 }
 
-/** Requires that the caller can create records of a kind. @throws AppError `forbidden` */
 export function requireKind(rights: RecordRights, kind: GovernedKind, needed: RecordAccessLevel): void {
   if (!reaches(findKindLevel(rights, kind), needed)) throw createForbiddenError(needed);
 }

@@ -113,7 +113,6 @@ describe('the order in which searches start', () => {
     target: { organizationId },
   });
 
-  /** Starts a search that runs until the test calls `end`. */
   function startSearch(searches: ReturnType<typeof createSearches>, who: ReturnType<typeof searcher>) {
     let end = () => {};
     let isRunning = false;

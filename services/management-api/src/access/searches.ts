@@ -56,7 +56,6 @@ export function createSearches({ sql, connections, patienceMs = 5000 }: Searches
   const maxPerKey = connections;
   const maxPerOrganization = 2 * connections;
   const maxRunningPerOrganization = Math.max(1, connections - 1);
-  /** Number of running and waiting searches. */
   const inFlight = createCounts();
   const running = createCounts();
   let free = connections;
@@ -135,7 +134,6 @@ export function createSearches({ sql, connections, patienceMs = 5000 }: Searches
   };
 }
 
-/** Returns true if PostgreSQL or another event store stopped a search that took too long. */
 const isTooLong = (error: unknown) =>
   error instanceof OverBudget || (error as { code?: unknown } | null)?.code === queryCanceled;
 

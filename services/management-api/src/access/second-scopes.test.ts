@@ -54,7 +54,6 @@ const range = { start_at: '2026-11-01T00:00:00Z', end_at: '2026-11-01T02:00:00Z'
 const condition = { properties: [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }] };
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
-/** Sends a request after replacing IDs in braces, such as `{dashboard}`, in its path and body. */
 const send = (method: Method, path: string, body: object | undefined, key: string) => {
   const filled = (text: string) => text.replaceAll(/"?\{(\w+)\}"?/g, (_match, name: string) => String(ids[name]));
   const [at, query = ''] = filled(path).split('?');

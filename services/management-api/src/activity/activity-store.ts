@@ -31,7 +31,7 @@ export interface ActivityFilter {
   seen?: RecordRights;
 }
 
-/** The activity log's name for each record kind that access rules can restrict. */
+/** The activity log's own name for each record kind that access rules can restrict. */
 const scopesOfKinds: Record<GovernedKind, ActivityScope> = {
   cohort: 'Cohort',
   dashboard: 'Dashboard',

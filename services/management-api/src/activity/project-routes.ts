@@ -107,7 +107,6 @@ export function projectActivityRoutes({ sql, searches }: { sql: Sql; searches: S
   });
 }
 
-/** Returns the record kinds that match both filters. */
 function scopesOf(scope: string | undefined, scopes: string[]): string[] {
   const listed = scopes.flatMap((text) => text.split(',')).map((one) => one.trim());
   if (scope === undefined) return listed;

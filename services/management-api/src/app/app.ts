@@ -29,11 +29,10 @@ export interface AppDeps
   } & SignInLimitSettings;
   /** The number of trusted proxies, which may set `X-Forwarded-…` headers. The default is 0. */
   trustedProxies?: number;
-  /** Whether a response that does not match its schema becomes an error, which tests use. */
+  /** For tests: whether a response that does not match its schema becomes an error. */
   checkResponses?: boolean;
 }
 
-/** Creates the request listener of the management API, with all routes and the security headers. */
 export function createApp(deps: AppDeps): (request: IncomingMessage, response: ServerResponse) => void {
   const { sql, logger, metrics, publicUrl, trustedProxies, checkResponses } = deps;
   const { requestLimit, guessLimit, staleLimit, ...routeLimits } = createLimits(deps.keyValue, deps.limits);

@@ -130,7 +130,6 @@ function sendRaw(
 const fill = (path: string, values: Record<string, string>) =>
   path.replaceAll(/:(\w+)/g, (_match, name: string) => values[name] ?? '00000000-0000-4000-8000-000000000000');
 
-/** Processes a list with limited concurrency. */
 async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const rest = [...items];
   const worker = async () => {

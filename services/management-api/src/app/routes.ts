@@ -96,7 +96,6 @@ export interface RouteDeps
   /** The event store. Null if events are stored in PostgreSQL. */
   otherStore: OtherStore | null;
   health: Health;
-  /** Base URLs for links in reports. */
   addresses: PublicUrls;
   /** Null if `EVENT_LOG` is not set. */
   deadLetterLog: DeadLetterLog | null;
@@ -105,7 +104,6 @@ export interface RouteDeps
   /** Maximum number of subscriptions per organization. 0 means no limit. */
   maxSubscriptions: number;
   signUpLimit: SignUpLimit;
-  /** Limits how often a user can change their own account. */
   userChangeLimit: RateLimit;
   linkLimits: LinkLimits;
   /** Limits SCIM requests per token, and invalid and missing tokens per IP address. */

@@ -94,7 +94,6 @@ test.each([
     expect(response).toMatchObject({ status: 200, body: { target_value: mask, title: 'Numbers' } });
   }
   expect((await api.get(item, actors.A.key)).body.target_value).toBe(address);
-  // Millrace sent no report to the changed target.
   expect((await api.get(`${item}deliveries/`, actors.A.key)).body.count).toBe(1);
   const wrong = { target_value: 'https://elsewhere.example/********' };
   expect(await api.send('PATCH', item, { key: actors.A.key, body: wrong })).toMatchObject({

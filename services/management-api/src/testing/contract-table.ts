@@ -15,7 +15,6 @@ export type ContractType =
   | 'array'
   | 'User';
 
-/** Fields of a user embedded in an invite, a member or a subscription. */
 export const userTable: ContractTable = {
   id: 'integer',
   uuid: 'uuid',
@@ -35,7 +34,6 @@ const types: Record<Exclude<ContractType, 'User'>, (value: unknown) => boolean> 
   string: isString,
   uuid: (value) => isString(value) && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value),
   email: (value) => isString(value) && /^\S+@\S+\.\S+$/.test(value),
-  // Time in ISO 8601, in UTC.
   timestamp: (value) => isString(value) && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z$/.test(value),
   object: isObject,
   array: Array.isArray,

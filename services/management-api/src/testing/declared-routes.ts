@@ -24,7 +24,6 @@ const allRoutes = () => {
   return declared;
 };
 
-/** Returns all routes of the OpenAPI document. */
 export const declaredRoutes = () => allRoutes().api;
 
 /** Returns all page routes, including the optional ones: the console, public links and the gateway. */

@@ -33,7 +33,6 @@ export function documentedNames(kind: 'query' | 'body'): DocumentedNames[] {
     });
 }
 
-/** Returns the fields of an object schema, or of the objects in an array schema. */
 export function fieldsOf(schema: TSchema | undefined): Record<string, unknown> {
   const { properties, items } = (schema ?? {}) as { properties?: Record<string, unknown>; items?: TSchema };
   return properties ?? (items ? fieldsOf(items) : {});

@@ -13,7 +13,6 @@ import { startTestApi, type TestApi } from './start-test-api.ts';
 
 export interface ApiOnEngine {
   api: TestApi;
-  /** Makes all stored events and persons visible to the query engine. */
   follow(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -31,7 +30,7 @@ const onPostgres: ApiEngine = {
   },
 };
 
-/** Creates the engine for tests on ClickHouse. @param modules folder in which `chdb` is installed */
+/** @param modules folder in which `chdb` is installed */
 export const onClickHouse = (modules: string): ApiEngine => ({
   name: 'ClickHouse',
   async open() {

@@ -1,7 +1,6 @@
 // Test cases for property filters, each with the stored values that the filter finds. Tests apply them to every query
 // of events and persons on both engines, and to the flag evaluator.
 
-/** The project's time zone. */
 export const zone = 'Europe/Berlin';
 
 /** Values of the property `p`, by the name of the event and person that have the value. */
@@ -52,7 +51,6 @@ export const stored: Record<string, unknown> = {
   beta: '1.2.3-beta',
 };
 
-/** Name of the event and person without the property. */
 export const missing = 'missing';
 
 export interface FilterCase {
@@ -64,7 +62,6 @@ export interface FilterCase {
 
 const names = [...Object.keys(stored), missing];
 const split = (text: string) => text.split(' ').filter((name) => name !== '');
-/** Returns all names except those in the string. */
 const except = (text: string) => names.filter((name) => !split(text).includes(name)).join(' ');
 
 type Row = [no: string, operator: string, value: unknown, found: string];

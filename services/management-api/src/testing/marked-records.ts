@@ -24,9 +24,7 @@ export interface MarkedEnvironment extends MarkedRecords {
 
 export interface MarkedOrganization extends MarkedRecords {
   id: string;
-  /** Marker strings of members and invited users. */
   people: string[];
-  /** The membership of the owner's colleague. */
   membershipId: string;
 }
 
@@ -115,7 +113,6 @@ export async function markedProject(
   };
 }
 
-/** Adds an environment to a project. */
 export async function markedEnvironment(
   api: TestApi,
   owner: MarkedPerson,
@@ -218,7 +215,6 @@ async function fill(
   };
 }
 
-/** Stores a property definition as the consumer does. @returns the definition's ID */
 async function noticedProperty(
   api: TestApi,
   id: number,

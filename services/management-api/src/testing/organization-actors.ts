@@ -38,7 +38,6 @@ export async function createActors(
   };
 }
 
-/** Adds a member with an unlimited key to the organization. */
 export async function createActor(
   { sql }: Pick<Database, 'sql'>,
   organizationId: string,
@@ -51,7 +50,6 @@ export async function createActor(
   return { userId: user.id, uuid: user.uuid, email: user.email, key: value };
 }
 
-/** Creates an invite secret, and the hash that is stored with the invite. */
 export function newInviteSecret(): { token: string; hash: string } {
   const token = randomUUID();
   return { token, hash: createHash('sha256').update(token).digest('hex') };

@@ -18,7 +18,6 @@ import { signInAs, type TestApi } from './start-test-api.ts';
 export interface Actor {
   key: string;
   userId: number;
-  /** Whether the key is limited to some projects or organizations. */
   isLimited: boolean;
   /** Organizations and environments whose routes can accept this actor's writes. All other routes must reject them. */
   organizations: string[];
@@ -27,7 +26,6 @@ export interface Actor {
   hidden: string[];
 }
 
-/** The IDs in a request path. */
 export interface Address {
   /** True if the records in the path belong to a different organization or environment than the one in the path. */
   isForeignRecord?: true;
@@ -35,7 +33,6 @@ export interface Address {
   environment: number | string;
   project: number | string;
   records: Record<string, string>;
-  /** A membership ID for request bodies. */
   membershipId: string;
 }
 
@@ -208,7 +205,6 @@ const byCurrent = (address: Address): Address => ({
   project: '@current',
 });
 
-/** Returns paths of the second environment with record IDs of other organizations. */
 function mixed([, own, , ...foreign]: Address[]): Address[] {
   return foreign.map(({ records, membershipId }) => ({
     ...(own as Address),

@@ -8,7 +8,6 @@ import { createMonths, storeEvent, storeGroup, storePerson } from './stored-data
 /** Two records of every kind, so that every list parameter can have a visible effect. */
 export interface SampleRecords {
   key: string;
-  /** The owner. */
   userId: number;
   member: Actor;
   organizationId: string;

@@ -97,7 +97,6 @@ export function softwarePasskey(origin: string): SoftwarePasskey {
 
 type Cbor = number | string | Buffer | Map<unknown, unknown>;
 
-/** Encodes a map in CBOR, as far as a registration needs it. */
 function cborMap(entries: [Cbor, Cbor][]): Buffer {
   return Buffer.concat([head(5, entries.length), ...entries.flat().map(cbor)]);
 }

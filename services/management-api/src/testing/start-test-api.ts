@@ -56,12 +56,10 @@ export interface TestApi {
    * extra statements that record a key's last use or look the key up again.
    */
   statementsOf(requests: () => Promise<unknown>): Promise<number>;
-  /** Resolves when no account email is being sent. */
   mailsSent(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Decrypts the secrets that a test API has stored. */
 export const testSecretBox = createSecretBox(randomBytes(32).toString('base64'));
 
 /** Secrets for live events tokens. The first one signs tokens, and both are accepted. */
@@ -88,11 +86,9 @@ interface TestApiOptions {
    * has its own database.
    */
   databaseUrl?: string | undefined;
-  /** Creates the live events of tests that use an event log. */
   openLive?: (parts: { url: string; sql: Sql; logger: Logger; metrics: Metrics }) => Live;
 }
 
-/** Creates the live events of most tests, which use no event log. */
 function liveWithoutLog(parts: { sql: Sql; logger: Logger; metrics: Metrics }): Live {
   const limits = { streamsPerUser: 10, streamsPerProject: 50, streamsPerProcess: 1000 };
   return createLive({ ...parts, ...limits, log: null, topics: topicNames(), topicPrefix: '', publishes: true });
@@ -236,7 +232,6 @@ function usualParts(deps: Pick<Database, 'sql' | 'transaction'> & { logger: Logg
   };
 }
 
-/** Wraps an `Sql` to call `count` before each query. */
 function countingSql<S extends Sql>(inner: S, count: () => void): S {
   return {
     ...inner,
@@ -267,7 +262,6 @@ function credentialHeaders(key: string, origin: string): Record<string, string> 
   return key.startsWith(`${sessionCookie}=`) ? { cookie: key, origin } : { authorization: `Bearer ${key}` };
 }
 
-/** Follows the `next` links from `path`, and returns the results of all pages. */
 export async function readAllPages<T>(api: TestApi, path: string, key: string): Promise<T[]> {
   const results: T[] = [];
   for (let next: string | null = path; next !== null; ) {

@@ -34,14 +34,12 @@ function sampleOf(path: string): BodySample {
 
 const neededBy = ({ needed = {} }: BodySample): Fields => (typeof needed === 'function' ? needed() : needed);
 
-/** Returns the fields that the request needs in addition to the tested field. */
 function neededFor(method: Method, sample: BodySample, before: Fields): Fields {
   if (method === 'PATCH') return {};
   const repeated = method === 'PUT' ? (sample.repeated ?? []) : [];
   return { ...neededBy(sample), ...only(before, repeated) };
 }
 
-/** Returns a request path, and the record at this path before the request. */
 async function prepare(method: Method, path: string, sample: BodySample): Promise<{ address: string; before: Fields }> {
   const created = sample.creates === undefined ? undefined : await records.create(sample.creates, neededBy(sample));
   const parts = path.split('{}');
@@ -100,7 +98,7 @@ async function problemsOfRefused({ key }: DocumentedNames, sample: BodySample, f
 }
 
 async function problemsOfIgnored({ key, route, ignored }: DocumentedNames, sample: BodySample): Promise<string[]> {
-  // The API does not read the request body of a route without a body schema.
+  // The API ignores the request body of a route without a body schema.
   if (ignored.length === 0 || route.body === undefined) return [];
   const [method, path] = key.split(' ') as [Method, string];
   const responseTo = async (more: Fields) => {

@@ -15,7 +15,6 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => api.stop());
 
-/** Parameter values that change the contents of a list. */
 const usual: Record<string, string> = {
   limit: '1',
   offset: '1',
@@ -29,7 +28,6 @@ const usual: Record<string, string> = {
 };
 
 interface QueryCase {
-  /** The query string that the request needs in addition to the tested parameter. */
   with?: string;
   /** Values that change the response. A parameter with the value null is not tested, for the reason in `why`. */
   values?: Record<string, string | null>;
@@ -103,7 +101,7 @@ const cases: Record<string, QueryCase> = {
   },
 };
 
-/** Parameters of deletions. Other tests cover them, because they check what was deleted. */
+/** Other tests cover these parameters, because they check what was deleted. */
 const elsewhere = new Set([
   'POST /api/projects/{}/persons/bulk_delete delete_events',
   'DELETE /api/projects/{}/persons/{} delete_events',

@@ -5,7 +5,7 @@ import type { Route } from '@millrace/http';
 import { allOtherFields, toRouteKey } from './route-key.ts';
 
 export interface WithoutEffect {
-  /** Routes in the format of `toRouteKey`. */
+  /** Route keys in the format of `toRouteKey`. */
   routes: readonly string[];
   query?: readonly string[];
   /** `allOtherFields` means all fields that the route does not declare. */
@@ -17,7 +17,6 @@ export interface WithoutEffect {
 const project = '/api/projects/{}';
 const written = (path: string) => [`POST ${project}${path}`, `PATCH ${project}${path}/{}`, `PUT ${project}${path}/{}`];
 const organizationProjects = '/api/organizations/{}/projects';
-/** Base paths of projects and environments, which have the same subpaths. */
 const addressed = [`${organizationProjects}/{}`, `${project}/environments/{}`, project];
 const items = [...addressed, '/api/environments/{}'];
 const exports = [project, '/api/organizations/{}'].map((base) => `${base}/batch_exports`);

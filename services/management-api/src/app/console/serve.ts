@@ -153,7 +153,6 @@ async function sendFile(
   response.end(await readFile(join(directory, file)));
 }
 
-/** Returns the encodings in an `Accept-Encoding` header, except those with a weight of 0. */
 function acceptedEncodings(header = ''): Set<string> {
   const listed = header
     .toLowerCase()

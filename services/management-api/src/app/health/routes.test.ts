@@ -69,7 +69,6 @@ test('console-032 reports an alarm for an event that has waited longer than the 
   const { alarm, visible_after_seconds, topics: lags } = await healthOf(tenant);
   expect(alarm).toMatchObject({ lag_seconds: visible_after_seconds, threshold_seconds: 300 });
   expect(alarm.detail).toContain('No events are lost');
-  // The imports topic does not exist, so the response omits it.
   expect(lags).toMatchObject([
     { topic: 'live', waiting: 1, oldest_seconds: visible_after_seconds, read_at: expect.stringMatching(/^\d{4}-/) },
     { topic: 'overflow', waiting: 0, oldest_seconds: 0, read_at: null },

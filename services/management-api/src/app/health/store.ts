@@ -17,7 +17,6 @@ export async function countStoredEvents(sql: Sql, environmentId: number, seconds
   return rows[0]?.count ?? 0;
 }
 
-/** Counts an environment's ingestion warnings by kind, most frequent first. */
 export async function countWarnings(
   sql: Sql,
   environmentId: number,

@@ -25,7 +25,6 @@ export function checkSamlProvider(
   }
 }
 
-/** Returns true if a domain's OpenID provider has all required settings. */
 export function hasOidc(row: Pick<DomainRow, 'oidc_issuer' | 'oidc_client_id' | 'oidc_client_secret'>): boolean {
   return Boolean(row.oidc_issuer && row.oidc_client_id && row.oidc_client_secret);
 }

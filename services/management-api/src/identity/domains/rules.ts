@@ -16,7 +16,6 @@ import type { Caller, Membership } from '../../access/caller.ts';
 import type { domainChanges, signOnChanges } from './schema.ts';
 import type { DomainRow } from './store.ts';
 
-/** Changes to a domain and to its sign-in settings. */
 type Changes = Omit<Static<typeof domainChanges>, 'scim_enabled'> & Static<typeof signOnChanges>;
 
 /**
@@ -119,7 +118,6 @@ const signInFields = [
   'sso_owner_exception',
 ] as const satisfies (keyof DomainRow)[];
 
-/** Returns true if any provider setting has a value. */
 export const hasProvider = (row: Partial<DomainRow>): boolean => providerFields.some((field) => row[field]);
 
 /**
@@ -160,7 +158,6 @@ function refuseUntilVerified(changes: Changes): void {
   });
 }
 
-/** Removes a domain's verification, and the settings that require verification. */
 export function withoutVerification(row: DomainRow): DomainRow {
   return {
     ...row,

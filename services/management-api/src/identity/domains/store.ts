@@ -107,7 +107,6 @@ export async function isNameTaken(
   return rows.length > 0;
 }
 
-/** Returns an SQL condition for rows other than `id` that have this name in the column `domain`. */
 const isHeld = (id: string, name: string) =>
   `EXISTS (SELECT 1 FROM organization_domain held WHERE held.domain = ${name} AND held.id <> ${id})`;
 

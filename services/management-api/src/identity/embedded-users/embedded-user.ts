@@ -32,7 +32,6 @@ export const embeddedUserExample = {
   role_at_organization: 'engineering',
 };
 
-/** A row as `embeddedUserColumn` selects it. */
 export interface EmbeddedUserRow
   extends Columns<
     'user',

@@ -258,7 +258,6 @@ export function environmentAccessRoutes(
 
 const ofProject = (environmentId: number) => ({ resource: 'project', resource_id: String(environmentId) });
 
-/** Reads an environment's rules for a response, with the rule for everyone first. */
 async function readAccessRules(sql: Sql, environmentId: number): Promise<AccessRule[]> {
   const [access, rows] = await Promise.all([
     findDefaultAccess(sql, environmentId),

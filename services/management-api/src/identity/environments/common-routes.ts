@@ -13,12 +13,11 @@ import { checkReferencedRecords, parseSettingsAhead } from './rules.ts';
 import { refusedSettings } from './schema.ts';
 import type { AddressedRecord, RecordDeps, ShowRecord } from './show.ts';
 
-/** The differences between project routes and environment routes. */
 export interface RecordKind extends RecordDescription {
   aNoun: 'a project' | 'an environment';
   changes: TObject;
   activity: { scopes: readonly string[]; onlyIfPreferred?: true };
-  /** Saves changes whose references to other records have been checked. */
+  /** Saves the changes. Their references to other records have already been checked. */
   change: (tx: Transaction, record: AddressedRecord, changes: Record<string, unknown>) => Promise<unknown>;
   remove: (tx: Transaction, record: AddressedRecord) => Promise<unknown>;
 }

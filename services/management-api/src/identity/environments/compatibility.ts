@@ -24,7 +24,7 @@ export const demoDataStatus = {
   handler: async () => ({ is_generating_demo_data: false }),
 } as const;
 
-/** Body fields of a product intent request, which can also contain settings. */
+/** Body fields of a product intent request. Such a request can also contain settings. */
 export const intent = {
   product_type: Type.Optional(
     Type.String({

@@ -39,7 +39,6 @@ const environmentFull = `${shared}, project_id integer, person_on_events_queryin
   human_friendly_comparison_periods boolean?, capture_dead_clicks boolean?, user_access_level string?,
   default_data_theme integer?`;
 
-/** Returns settings with non-default values, so that the test can check the type of each value. */
 const filledOf = (isShown: (field: SettingField) => boolean) =>
   Object.fromEntries(
     Object.entries(settingFields).flatMap(([field, setting]) => (isShown(setting) ? [[field, setting.example]] : [])),
@@ -51,7 +50,6 @@ const filledProject: Record<string, unknown> = {
   product_description: 'It sells shoes.',
 };
 const filledEnvironment: Record<string, unknown> = { ...filledOf(() => true), ...common };
-/** A new environment has no dashboards yet. */
 const withoutDashboard = ({ primary_dashboard: _, ...fields }: Record<string, unknown>) => fields;
 const stored = (sent: Record<string, unknown>) => ({ ...sent, session_recording_sample_rate: '0.50' });
 

@@ -125,7 +125,6 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     );
     expect((await patch(demo, { is_demo: true, name: 'x' })).status).toBe(200);
     expect(await create({})).toMatchObject(upgrade);
-    // Once the plan allows another environment, the response depends on the caller's level.
     await setFeatures(['organizations_projects', 'environments'].map((key) => ({ key, name: key, limit: 2 })));
     expect(await patch(demo, { is_demo: false }, fixture.keys.M)).toMatchObject(insufficient);
     expect((await patch(demo, { is_demo: false })).body.is_demo).toBe(false);
@@ -296,7 +295,6 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     ]);
     expect(row).toEqual({ contexts: { onboarding: 1, unknown: 1 } });
     expect(await add({})).toMatchObject(VE('required', 'product_type', 'This field is required.'));
-    // The settings and the intent in a request are stored together or not at all.
     const { name } = (await api.get(path(''), fixture.keys.M)).body;
     await api.database.sql.query('ALTER TABLE product_intent RENAME TO product_intent_away');
     const { result: failed, logged } = await keepLogs(api.logger, () =>
@@ -413,7 +411,6 @@ test('project-015: adds an environment to its project', async () => {
   expect((await api.get(path, fixture.keys.A)).body.count).toBe(2);
   expect((await api.get('/api/projects/', fixture.keys.A)).body.count).toBe(1);
   expect((await api.get(`/api/environments/${body.id}/`, fixture.keys.A)).body.name).toBe('Staging');
-  // The first environment can be deleted once a second one exists. The project remains.
   expect((await api.send('DELETE', `${path}${fixture.tenant.environmentId}/`, { key: fixture.keys.A })).status).toBe(
     204,
   );

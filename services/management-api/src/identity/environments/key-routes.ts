@@ -11,7 +11,6 @@ import { secretKeyMasks, withSecretKeys } from './schema.ts';
 import { deleteBackupKey, listSecretKeys, rotateSecretKey } from './secret-keys.ts';
 import type { ShowRecord } from './show.ts';
 
-/** Words that describe a project or an environment in the OpenAPI document. */
 export interface RecordDescription {
   tags: [string];
   noun: 'project' | 'environment';

@@ -148,7 +148,6 @@ export const defaultModifiers = {
   s3TableUseInvalidColumns: null,
 } as const;
 
-/** Example of the settings and computed fields that environments and projects share. */
 export const settingsExample = {
   ...examplesOf(({ isEnvironmentOnly }) => isEnvironmentOnly !== true),
   ingested_event: true,

@@ -15,7 +15,6 @@ export interface RecordDeps extends Pick<Database, 'sql' | 'transaction'> {
   tokenSecrets: () => readonly [string, ...string[]];
 }
 
-/** The caller of a request, and the project or environment in its path. */
 export interface AddressedRecord {
   caller: Caller;
   target: AddressedProject;
@@ -37,7 +36,6 @@ export async function showRecord(
   return toRecord(row, { caller, secret: tokenSecrets()[0], now: new Date() });
 }
 
-/** The caller who receives a record, and the secret that signs the record's token. */
 export interface Showing {
   caller: Caller;
   secret: string;

@@ -10,7 +10,6 @@ const settingColumns = Object.keys(settingFields)
   .map((field) => `e.${field}`)
   .join(', ');
 
-/** An environment with its project, and with fields that depend on the caller. */
 export interface EnvironmentRow
   extends Record<string, unknown>,
     Columns<
@@ -35,7 +34,7 @@ export interface EnvironmentRow
   product_intents: unknown[];
 }
 
-/** Reads all columns of an environment response for a caller, in one statement. */
+/** Reads an environment for a response in a single SQL statement. */
 export async function findEnvironmentForCaller(
   sql: Sql,
   userId: number,
@@ -209,7 +208,6 @@ export async function readEventRetention(
   return row;
 }
 
-/** Returns true if the environment has this dashboard. Ignores deleted dashboards. */
 export async function hasDashboard(sql: Sql, environmentId: number, id: number): Promise<boolean> {
   const rows = await sql.query('SELECT 1 FROM dashboard WHERE project_id = $1 AND id = $2 AND NOT deleted', [
     environmentId,

@@ -134,7 +134,6 @@ describe('the first API key of a user who was invited with a limited key', () =>
       ...{ userId: acme.W.userId, label: 'inviting', scopes: ['*' as const], ...options },
     });
     const { id, token } = await invite({ level }, value);
-    // Deleting the inviter's key does not change the invite's limits.
     await prisma.personal_api_key.delete({ where: { id: key.id } });
     return signUp(id, { token });
   };

@@ -53,7 +53,6 @@ afterAll(async () => {
   await mailServer.stop();
 });
 
-/** Creates a mailing in which a request waits at most `waitMs` milliseconds for its emails. */
 const waitingForMails = (waitMs: number) =>
   createInviteMailing({
     ...{ sql: api.database.sql, logger: createLogger('test', 'error'), mailer, publicUrl: 'https://millrace.test/' },
@@ -69,7 +68,6 @@ const pendingOf = (email: string) =>
   api.database.prisma.organization_invite.findMany({ where: { email_key: email.toLowerCase() } });
 const mailsTo = (email: string) => mailServer.mails.filter(({ to }) => to.includes(email));
 
-/** Adds an environment to the organization. Members can access it unless it is private. */
 async function addEnvironment({ isPrivate }: { isPrivate: boolean }): Promise<number> {
   const { prisma } = api.database;
   const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });

@@ -186,7 +186,6 @@ function inviteMail(content: InviteMailContent): Mail {
   };
 }
 
-/** Creates the email that notifies an administrator of a new member. */
 function joinedMail(
   to: string,
   { organization_name, user }: { organization_name: string; user: { email: string } },

@@ -302,7 +302,7 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
                 now: new Date(),
                 firstName: body.first_name,
                 lastName: body.last_name,
-                // Only the emailed secret proves that the user receives email at this email address.
+                // Only the emailed secret proves that the user can read emails to this address.
                 isEmailVerified: secretKind === 'mailed',
                 requireInvited: (invite) => requireToken(invite, body.token),
                 withKey: !wantsSession(body),

@@ -98,7 +98,6 @@ test('member-003 to member-005: administrators can remove other members, and all
   expect((await remove(one, one)).status).toBe(204);
   expect((await api.send('DELETE', `${path}@me/`, { key: third.key })).status).toBe(204);
   expect([await levelOf(other), await levelOf(one), await levelOf(third)]).toEqual([undefined, undefined, undefined]);
-  // The key has no access, because its user is no longer a member.
   expect(await api.get(path, one.key)).toMatchObject(PD());
   expect((await api.get('/api/users/@me/', one.key)).body.organizations).toEqual([]);
 });

@@ -16,7 +16,6 @@ export interface MemberRow
 }
 type Row = MemberRow & Record<string, unknown>;
 
-/** SQL expression that returns a `MemberRow` for membership `m` and user `u`. */
 export const memberColumns = `m.id, ${embeddedUserColumn('u')} AS "user", m.level, m.joined_at, m.updated_at, u.last_login,
   ${hasSecondFactor} AS is_2fa_enabled, ${hasProvider} AS has_social_auth`;
 const from = 'FROM membership m JOIN "user" u ON u.id = m.user_id';

@@ -47,7 +47,6 @@ function idToken(issuer: string, nonce: string): string {
   return `${text}.${createSign('sha256').update(text).sign(privateKey, 'base64url')}`;
 }
 
-/** A provider that responds correctly except at one path. */
 class Provider {
   nonce = '';
   server!: HostileServer;

@@ -55,7 +55,6 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
   const fetchFor = (isPrivate: boolean) => createGuardedFetch({ mayBePrivate: isPrivate, timeoutMs, maxBytes });
   const [publicFetch, anyFetch] = [fetchFor(mayBePrivate), fetchFor(true)];
   const fetchOf = ({ isConfiguredByOperator }: OidcProvider) => (isConfiguredByOperator ? anyFetch : publicFetch);
-  /** Cache of providers' discovery documents and signing keys. */
   const known = new LRUCache<string, openid.Configuration>({ max: maxRemembered, ttl: rememberMs });
 
   async function configurationOf(provider: OidcProvider): Promise<openid.Configuration> {

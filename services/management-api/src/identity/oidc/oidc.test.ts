@@ -17,7 +17,6 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 /** Responses that replace the correct ones, by path. */
 let answers: Record<string, Answer>;
 let asked: string[];
-/** Creates the ID token that the provider returns. */
 let token: (nonce: string) => string;
 const json =
   (body: unknown, status = 200): Answer =>

@@ -5,7 +5,6 @@ import { type createGuardedFetch, describeOutboundFailure } from '@millrace/runt
 
 export interface OidcProvider {
   kind: Exclude<ProviderKind, 'saml'>;
-  /** The label of the sign-in button. */
   name: string;
   /** The issuer's URL. For GitHub, the base URL of its pages and API. */
   issuer: string;

@@ -23,7 +23,6 @@ async function newMember(organizationId = acme.organizationId): Promise<number> 
   return userId;
 }
 
-/** Compares the counts in all responses with the actual number of rows. */
 async function expectTrueCounts() {
   const [members, projects, organization] = await Promise.all(
     ['members/?limit=1', 'projects/?limit=1', ''].map((rest) =>
@@ -48,7 +47,6 @@ test('counts of members and projects follow additions, deletions and deactivated
   await query('UPDATE "user" SET is_active = false WHERE id = $1', [users[0]]);
   await expectTrueCounts();
   await query('UPDATE "user" SET is_active = true WHERE id = $1', [users[0]]);
-  // Delete a user with all dependent rows. Then delete several memberships in one statement.
   await query('DELETE FROM "user" WHERE id = $1', [users[1]]);
   await query('DELETE FROM membership WHERE user_id = ANY ($1)', [users.slice(2, 4)]);
   await query(`INSERT INTO project (organization_id, name) SELECT $1, 'P' || n FROM generate_series(1, 5) AS n`, [

@@ -169,7 +169,6 @@ export const organizationExample = {
   member_count: 2,
 };
 
-/** Converts an organization to an API response for one of its members. */
 export function toOrganization(row: OrganizationRow, caller: Caller) {
   const membership = caller.memberships.find((candidate) => candidate.organizationId === row.id);
   return {

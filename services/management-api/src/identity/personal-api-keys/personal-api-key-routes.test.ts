@@ -22,7 +22,6 @@ const works = async (value: string) => (await api.get('/api/users/@me/', value))
 const tooMuch = PD(
   'An API key cannot be used to manage a key that has more scopes, broader access or a later expiration date.',
 );
-/** Creates another key for the same user, without the limits that apply to a caller. */
 async function ownKey(options: Partial<NewPersonalApiKey>): Promise<{ id: string; value: string }> {
   const { key, value } = await createPersonalApiKey(api.database.sql, {
     actor: null,

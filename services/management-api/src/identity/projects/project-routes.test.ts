@@ -173,7 +173,6 @@ test('a deleted project is inaccessible but found for the user who deleted it, a
   expect((await api.get(path, owner.personalApiKey)).status).toBe(404);
   const change = { key: owner.personalApiKey, body: { access_level: 'member' } };
   expect((await api.send('PUT', rules, change)).status).toBe(404);
-  // Once the cleanup has ended, the API does not find the project.
   await api.database.sql.query('DELETE FROM environment_cleanup WHERE environment_id = $1', [owner.projectId]);
   expect((await api.get(rules, owner.personalApiKey)).status).toBe(404);
 });

@@ -182,7 +182,6 @@ export function projectRoutes(deps: RecordDeps & { parser: SqlParser }) {
   ];
 }
 
-/** Returns the project ID in the path if the caller deleted the project in the last few minutes. */
 async function removedBy(
   sql: Sql,
   { caller, params }: { caller: Caller; params: { id: string } },

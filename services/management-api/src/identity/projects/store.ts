@@ -34,12 +34,10 @@ export async function wasRecentlyDeletedBy(
   return rows.length > 0;
 }
 
-/** Project summary columns: the project's own name, and columns of its first environment. */
 const summaryColumns = `p.id, e.uuid, p.organization_id AS organization, e.api_token, p.name,
   e.completed_snippet_onboarding, e.has_completed_onboarding_for, e.ingested_event, e.is_demo, e.timezone,
   e.access_control`;
 
-/** Returns SQL that selects the projects in `found` as `p`, with their first environments as `e`. */
 const withFirstEnvironment = (found: string) =>
   `(${found}) p
    CROSS JOIN LATERAL (SELECT uuid, api_token, completed_snippet_onboarding, has_completed_onboarding_for,

@@ -6,7 +6,6 @@ import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 /** Tests access rules for kinds of records and for single records (docs/api/access.md#access-to-records). */
 let api: TestApi;
 let acme: OrganizationActors;
-/** The role that the member has. */
 let role: string;
 let member: string;
 beforeAll(async () => {
@@ -370,7 +369,6 @@ test('a member who cannot change a flag cannot turn it on through its early acce
     await api.send('DELETE', `/api/projects/${acme.projectId}/early_access_feature/${feature}/`, { key: acme.M.key }),
   ).toMatchObject(refused('editor'));
   expect((await send('GET', `early_access_feature/${feature}/`)).body.stage).toBe('beta');
-  // The member can make changes that do not affect the restricted flag.
   expect(await change({ description: 'soon', stage: 'alpha' })).toEqual([200, true]);
   expect(await change({ stage: 'draft' }, acme.A.key)).toEqual([200, null]);
   expect(await change({ stage: 'beta' })).toEqual([403, null]);

@@ -214,10 +214,6 @@ function routesOfKind({ sql, transaction }: Pick<Database, 'sql' | 'transaction'
   ];
 }
 
-/**
- * Finds the record to which an access rule applies.
- * @throws AppError `not_found` or `forbidden`
- */
 async function recordOf(sql: Sql, found: AddressedProject, { kind, id }: { kind: GovernedKind; id: string }) {
   const record = await findRecord(sql, found.environmentId, { kind, id });
   if (!record) throw new AppError('not_found', 'Not found.');

@@ -129,7 +129,6 @@ function roleReadRoutes({ sql }: Pick<Database, 'sql'>) {
   ];
 }
 
-/** Returns a role with the first page of its members. @throws AppError `not_found` */
 async function showRole(sql: Database['sql'], organizationId: string, id: string) {
   const [row] = (await findRoles(sql, organizationId, { id, limit: 1, offset: 0 })).rows;
   if (!row) throw new AppError('not_found', 'Not found.');

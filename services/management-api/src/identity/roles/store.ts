@@ -23,7 +23,6 @@ interface Window {
 /** Maximum number of members in a role response. A separate route lists all members. */
 const maxShownMembers = 20;
 
-/** Returns one page of an organization's roles, sorted by name, and the total count. */
 export async function findRoles(
   sql: Sql,
   organizationId: string,
@@ -48,7 +47,6 @@ export async function findRoles(
   return { count: rows[0]?.count ?? 0, rows: withMembers };
 }
 
-/** Returns one page of a role's members, oldest assignment first, and the total count. */
 export async function listRoleMembers(
   sql: Sql,
   roleId: string,
@@ -61,7 +59,6 @@ export async function listRoleMembers(
   return { count: counted?.count ?? 0, rows };
 }
 
-/** Reads role members. @param window limits the number of members per role */
 async function selectMembers(
   sql: Sql,
   { roleIds, id = null, limit, offset }: Omit<Window, 'id'> & { id?: string | null; roleIds: string[] },

@@ -22,7 +22,6 @@ const send = async (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: s
   return response.body;
 };
 
-/** Returns the ID with which the Terraform provider finds a rule again. */
 function idOf({ resource, resource_id: id, role, organization_member: member }: Json): string {
   const whom = role ? `role/${role}` : member ? `member/${member}` : 'default';
   return [acme.projectId, resource, ...(id ? [id] : []), whom].join('/');

@@ -41,7 +41,6 @@ export type SamlRefusal =
   | 'no_subject';
 
 export interface SamlExpectation {
-  /** The provider's entity ID. */
   issuer: string;
   /** Certificates as the administrator pasted them. One string can contain several certificates. */
   certificates: readonly string[];
@@ -366,7 +365,6 @@ function attributesIn(assertion: Element): Record<string, string[]> {
 }
 
 const claims = 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/';
-/** Attribute names that providers use, in order of preference. */
 const attributeNames = {
   id: ['name_id', 'NAME_ID', 'nameId', 'urn:oid:0.9.2342.19200300.100.1.1'],
   email: ['email', 'EMAIL', `${claims}emailaddress`, 'urn:oid:0.9.2342.19200300.100.1.3'],

@@ -568,7 +568,6 @@ const refused: [string, SamlRefusal, () => string, Partial<SamlExpectation>?][] 
 test.each(refused)('%s: rejects the SAML response as %s', (_, reason, response, differently = {}) => {
   const outcome = check(response(), differently);
   expect(outcome).toMatchObject({ ok: false, reason });
-  // The detail is one sentence for an administrator, and does not contain the response.
   expect((outcome as { detail: string }).detail).toMatch(/^[A-Z].{5,199}\.?\)?$/);
 });
 

@@ -65,7 +65,6 @@ describe('a SCIM request with a null character', () => {
   test.each(requests)('%s returns 400', async (_, request) => {
     const ids = { user: await createUser('ada'), group: await createGroup() };
     expect(await send(...request(ids))).toMatchObject(scimError(400));
-    // The domain's request log includes the rejected request.
     const path = `/api/organizations/${acme.organizationId}/domains/${domain.id}/scim/logs/`;
     expect((await api.get(path, acme.A.key)).body.results[0]).toMatchObject({ status: 400 });
   });
@@ -127,7 +126,6 @@ describe('large SCIM changes', () => {
     const added = halves.map(({ path, value }) => ({ op: 'add', path, value }));
     expect(await change(group, ...added)).toMatchObject(tooMany);
     expect((await change(group, ...halves.slice(1))).status).toBe(200);
-    // A member that is sent several times counts only once.
     expect((await change(group, ...Array(25).fill(halves[0]))).status).toBe(200);
   });
 

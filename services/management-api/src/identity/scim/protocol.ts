@@ -62,7 +62,6 @@ function scimTypeOf({ kind, code }: AppError): ScimType | undefined {
   return code === 'parse_error' ? 'invalidSyntax' : 'invalidValue';
 }
 
-/** Parses the page parameters of a list request. @throws AppError `invalid` (`invalidValue`) */
 export function parsePage(query: URLSearchParams): { limit: number; offset: number; startIndex: number } {
   const whole = (name: string, otherwise: number) => {
     const text = query.get(name);
@@ -130,7 +129,6 @@ function onlyParts(value: unknown, parts: ReadonlySet<string>): unknown {
   return Object.fromEntries(Object.entries(value).filter(([name]) => parts.has(name.toLowerCase())));
 }
 
-/** Returns an attribute name in lower case without its schema prefix. */
 function attributeName(text: string): string {
   return text
     .trim()
@@ -234,7 +232,6 @@ function requireUserName(fields: ScimUserFields): ScimUserFields {
   return fields;
 }
 
-/** Sets one attribute of a user. @param name attribute name in lower case */
 function withAttribute(fields: ScimUserFields, name: string, value: unknown): ScimUserFields {
   switch (name) {
     case 'username':
@@ -267,7 +264,6 @@ interface Operation {
 
 const maxOperations = 1000;
 
-/** Parses the operations of a PATCH request. @throws AppError `invalid` */
 function operationsOf(body: unknown): Operation[] {
   const operations = attributesOf(body).get('operations');
   if (!Array.isArray(operations) || operations.length === 0) {
@@ -305,10 +301,6 @@ function attributeOf(path: string): string {
   return attributeName(path);
 }
 
-/**
- * Applies the operations of a PATCH request to a user.
- * @throws AppError `invalid`
- */
 export function patchUser(before: ScimUserFields, body: unknown): ScimUserFields {
   let fields = before;
   for (const { op, path, value } of operationsOf(body)) {
@@ -343,7 +335,6 @@ export function readGroup(body: unknown): GroupChange & { name: string; members:
 
 const maxMembers = 1000;
 
-/** Returns the user IDs in an attribute that contains one user or a list of users. */
 function membersOf(value: unknown): string[] {
   const listed = Array.isArray(value) ? value : [value];
   if (listed.length > maxMembers) throw tooManyMembers();

@@ -98,7 +98,7 @@ describe('SCIM users', () => {
     expect((await scim('DELETE', `/Users/${id}`)).status).toBe(204);
     expect(await scim('GET', `/Users/${id}`)).toMatchObject(error(404));
     expect(await members()).not.toContain(`${address('ada')} 1`);
-    // Deleting the SCIM user only removes the membership. The account stays.
+    // The account still exists, because deleting the SCIM user removes only the membership.
     expect(await api.database.sql.query('SELECT FROM "user" WHERE uuid = $1', [id])).toHaveLength(1);
   });
 

@@ -120,7 +120,6 @@ export function scimPage(deps: ScimDeps): PageRoute {
   return { path: '/scim/*', methods: 'any', serve };
 }
 
-/** Returns the request path without the prefix that all SCIM requests of a domain share. */
 const pathWithin = ({ path, query }: ApiRequest) =>
   path.replace(/^\/scim\/v2\/[^/]+/, '') + (query.size > 0 ? `?${query}` : '');
 

@@ -45,7 +45,6 @@ export async function storeScimToken(
   );
 }
 
-/** Revokes a domain's SCIM token. @returns whether the domain had a token */
 export async function deleteToken(tx: Transaction, domainId: string): Promise<boolean> {
   return (await tx.query('DELETE FROM scim_token WHERE domain_id = $1 RETURNING domain_id', [domainId])).length > 0;
 }
@@ -126,7 +125,6 @@ export async function recordRequest(
   );
 }
 
-/** Returns one page of a domain's recent SCIM requests, latest first, and the total count. */
 export async function listRequests(
   sql: Sql,
   domainId: string,

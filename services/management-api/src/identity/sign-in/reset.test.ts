@@ -41,7 +41,6 @@ afterAll(async () => {
 });
 
 let clients = 0;
-/** Each test sends requests from its own IP address. */
 const post = (path: string, body: object, headers: Record<string, string> = {}) =>
   api.send('POST', path, { body, headers: { 'x-forwarded-for': `192.0.2.${clients}`, ...headers } });
 beforeEach(() => {

@@ -98,7 +98,6 @@ const waitForMail = (subject: string) =>
     what: subject,
   });
 
-/** Returns the changed fields in the account's activity log. */
 async function changedFields(): Promise<string[]> {
   const { body } = await own('GET', '/api/users/@me/activity/');
   return body.results.flatMap(({ detail }: { detail: { changes: { field: string }[] | null } }) =>
@@ -431,7 +430,6 @@ describe('passkeys', () => {
     expect(entered).toMatchObject({ status: 200, body: { success: true } });
     const { body } = await own('GET', '/api/webauthn/credentials/', undefined, cookieOf(entered, 'session'));
     expect(body).toMatchObject([{ label: 'Desk', last_used_at: expect.any(String) }]);
-    // A passkey can be registered only once.
     expect(await register({}, passkey)).toMatchObject({ response: { status: 400, body: { attr: 'credential' } } });
   });
 

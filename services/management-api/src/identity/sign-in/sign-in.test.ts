@@ -37,7 +37,6 @@ const post = (path: string, body?: unknown, headers: Record<string, string> = {}
   api.send('POST', path, { ...(body !== undefined && { body }), headers });
 const login = (body: object = { email, password }, headers = {}) => post('/api/login/', body, headers);
 
-/** Returns the session cookie that a response sets, in the format of a `Cookie` header. */
 function sessionIn({ headers }: TestResponse): string {
   const [, secret] = /millrace_session=([\w-]{43});/.exec(headers.get('set-cookie') ?? '') ?? [];
   if (secret === undefined) throw new Error('The answer has no session.');

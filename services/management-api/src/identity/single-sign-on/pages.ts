@@ -21,7 +21,6 @@ const bodyLimitBytes = 400 * 1024;
 export function signOnPages(deps: PageDeps): PageRoute[] {
   const { logger } = deps;
 
-  /** Creates a page that redirects the browser. After an error, it redirects to the sign-in page. */
   const page = (
     path: string,
     method: 'GET' | 'POST',
@@ -43,7 +42,6 @@ export function signOnPages(deps: PageDeps): PageRoute[] {
       response.writeHead(status, { location, ...cookies }).end();
     },
   });
-  /** Creates a page to which a provider redirects the browser. */
   const arrival = (
     path: string,
     method: 'GET' | 'POST',

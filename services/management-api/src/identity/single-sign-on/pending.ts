@@ -105,9 +105,8 @@ export async function takePendingSignIn(sql: Sql, state: string): Promise<Pendin
   return step && parsePendingSignIn(step.data);
 }
 
-/** The page to which the browser is redirected, and the cookies to set. */
 export interface NextPage {
-  /** The path relative to the installation's URL. */
+  /** A path relative to the installation's URL. */
   path: string;
   signedIn?: SignedIn;
   step?: string;
@@ -122,7 +121,6 @@ export function createRedirectUrl(publicUrl: string, { kind, domainId }: Pick<Pe
   return `${publicUrl}/complete/${kind}/${domainId === null || kind === 'saml' ? '' : `${domainId}/`}`;
 }
 
-/** Returns true if users can sign in through the domain's SAML provider. */
 export const hasSaml = (domain: DomainRow): boolean =>
   checkSamlProvider(domain)?.problem === null && hasPlanFeature(domain.features, 'saml');
 

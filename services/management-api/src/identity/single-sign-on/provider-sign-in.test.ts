@@ -12,7 +12,7 @@ import { createWalkingBrowser } from '../../testing/walking-browser.ts';
 let api: TestApi;
 /** One test server that the installation uses both as its GitLab and as its OpenID provider. */
 let gitlab: OpenIdProvider;
-/** The first OpenID provider of the domain home.example, and the provider that replaces it. */
+/** The OpenID provider of the domain home.example at first. `replacement` replaces it. */
 let own: OpenIdProvider;
 let replacement: OpenIdProvider;
 let home: TestTenant;
@@ -130,7 +130,7 @@ describe('account and organization after a sign-in through a provider', () => {
   const addresses = { same: 'new@home.example', other: 'new@other.example', free: 'new@free.example', '-': '' };
   type Row = [
     number: string,
-    /** The provider of the sign-in. `own` is the OpenID provider of home.example. */
+    /** `own` is the OpenID provider of home.example. */
     provider: 'GitLab' | 'own',
     /** A `linked` account has the email address ada@home.example and does not belong to an organization yet. */
     account: 'linked' | 'new',

@@ -133,7 +133,6 @@ export async function finishSaml(
   return completeSignIn(deps, { ...taken, request });
 }
 
-/** Returns the user of an unsolicited sign-in, for the confirmation page. */
 export async function describeTicket(deps: SingleSignOnDeps, ticket: string): Promise<{ email: string | null }> {
   const seen = await findTicket(deps, ticket);
   if (seen?.browser !== null) throw createSignInError('state_unknown');

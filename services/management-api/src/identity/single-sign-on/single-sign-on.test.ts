@@ -106,7 +106,6 @@ const isMailed = (to: string, subject: string) =>
     { what: `${subject} to ${to}` },
   );
 
-/** Signs in through GitLab. @returns the last page that the browser opens */
 async function byGitLab(claims: Person, { subject = randomUUID() as string, browser = newBrowser(), query = '' } = {}) {
   provider.person = { subject, claims };
   browser.forget(provider.issuer);
@@ -115,7 +114,6 @@ async function byGitLab(claims: Person, { subject = randomUUID() as string, brow
 }
 const verified = (email: string) => ({ email, email_verified: true, given_name: 'Ada', family_name: 'Lovelace' });
 
-/** Starts a SAML sign-in in a browser. @returns the SAML request that the provider receives */
 async function beginSaml(browser = newBrowser(), query = `?email=x@${domain}`) {
   const response = await browser.step(`${api.url}/login/saml/${query}`);
   const location = new URL(response.headers.get('location') ?? '');
@@ -171,7 +169,6 @@ const changeSignOn = async (body: object) =>
   api.send('PATCH', `${domainPath()}sign_on/`, { key: await signInAs(api, tenant.userId), body });
 const signOn = async () => (await api.get(`${domainPath()}sign_on/`, await signInAs(api, tenant.userId))).body;
 const ownerSignsIn = () => bySaml({ attributes: { email: [owner] } });
-/** Enforces SAML, and signs in as an administrator through SAML. */
 async function enforceSaml(): Promise<void> {
   await change({ sso_enforcement: 'saml' })();
   expect((await signOn()).sso_enforcement_state).toBe('waiting');
@@ -470,7 +467,7 @@ describe('confirming a session through a provider', () => {
 describe("a domain's own OpenID provider", () => {
   beforeEach(async () => {
     await sql('UPDATE organization_domain SET saml_entity_id = NULL WHERE id = $1', [domainId]);
-    // Write the URL to the database, because the API accepts only HTTPS URLs.
+    // The API accepts only HTTPS URLs, so write the URL to the database.
     await sql('UPDATE organization_domain SET oidc_issuer = $2 WHERE id = $1', [domainId, provider.issuer]);
     redirects.push(`${api.url}/complete/oidc/${domainId}/`);
     const { id, secret } = provider.client;
@@ -531,7 +528,6 @@ describe("a domain's own OpenID provider", () => {
     await browser.step(`${api.url}/login/gitlab/`);
     const session = await signInAs(api, tenant.userId);
     own.person = { subject: 'own', claims: verified(`new@${domain}`) };
-    // Send the administrator's session together with the browser's cookies.
     let at = `${api.url}/login/oidc/?test=${domainId}&next=/console/projects/1/settings/domains`;
     for (let steps = 0; steps < 8 && !new URL(at).pathname.startsWith('/console/'); steps += 1) {
       const response = await browser.step(at, {

@@ -93,7 +93,6 @@ test("user-010: ignores a user's read-only fields", async () => {
   const body = {
     uuid: randomUUID(),
     distinct_id: 'x',
-    // A key cannot change the user's email address (signin-039).
     email: before.email,
     is_email_verified: true,
   };

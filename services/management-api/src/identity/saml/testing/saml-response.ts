@@ -2,7 +2,6 @@ import { createHash, createSign } from 'node:crypto';
 import type { TestKey } from '@millrace/testing/provider-key';
 import { SignedXml } from 'xml-crypto';
 
-/** Contents of a provider's response. Tests can replace or omit each of them. */
 export interface SamlResponseParts {
   issuer: string;
   responseIssuer: string | null;
@@ -20,7 +19,7 @@ export interface SamlResponseParts {
   notOnOrAfter: number | null;
   confirmedUntil: number | null;
   sessionUntil: number | null;
-  /** Minutes since the user authenticated. */
+  /** Minutes since the user authenticated at the provider. */
   authenticated?: number;
   status: string;
   id: string;
@@ -32,7 +31,6 @@ const minutes = (now: Date, offset: number) =>
   `${new Date(now.getTime() + offset * 60_000).toISOString().slice(0, 19)}Z`;
 const attribute = (name: string, value: string | null) => (value === null ? '' : ` ${name}="${value}"`);
 
-/** Returns a response without a signature. */
 export function samlXml(p: SamlResponseParts): string {
   const conditions = p.audiences
     .map(
@@ -77,7 +75,6 @@ const hashes: Record<string, string> = {
 
 export interface Signing {
   key: TestKey;
-  /** The element to sign. */
   of?: 'Assertion' | 'Response';
   hash?: 'sha1' | 'sha256' | 'sha384' | 'sha512';
   digest?: 'sha1' | 'sha256' | 'sha384' | 'sha512';
@@ -137,5 +134,4 @@ export function sign(
   return signer.getSignedXml();
 }
 
-/** Encodes XML like the form field that a provider's page posts. */
 export const encode = (xml: string): string => Buffer.from(xml).toString('base64');
