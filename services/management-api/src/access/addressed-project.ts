@@ -44,9 +44,9 @@ function addressedProject(sql: Sql) {
 }
 
 /**
- * Checks that the caller can access the project in a path.
+ * Checks the caller's access to the project in a path.
  * @throws AppError `forbidden` if the key is limited to other projects, or if the caller has no access to the
- *   environment or the kind of record
+ *   environment or to the kind of record
  */
 async function enter(
   sql: Sql,
@@ -61,7 +61,7 @@ async function enter(
 
 /**
  * Returns the environment with this project API key, for paths that do not contain a project. Without a key, returns
- * the caller's current environment. Access is the same as to `route` below the project.
+ * the caller's current environment. The caller needs the same access as for `route` below the project.
  * @throws AppError `invalid` if the caller has no such project, `not_found` if the caller has no current environment,
  *   or `forbidden`
  */

@@ -152,8 +152,8 @@ export function requireOrganizationInKey(caller: Caller, organizationId: string)
 
 /**
  * Rejects a key that is limited to projects other than the requested one.
- * @param named the ID of the project in the request. The error contains only this ID, and in particular not the ID of
- *   its organization.
+ * @param named the project ID in the request. The error contains only this ID, so it does not reveal the ID of the
+ *   organization.
  */
 export function requireProjectInKey(
   caller: Caller,

@@ -253,8 +253,8 @@ export interface SignUpLimit {
 
 /**
  * Creates the limits for invite requests without a key.
- * @param perMinute maximum number of requests from one address, and of requests with a wrong secret for one invite. 0
- *   means no limit.
+ * @param perMinute maximum number of requests from one IP address, and of requests with a wrong secret for one invite.
+ *   0 means no limit.
  */
 export function createSignUpLimit({
   keyValue,

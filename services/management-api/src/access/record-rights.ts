@@ -210,9 +210,9 @@ export async function createVisibilityCheck(
 }
 
 /**
- * Adds a condition that hides the records that the caller cannot view.
- * @param columns SQL of the record's ID, and either SQL of its creator or the IDs of the records that the caller
- *   created
+ * Adds an SQL condition that hides records that the caller cannot view.
+ * @param columns SQL expression of the record ID, and either an SQL expression of the creator or the IDs of the records
+ *   that the caller created
  */
 export function addVisibilityCondition(
   where: Conditions,

@@ -23,11 +23,11 @@ export function createSessionAccess({ sql, logger, guessLimit }: SessionAccessDe
   const lookUp = coalesceLookups((tokenHash) => findLiveSession(sql, tokenHash));
   return {
     /**
-     * Finds the caller by the session of the request.
+     * Finds the caller by the request's session.
      * @param isUnsafe true if a GET request changes something
      * @returns null for a request without a session cookie
      * @throws AppError `unauthenticated` if the session has ended, or `forbidden` or `unsupported_media_type` for a
-     *   write that a page of another site may have sent
+     *   write that another site's page may have sent
      */
     async authenticate(request: ApiRequest, isUnsafe: boolean): Promise<Caller | null> {
       const secret = readSessionCookie(request);

@@ -8,10 +8,10 @@ import { createRateLimit, createThrottledError, toNetwork } from './rate-limit.t
 export interface SignInLimits {
   /**
    * Counts a sign-in attempt before the password is checked, so that concurrent attempts are counted too.
-   * @param account the entered address, whether or not it has an account
-   * @param device a device on which the account has signed in before. The device has its own counter, so that failed
-   *   attempts of other people cannot lock the owner out.
-   * @returns a function that reverts the count. Call it if the password was correct.
+   * @param account the entered email address, whether or not it has an account
+   * @param device a device on which the account has signed in before. The device has its own counter, so that other
+   *   people's failed attempts cannot lock the owner out.
+   * @returns a function that reverts the count. Must be called if the password was correct.
    * @throws AppError `forbidden` with code `too_many_failed_attempts`, or `rate_limited`
    */
   countAttempt(address: string, account: string, device: string | null): Promise<() => Promise<void>>;

@@ -6,10 +6,10 @@ import { checkSignOnUrl } from '../saml/messages.ts';
 import type { DomainRow } from './store.ts';
 
 /**
- * Checks the SAML provider of a domain. Invalid settings can be stored (docs/api/domains.md), so they are checked
- * before each use.
+ * Checks a domain's SAML provider. Invalid settings can be stored (docs/api/domains.md), so they are checked before
+ * each use.
  * @returns null if a field is missing. Otherwise, `problem` is the reason why users cannot sign in through the
- *   provider, or null if they can.
+ *   provider, or null if they can sign in.
  */
 export function checkSamlProvider(
   row: Pick<DomainRow, 'saml_entity_id' | 'saml_acs_url' | 'saml_x509_cert'>,

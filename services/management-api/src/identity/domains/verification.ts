@@ -15,9 +15,9 @@ import {
 
 /**
  * Looks up the TXT record and stores the result (docs/api/domains.md). No lock is held during the DNS query. If the
- * domain was renamed or deleted in the meantime, the result is discarded. A domain whose record was missing can be
- * verified again. If another organization had verified the name but its verification is no longer valid, that
- * organization's verification is withdrawn.
+ * domain is renamed or deleted during the query, the result is discarded. A domain whose record was missing can be
+ * verified again. If another organization verified the name earlier and its verification is no longer valid, that
+ * verification is withdrawn.
  * @param onVerified runs in the transaction that stores the verification
  * @returns the domain after the check, the result of the DNS query, and the domain of the organization whose
  *   verification was withdrawn

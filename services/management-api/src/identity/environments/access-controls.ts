@@ -146,9 +146,9 @@ async function changeRule(
 type AccessDeps = Pick<RecordDeps, 'sql' | 'transaction'>;
 
 /**
- * Creates the routes for the access rules of a project.
- * @param readable can also be a deleted project, which has no level. The Terraform provider finds out from such a
- *   project's rules that no one can access it.
+ * Creates the routes for a project's access rules.
+ * @param readable finds the project for GET requests. Also finds a deleted project, in which the caller has no level.
+ *   The Terraform provider learns from such a project's rules that no one can access it.
  */
 export function projectAccessRoutes(
   deps: AccessDeps,

@@ -30,10 +30,10 @@ interface InviteMembersInput {
 
 /**
  * Creates all invites or none, and then sends their emails (docs/api/invites.md).
- * @returns the invites after the attempts to send emails, in the order of the request. If an address is invited twice,
- *   only its last invite is included. For a session, the response contains the secret of each invite. This secret
- *   allows creating an account with a password, which can do more than an account created by an invite from a key
- *   (docs/decisions/026-accounts.md).
+ * @returns the invites after the attempts to send emails, in the order of the request. If an email address is invited
+ *   twice, only its last invite is included. For a session, the response contains the secret of each invite. With this
+ *   secret, a user can create an account with a password, which can do more than an account created by an invite from a
+ *   key (docs/decisions/026-accounts.md).
  */
 export async function inviteMembers(
   { transaction, inviteMailing }: Pick<Database, 'transaction'> & { inviteMailing: InviteMailing },

@@ -78,7 +78,7 @@ export async function beginRegistration(
 /**
  * Registers a passkey.
  * @throws AppError `invalid` naming `credential` if the passkey belongs to a different challenge, page or installation,
- * or is already registered
+ *   or is already registered
  */
 export async function finishRegistration(
   { sql, transaction, accountMailing }: SecondFactorDeps,

@@ -101,10 +101,10 @@ async function hashUnlessBusy(passwords: Passwords, password: string): Promise<s
 }
 
 /**
- * Checks a new password of the caller, and the current one if the caller has one. A session that began with an
- * operator's link does not need the current password, so that a user can replace a forgotten password without email.
- * @returns a function that stores the password in the transaction of the request and ends the caller's other sessions
- * @throws AppError `forbidden` for keys and for a sign-in too long ago, or `invalid` naming `current_password` or
+ * Checks the caller's new password, and the current one if the caller has one. A session that began with an operator's
+ * link does not need the current password, so that a user can replace a forgotten password without email.
+ * @returns a function that stores the password in the request's transaction and ends the caller's other sessions
+ * @throws AppError `forbidden` for keys and if the sign-in is too old, or `invalid` naming `current_password` or
  *   `password`
  */
 export async function prepareNewPassword(

@@ -3,9 +3,9 @@ import { AppError, type SecretBox } from '@millrace/runtime';
 
 export interface SealedTexts {
   /**
-   * Encrypts a text.
-   * @param context identifies where the secret is stored, for example `totp:7`. The text can be decrypted only with the
-   *   same context.
+   * Encrypts a secret.
+   * @param context identifies where the secret is stored, for example `totp:7`. The secret can be decrypted only with
+   *   the same context.
    * @throws AppError `invalid` with code `secrets_key_missing` if no key is configured and secrets must not be stored
    *   unencrypted
    */

@@ -81,7 +81,7 @@ const around = (steps: number) => Date.now() + steps * 30_000;
 /**
  * Connects an app with the current code, which is valid for at least 30 more seconds.
  * @param isUsedUp whether the code then counts as used. By default, a test can use the same code again, as if it were a
- * new code.
+ *   new code.
  */
 async function connectApp({ isUsedUp = false } = {}) {
   const { body } = await own('GET', '/api/users/@me/two_factor_start_setup/');

@@ -128,7 +128,7 @@ export async function createBackupCodes(
 }
 
 /**
- * Turns off the codes of the app, but not passkeys. Deletes the backup codes if no second factor remains.
+ * Disables the app's codes, but not passkeys. Deletes the backup codes if no second factor remains.
  * @throws AppError `invalid` with `2fa_not_enabled`, or with `2fa_demanded` if an organization requires a factor and
  *   this is the last one
  */

@@ -48,9 +48,9 @@ export async function findPendingEmail(sql: Sql, userId: number): Promise<string
 }
 
 /**
- * Checks a new address. The response does not reveal whether another account has the address. Only the owner of the
- * address can find out.
- * @returns a function that mails the code to the new address and notifies the current one, or null if the address does
+ * Checks a new email address. The response does not reveal whether another account has the address. Only the address's
+ * owner can find out.
+ * @returns a function that emails the code to the new address and notifies the current one, or null if the address does
  *   not change
  * @throws AppError `forbidden` for keys and for a sign-in more than five minutes ago, `invalid` naming `email`, or
  *   `rate_limited`

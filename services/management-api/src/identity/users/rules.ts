@@ -59,7 +59,7 @@ export async function updateOwnUser(
  * Sets whether sign-in by password also requires a passkey.
  * @returns the notice for the user, or null if nothing changed
  * @throws AppError `forbidden` for keys and if the sign-in is too old, or `invalid` with `no_passkeys` or
- * `2fa_demanded`
+ *   `2fa_demanded`
  */
 export async function requirePasskeyAfterPassword(
   tx: Transaction,
