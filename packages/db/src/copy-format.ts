@@ -91,7 +91,6 @@ function createRow(into: CopyBuffer): CopyRow {
 
 const hyphen = 45;
 
-/** The value of each hexadecimal digit, indexed by its character code. */
 const digits = new Uint8Array(128);
 for (const [value, digit] of [...'0123456789abcdef'].entries()) {
   digits[digit.charCodeAt(0)] = value;
@@ -164,7 +163,6 @@ export function releaseChunks(chunks: readonly Buffer[]): void {
  */
 interface CopyBuffer {
   buffer: Buffer;
-  /** The index at which the next byte is written. */
   at: number;
   full: Buffer[];
 }
@@ -212,7 +210,6 @@ function writeCount(into: CopyBuffer, columns: number): void {
   into.at = into.buffer.writeInt16BE(columns, into.at);
 }
 
-/** Returns the chunks that were filled since the last call. */
 function takeFull(into: CopyBuffer): Buffer[] {
   const taken = into.full;
   if (taken.length > 0) into.full = [];

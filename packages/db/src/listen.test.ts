@@ -103,7 +103,7 @@ test('a listener whose process was blocked finds notifications that arrived in t
       config,
       async notify(channel, payload) {
         direct.sql.query('SELECT pg_notify($1, $2) FROM pg_sleep(0.5)', [channel, payload]).catch(() => {});
-        // Block the process for longer than the echo timeout, while the message arrives.
+        // Block the process for longer than the echo timeout, while the notification arrives.
         setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2500), 100);
       },
     },

@@ -26,7 +26,6 @@ export interface PoolOptions {
   idleInTransactionTimeoutMs?: number;
   /** How many milliseconds a statement waits for a lock before it fails. Defaults to the server's own setting. */
   lockTimeoutMs?: number;
-  /** How many milliseconds to wait for a connection. */
   connectTimeoutMs?: number;
   applicationName?: string;
   settings?: Record<string, string>;

@@ -78,7 +78,6 @@ export function watchReachability(
   };
 }
 
-/** Returns the ping's error, or null if the server responds. */
 async function ping(config: pg.ClientConfig): Promise<Error | null> {
   const client = new pg.Client(config);
   client.on('error', () => {});

@@ -4,7 +4,6 @@ import pg from 'pg';
 import { createConfigReader, openPool, type PoolOptions } from './open-pool.ts';
 import { buildUserSqlBegin, sqlRole, type UserSqlSafeguards, userSqlSafeguardsQuery } from './sql-role.ts';
 
-/** The time and result size limits of one query. */
 export interface ReadLimits {
   /** Aborts when the rows are no longer needed. */
   signal: AbortSignal;

@@ -14,7 +14,6 @@ const logger = createLogger('test', 'error');
 let testDatabase: TestDatabase;
 let proxy: FaultProxy;
 let database: Database;
-/** A connection through the proxy. */
 let faulty: Database;
 
 beforeAll(async () => {

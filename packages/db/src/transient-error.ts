@@ -83,7 +83,6 @@ interface ErrorFacts {
   message: string;
 }
 
-/** Returns whether the predicate is true for the error or one of its causes. */
 function someError(error: unknown, predicate: (facts: ErrorFacts) => boolean, depth = 0): boolean {
   if (typeof error !== 'object' || error === null || depth > 8) return false;
   const { code, originalCode, kind, message, cause, errors, meta } = error as Record<string, unknown>;
@@ -99,7 +98,6 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Returns whether PostgreSQL rejected a row because its unique key already exists. */
 export function isUniqueViolation(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === '23505';
 }

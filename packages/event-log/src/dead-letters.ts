@@ -15,7 +15,6 @@ export interface DecodedDeadLetter {
   name: string;
   reason: string;
   step: string;
-  /** When the record became a dead letter. */
   at: Date;
   record: LogRecord;
   /** The ID of the log that contained the original record, or an empty string if unknown. */

@@ -20,7 +20,6 @@ export interface LogRecord {
   appendedAtMs: number;
 }
 
-/** A consumer group's stored position in one partition of a log. */
 export interface StoredOffset {
   /** The effects of all records below this offset are stored. */
   nextOffset: bigint;
@@ -106,7 +105,6 @@ export interface PartitionEnd {
 }
 
 export interface EventLog {
-  /** Creates missing topics, and leaves existing topics unchanged. */
   ensureTopics(topics: { topic: string; partitions: number }[]): Promise<void>;
   /**
    * Appends records. Resolves when all of them are durable. Rejects with an AppError:

@@ -80,7 +80,6 @@ export interface TopicGroup {
   group: string;
 }
 
-/** The number of records in a PostgreSQL topic that a group has not read. */
 interface UnreadCount extends TopicGroup {
   records: number;
 }

@@ -34,7 +34,6 @@ export interface StaleBatch {
   nextOffset: bigint;
 }
 
-/** Returns the key of the offset that advances when the batch is committed. */
 export function offsetKey({ batch, group }: BatchWork): OffsetKey {
   return { topic: batch.topic, partition: batch.partition, group, log: batch.log };
 }

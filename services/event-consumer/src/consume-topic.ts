@@ -19,7 +19,6 @@ interface ConsumeTopicDeps {
   log: Pick<EventLog, 'consume'>;
   database: Pick<SqlDatabase, 'sql'>;
   process: ProcessBatchDeps;
-  /** Traces batches, or null if tracing is disabled. */
   tracing: Tracing | null;
   topics: TopicNames;
   topicPrefix: string;
@@ -29,7 +28,6 @@ interface ConsumeTopicDeps {
   metricsOf(topic: EventTopic): ConsumeMetrics;
   /** Tracks the load of live events. All topics of the process share it. */
   liveLoad: LiveLoadTracker;
-  /** Releases the locks of crashed processes. All topics of the process share this function. */
   releaseLocks(): Promise<void>;
   onFatal(error: Error): void;
 }
@@ -39,7 +37,6 @@ interface ConsumeTopicDeps {
  */
 const maxYieldMs = 250;
 
-/** Returns the function that processes a batch, with tracing if it is enabled. */
 function processWork({ process, tracing }: Pick<ConsumeTopicDeps, 'process' | 'tracing'>) {
   if (tracing === null) return { process: (work: BatchWork) => processBatch(work, process), traceIdOf: () => null };
   const processTraced = (work: BatchWork, startStepTimer: () => RecordStep) =>
@@ -112,7 +109,6 @@ export function createTopicReaders(
   ];
 }
 
-/** Returns the topics whose events are published after they are stored. */
 export function publishedTopics(config: ConsumerConfig): EventTopic[] {
   return config.publishProcessed === 'on' ? configuredTopics(config).map(({ topic }) => topic) : [];
 }
@@ -123,7 +119,6 @@ interface StartConsumingOptions {
   topicPartitions: number;
   /** Resolves when reading can start. Never rejects. */
   before?: Promise<void>;
-  /** Functions that each join the consumer group of one topic. */
   joins: (() => Promise<LogConsumer>)[];
   logger: Logger;
 }
@@ -196,7 +191,6 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Tracks whether this process is busy with live events, so that historical events can wait. */
 interface LiveLoadTracker {
   during<T>(work: () => Promise<T>): Promise<T>;
   /** Resolves when no batch of live events is in flight, after `maxMs`, or when the signal aborts. */

@@ -116,7 +116,6 @@ export type DeadLetterReason =
   | InvalidRecordReason
   /** No partition of the event table can contain the event's timestamp. */
   | 'timestamp_out_of_range'
-  /** The rules failed because of a bug. */
   | 'processing_error'
   /** PostgreSQL rejected a value in the event. */
   | 'refused_by_database'
@@ -136,7 +135,6 @@ export interface DeadLetter {
   step: DeadLetterStep;
 }
 
-/** A record that will become a dead letter, with what is known about its owner. */
 export interface UnprocessableRecord {
   deadLetter: DeadLetter;
   /** The owner according to the record or its key, or null if neither contains it. */

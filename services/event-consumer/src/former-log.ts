@@ -162,7 +162,7 @@ export async function reportFormerLogs({
   logger,
 }: {
   database: Pick<SqlDatabase, 'sql'>;
-  /** The current log if it is a Kafka log, and null otherwise. */
+  /** Null if the current log is not a Kafka log. */
   log: Pick<EventLog, 'endOffsets'> | null;
   readers: readonly TopicGroup[];
   logger: Logger;

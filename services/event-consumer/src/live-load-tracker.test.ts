@@ -3,7 +3,6 @@ import { createLiveLoadTracker } from './consume-topic.ts';
 const never = new AbortController().signal;
 const longMs = 60_000;
 
-/** Starts a live batch. Returns a function that ends it. */
 function beginBatch(load: ReturnType<typeof createLiveLoadTracker>): () => Promise<void> {
   let end: () => void = () => {};
   const lasting = new Promise<void>((resolve) => {

@@ -16,7 +16,6 @@ const logPool = {
   idleInTransactionTimeoutMs: 5000,
 };
 
-/** Opens the configured log. For PostgreSQL, also opens its connection pool. */
 export function openLog(
   config: ConsumerConfig,
   logger: Logger,

@@ -36,7 +36,6 @@ const run = (batch: LogBatch, withDeps = deps) =>
 const event = (overrides: Partial<CapturedEvent>) => capturedEvent(project.token, overrides);
 const checksums = () => tableChecksums(fixture.database.sql);
 
-/** Creates events with every kind of change that a batch can contain. */
 function variedEvents(size = 12): CapturedEvent[] {
   return Array.from({ length: size }, (_, index) => {
     const distinct_id = `visitor-${index % 7}`;

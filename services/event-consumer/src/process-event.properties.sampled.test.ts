@@ -10,7 +10,6 @@ import { applyBatch, emptyMemoryStore, type MemoryStore, stored } from './rule-c
 /** The number of runs for each property. `PROPERTY_RUNS=10000` searches longer for counterexamples. */
 const runs = { numRuns: Number(readEnvironment().PROPERTY_RUNS ?? storySize(100, 1000)) };
 
-/** Applies the events in batches that end at the given indexes. */
 function inBatches(events: readonly IncomingEvent[], ends: readonly number[]) {
   const store = emptyMemoryStore();
   const outcomes: EventOutcome[] = [];

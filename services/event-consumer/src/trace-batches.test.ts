@@ -20,7 +20,6 @@ function batchOf(...digits: number[]): LogBatch {
   return { topic: 'events.live', partition: 3, log: 'log', continuesFrom: null, records };
 }
 
-/** Creates tracing that samples at most the given number of records. */
 function tracingOf(most: number) {
   const ended: { name: string; parent?: string; attributes: TraceAttributes; failure?: string }[] = [];
   let chosen = 0;

@@ -59,7 +59,6 @@ export function withBatchTracing(
   };
 }
 
-/** Returns the first trace ID in a batch, or null if none of its records is traced. */
 export function findTraceId({ records }: LogBatch): string | null {
   return tracedParents(records, 1)[0]?.traceId ?? null;
 }

@@ -42,7 +42,6 @@ export interface DecidedDeadLetter {
   at: Date;
 }
 
-/** Returns all decisions, keyed by the dead letter's name (`toDeadLetterName`). */
 export async function readDeadLetterDecisions(sql: Sql): Promise<Map<string, DecidedDeadLetter>> {
   const rows = await sql.query<{
     topic: string;
@@ -59,7 +58,7 @@ export async function readDeadLetterDecisions(sql: Sql): Promise<Map<string, Dec
   );
 }
 
-/** Returns a dead letter's name, for example `events.live/3/1042`. */
+/** Returns the name, for example `events.live/3/1042`. */
 export function toDeadLetterName({ topic, partition, offset }: DeadLetterPosition): string {
   return `${topic}/${partition}/${offset}`;
 }

@@ -132,7 +132,6 @@ describe('building an index concurrently on a partitioned table', () => {
   const addEvent = (client: pg.Client) =>
     client.query(`INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
       VALUES (1, '2026-10-05Z', gen_random_uuid(), 'e', 'd', gen_random_uuid(), '{}', now())`);
-  /** Returns whether each index is valid, by index name. */
   const indexes = async (client: pg.Client): Promise<Record<string, boolean>> => {
     const { rows } = await client.query(
       `SELECT relname AS name, indisvalid AS valid FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid

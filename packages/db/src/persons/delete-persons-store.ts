@@ -46,7 +46,6 @@ export async function insertDeletions(
   );
 }
 
-/** Stores the distinct IDs of persons that this transaction has locked. */
 export async function insertDeletedIds(tx: Sql, projectId: number, deletions: PersonDeletion[]): Promise<void> {
   await tx.query(
     `INSERT INTO deleted_distinct_id (project_id, id_hash, deletion_id, person_uuid, version, deleted_at, distinct_id, split_from)

@@ -15,7 +15,6 @@ import {
 
 export type { SplitDistinctId } from './split-person-store.ts';
 
-/** The maximum number of distinct IDs that one split can move. */
 export const maxSplits = 1000;
 
 /**
@@ -65,7 +64,6 @@ interface LockedPerson {
 
 interface Split {
   moved: string[];
-  /** The person's main distinct ID after the split. */
   mainDistinctId: string;
 }
 

@@ -4,7 +4,6 @@ import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import pg from 'pg';
 import { copyPipelined, sendPipelined } from './send-pipelined.ts';
 
-/** Counts the writes to the operating system. */
 class CountingSocket extends Socket {
   pieces = 0;
 

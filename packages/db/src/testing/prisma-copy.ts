@@ -4,7 +4,6 @@ import { join } from 'node:path';
 
 export interface PrismaCopy {
   directory: string;
-  /** Adds a migration, or replaces the one with the same name. */
   write(name: string, sql: string): void;
   names(): string[];
   read(name: string): string;
@@ -13,7 +12,6 @@ export interface PrismaCopy {
   remove(): void;
 }
 
-/** Creates a copy of `prisma/` that a test can change. */
 export function copyPrismaDirectory(prismaDirectory: string): PrismaCopy {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-prisma-'));
   cpSync(prismaDirectory, directory, { recursive: true });

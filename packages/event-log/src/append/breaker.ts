@@ -99,7 +99,6 @@ export function withAppendBreaker(log: EventLog, options: AppendBreakerOptions):
   };
 }
 
-/** Decides whether the failures since the last acknowledgement count as an outage. */
 function createFailureRun({ openAfterMs = 2000, openAfterFailures = 3 }: AppendBreakerOptions) {
   let failures = 0;
   let failingSince = 0;

@@ -8,7 +8,7 @@ export interface AppendCall {
   readonly isSettled: boolean;
   /** The error of the last attempt. If the call expires, this error becomes the cause of its rejection. */
   lastError: Error | null;
-  /** Called once for each of the call's records that has been written. */
+  /** Counts one of the call's records as written. */
   acknowledge(): void;
   fail(error: AppError): void;
 }
@@ -63,7 +63,6 @@ export function takeOldest(queue: PartitionQueue, maxBytes: number): QueuedRecor
   return queue.entries.slice(0, count);
 }
 
-/** Removes the in-flight records after they were written or rejected. */
 export function removeInFlight(queue: PartitionQueue): void {
   queue.entries.splice(0, queue.inFlight);
   queue.inFlight = 0;

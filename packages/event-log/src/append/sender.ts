@@ -30,7 +30,6 @@ interface SenderOptions {
 
 interface Topic {
   readonly name: string;
-  /** The leaders' IDs, indexed by partition. */
   leaders: number[];
   /** The queues, indexed by partition. The array is empty until the number of partitions is known. */
   queues: PartitionQueue[];
@@ -45,7 +44,6 @@ interface Topic {
   nextSpread: number;
 }
 
-/** Records from one queue that are sent in the same request. */
 interface TakenBatch {
   queue: PartitionQueue;
   entries: QueuedRecord[];
@@ -205,7 +203,6 @@ export class Sender {
     this.sendDue();
   }
 
-  /** Takes the oldest records from each queue, up to the request size limit. */
   private take(queues: readonly PartitionQueue[]): TakenBatch[] {
     const taken: TakenBatch[] = [];
     let requestBytes = 0;
@@ -274,7 +271,6 @@ export class Sender {
     );
   }
 
-  /** Sends the queued records immediately and stops lingering. */
   close(): void {
     this.isClosing = true;
     this.sendDue();

@@ -79,7 +79,6 @@ export const defaultAppendSettings: AppendSettings = {
   maxRecordBytes: maxMessageBytes - batchHeadBytes,
 };
 
-/** Returns the append settings from an adapter's options, with defaults for missing settings. */
 export function toAppendSettings(options: Partial<AppendSettings>): AppendSettings {
   const settings = { ...defaultAppendSettings };
   for (const name of Object.keys(defaultAppendSettings) as (keyof AppendSettings)[]) {

@@ -11,9 +11,7 @@ export interface ConsumeMetrics {
   lag(topic: string, group: string, partition: number, records: number): void;
   /** Stops reporting a partition's lag when the partition moves to another member, which then reports it. */
   forgetLag(topic: string, group: string, partition: number): void;
-  /** Reports whether a partition is paused because its log was truncated. */
   truncated(topic: string, group: string, partition: number, isTruncated: boolean): void;
-  /** Counts the records that retention deleted before the group read them. */
   deletedUnread(topic: string, group: string, records: number): void;
 }
 

@@ -285,7 +285,6 @@ export function isFallbackEnabled(config: {
   throw new ConfigError(['EVENT_LOG_FALLBACK can be used only with EVENT_LOG=kafka']);
 }
 
-/** Returns the name of the PostgreSQL topic that stores the records of all Kafka topics. */
 export function fallbackTopic(topicPrefix: string): string {
   return `${topicPrefix}events.fallback`;
 }

@@ -125,7 +125,6 @@ export interface FallbackView {
   ageMs: number;
   /** Whether all live appenders have finished the Kafka appends that they started in earlier epochs. */
   isSettled: boolean;
-  /** Whether every live appender can reach Kafka. */
   allReachKafka: boolean;
   backlog: number;
 }

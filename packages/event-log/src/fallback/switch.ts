@@ -33,7 +33,6 @@ export interface FallbackSwitchDeps {
   reachesKafka(): boolean;
   /** Returns for how many milliseconds this process has been unable to append to Kafka, or 0 if it can. */
   kafkaOutageMs(): number;
-  /** Returns true if no append to Kafka is in flight. */
   isSettled(): boolean;
   openAfterMs: number;
   changed(phase: FallbackPhase): void;

@@ -119,7 +119,6 @@ interface Leaving {
   logger: Logger;
 }
 
-/** Finishes the in-flight batches, commits their offsets, and leaves the group. */
 async function leaveInOrder(
   held: AssignedPartition[],
   { consumer, commits, topic, group, logger }: Leaving,

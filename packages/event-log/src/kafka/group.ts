@@ -105,7 +105,6 @@ interface AssignmentDeps {
   stopping: AbortSignal;
 }
 
-/** Tracks the partitions that this member owns in the current group generation. */
 export function createAssignment({ consume, logger, metrics, topics, waiting, positions, stopping }: AssignmentDeps) {
   const { topic, group } = consume;
   const partitions = new Map<number, AssignedPartition>();
@@ -129,7 +128,6 @@ export function createAssignment({ consume, logger, metrics, topics, waiting, po
     logger.info('joined consumer group', { topic, group, partitions: assigned });
   }
 
-  /** Ends the current group generation. @returns the partitions that this member owned */
   function endGeneration(): Map<number, AssignedPartition> {
     interruptAll();
     const held = new Map(partitions);

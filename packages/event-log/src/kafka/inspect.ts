@@ -32,7 +32,6 @@ export interface InspectedTopic {
 /** The value of kafkajs's `ConfigResourceTypes.TOPIC`, which a Node.js ES module cannot import by name. */
 const topicResource = 2;
 
-/** Reads a Kafka cluster's state without changing it. */
 export interface KafkaInspector {
   /** Returns the addresses that the brokers advertise to clients. */
   brokers(): Promise<{ host: string; port: number }[]>;
@@ -48,7 +47,6 @@ export interface KafkaInspector {
    * partition has no such record, returns its end offset.
    */
   firstAppendedAt(topic: string, ms: number): Promise<ReadonlyMap<number, bigint>>;
-  /** Returns each group's current number of members. */
   memberCounts(groups: readonly string[]): Promise<ReadonlyMap<string, number>>;
   close(): Promise<void>;
 }

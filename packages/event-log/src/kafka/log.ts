@@ -205,7 +205,6 @@ function refusesSettings(error: unknown): boolean {
   return errors.some(({ type }) => type === 'INVALID_CONFIG' || type === 'POLICY_VIOLATION');
 }
 
-/** Creates a topic unless another process has already created it. */
 async function create(
   admin: Admin,
   topics: Topic[],

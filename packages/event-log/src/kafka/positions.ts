@@ -124,7 +124,6 @@ async function findStart(
   return state.log === log ? { stored, state, bounds: boundsOf(state, partition) } : null;
 }
 
-/** A partition's stored offset, and the current state of its log. */
 interface FoundStart {
   stored: StoredOffset | null;
   state: TopicState;

@@ -64,11 +64,9 @@ export function createKafkaSessions(options: KafkaLogOptions, requestTimeoutMs: 
 
   return {
     use,
-    /** Sets the tracker to which sessions report successes and failures. */
     reportTo(target: Reachability): void {
       reachability = target;
     },
-    /** Discards the current session. The next use creates a new one. */
     renew(reason: string): void {
       if (current !== undefined) drop(current, reason);
     },

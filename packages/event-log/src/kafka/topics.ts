@@ -16,7 +16,6 @@ export interface PartitionBounds {
   high: bigint;
 }
 
-/** A topic's log ID, and the bounds and leader epochs of its partitions. */
 export interface TopicState {
   log: string;
   bounds: PartitionBounds[];

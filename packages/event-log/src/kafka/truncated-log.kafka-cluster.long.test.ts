@@ -110,7 +110,6 @@ describeWithJava('a log that lost its end', () => {
     return Number(partition?.endOffset);
   }
 
-  /** Sets the offset like `millrace offsets accept`. */
   async function continueFrom({ group }: Fixture, offset: number): Promise<void> {
     await database.sql.query(
       'UPDATE consumer_offset SET next_offset = $2, last_record_fingerprint = NULL WHERE "group" = $1',

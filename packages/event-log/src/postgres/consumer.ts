@@ -150,7 +150,6 @@ interface HeldPartitionsDeps extends Omit<LeasedPartitionReaderDeps, 'partition'
   logOf(partition: number): string | undefined;
 }
 
-/** Manages the partitions that this member reads, and those that it is about to release. */
 function createHeldPartitions(deps: HeldPartitionsDeps) {
   const { database, logger, member, consume } = deps;
   const { topic, group } = consume;
@@ -228,7 +227,6 @@ function createMembership({ database, member, leaseMs }: { database: SqlDatabase
       return members !== known.members;
     },
     isHeartbeatDue: () => performance.now() - lastHeartbeatAt > leaseMs / 3,
-    /** Returns whether other members may have taken over this member's partitions. */
     isExpired: () => performance.now() - lastHeartbeatAt >= leaseMs,
     async heartbeat(): Promise<MembershipState> {
       const beganAt = performance.now();

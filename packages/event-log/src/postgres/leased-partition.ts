@@ -14,7 +14,6 @@ export interface LeasedPartitionReaderDeps {
   metrics: ConsumeMetrics;
   consume: ConsumeOptions;
   partition: number;
-  /** Returns the partition's end offset, which the member polls. */
   endOffset(): bigint;
   /** Returns the partition's log ID, which the member polls, or undefined before the first poll. */
   log(): string | undefined;
@@ -57,7 +56,6 @@ export function startLeasedPartitionReader(deps: LeasedPartitionReaderDeps): Lea
     }
   }
 
-  /** Delivers one batch. Returns the delay before the next batch, in milliseconds. */
   const step = async (from: LeasedStart) => accept(from.log, await handOver(deps, from, signal));
 
   /** Makes the next step read the stored offset again, because the next batch must continue from it. */
@@ -103,7 +101,7 @@ export function startLeasedPartitionReader(deps: LeasedPartitionReaderDeps): Lea
   };
 }
 
-/** The member's own heartbeat renews the leases during long work, so a batch has nothing to do. */
+/** The member's own heartbeat renews the leases during long work, so this function does nothing. */
 async function heartbeat(): Promise<void> {}
 
 async function handOver(

@@ -112,7 +112,6 @@ function createPostgresTransport(deps: {
   database: SqlDatabase;
   reachability: Reachability;
   sendTimeoutMs: number;
-  /** Called with the topics that have new records. */
   announce(topics: Iterable<string>): void;
   guard: ((tx: Transaction) => Promise<void>) | undefined;
 }): AppendTransport {
@@ -169,7 +168,6 @@ interface TrimSettings {
    */
   unreadRetentionHours?: number;
   intervalMs: number;
-  /** Consumer groups that are no longer used. Records are not kept for them. */
   retiredGroups?: readonly string[];
 }
 

@@ -79,7 +79,6 @@ async function takeFree(tx: Transaction, member: Member, count: number, leaseMs:
   return rows.map(({ partition }) => partition);
 }
 
-/** Releases partitions immediately, so that another member can take them over. */
 export async function releaseLeases(sql: Sql, { topic, group, memberId }: Member, partitions: number[]): Promise<void> {
   await sql.query(
     `DELETE FROM event_log_lease
@@ -99,7 +98,6 @@ export async function leaveGroup(sql: Sql, { topic, group, memberId }: Member): 
 /** The state that a member polls between heartbeats: the partitions' end offsets and the group's members. */
 export interface GroupState {
   ends: Map<number, bigint>;
-  /** Each partition's log ID (see `LogBatch.log`). */
   logs: Map<number, string>;
   /** A string that changes when a member joins or leaves. */
   members: string;

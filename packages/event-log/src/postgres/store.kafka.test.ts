@@ -29,7 +29,6 @@ test('concurrent writers to the same partitions all succeed, even if they list t
   for (const partition of range(0, 4)) {
     const own = records.filter((record) => record.partition === partition);
     expect(own.map(({ offset }) => Number(offset))).toEqual(range(0, 120));
-    // Each transaction's records are consecutive.
     const writers = own.map(({ value }) => value.toString().split(':')[0]);
     expect(writers.filter((writer, index) => writer !== writers[index - 1])).toHaveLength(40);
   }

@@ -33,7 +33,6 @@ export interface LogBounds {
   end: bigint;
 }
 
-/** Reads a partition's bounds. @throws Error if the partition does not exist */
 export async function readBounds(sql: Sql, topic: string, partition: number): Promise<LogBounds> {
   const [row] = await sql.query<{ log: string; beginning: string | null; next_offset: string }>(
     `SELECT 'postgres/' || log_id AS log, next_offset,

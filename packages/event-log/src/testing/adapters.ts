@@ -8,7 +8,6 @@ import { createPostgresLog } from '../postgres/log.ts';
 import { testLogger } from './test-logger.ts';
 
 export interface LogSettings extends Partial<AppendSettings> {
-  /** The port of a proxy through which the log connects to its server. */
   proxyPort?: number;
 }
 
@@ -32,7 +31,6 @@ export function openLog(name: AdapterName, databaseUrl: string, settings: LogSet
     : openPostgresLog(databaseUrl, appendSettings, proxyPort);
 }
 
-/** Returns the address of an adapter's server, so that a test can put a proxy in front of it. */
 export function serverAddress(name: AdapterName): { targetHost: string; targetPort: number } {
   const [broker = ''] = testServers().kafkaBrokers;
   const url = new URL(name === 'kafka' ? `tcp://${broker}` : testServers().databaseUrl);

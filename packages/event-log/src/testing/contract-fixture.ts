@@ -102,12 +102,10 @@ export async function createContractFixtures(): Promise<Record<AdapterName, Cont
   return { kafka, postgres };
 }
 
-/** Creates records whose values are consecutive numbers. */
 export function numbered(topic: string, key: string, from: number, count: number): AppendRecord[] {
   return Array.from({ length: count }, (_, index) => ({ topic, key, value: Buffer.from(String(from + index)) }));
 }
 
-/** Groups the effects' numbers by key, in the order in which they were stored. */
 export function numbersByKey(effects: { key: string | null; value: string }[]): Map<string, number[]> {
   const numbers = new Map<string, number[]>();
   for (const { key, value } of effects) {

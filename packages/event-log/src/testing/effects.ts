@@ -75,7 +75,6 @@ export async function storedOffset(
   return row === undefined ? null : BigInt(row.next_offset);
 }
 
-/** Reads all effects of a group on a topic, in commit order per partition. */
 export async function readEffects(database: Database, topic: string, group: string): Promise<Effect[]> {
   const rows = await database.sql.query<{
     partition: number;

@@ -102,7 +102,6 @@ async function withVisitorIds(event: ReceivedEvent, { projectId, traits, day, sa
   return { ...bare, distinct_id: ids.distinctId, properties };
 }
 
-/** Data that distinguishes a project's cookieless visitors from each other. */
 interface VisitorTraits {
   projectId: number;
   ip: string;
@@ -112,7 +111,6 @@ interface VisitorTraits {
   extra: string;
 }
 
-/** The IDs that all events of one visitor on one day share. */
 interface VisitorIds {
   distinctId: string;
   deviceId: string;

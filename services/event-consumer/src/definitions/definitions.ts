@@ -197,7 +197,6 @@ function findDefinitions(
   return found.length > maxProperties ? [] : found;
 }
 
-/** Returns whether an event or property with this name can have a definition. */
 function isDescribable(name: string): boolean {
   return name !== '' && Buffer.byteLength(name) <= maxDefinedNameBytes;
 }

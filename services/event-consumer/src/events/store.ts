@@ -39,7 +39,6 @@ function* oneAfterTheOther(...lists: Iterable<Buffer>[]): Generator<Buffer> {
   for (const chunks of lists) yield* chunks;
 }
 
-/** The columns, in the order in which `writeEvent` writes them. */
 const columns = [
   'project_id',
   'timestamp',
@@ -204,7 +203,6 @@ export interface Month {
   /** The name of the month's partition, for example `event_2026_11`. */
   table: string;
   fromMs: number;
-  /** The end of the month, exclusive. */
   toMs: number;
 }
 

@@ -109,7 +109,6 @@ export interface AdmittedEvent {
   refusal?: Refusal;
 }
 
-/** An event that can be processed for its project, or the reason why it cannot. */
 type Admission =
   | { kind: 'event'; event: AdmittedEvent }
   | { kind: 'drop'; reason: DropReason; warnings: RuleWarning[] };

@@ -59,7 +59,6 @@ export function normalizeEventName(name: string): string {
     : cutToCodePoints(name, maxEventNameCharacters);
 }
 
-/** Returns the changes that processing makes to the client's properties. */
 function overlayOf(
   received: Omit<CapturedEvent, 'properties'>,
   sent: JsonObject,

@@ -27,7 +27,6 @@ function asWritten(record: Buffer): { event: CapturedEvent; text: string | null 
   };
 }
 
-/** Replaces the bytes of a record's properties. */
 function withProperties(text: string | Buffer): Buffer {
   const { properties: _, ...head } = event;
   return Buffer.concat([

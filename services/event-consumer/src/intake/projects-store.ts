@@ -5,7 +5,6 @@ import type { Sql } from '@millrace/db/sql';
 
 export interface ProjectRow {
   id: number;
-  /** The current project API key. */
   token: string;
   anonymizeIps: boolean;
   personProcessingOptOut: boolean;
@@ -17,7 +16,6 @@ export interface ProjectRow {
   eventRetentionDays: number | null;
 }
 
-/** Selects the environments that have any of these IDs or project API keys. */
 export async function selectProjects(sql: Sql, ids: number[], tokens: string[]): Promise<ProjectRow[]> {
   const rows = await sql.query<Omit<ProjectRow, 'mayMigrate'> & { features: unknown }>(
     `SELECT environment.id, api_token AS token, anonymize_ips AS "anonymizeIps",
@@ -36,7 +34,6 @@ export async function selectProjects(sql: Sql, ids: number[], tokens: string[]):
   }));
 }
 
-/** A replaced project API key, its environment, and when it was replaced. */
 export interface FormerKey {
   token: string;
   environmentId: number;

@@ -15,7 +15,6 @@ export interface ProjectResolver {
    * unavailable.
    */
   resolve(records: Iterable<RecordOwner>): Promise<FindProject>;
-  /** Returns the projects that have no events according to the cache. */
   withoutEvents(projectIds: Iterable<number>): number[];
   markAsHavingEvents(projectIds: number[]): void;
 }

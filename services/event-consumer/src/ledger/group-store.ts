@@ -122,7 +122,6 @@ export async function insertGroups(tx: Transaction, groups: StoredGroup[]): Prom
   );
 }
 
-/** Writes all columns of groups that this transaction has locked. */
 export async function updateGroups(tx: Transaction, groups: StoredGroup[]): Promise<void> {
   if (groups.length === 0) return;
   await tx.query(

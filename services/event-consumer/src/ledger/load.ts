@@ -27,7 +27,6 @@ import type { TouchedByBatch } from './touched.ts';
 /** The ledger that the rules change, and the versions that the stored rows had when they were read. */
 export interface LoadedLedger {
   ledger: Ledger;
-  /** The stored persons, keyed by `toStoredPersonKey`. */
   stored: Map<string, PersonVersion>;
 }
 

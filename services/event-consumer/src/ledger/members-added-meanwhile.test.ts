@@ -67,7 +67,6 @@ async function memberUuids(): Promise<string[]> {
   );
   return rows.map(({ person_uuid }) => person_uuid);
 }
-/** Waits until a statement in this database waits for a lock. */
 const hasWaitingSession = () =>
   eventually(
     async () => {

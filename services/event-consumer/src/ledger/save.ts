@@ -44,7 +44,6 @@ export async function saveLedger(tx: Transaction, loaded: LoadedLedger): Promise
 }
 
 interface Changes {
-  /** Stored persons that are changed, merged into a different person, or given an ID. */
   writtenPersons: Map<string, PersonVersion>;
   newPersons: StoredPerson[];
   changedPersons: StoredPerson[];

@@ -50,7 +50,6 @@ async function ownerOf(distinctId: string): Promise<Owner> {
 const split = (uuid: string, selection: Parameters<typeof splitPerson>[2] = { mainDistinctId: undefined }) =>
   fixture.database.transaction((tx) => splitPerson(tx, { projectId: project.id, uuid }, selection));
 
-/** Returns the persons to whom queries attribute each distinct ID's events. */
 async function personsOfEvents(): Promise<Record<string, string[]>> {
   const rows = await query(
     `SELECT e.distinct_id, array_agg(DISTINCT coalesce(o.person_uuid, e.person_id)::text) AS persons

@@ -179,7 +179,6 @@ export async function insertPersons(tx: Transaction, persons: StoredPerson[]): P
   );
 }
 
-/** Writes all columns of persons that this transaction has locked. */
 export async function updatePersons(tx: Transaction, persons: StoredPerson[]): Promise<void> {
   if (persons.length === 0) return;
   await tx.query(

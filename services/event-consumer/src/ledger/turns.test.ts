@@ -9,7 +9,6 @@ beforeEach(() => {
   granted = [];
 });
 
-/** Requests a turn, and records when it is granted. */
 async function request(name: string, keys: string[], untilEnded = false) {
   const turn = await turns.take(new Set(keys), { untilEnded });
   granted.push(name);

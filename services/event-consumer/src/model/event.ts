@@ -39,7 +39,6 @@ export interface RecordPosition {
  * `$sent_at` are set (docs/ingestion-rules.md#before-the-rules).
  */
 export interface IncomingEvent {
-  /** Warnings that were found before the rules were applied. */
   warnings: RuleWarning[];
   /** Why the event is dropped before the rules are applied. Ignored if the event is a duplicate. */
   refusal?: Refusal;
@@ -59,7 +58,6 @@ export interface IncomingEvent {
   isPersonForcedOff?: true;
 }
 
-/** The stored event that has the same UUID as a different event. */
 export type UuidOwner = Pick<IncomingEvent, 'event' | 'distinctId'>;
 
 /** An event that is not stored because a different event has the same UUID. */
@@ -72,7 +70,6 @@ export interface ReusedUuid {
 export const personMode = { full: 0, propertyless: 1, forceUpgrade: 2 } as const;
 export type PersonMode = (typeof personMode)[keyof typeof personMode];
 
-/** A row for the `event` table, as decided by the rules. */
 export interface EventRow {
   projectId: number;
   uuid: string;
@@ -120,7 +117,6 @@ export type DropReason =
   | 'older_than_retention'
   | 'person_deleted';
 
-/** Why an event is dropped, and the warning for its project. */
 export interface Refusal {
   reason: DropReason;
   warning: RuleWarning;

@@ -55,7 +55,6 @@ export interface DistinctIdState {
 export interface DeletedId {
   deletionId: string;
   personUuid: string;
-  /** The mapping version that the ID had when its person was deleted. */
   version: number;
   deletedAtMs: number;
 }
@@ -71,7 +70,6 @@ export interface PersonState extends SizedProperties {
   version: number;
   createdAtMs: number;
   isNew: boolean;
-  /** Whether the stored row differs from this state. */
   isDirty: boolean;
 }
 
@@ -118,7 +116,6 @@ export function setDeletedId(ledger: ProjectLedger, distinctId: string, deleted:
   ledger.deletedIds = withEntry(ledger.deletedIds, distinctId, deleted);
 }
 
-/** Records that a stored person's IDs move to the surviving person. */
 export function recordMergedPerson(ledger: ProjectLedger, uuid: string, survivorUuid: string): void {
   const moves = ledger.mergedPersonMoves.get(uuid) ?? 0;
   ledger.mergedPersons = withEntry(ledger.mergedPersons, uuid, survivorUuid);

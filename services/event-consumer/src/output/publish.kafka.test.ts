@@ -114,7 +114,6 @@ describe.each(['kafka', 'postgres'] as const)('publishing stored events with %s'
     return consumer;
   }
 
-  /** Collects everything that is published, from the beginning of the topic. */
   async function follow(): Promise<LogRecord[]> {
     const seen: LogRecord[] = [];
     const ends = new Map<number, bigint>();

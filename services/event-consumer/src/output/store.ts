@@ -2,7 +2,6 @@
 
 import type { Sql } from '@millrace/db/sql';
 
-/** A row of `event`, with its JSON columns as unparsed text. */
 export interface StoredEvent {
   projectId: number;
   uuid: string;

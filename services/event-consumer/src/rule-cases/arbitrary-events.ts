@@ -56,7 +56,6 @@ function withKey(name: string, arbitrary: fc.Arbitrary<unknown>): fc.Arbitrary<J
 const minute = 60_000;
 const start = Date.parse('2026-03-01T12:00:00.000Z');
 
-/** An event in the format that the gateway writes. */
 export const arbitraryCaptured: fc.Arbitrary<CapturedEvent> = fc
   .tuple(
     fc.oneof(

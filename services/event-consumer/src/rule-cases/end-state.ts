@@ -13,7 +13,6 @@ export interface EndState {
   warnings: string[];
 }
 
-/** Returns the state that results from the rules' decisions in memory. */
 export function decidedState(
   { ledger, groups }: RuleWorld,
   outcomes: { uuid: string; outcome: RuleCaseOutcome }[],
@@ -52,7 +51,6 @@ export function decidedState(
   };
 }
 
-/** Returns the state that is stored in the database. */
 export async function storedState({ prisma }: Database, projectId: number): Promise<EndState> {
   const where = { project_id: projectId };
   const [persons, distinctIds, groupTypes, groups, events, warnings] = await Promise.all([

@@ -25,13 +25,12 @@ export interface ExpectedPerson {
 export interface ExpectedOutcome {
   dropped?: DropReason;
   warnings?: WarningType[];
-  /** Some of the row's columns. Objects must match completely. */
+  /** Objects in these columns must match completely. */
   row?: Partial<Omit<EventRow, 'properties'>> & { properties?: JsonObject };
   /** The distinct ID from which the UUID of the row's person was derived. */
   personOf?: string;
   /** Some of the row's properties. `undefined` means that the key must not exist. */
   properties?: JsonObject;
-  /** Some of the row's person properties. */
   personProperties?: JsonObject;
 }
 
@@ -44,10 +43,7 @@ export interface RuleCase {
   is: string;
   start?: InitialState;
   send: SentEvent[];
-  /** All persons that must exist after the events. */
   persons?: ExpectedPerson[];
-  /** The expected outcome of each event, if specified. */
   outcomes?: ExpectedOutcome[];
-  /** Makes further checks. */
   also?: (world: RuleWorld) => void;
 }

@@ -43,7 +43,6 @@ export interface InitialState {
   groups?: StoredGroup[];
 }
 
-/** The outcome of one event after parsing, admission and the rules. */
 export type RuleCaseOutcome = EventOutcome | { kind: 'invalid'; reason: string; warnings: RuleWarning[] };
 
 export interface RuleWorld {

@@ -157,7 +157,6 @@ export interface GroupState extends SizedProperties {
   isDirty: boolean;
 }
 
-/** Group states, keyed by `toGroupStateKey`. */
 export type GroupStates = Map<string, GroupState>;
 
 /** Returns a map key for a group. It includes the index, because groups of different types can have the same key. */
@@ -228,7 +227,6 @@ function groupTypesTooLong(event: IncomingEvent, groupTypes: readonly string[]):
   return { type: 'group_type_too_long', details };
 }
 
-/** Creates one warning for all of an event's group types for which no index is free. */
 function tooManyGroupTypes(event: IncomingEvent, groupTypes: readonly string[]): RuleWarning {
   return { type: 'group_type_limit_exceeded', details: { ...aboutGroupTypes(event, groupTypes), maxGroupTypes } };
 }

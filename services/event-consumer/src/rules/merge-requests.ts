@@ -21,7 +21,6 @@ export function isMergeEvent(name: string): boolean {
   return identityRules.has(name);
 }
 
-/** Returns the merge that an event requests, or null if it does not request one. */
 export function readMergeRequest(event: IncomingEvent): MergeRequest | null {
   return identityRules.get(event.event)?.(event) ?? null;
 }

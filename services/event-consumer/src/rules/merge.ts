@@ -128,7 +128,6 @@ export interface PersonFacts {
   isIdentified: boolean;
 }
 
-/** What to do with the two distinct IDs of a merge. */
 type MergePlan<Person extends PersonFacts> =
   /** Neither ID has a person, so create a person with both IDs. */
   | { action: 'create' }
@@ -136,7 +135,6 @@ type MergePlan<Person extends PersonFacts> =
   | { action: 'attach_source'; person: Person }
   /** Only the source has a person, so add the target ID to it. The person's UUID remains the same. */
   | { action: 'attach_target'; person: Person }
-  /** Both IDs already belong to this person. */
   | { action: 'already_one'; person: Person }
   | { action: 'merge'; source: Person; target: Person }
   | { action: 'refuse'; target: Person };
@@ -183,7 +181,7 @@ const illegalInAnyCase = [
   'false',
 ];
 
-/** Placeholder IDs that are illegal only in exactly this case. */
+/** Placeholder IDs that are illegal only with exactly these upper-case and lower-case characters. */
 const illegalAsWritten = ['[object Object]', 'NaN', 'None', 'none', 'null', '0', 'undefined'];
 
 const anyCase = new Set(illegalInAnyCase.flatMap(withQuotedForms));

@@ -31,7 +31,7 @@ export function personProfileWarnings(event: IncomingEvent): RuleWarning[] {
   return [{ type: 'invalid_process_person_profile', details }];
 }
 
-/** Within this time after a person's creation, an event counts as part of the same visit. */
+/** If an event follows its person's creation within this many milliseconds, it counts as part of the same visit. */
 const upgradeAfterMs = 60_000;
 
 /**

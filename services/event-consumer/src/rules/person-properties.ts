@@ -164,7 +164,6 @@ export function personSizeWarning(event: IncomingEvent, personUuid: string): Rul
   };
 }
 
-/** Warns that event rows do not contain all person properties. */
 export function personNotShownWarning(event: IncomingEvent, personUuid: string): RuleWarning {
   return {
     type: 'person_properties_not_shown',

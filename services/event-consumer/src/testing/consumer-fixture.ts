@@ -141,7 +141,6 @@ export function logBatch(topic: string, from: number, contents: (CapturedRecord 
 /** A topic with one partition, whose batches are processed one after the other. */
 export interface TestTopic {
   name: string;
-  /** Creates the next batch without processing it. */
   nextBatch(...events: Partial<CapturedEvent>[]): LogBatch;
   consume(...events: Partial<CapturedEvent>[]): ReturnType<typeof processBatch>;
 }

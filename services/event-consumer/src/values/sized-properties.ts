@@ -44,7 +44,6 @@ export function sizeAfterChange(sized: SizedProperties, change: PropertyChange, 
   return exactBytesAfter(sized, change);
 }
 
-/** Returns an upper bound of the size in bytes. */
 export function sizeUpperBound(sized: SizedProperties): number {
   sized.size ??= { bytes: maxBytesOf(sized.properties), isExact: false };
   return sized.size.bytes;

@@ -3,7 +3,6 @@ import type { KafkaMessage } from 'kafkajs';
 import { findNewestLeaderEpoch } from './metadata.ts';
 import { encodeRecordBatch } from './testing/encode-record-batch.ts';
 
-/** Decodes a fetched batch with kafkajs's own code. */
 const kafkajs = createRequire(import.meta.url);
 const Decoder = kafkajs('kafkajs/src/protocol/decoder.js');
 const decodeRecordBatch = kafkajs('kafkajs/src/protocol/recordBatch/v0/decoder.js');

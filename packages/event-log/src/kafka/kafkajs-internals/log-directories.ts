@@ -47,7 +47,6 @@ export async function readLogDirectories(kafka: Kafka): Promise<LogDirectory[] |
   }
 }
 
-/** The methods of kafkajs's cluster object that are used here. */
 interface Cluster {
   connect(): Promise<void>;
   refreshMetadata(): Promise<void>;

@@ -128,7 +128,6 @@ export interface FlexibleReader {
   /** Reads an integer. The result is exact up to 2 ** 53. */
   int64(): number;
   bytes(length: number): Buffer;
-  /** Reads a string. Returns null if the string is null. */
   text(): string | null;
   int32s(): number[];
   /** Reads an array, and skips the tagged fields after each element. */

@@ -122,7 +122,6 @@ const batchHeaderSize = 61;
 /** The offset of the attributes field in a record batch. The checksum covers everything from this field to the end. */
 const checksummedFrom = 21;
 
-/** The records for one partition, with their encoded sizes. */
 interface MeasuredBatch {
   records: OutgoingRecord[];
   /** The size of each record in bytes, without the record's length prefix. */
@@ -316,7 +315,6 @@ function take(encoder: Encoder, written: Buffer): void {
   encoder.offset = written.length;
 }
 
-/** A pool of request buffers. */
 interface RequestMemory {
   /** Returns a buffer of at least `size` bytes with arbitrary content. */
   take(size: number): Buffer;

@@ -22,13 +22,11 @@ export interface KafkaClusterOptions {
 
 /** Kafka brokers that a single test starts and can kill. */
 export interface KafkaCluster {
-  /** The `host:port` of each broker's client listener. */
   brokers: string[];
   /** Kills the broker at this index of `brokers` with SIGKILL. */
   kill(node: number): Promise<void>;
   /** Restarts a broker on the same port and with the same data. */
   start(node: number): Promise<void>;
-  /** Copies a killed broker's data. Returns a function that restores the copy. */
   copyFiles(node: number): () => void;
   stop(): Promise<void>;
 }
