@@ -36,7 +36,7 @@ test('after a key rotation, stores 200 pending events, rejects the old key and a
   });
   expect(response.status).toBe(200);
   const { api_token: newKey } = (await response.json()) as { api_token: string };
-  // Events with the old key that were acknowledged must not be lost.
+  // Count the acknowledged events with the old key, because none of them may be lost.
   let acknowledged = 200;
   await eventually(
     async () => {

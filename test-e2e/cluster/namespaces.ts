@@ -38,7 +38,10 @@ export async function runInNamespaces(command: string, words: readonly string[])
   }
 }
 
-/** Redirects the fixed paths of node programs to directories in `directory`. Must be called inside the namespaces. */
+/**
+ * Redirects the hard-coded paths of a node's programs to directories in `directory`. Must be called inside the
+ * namespaces.
+ */
 export async function prepareMounts(directory: string): Promise<void> {
   const mount = (...words: string[]) => runOrExplain('mount', words);
   const [upper, work] = [join(directory, 'var'), join(directory, 'var-work')];

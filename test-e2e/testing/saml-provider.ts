@@ -57,7 +57,7 @@ export async function startSamlProvider(metadata: () => string): Promise<SamlPro
     singleSignOnService: [{ Binding: binding, Location: running.signOnUrl }],
     singleLogoutService: [{ Binding: binding, Location: running.signOnUrl }],
     loginResponseTemplate: {
-      // Without this statement, the response would not confirm that the user has signed in.
+      // Add a statement to the response, which would not otherwise confirm that the user has signed in.
       context: samlify.SamlLib.defaultLoginResponseTemplate.context.replace(
         '{AuthnStatement}',
         '<saml:AuthnStatement AuthnInstant="{IssueInstant}"><saml:AuthnContext><saml:AuthnContextClassRef>urn:oasis:names:tc:SAML:2.0:ac:classes:Password</saml:AuthnContextClassRef></saml:AuthnContext></saml:AuthnStatement>',

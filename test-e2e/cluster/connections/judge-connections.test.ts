@@ -14,7 +14,7 @@ const pods = [
 ];
 
 const always = { from: 0, until: Number.POSITIVE_INFINITY };
-/** Allows the API to query the DNS server and the gateway, and allows only the API to connect to the gateway. */
+/** Policies that allow the API to query the DNS server and the gateway. Only the API may connect to the gateway. */
 const policies: KnownPolicy[] = [
   {
     ...always,

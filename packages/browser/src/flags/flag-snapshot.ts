@@ -43,7 +43,7 @@ export function selectEnabledFlags(values: Record<string, FlagValue> = {}): Reco
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value));
 }
 
-/** Converts flag values from other sources to the format of a service response. */
+/** Converts flag values that do not come from the service to the format of a service response. */
 export function createFlagsDocument(
   values: Record<string, FlagValue>,
   payloads: Record<string, JsonValue> | null | undefined,

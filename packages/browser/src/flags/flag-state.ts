@@ -1,4 +1,4 @@
-// The known feature flags on this page, and the copy of them that the previous visit stored.
+// Manages the known feature flags on this page, and their copy in storage.
 
 import type { Core, ServerResponse } from '../client/core.ts';
 import type { Bootstrap } from '../client/options.ts';
