@@ -10,7 +10,6 @@ import { getContainer, type Manifest } from './testing/manifest.ts';
 import { filterByKind, listExampleNames, renderChart, root } from './testing/render-chart.ts';
 import { variants } from './testing/variants.ts';
 
-/** The settings that several services validate together. */
 type Config = Parameters<typeof buildDatabaseAddress>[0] &
   Parameters<typeof toRedisConnection>[0] &
   Parameters<typeof toKafkaConnection>[0];
@@ -34,7 +33,6 @@ const mounted = mountSecret({
 });
 afterAll(() => mounted.remove());
 
-/** Returns a pod's environment variables, including the content of secrets and files. */
 function seenBy(deployment: Manifest, secrets: Manifest[]): Record<string, string> {
   const variables = getContainer(deployment).env.map(({ name, value, valueFrom }) => {
     if (value?.startsWith('/etc/millrace/certificates/')) return [name, testCertificates.authorityFile];

@@ -23,7 +23,6 @@ async function apply(
   return server.kubectl('apply', ...dry, '--server-side', '--validate=strict', '-n', namespace, '-f', file, ...words);
 }
 
-/** Returns an object's lists by path, excluding lists inside other lists. */
 function listsOf(value: unknown, path = ''): [string, unknown][] {
   if (Array.isArray(value)) return [[path, value]];
   if (typeof value !== 'object' || value === null) return [];

@@ -3,7 +3,6 @@ import { helmTemplate, leastValues } from './testing/render-chart.ts';
 const { postgresql, kafka } = leastValues;
 const ipv6 = (name: string) => ({ [name]: '::', METRICS_HOST: '::' });
 
-/** Invalid chart values, and the error message for each. */
 test.each<[object, string]>([
   [{ gateway: { replica: 3 } }, "at '/gateway': additional properties 'replica' not allowed"],
   [{ gatway: {} }, "additional properties 'gatway' not allowed"],

@@ -100,7 +100,6 @@ const rows: [from: string, to: string, port: number | string, verdicts: string][
   ['gateway', 'management-api', 'http', 'no no no'],
   ['consumer-live', 'gateway', 'http', 'no no no'],
   ['delivery-worker', 'management-api', 'http', 'no no no'],
-  // `helm test` sends an event and reads it back.
   ['test', 'gateway', 'http', 'yes yes yes'],
   ['test', 'flags', 'http', '- - yes'],
   ['test', 'management-api', 'http', 'yes yes yes'],

@@ -18,7 +18,6 @@ export const seeded = {
 
 export type SeededList = 'feature_flags' | 'cohorts' | 'annotations' | 'insights' | 'dashboards';
 
-/** An insight that counts the purchases of the last 30 days. */
 export const purchaseQuery = {
   kind: 'InsightVizNode',
   source: {

@@ -40,7 +40,6 @@ export const buildMetricsServer = () =>
 
 const port = 4443;
 
-/** Starts metrics-server, which reports the pods' resource usage to autoscalers. */
 export async function startMetricsServer(
   { kubeconfig, certificates }: RunningApiServer,
   tools: KubernetesTools,

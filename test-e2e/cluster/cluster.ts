@@ -30,7 +30,6 @@ export interface Cluster extends KubernetesTools {
 interface ClusterOptions {
   /** An empty directory for all of the cluster's files. */
   directory: string;
-  /** Name of the control group for the cluster's pods. */
   cgroup: string;
   nodes: number;
 }

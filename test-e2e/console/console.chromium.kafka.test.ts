@@ -10,7 +10,6 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { post } from '../support/post.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
-/** Tests the console in a browser with the running system. */
 const directory = mkdtempSync(join(tmpdir(), 'millrace-console-'));
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 let sizes: ConsoleSizes;
@@ -18,7 +17,6 @@ let services: RunningServices;
 let browser: Browser;
 let visitor: BrowserContext;
 let page: Page;
-/** Violations of the page's content security policy, and errors that scripts threw. */
 const complaints: string[] = [];
 const requested: { method: string; path: string }[] = [];
 const elsewhere: string[] = [];

@@ -53,7 +53,6 @@ describe.each([
   });
   afterAll(() => browser?.close());
 
-  /** WebDriver's code for the Enter key. */
   const enter = '\uE007';
   const project = () => `/projects/${services.tenant.projectId}`;
   const api = async (method: string, path: string, body?: object) => {

@@ -11,7 +11,6 @@ import type { Page } from 'playwright-core';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 import { installNpmPackages, installPythonTool, orSkip } from '../testing/install-tools.ts';
 
-/** Runs the apps in `examples` as described in their READMEs. */
 const run = promisify(execFile);
 const examples = new URL('../../examples/', import.meta.url);
 

@@ -6,7 +6,6 @@ export interface ApiCaller {
   personalApiKey: string;
 }
 
-/** The created record, or the API's reason for rejecting it. */
 export interface ApiResult {
   id?: number;
   /** Operators of a flag's stored filters. */

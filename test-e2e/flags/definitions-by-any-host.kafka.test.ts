@@ -50,7 +50,6 @@ async function createFlag(flag: Record<string, unknown>): Promise<void> {
   expect(response.status).toBe(201);
 }
 
-/** Starts a proxy that forwards each request to the service for its path. */
 function startPassing(hostOf: (path: string) => string): Promise<TestServer> {
   return startServer((request, response) => {
     const { url = '/', method, headers } = request;

@@ -10,7 +10,6 @@ export interface Container {
   ended: Promise<number | null>;
   /** Returns standard output and standard error. */
   output(): string;
-  /** Sends a signal to the program, which is process 1. */
   signal(name: NodeJS.Signals): void;
   /** Waits until the program logs its port, and returns the port. */
   port(): Promise<number>;

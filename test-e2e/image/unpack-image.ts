@@ -5,7 +5,6 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** The image configuration fields that the tests use. */
 export interface ImageConfig {
   architecture: string;
   config: { User: string; Env: string[]; Entrypoint: string[]; WorkingDir: string; Labels: Record<string, string> };

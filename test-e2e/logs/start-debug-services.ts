@@ -22,7 +22,6 @@ import type { PlantedMarks } from './planted-marks.ts';
 
 /** The entire system with log level debug. Every server is behind a proxy and has a marked password. */
 export interface DebugServices extends RunningServices {
-  /** Returns the complete logs of all processes so far. */
   logs(): string;
   proxies: { postgres: FaultProxy; kafka: KafkaFaultProxy; redis: FaultProxy; mail: FaultProxy };
   deadLettersReach(count: number): Promise<void>;

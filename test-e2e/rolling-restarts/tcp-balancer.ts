@@ -4,10 +4,9 @@ import { eventually } from '@millrace/testing';
 /** Distributes connections among processes by their last known readiness, like a cluster's load balancer. */
 export interface TcpBalancer {
   url: string;
-  /** Adds a process. Resolves when the process is ready. */
+  /** Resolves when the process is ready. */
   add(port: number): Promise<void>;
   remove(port: number): void;
-  /** Number of connections to each process, by port. */
   connections: ReadonlyMap<number, number>;
   stop(): Promise<void>;
 }
@@ -40,7 +39,6 @@ export async function startTcpBalancer(): Promise<TcpBalancer> {
     relay(server, client);
   });
 
-  /** Forwards the connection's bytes, end, and resets. */
   function relay(from: Socket, to: Socket): void {
     sockets.add(from);
     from.pipe(to);

@@ -7,7 +7,6 @@ import { promisify } from 'node:util';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 import { installNpmPackages, installPythonTool, orSkip } from '../testing/install-tools.ts';
 
-/** Two linters read the OpenAPI document. A generator creates a client, which then calls the API. */
 const run = promisify(execFile);
 const linters = ['@stoplight/spectral-cli@6.16.3', '@redocly/cli@2.77.0'];
 

@@ -5,7 +5,6 @@ import { PostHog as PostHog4 } from 'posthog-node-4';
 import { readInstalledVersion } from './installed-version.ts';
 import type { Call, Sdk, Target } from './sdk.ts';
 
-/** The client methods that all three SDK versions have. */
 interface NodeClient {
   capture(event: {
     distinctId: string;

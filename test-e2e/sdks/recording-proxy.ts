@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request through the proxy, and its response. */
 export interface Exchange {
   method: string;
   url: URL;
@@ -14,7 +13,6 @@ export interface Exchange {
 }
 
 export interface RecordingProxy {
-  /** The URL that an SDK uses instead of the gateway's URL. */
   url: string;
   /** The exchanges in the order in which they started. */
   exchanges: Exchange[];

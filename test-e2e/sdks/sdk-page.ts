@@ -14,7 +14,6 @@ export interface BrowserSdkPackage {
 export interface SdkPage {
   page: Page;
   otherPage: string;
-  /** Thrown errors, and console errors and warnings. */
   complaints: string[];
   close(): Promise<void>;
 }

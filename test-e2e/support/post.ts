@@ -1,4 +1,4 @@
-/** A response from the client's point of view. Status 0 means that no response arrived. */
+/** Status 0 means that no response arrived. */
 export interface ClientResponse {
   status: number;
   headers: Headers;

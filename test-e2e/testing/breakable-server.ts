@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { type RunningServer, readProcessRecord } from '@millrace/stack/servers/server-process';
 
-/** A server that a test can break and restore. */
 export interface BreakableServer {
   /** Host and port of the server, which are the same after every fault. */
   address: string;
@@ -11,7 +10,7 @@ export interface BreakableServer {
   /** Suspends the process. The kernel still accepts connections and bytes, but the server does not respond. */
   freeze(): void;
   thaw(): void;
-  /** Starts the server again with the same data. Resolves when it responds. */
+  /** Starts the server with the same data. Resolves when it responds. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }

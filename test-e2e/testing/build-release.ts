@@ -13,7 +13,6 @@ const repositoryRoot = fileURLToPath(new URL('../../', import.meta.url));
 export interface ReleaseBuild {
   /** Abbreviated commit hash. */
   commit: string;
-  /** Directory of the programs and their dependencies. */
   directory: string;
   files: { gateway: string; consumer: string };
   command(words: readonly string[], settings: Record<string, string>): Promise<string>;

@@ -10,7 +10,6 @@ export interface DnsServer {
   setTxt(name: string, records: string[][]): void;
   /** Sets the response to all following queries: SERVFAIL, no response (`silence`), or normal responses (null). */
   fail(how: 'SERVFAIL' | 'silence' | null): void;
-  /** The names queried so far. */
   questions: string[];
   stop(): Promise<void>;
 }

@@ -18,7 +18,6 @@ export interface ReceivedMail {
 
 export interface MailServer {
   url: string;
-  /** The accepted mails in order of arrival. */
   mails: ReceivedMail[];
   /** From now on, rejects mails to an email address (550), but accepts mails to all others. */
   refuse(address: string): void;

@@ -23,7 +23,6 @@ export interface TestKey {
   certificate: string;
 }
 
-/** Creates a key and a self-signed certificate for a provider. */
 export function createTestKey({
   type = 'rsa',
   bits = 2048,

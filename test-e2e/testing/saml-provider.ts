@@ -15,7 +15,6 @@ export interface SamlProvider {
    */
   signOnUrl: string;
   certificate: string;
-  /** The user who signs in next. */
   person: { nameId: string; email: string; firstName: string };
   stop(): Promise<void>;
 }

@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 export interface TestServer {
   url: string;
   port: number;
-  /** Stops the server, and closes open connections. */
   stop(): Promise<void>;
 }
 

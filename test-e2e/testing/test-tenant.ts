@@ -27,11 +27,9 @@ export interface TestTenant {
   projectId: number;
   /** Equals `projectId`, because a project's first environment has the project's ID. */
   environmentId: number;
-  /** Starts with `phc_`. */
   projectApiKey: string;
   /** The value of `projectApiKey` under its name in ingestion. */
   token: string;
-  /** Starts with `phx_`. */
   personalApiKey: string;
 }
 

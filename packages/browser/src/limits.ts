@@ -75,7 +75,6 @@ function limitsOf({ rate_limiting }: Options): { perSecond: number; burst: numbe
 const names =
   /bot[/;]|bot\.(htm|php)|(ads|slack|store|vercel)bot|uptime ?(bot|robot)|-google|google(other|weblight|-| (favicon|web))|crawler|spider|slurp|prerender|preview|lighthouse|headlesschrome|lightpanda|cypress|screaming frog|siteaudit|facebook(external|catalog)|meta-external|hubspot|chatgpt-user|vercel-screen/i;
 
-/** Drops events from bots, and logs this once. */
 export const filterBots: Feature = ({ options, addGate, addProperties, log }) => {
   const { webdriver, userAgent = '' } = page?.navigator ?? {};
   const isBot = webdriver || names.test(userAgent);

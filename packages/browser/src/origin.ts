@@ -134,7 +134,6 @@ export function maskUrl(address: string, isMasked: boolean): string {
   return address.replace(new RegExp(`([?&])(${personal.join('|')})=[^&#]*`, 'g'), mask);
 }
 
-/** Returns properties of the search engine from which a visitor came. */
 function searchOf(referrer: string): Record<string, string> {
   const engine = /^https?:\/\/.*(google|bing|yahoo|duckduckgo)\.(?:com|[^/?]*)/.exec(referrer)?.[1];
   if (!engine) return {};

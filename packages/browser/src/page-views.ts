@@ -105,7 +105,6 @@ function captureRoutes({ signals, options, capture }: Core, isOfFirst: () => boo
 
 type NavigationType = 'pushState' | 'replaceState' | 'popstate';
 
-/** Calls `onPath` when a single-page application has navigated to another path. */
 function watchHistory(onPath: (type: NavigationType) => void, signal: AbortSignal): void {
   let path = location.pathname;
   let pending: NavigationType | undefined;

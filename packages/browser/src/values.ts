@@ -66,7 +66,6 @@ export function toJson(value: unknown): string {
   }
 }
 
-/** Memoizes the result of a function for its most recent argument. */
 export function memoizeLast<From, To>(workOut: (from: From) => To): (from: From) => To {
   let last: { from: From; to: To } | undefined;
   return (from) => {

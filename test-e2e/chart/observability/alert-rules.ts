@@ -14,7 +14,6 @@ export interface AlertRule {
 
 const directory = join(root, 'deploy/observability/rules');
 
-/** Alert rules, by file name without extension. */
 export const alertRuleFiles = readdirSync(directory).map((name) => {
   const file = join(directory, name);
   const { groups } = parse(readFileSync(file, 'utf8')) as { groups: { rules: AlertRule[] }[] };

@@ -5,7 +5,6 @@ import { findManifest, leastValues, renderChart } from '../testing/render-chart.
 import { type AlertCase, type AlertRule, alertCases, alertRuleFiles, alertRules } from './alert-rules.ts';
 import { runPromtool } from './promtool.ts';
 
-/** Labels that Prometheus adds to an installation's series. */
 type Labels = Record<string, string>;
 
 let directory: string;

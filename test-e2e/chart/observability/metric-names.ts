@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 
-/** Metrics that programs other than Millrace export. */
 const metricsOfOthers = new Set([
   // prom-client exports these metrics in every service.
   ...['process_cpu_seconds_total', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_p99_seconds'],

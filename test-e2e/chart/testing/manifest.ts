@@ -1,6 +1,5 @@
 import type { LabelSelector, PodParty, PolicyRule } from '../../cluster/index.ts';
 
-/** The fields of a Kubernetes object that the tests read. */
 export interface Manifest {
   apiVersion: string;
   kind: string;

@@ -30,7 +30,6 @@ export interface RunningApiServer extends RunningServer {
 export const serviceRange = '10.96.0.0/16';
 const firstServiceAddress = '10.96.0.1';
 
-/** Starts etcd and kube-apiserver, and waits until the server is ready. */
 export async function runApiServer(options: ApiServerOptions): Promise<RunningApiServer> {
   const { directory, reaper, host = '127.0.0.1' } = options;
   const program = await buildKubernetesProgram('kube-apiserver');
@@ -119,7 +118,6 @@ function isReady(address: string, token: string): Promise<boolean> {
   });
 }
 
-/** The keys and certificates of one control plane. Clusters do not share them. */
 interface ClusterCertificates {
   authority: string;
   server: { cert: string; key: string };

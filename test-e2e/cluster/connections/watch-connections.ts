@@ -60,7 +60,6 @@ export async function watchConnections(kubeconfig: string, options: PartOptions)
   };
 }
 
-/** A new connection with its actual destination. */
 export interface ConnectionEvent {
   /** When the connection was opened, in milliseconds since 1970. */
   at: number;

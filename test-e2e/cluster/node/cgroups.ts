@@ -40,7 +40,6 @@ function weigh(group: string): void {
   }
 }
 
-/** Enables all controllers for the child groups. */
 function delegate(group: string): void {
   const controllers = readFileSync(join(group, 'cgroup.controllers'), 'utf8').trim().split(' ').filter(Boolean);
   writeFileSync(join(group, 'cgroup.subtree_control'), controllers.map((name) => `+${name}`).join(' '));

@@ -19,7 +19,6 @@ const packages = [
   ...['conntrack', 'libnetfilter-conntrack3', 'libnfnetlink0', 'libseccomp2', 'ipset', 'libipset13'],
 ];
 
-/** Returns the directory of the unpacked Debian packages. */
 export function fetchNodeFiles(): Promise<string> {
   return readDebianFiles('node', packages);
 }

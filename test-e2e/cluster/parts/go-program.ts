@@ -16,7 +16,6 @@ export interface GoProgram {
   path: string;
   /** Name of the program. The default is the last segment of the package path. */
   name?: string;
-  /** Package variables that the linker sets. */
   variables?: Record<string, string>;
 }
 

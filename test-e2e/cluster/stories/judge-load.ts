@@ -3,7 +3,6 @@ import type { Pool } from 'pg';
 
 /** The events of a test story from the clients' point of view. */
 export interface ClientLoad {
-  /** Events that were sent at least once. */
   sent: Set<string>;
   /** Events in requests that received status 200. */
   acknowledged: Set<string>;
@@ -28,7 +27,6 @@ export async function measureRecovery(load: ClientLoad): Promise<number> {
   return Math.max(...load.lastAcknowledgedAt.map((at) => Math.max(0, at - from)));
 }
 
-/** The differences between acknowledged and stored events. */
 export interface LoadVerdict {
   acknowledged: number;
   refused: number;

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cluster } from '../cluster.ts';
 
-/** The installed Helm release of the chart. */
 export interface Release {
   namespace: string;
   /**

@@ -13,7 +13,6 @@ import { type ClusterReport, formatRefusals } from './story-report.ts';
 import { startStores } from './story-stores.ts';
 import { brokenImageStory, createUpgradeStory, upgradeStory } from './upgrade-stories.ts';
 
-/** The stories in the order in which they run. */
 const stories: Story[] = [
   ...[scaleStory, killStory, drainStory, upgradeStory],
   ...[brokenImageStory, fullDiskStory, postgresCertificateStory, kafkaCertificateStory],

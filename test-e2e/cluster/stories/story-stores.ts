@@ -133,5 +133,4 @@ subjectAltName = IP:${host}
 `;
 }
 
-/** Formats a date for ASN.1: `20260102030405Z`. */
 const asn1Date = (date: Date) => `${date.toISOString().slice(0, 19).replaceAll(/[-:T]/g, '')}Z`;

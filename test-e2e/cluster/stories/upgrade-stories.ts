@@ -8,7 +8,6 @@ import { measureStory, type Story, type StoryContext, type StoryResult } from '.
 
 const seconds = (ms: number) => `${Math.round(ms / 1000)} s`;
 
-/** Upgrades all components to a different version name, and rolls back. */
 export const upgradeStory: Story = {
   name: 'rolling upgrade and rollback',
   run: ({ release, setting, tags }) =>

@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { startServer } from '../start-server.ts';
 
-/** The faults that can happen to a request with events. */
 export const mishaps = [
   'passed',
   '500',
@@ -21,7 +20,6 @@ export interface FlakyHost {
   port: number;
   /** Sets the fraction of event requests that fail from now on (0 to 1). */
   setTrouble(part: number): void;
-  /** Number of requests, by outcome. */
   counts: Record<Mishap, number>;
   /** How often each UUID was sent, whether or not the request succeeded. */
   sent: Map<string, number>;

@@ -6,7 +6,6 @@ export interface HostileServer {
   port: number;
   url: string;
   openConnections(): number;
-  /** Returns the total number of connections so far. */
   connections(): number;
   bytesSent(): number;
   /** Sets the behavior of new connections. */

@@ -175,7 +175,6 @@ const socialSecurity = /^\d{3}-?\d{2}-?\d{4}$/;
 /** Matches digits in groups with any separator, such as non-breaking spaces, dots, dashes or invisible characters. */
 const groupedDigits = /\d+([^\p{L}\d]{1,3}\d+)*/gu;
 
-/** Returns whether the entire text is a sensitive number. */
 function isNumber(text: string): boolean {
   const value = text.trim();
   return /^[\d -]+$/.test(value) && (socialSecurity.test(value) || card.test(value.replace(/[- ]/g, '')));

@@ -141,7 +141,6 @@ const maxWaiting = 500;
 interface DeferredCaptures {
   /** Runs the capture in a separate task. */
   add(capture: () => void): void;
-  /** Runs all deferred captures in order. */
   settle(): void;
 }
 

@@ -91,7 +91,6 @@ interface ThrownDescription {
    */
   synthetic: boolean;
   cause?: unknown;
-  /** The members of an `AggregateError`. Undefined for other errors. */
   errors?: unknown[] | undefined;
 }
 

@@ -34,7 +34,7 @@ export function createOverrides(core: Core) {
         $feature_flag_payloads: { ...known.$feature_flag_payloads, ...payloads },
       };
     },
-    /** Creates the methods that set overrides. Passing false removes all overrides. */
+    /** Creates the methods that set overrides. The argument false removes all overrides. */
     members(tell: () => void): Pick<FlagMembers['featureFlags'], 'override' | 'overrideFeatureFlags'> {
       const overrideFeatureFlags = (overrides: FlagOverrides | Values | string[] | boolean) => {
         const isWhole = typeof overrides === 'object' && ('flags' in overrides || 'payloads' in overrides);

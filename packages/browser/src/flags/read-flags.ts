@@ -62,7 +62,6 @@ interface FlagCall {
   snapshot: FlagSnapshot;
   /** Errors in the last flag request that may have caused a wrong value, under PostHog's names. */
   errors: string[];
-  /** Whether flags were fetched on this page. */
   isFetched: boolean;
 }
 

@@ -65,7 +65,6 @@ export function listAncestors(target: Node): Element[] {
   return path;
 }
 
-/** Returns the document or shadow root that contains the element. */
 export const findRoot = (element: Element): Node => native.getRootNode.call(element);
 
 export function selectElements(root: Node, selector: string): Iterable<Element> {

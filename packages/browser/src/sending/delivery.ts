@@ -107,7 +107,6 @@ export function createEventDelivery(
 
 /** The state that determines when to send the next request. */
 export interface Pace {
-  /** Number of consecutive failed requests. */
   failures: number;
   /** When the pause ends, as a time of `performance.now`, which system clock changes do not affect. */
   pausedUntil: number;

@@ -35,7 +35,6 @@ export interface EventQueue {
 /** These limits restrict the use of the site's storage, and keep requests small enough for the service. */
 const maxEvents = 500;
 const maxCharacters = 1_000_000;
-/** Matches the property that reports the number of dropped events. */
 const dropCount = /"\$lib_dropped_events":(\d+)/;
 
 /** Creates a queue. @param mayKeep returns false while events must not be stored */

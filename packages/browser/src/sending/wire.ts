@@ -70,7 +70,6 @@ export async function sendRequest(
 
 const sizeOf = (body: Body = ''): number => (typeof body === 'string' ? new Blob([body]).size : body.byteLength);
 
-/** Parses the value of `Retry-After`, which is either a number of seconds or a date. */
 function retryAfter(text: string | null): Pick<ServerResponse, 'retryAfter'> {
   if (!text) return {};
   const seconds = Number(text) || (Date.parse(text) - Date.now()) / 1000;

@@ -6,7 +6,6 @@ import type { Captured, Step } from '../support/start-comparison.ts';
  */
 export interface ChainCase extends Step {
   of: string;
-  /** If true, neither library captures an event. */
   isNothing?: true;
   /**
    * Set if this library intentionally captures different events than posthog-js. Contains the reason and the captured

@@ -1,6 +1,5 @@
 import { type ChainCase, click, repeatText } from './chain-case.ts';
 
-/** Cases for privacy markers, texts and attributes of elements. */
 export const contentCases: ChainCase[] = [
   // Privacy markers
   {

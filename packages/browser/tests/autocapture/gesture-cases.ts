@@ -8,7 +8,6 @@ const clipboard = (type: string, selector: string) =>
   `at('${selector}').dispatchEvent(new ClipboardEvent('${type}', { bubbles: true }));`;
 const copying = { autocapture: { capture_copied_text: true } };
 
-/** Cases for the clipboard, and for several consecutive clicks. */
 export const gestureCases: ChainCase[] = [
   { of: 'two clicks', html: '<button>x</button>', act: `${press} press('button'); press('button')` },
   {

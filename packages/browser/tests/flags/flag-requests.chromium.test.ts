@@ -9,7 +9,6 @@ beforeAll(async () => {
 
 afterAll(() => shop.stop());
 
-/** Actions on the page, each of which causes one flag request. */
 const steps: [string, () => void][] = [
   ['a person is identified', () => window.posthog.identify('user-7', { email: 'u7@example.test' }, { first: 'a' })],
   [

@@ -10,7 +10,6 @@ declare global {
 
 export const token = 'phc_test';
 
-/** Options that turn off automatic captures. */
 export function shopOptions(ingestUrl: string, options: InitOptions = {}): InitOptions {
   return {
     api_host: ingestUrl,

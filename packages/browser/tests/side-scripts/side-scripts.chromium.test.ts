@@ -31,7 +31,6 @@ beforeAll(async () => {
   for (const name of ['array.js', 'exceptions.js', 'web-vitals.js'] satisfies BundleName[])
     codes[`/static/${version}/${name}`] = (await bundleLibrary(name)).code;
   browser = await launchChromium();
-  // The scripts and the events use different hosts.
   site = await startServer(async (request, response) => {
     const path = request.url ?? '';
     requested.push(path);

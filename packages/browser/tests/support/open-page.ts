@@ -3,7 +3,6 @@ import type { BrowserContext, Page, Request } from 'playwright-core';
 
 export interface Visit {
   page: Page;
-  /** All thrown errors, and all console errors and warnings. */
   complaints: string[];
   /**
    * Waits until the page has no pending requests. Otherwise, the browser would not keep the page in the back/forward

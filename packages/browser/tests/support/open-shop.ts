@@ -34,7 +34,6 @@ export interface Shop {
   /** Waits until at least `count` events with the name have arrived, and returns them. */
   received(name: string, count: number): Promise<ReceivedEvent[]>;
   flagRequests(): Record<string, unknown>[];
-  /** Closes all pages and restores the initial state. */
   empty(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -25,7 +25,6 @@ export async function referenceFiles(): Promise<NonNullable<SiteOptions['files']
   };
 }
 
-/** Options that keep posthog-js from loading further scripts. */
 export const referenceOptions = {
   disable_external_dependency_loading: true,
   disable_session_recording: true,

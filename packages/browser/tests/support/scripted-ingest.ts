@@ -43,7 +43,6 @@ export interface ScriptedIngest {
   events(name?: string): ReceivedEvent[];
   /** Sets the responses to all following requests. Null restores the normal responses. */
   respondWith(script: Script | null): void;
-  /** Returned by `/flags`. */
   flags: Record<string, boolean | string>;
   payloads: Record<string, string>;
   /** Fields to add to the remote config. An undefined field is removed. */

@@ -12,7 +12,6 @@ export interface Visitors {
    * starts.
    */
   forget(page: Page): Promise<void>;
-  /** Closes all pages, and the profiles that tests have created. */
   leave(): Promise<void>;
 }
 
