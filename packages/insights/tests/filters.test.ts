@@ -196,7 +196,7 @@ describe.each(engines)('query filters on $name', (engine) => {
     ]);
   });
 
-  test('insight-203: lists the persons that a row of a breakdown counts', async () => {
+  test('insight-203: lists the persons that a breakdown row counts', async () => {
     const entity = { id: 'order', type: 'events' };
     const dateRange = { date_from: '2026-11-10', date_to: '2026-11-12' };
     const source = {

@@ -12,7 +12,7 @@ const queries = [...guide.matchAll(/^### (\d+\. .*)$[\s\S]*?^```sql\n([\s\S]*?)^
   ([, title = '', text = '']): [string, string] => [title, text],
 );
 
-test('the guide contains twenty queries', () => {
+test('the SQL guide contains twenty queries', () => {
   expect(queries.map(([title]) => Number.parseInt(title, 10))).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
 });
 

@@ -124,7 +124,7 @@ test.each([
   ['SELECT properties, count() FROM events GROUP BY properties ORDER BY 2 LIMIT 10', false],
   ['SELECT DISTINCT properties FROM events ORDER BY properties LIMIT 10', false],
   ['SELECT * FROM persons ORDER BY created_at LIMIT 10', false],
-])('reads the keys in a separate first statement on ClickHouse for %s: %s', async (query, isPage) => {
+])('splits a page of events into two statements on ClickHouse, for %s: %s', async (query, isPage) => {
   expect(await print({ no: '', title: '', query, values: { name: 'visit' } }, 'clickhouse')).toMatchObject({ isPage });
 });
 

@@ -5,7 +5,7 @@ import { OverBudget, runQuery } from '../src/index.ts';
 import { type Dataset, merge, storeDataset } from './case-world.ts';
 import { ample, engines, type TestStore } from './test-store.ts';
 
-describe.each(engines)('differences between engines: $name', (engine) => {
+describe.each(engines)('engine differences on $name', (engine) => {
   let store: TestStore;
   beforeAll(async () => {
     store = await engine.open();
@@ -188,7 +188,7 @@ describe.each(engines)('differences between engines: $name', (engine) => {
       expect(await count(projectId, { key, type: 'event', ...filter })).toBe(expected);
     });
 
-    test('engine-005, engine-006, engine-009, engine-010: returns a number of events per breakdown value', async () => {
+    test('engine-005, engine-006, engine-009, engine-010: returns the number of events per breakdown value', async () => {
       const results = await seriesOf(projectId, {
         dateRange: { date_from: '2026-11-10', date_to: '2026-11-10' },
         breakdownFilter: { breakdown: key },
@@ -724,7 +724,7 @@ describe.each(engines)('differences between engines: $name', (engine) => {
     }
   });
 
-  test('applies person filters to persons, even without a type and within groups', async () => {
+  test('an ActorsQuery applies filters without a type to persons, also within filter groups', async () => {
     const project = await projectWith([
       ['2026-11-10T12:00Z', {}, 'ada'],
       ['2026-11-10T12:00Z', {}, 'bob'],

@@ -9,7 +9,7 @@ test('reports the missing URL setting when ClickHouse is selected', () => {
   );
 });
 
-test('opens PostgreSQL without further settings, with the given time limit', async () => {
+test('opens PostgreSQL with the given time limit when no other settings are set', async () => {
   const store = openEventStore({ eventStore: 'postgres' }, { reader, maxMs: 30_000 });
   expect([store.clickhouse, store.maxMs]).toEqual([null, 30_000]);
   await store.stop();
