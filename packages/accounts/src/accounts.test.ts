@@ -46,8 +46,8 @@ afterAll(async () => {
 
 const unknownOrganization = '00000000-0000-4000-8000-000000000000';
 
-describe('an organization', () => {
-  test('has no paid features by default', async () => {
+describe('organizations', () => {
+  test('creates an organization without paid features', async () => {
     const free = await createTestOrganization(database, { name: '  Free  ', features: [] });
     const full = await createTestOrganization(database, { name: 'Full', features: listProductFeatures('full') });
 
@@ -58,7 +58,7 @@ describe('an organization', () => {
     }
   });
 
-  test('can change its plan', async () => {
+  test('changes the plan of an organization', async () => {
     const { id } = await createTestOrganization(database, { name: 'Changing' });
     await setTestPlan(database, id, 'full');
     const full = await getOrganization(database.sql, id);
@@ -71,7 +71,7 @@ describe('an organization', () => {
     expect((await getOrganization(database.sql, id)).available_product_features).toEqual([]);
   });
 
-  test('is listed only for its members', async () => {
+  test('lists an organization only for its members', async () => {
     const other = await createTestTenant(database);
     const own = await listOrganizations(database.sql, { userId: other.userId });
 
@@ -82,8 +82,8 @@ describe('an organization', () => {
   });
 });
 
-describe('a user', () => {
-  test('is stored with a lower-case address and found by any spelling', async () => {
+describe('users', () => {
+  test('stores an email address in lower case, and finds the user by the address in any case', async () => {
     const user = await createUser(database.sql, { email: ' Ada@Example.COM ', firstName: 'Ada' });
 
     expect(user).toMatchObject({ email: 'ada@example.com', first_name: 'Ada', last_name: '', is_active: true });
@@ -91,7 +91,7 @@ describe('a user', () => {
     expect(await getUser(database.sql, { id: user.id })).toEqual(user);
   });
 
-  test('is listed as a member with its level', async () => {
+  test('lists a member with the membership level', async () => {
     const user = await createUser(database.sql, { email: 'member@example.com' });
     await addMember(database.sql, { organizationId: tenant.organizationId, userId: user.id, level: 8 });
 
@@ -104,8 +104,8 @@ describe('a user', () => {
   });
 });
 
-describe('a project', () => {
-  test('has a first environment with its own ID, name and key', async () => {
+describe('projects', () => {
+  test("creates a project's first environment with the project's ID, the project's name and its own key", async () => {
     const { project, environment } = await database.transaction((tx) =>
       createProject(tx, {
         organizationId: tenant.organizationId,
@@ -128,7 +128,7 @@ describe('a project', () => {
     expect(environment.api_token).toMatch(/^phc_[0-9a-zA-Z]{43}$/);
   });
 
-  test('shares the sequence of IDs with environments that are added later', async () => {
+  test('takes the IDs of projects and environments from the same sequence', async () => {
     const { project } = await createTestProject(database, { organizationId: tenant.organizationId });
     const second = await createTestEnvironment(database, { projectId: project.id, name: 'Staging' });
     const { project: next } = await createTestProject(database, { organizationId: tenant.organizationId });
@@ -146,7 +146,7 @@ describe('a project', () => {
     );
   });
 
-  test('leaves no rows behind when the transaction is rolled back', async () => {
+  test('keeps no rows of a new project when the transaction is rolled back', async () => {
     const before = await database.prisma.project.count();
     const failing = database.transaction(async (tx) => {
       await createProject(tx, { organizationId: tenant.organizationId, actor: null });
@@ -277,7 +277,7 @@ const refusals: [string, () => Promise<unknown>, { kind: string; code?: string; 
   ['an unknown user', () => getUser(database.sql, { id: 2_000_000_000 }), { kind: 'not_found', attr: null }],
 ];
 
-test.each(refusals)('accounts reject %s', async (_, attempt, expected) => {
+test.each(refusals)('rejects %s', async (_, attempt, expected) => {
   const refusal = await attempt().catch((error: unknown) => error);
 
   expect(refusal).toMatchObject({ name: 'AppError', ...expected });

@@ -44,7 +44,7 @@ const others: Record<string, string> = {
   'services/management-api/src/analytics/dashboards/store.ts': 'that a deleted dashboard is shown first no more',
 };
 
-test('only the accounts package writes to the tables of accounts', () => {
+test('only the accounts package writes to account tables', () => {
   const paths = trackedFiles('packages', 'services').filter(
     (path) =>
       /^\w+\/[\w-]+\/src\/.*\.ts$/.test(path) &&

@@ -80,7 +80,7 @@ async function refusalOf(attempt: Promise<unknown>): Promise<unknown> {
   );
 }
 
-describe('the level of a member', () => {
+describe('membership levels', () => {
   /** Levels that a caller can give to another member, by the current levels of both. */
   const allowed: [caller: MembershipLevel, target: MembershipLevel, levels: MembershipLevel[]][] = [
     [member, member, []],
@@ -96,7 +96,7 @@ describe('the level of a member', () => {
 
   test.each(
     allowed.map(([caller, target, levels]) => [names.get(caller), names.get(target), levels, caller, target] as const),
-  )('%s may set another member, who is %s, to the levels %j', async (_, _target, levels, caller, target) => {
+  )('%s may change the level of another member, who is %s, to %j', async (_, _target, levels, caller, target) => {
     const tenant = await createTestTenant(database);
     const [by, changed] = [await join(tenant, caller), await join(tenant, target)];
     const addressed = { organizationId: tenant.organizationId, userId: changed.id };
@@ -113,7 +113,7 @@ describe('the level of a member', () => {
     expect(possible).toEqual(levels);
   });
 
-  test('cannot be changed by that member, not even lowered', async () => {
+  test('prevents members from changing their own level, even to a lower one', async () => {
     const tenant = await createTestTenant(database);
     const { id: userId } = await join(tenant, owner);
     const attempt = database.transaction((tx) =>
@@ -122,7 +122,7 @@ describe('the level of a member', () => {
     expect(await refusalOf(attempt)).toMatchObject({ kind: 'forbidden' });
   });
 
-  test('stays owner for the last owner, even if an operator tries to change it', async () => {
+  test('keeps the level of the last owner, even if an operator tries to change it', async () => {
     const { organizationId, userId } = await createTestTenant(database);
     const demote = database.transaction((tx) =>
       setMemberLevel(tx, { organizationId, userId, level: member, actor: null }),
@@ -132,7 +132,7 @@ describe('the level of a member', () => {
     expect(await refusalOf(remove)).toMatchObject({ kind: 'conflict' });
   });
 
-  test('is changed only after a concurrent change in the same organization has ended, so that an owner remains', async () => {
+  test('changes levels in an organization one after the other, so that an owner remains', async () => {
     const tenant = await createTestTenant(database);
     const { organizationId, userId } = tenant;
     const other = await join(tenant, owner);
@@ -150,7 +150,7 @@ describe('the level of a member', () => {
     expect(levels.sort((one, another) => one - another)).toEqual([member, owner]);
   });
 
-  test('limits the invites of the member, so that invites that grant more are withdrawn when it is lowered', async () => {
+  test("revokes a member's invites that grant more than the member's new, lower level", async () => {
     const tenant = await createTestTenant(database);
     const inviter = await join(tenant, administrator);
     await invite(tenant, inviter.id, [{ targetEmail: 'high@example.com', level: administrator }]);
@@ -211,8 +211,8 @@ function invite({ organizationId }: TestTenant, userId: number, invites: NewInvi
   );
 }
 
-describe('an invite', () => {
-  test('can grant at most the level of its creator', async () => {
+describe('invites', () => {
+  test('rejects an invite that grants a higher level than its creator has', async () => {
     const tenant = await createTestTenant(database);
     const inviter = await join(tenant, administrator);
     const asOwner = invite(tenant, inviter.id, [{ targetEmail: 'a@example.com', level: owner }]);
@@ -221,7 +221,7 @@ describe('an invite', () => {
     expect(await listInvites(database.sql, tenant)).toMatchObject([{ level: administrator }]);
   });
 
-  test('needs a key with all scopes to grant more than membership', async () => {
+  test('requires a key with all scopes to invite administrators and owners', async () => {
     const tenant = await createTestTenant(database);
     const key = { ...wholeKey, scopes: ['organization_member:write'] };
     const high = invite(tenant, tenant.userId, [{ targetEmail: 'a@example.com', level: administrator }], key);
@@ -229,7 +229,7 @@ describe('an invite', () => {
     expect((await invite(tenant, tenant.userId, [{ targetEmail: 'a@example.com' }], key)).created).toHaveLength(1);
   });
 
-  test('is not created if another invite of the request is rejected', async () => {
+  test('creates none of the invites in a request if one is rejected', async () => {
     const tenant = await createTestTenant(database);
     const colleague = await join(tenant, member);
     const invites = [{ targetEmail: 'new@example.com' }, { targetEmail: colleague.email.toUpperCase() }];
@@ -237,7 +237,7 @@ describe('an invite', () => {
     expect(await listInvites(database.sql, tenant)).toEqual([]);
   });
 
-  test('replaces an earlier invite for the same address, and keeps the higher level only if requested', async () => {
+  test('replaces a pending invite for the same address, and keeps its higher level only if requested', async () => {
     const tenant = await createTestTenant(database);
     const target = { targetEmail: 'Ada@example.com' };
     const levels = async () => (await listInvites(database.sql, tenant)).map(({ level }) => level);
@@ -248,7 +248,7 @@ describe('an invite', () => {
     expect(await levels()).toEqual([member]);
   });
 
-  test('can be accepted only once', async () => {
+  test('accepts an invite only once', async () => {
     const tenant = await createTestTenant(database);
     const { created } = await invite(tenant, tenant.userId, [{ targetEmail: 'ada@example.org', level: administrator }]);
     const user = await createUser(database.sql, { email: 'ada@example.org' });
@@ -259,7 +259,7 @@ describe('an invite', () => {
     expect(await activities(tenant, 'OrganizationInvite')).toContain('created');
   });
 
-  test('expires after three days', async () => {
+  test('rejects an invite after three days', async () => {
     const tenant = await createTestTenant(database);
     const { created } = await invite(tenant, tenant.userId, [{ targetEmail: 'late@example.org' }]);
     const user = await createUser(database.sql, { email: 'late@example.org' });
@@ -271,8 +271,8 @@ describe('an invite', () => {
   });
 });
 
-describe('a role', () => {
-  test('has a unique name in its organization, ignoring case', async () => {
+describe('roles', () => {
+  test('rejects a role name that the organization already uses, ignoring case', async () => {
     const [tenant, other] = [await createTestTenant(database), await createTestTenant(database)];
     const create = ({ organizationId }: TestTenant, name: string) =>
       database.transaction((tx) => createRole(tx, { organizationId, name, actor: null }));
@@ -287,7 +287,7 @@ describe('a role', () => {
     expect(await refusalOf(foreign)).toMatchObject({ kind: 'not_found' });
   });
 
-  test('can be given to a member only once, and is removed together with the membership', async () => {
+  test('gives a role to a member only once, and removes it together with the membership', async () => {
     const tenant = await createTestTenant(database);
     const { organizationId } = tenant;
     const user = await join(tenant, member);
@@ -304,7 +304,7 @@ describe('a role', () => {
   });
 });
 
-describe('provisioning', () => {
+describe('user provisioning by an identity provider', () => {
   async function world(mayChangeOwners = false) {
     const tenant = await createTestTenant(database);
     const domain: ScimDomain = {
@@ -340,7 +340,7 @@ describe('provisioning', () => {
     expect(await list()).toEqual([]);
   });
 
-  test('cannot change users of another domain', async () => {
+  test('rejects changes to users outside the domain', async () => {
     const { tenant, fields, provision, change } = await world();
     const colleague = await join(tenant, member);
     const outside = provision(fields('ada', { userName: 'ada@other.example' }));
@@ -349,7 +349,7 @@ describe('provisioning', () => {
     expect(await refusalOf(foreign)).toMatchObject({ kind: 'not_found' });
   });
 
-  test('does not add an address that an administrator blocked', async () => {
+  test('rejects an email address that an administrator has blocked', async () => {
     const { domain, fields, provision } = await world();
     const { organizationId } = domain;
     const email = fields('ada').userName;
@@ -370,7 +370,7 @@ describe('provisioning', () => {
     expect((await findMembership(database.sql, address)) === undefined).toBe(mayChangeOwners);
   });
 
-  test('changes the users of a role only within the domain', async () => {
+  test("changes only the domain's own users of a role", async () => {
     const { tenant, domain, fields, provision } = await world();
     const of = { organizationId: domain.organizationId, actor: null };
     const { id: roleId } = await database.transaction((tx) => createRole(tx, { ...of, name: 'Support' }));

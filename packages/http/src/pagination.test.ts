@@ -92,7 +92,7 @@ test('returns every result once to a client that follows `next`', async () => {
   expect(seen).toEqual(Array.from({ length: 254 }, (_, index) => index));
 });
 
-test('returns a complete page, followed by its other fields, when results are read in portions', async () => {
+test('returns a complete page, followed by its other fields, when results are read in chunks', async () => {
   const response = await fetch(`${api.url}${list}?limit=120&offset=100`, {
     headers: allToyScopes,
   });
@@ -106,7 +106,7 @@ test('returns a complete page, followed by its other fields, when results are re
   });
 });
 
-test('closes the connection when a later portion of a page fails', async () => {
+test('closes the connection when reading another chunk of a page fails', async () => {
   const headers = allToyScopes;
   await expect(
     fetch(`${api.url}${list}?text=fails&limit=200`, { headers }).then((response) => response.text()),
@@ -115,12 +115,12 @@ test('closes the connection when a later portion of a page fails', async () => {
   expect([first.status, await first.json()]).toEqual([503, expect.objectContaining({ detail: 'The store is gone.' })]);
 });
 
-test('returns no body for HEAD on a page that is read in portions', async () => {
+test('returns no body for HEAD on a page that is read in chunks', async () => {
   const response = await fetch(`${api.url}${list}?limit=200`, { method: 'HEAD', headers: allToyScopes });
   expect([response.status, await response.text()]).toEqual([200, '']);
 });
 
-test('links begin with the public URL if it is set', async () => {
+test('starts page links with the public URL if it is configured', async () => {
   const other = await startToyApi({ publicUrl: 'https://api.example.com/base/' });
   const body = await read(`${other.url}/api/things/?limit=2`);
   expect(body.next).toBe('https://api.example.com/base/api/things/?limit=2&offset=2');
@@ -129,7 +129,7 @@ test('links begin with the public URL if it is set', async () => {
 
 const position = Type.Object({ n: Type.Integer({ minimum: 0 }), key: Type.String() });
 
-test('decodes an encoded cursor, which is URL-safe', () => {
+test('encodes a cursor as a URL-safe string, and decodes it', () => {
   const cursor = encodeCursor({ n: 7, key: 'ключ/ß+=\ud83d\ude00' });
   expect(cursor).toMatch(/^[\w-]+$/);
   expect(decodeCursor(position, cursor)).toEqual({ n: 7, key: 'ключ/ß+=\ud83d\ude00' });

@@ -64,7 +64,7 @@ afterAll(async () => {
 const probe = () => fetch(`${url}/api/users/@me/`, { headers: { authorization: `Bearer ${tenant.personalApiKey}` } });
 const readiness = async () => (await fetch(`${url}/_readiness`)).status;
 
-test('the API is alive but not ready without its database, and returns errors that state this', async () => {
+test('the API is alive but not ready without its database, and reports this in its error responses', async () => {
   expect((await fetch(`${url}/_liveness`)).status).toBe(200);
   expect(await readiness()).toBe(503);
   const response = await probe();

@@ -1,7 +1,7 @@
 import { mountSecret } from '@millrace/testing';
 import { readSigningSecrets } from './signing-secret.ts';
 
-test('starts using a new signing secret in the file immediately, unless it is too short', () => {
+test('uses a new signing secret in the file immediately, unless the secret is too short', () => {
   const secret = mountSecret({ token: 'the first that is long' });
   try {
     const read = readSigningSecrets({ tokenSecret: 'the first that is long', tokenSecretFile: secret.file('token') });
@@ -15,7 +15,7 @@ test('starts using a new signing secret in the file immediately, unless it is to
   }
 });
 
-test('uses one random signing secret for the lifetime of the process if none is configured', () => {
+test('uses the same random signing secret until the process stops if none is configured', () => {
   const [one, other] = [readSigningSecrets({}), readSigningSecrets({})];
   expect(one()).toEqual(one());
   expect(one()).not.toEqual(other());

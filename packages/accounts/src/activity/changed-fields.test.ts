@@ -37,7 +37,7 @@ test.each([
     { id: 2, uuid: 'b', created_at: 2, updated_at: 2, api_token: 'phc_b' },
     [],
   ],
-])('changedFields %s', (_what, before, after, expected) => {
+])('changedFields: %s', (_what, before, after, expected) => {
   expect(between(before, after)).toEqual(expected);
 });
 

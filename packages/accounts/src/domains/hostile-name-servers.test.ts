@@ -81,7 +81,7 @@ async function startNameServer(answer: (query: Buffer) => (Buffer | string)[]) {
   };
 }
 
-describe('when a name server sends', () => {
+describe('challenge lookup with a hostile name server', () => {
   it.concurrent.each(cases)('%s: %s', async (_id, _title, answer, expected) => {
     const server = await startNameServer(answer);
     try {

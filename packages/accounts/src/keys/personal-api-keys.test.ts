@@ -37,8 +37,8 @@ const newKey = (overrides: Partial<NewPersonalApiKey> = {}) =>
     ...overrides,
   });
 
-describe('a personal API key', () => {
-  test('is shown once and stored as the hexadecimal SHA-256 of its value', async () => {
+describe('personal API keys', () => {
+  test('returns the value of a key once, and stores only its SHA-256 in hexadecimal', async () => {
     const { key, value } = await newKey();
 
     expect(value).toMatch(/^phx_[0-9a-zA-Z]{48}$/);
@@ -59,7 +59,7 @@ describe('a personal API key', () => {
     expect(JSON.stringify(stored)).not.toContain(value);
   });
 
-  test('stores its scopes without duplicates, its restrictions and its expiry', async () => {
+  test("stores a key's scopes without duplicates, its restrictions and its expiry", async () => {
     const expiresAt = new Date(Date.now() + 3_600_000);
     const { key } = await newKey({
       scopes: ['*', 'person:write', '*'],
@@ -76,7 +76,7 @@ describe('a personal API key', () => {
     });
   });
 
-  test('gets a new value when it is rolled, and the old value becomes invalid', async () => {
+  test('gives a rolled key a new value, and rejects the old value', async () => {
     const { key, value: oldValue } = await newKey({ label: 'Rolled' });
     const rolled = await rollPersonalApiKey(database.sql, { actor: null, id: key.id, userId: own.userId });
 
@@ -87,14 +87,14 @@ describe('a personal API key', () => {
     expect(await find(rolled.value)).toMatchObject({ id: key.id });
   });
 
-  test('is invalid after it is revoked', async () => {
+  test('rejects a revoked key', async () => {
     const { key, value } = await newKey();
     await revokePersonalApiKey(database.sql, { actor: null, id: key.id });
 
     expect(await find(value)).toBeNull();
   });
 
-  test('cannot be rolled or revoked by another user', async () => {
+  test("returns not_found when a user rolls or revokes another user's key", async () => {
     const { key, value } = await newKey();
     for (const change of [rollPersonalApiKey, revokePersonalApiKey]) {
       await expect(change(database.sql, { id: key.id, actor: null, userId: foreign.userId })).rejects.toMatchObject({
@@ -163,14 +163,14 @@ const refusals: [string, () => Partial<NewPersonalApiKey>, { kind: string; code:
   ['a user ID out of range', () => ({ userId: 2 ** 40 }), { kind: 'not_found', code: 'not_found', attr: null }],
 ];
 
-describe('creating a personal API key fails', () => {
-  test.each(refusals)('with %s', async (_, overrides, expected) => {
+describe('creating an invalid personal API key', () => {
+  test.each(refusals)('fails with %s', async (_, overrides, expected) => {
     const before = await database.prisma.personal_api_key.count();
     await expect(newKey(overrides())).rejects.toMatchObject({ name: 'AppError', ...expected });
     expect(await database.prisma.personal_api_key.count()).toBe(before);
   });
 
-  test('key-026 when the user already has ten keys', async () => {
+  test('key-026 fails when the user already has ten keys', async () => {
     const tenant = await createTestTenant(database);
     for (let count = 1; count < maxPersonalApiKeys; count += 1) await newKey({ userId: tenant.userId });
 

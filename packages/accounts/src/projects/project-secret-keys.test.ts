@@ -45,7 +45,7 @@ const history = async () => {
 };
 const entry = (action: string, field: string) => ({ type: 'Team', action, field, before: null, after: null });
 
-test('the value of a project secret key is shown once, and its hash and mask are stored', async () => {
+test('returns the value of a project secret key once, and stores only its hash and mask', async () => {
   const { value, keys } = await create();
   expect(value).toMatch(/^phs_[0-9a-zA-Z]{48}$/);
   const mask = `phs_...${value.slice(-4)}`;
@@ -54,12 +54,12 @@ test('the value of a project secret key is shown once, and its hash and mask are
   expect(await stored()).toEqual({ primary: hashPersonalApiKey(value) });
 });
 
-test('a second project secret key can only be created by rolling the first', async () => {
+test('rejects creating a second project secret key, which requires rolling the first', async () => {
   await create();
   await expect(create()).rejects.toMatchObject({ kind: 'conflict' });
 });
 
-test('a rolled project secret key stays valid as the backup until the next roll', async () => {
+test('keeps the previous project secret key valid as the backup until the next roll', async () => {
   const [first, second] = [await roll(), await roll()];
   expect(await stored()).toEqual({
     primary: hashPersonalApiKey(second.value),
@@ -73,7 +73,7 @@ test('a rolled project secret key stays valid as the backup until the next roll'
   });
 });
 
-test('deletes one or both secret keys, and keeps the backup key valid when another key is created', async () => {
+test('deletes one or both secret keys, and keeps the backup key valid when a new key is created', async () => {
   const [first] = [await roll(), await roll()];
   expect(await revoke('primary')).toEqual(['primary']);
   const third = await create();
@@ -82,7 +82,7 @@ test('deletes one or both secret keys, and keeps the backup key valid when anoth
   expect(await stored()).toEqual({});
 });
 
-test('records changes of secret keys without the keys, and does not record calls that change nothing', async () => {
+test('records changes of secret keys without the keys, and records nothing for calls without effect', async () => {
   await roll();
   await roll();
   await revoke('backup');
@@ -94,7 +94,7 @@ test('records changes of secret keys without the keys, and does not record calls
   ]);
 });
 
-test('two concurrent rolls return different secret keys, and the later one becomes the primary key', async () => {
+test('returns different secret keys for two concurrent rolls, and makes the second one the primary key', async () => {
   const rolled = await Promise.all([roll(), roll()]);
   expect(Object.values(await stored()).toSorted()).toEqual(
     rolled.map(({ value }) => hashPersonalApiKey(value)).toSorted(),

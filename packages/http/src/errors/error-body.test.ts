@@ -25,7 +25,7 @@ test.each<[ErrorKind, number, string, string]>([
   ]);
 });
 
-test('an error keeps its code, and some codes have their own type', () => {
+test("keeps an error's own code, which can determine the type", () => {
   expect(toErrorBody(new AppError('invalid', 'x', { code: 'blank', attr: 'a__b' }))).toEqual({
     type: 'validation_error',
     code: 'blank',
@@ -36,7 +36,7 @@ test('an error keeps its code, and some codes have their own type', () => {
 });
 
 test.each([new Error('secret'), new AppError('internal', 'secret'), 'secret', null, undefined])(
-  'an error response reveals nothing about an unexpected error: %#',
+  'does not reveal the cause of an unexpected error: %#',
   (error) => {
     expect(toErrorBody(error)).toEqual({
       type: 'server_error',

@@ -45,7 +45,7 @@ test.each([
   ['json', jsonType, '{"name":"x"}'],
   ['small json', jsonType, '{"name":"x"}'],
 ] as const)(
-  'a client that disconnects before its body is read causes a timeout error instead of an empty body: %s',
+  'throws a timeout error if the client disconnects before its body is read: %s',
   async (name, type, body) => {
     for (const length of [body.length, body.length + 100]) {
       const { request, response, client } = await send(body, { type, length });

@@ -24,7 +24,7 @@ const error = (type: string, code: string, detail: string, attr: string | null =
   attr,
 });
 
-describe('paths', () => {
+describe('request paths', () => {
   test.each(['/api/things', '/api/things/'])('%s responds without a redirect', async (path) => {
     const response = await get(path, allToyScopes);
     expect(response.status).toBe(200);
@@ -56,8 +56,8 @@ describe('paths', () => {
   );
 });
 
-describe('methods', () => {
-  test('request-012: an unsupported method returns 405 with the supported ones in Allow', async () => {
+describe('request methods', () => {
+  test('request-012: returns 405 for an unsupported method, with the supported methods in Allow', async () => {
     const response = await get('/api/things/', allToyScopes, 'PUT');
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('POST, GET, HEAD, OPTIONS');
@@ -82,7 +82,7 @@ describe('methods', () => {
   });
 });
 
-describe('order of checks', () => {
+describe('order of request checks', () => {
   const broken = { body: '{', headers: { 'content-type': 'application/json' } };
 
   test('authenticates first, then authorizes, then validates the request', async () => {
@@ -117,7 +117,7 @@ describe('order of checks', () => {
   });
 });
 
-describe('bodies', () => {
+describe('request bodies', () => {
   test("returns 400 with the route's message for a rejected field, unless its value has no effect", async () => {
     const refused = await post(JSON.stringify({ name: 'a', shape: 'round' }));
     expect(refused.status).toBe(400);
@@ -127,7 +127,7 @@ describe('bodies', () => {
     for (const shape of [null, 'any']) expect((await post(JSON.stringify({ name: 'a', shape }))).status).toBe(201);
   });
 
-  test('returns the parsed fields and drops undeclared ones', async () => {
+  test('passes the parsed fields to the handler and drops undeclared fields', async () => {
     const response = await post(JSON.stringify({ name: ' ab ', size: '8', color: 'red', id: 7, unknown: [1] }));
     expect(response.status).toBe(201);
     expect(await response.json()).toEqual({ name: 'ab', size: 8, color: 'red' });
@@ -210,8 +210,8 @@ describe('bodies', () => {
   });
 });
 
-describe('query', () => {
-  test('is validated and converted by name', async () => {
+describe('query parameters', () => {
+  test('validates and converts query parameters by name', async () => {
     const bad = await get('/api/things/?since=yesterday', allToyScopes);
     expect(bad.status).toBe(400);
     expect(await bad.json()).toMatchObject({ code: 'invalid_input', attr: 'since' });
@@ -270,7 +270,7 @@ describe('query', () => {
   });
 });
 
-describe('failures', () => {
+describe('errors and failed handlers', () => {
   test('reveals nothing about an unexpected error, and logs it once with its cause', async () => {
     api.log.length = 0;
     const response = await get('/api/things/bug', { 'x-request-id': 'trace-1' });
@@ -286,7 +286,7 @@ describe('failures', () => {
     expect(line?.fields).toHaveProperty('error.cause.message', 'password=hunter2');
   });
 
-  test('returns 503 with whole seconds in Retry-After for an unavailable dependency, and logs a warning', async () => {
+  test('returns 503 for an unavailable dependency with whole seconds in Retry-After, and logs a warning', async () => {
     api.log.length = 0;
     const response = await get('/api/things/busy');
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2']);
@@ -304,7 +304,7 @@ describe('failures', () => {
     expect((await get('/api/things/lie')).status).toBe(500);
   });
 
-  test('lets the service translate errors of other libraries', async () => {
+  test("uses the service's translation of errors from other libraries", async () => {
     const other = await startToyApi({
       translateError: (cause) => (cause instanceof RangeError ? new AppError('conflict', 'Later.', { cause }) : null),
     });
@@ -315,7 +315,7 @@ describe('failures', () => {
   });
 });
 
-describe('headers and metrics', () => {
+describe('response headers and metrics', () => {
   test('sends the request ID, Vary and no-store with every response', async () => {
     const response = await get('/api/things/x');
     expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);

@@ -9,7 +9,7 @@ afterAll(() => api.stop());
 const send = (method: string, path: string, headers: Record<string, string> = {}, body?: string) =>
   fetch(api.url + path, { method, headers: { ...allToyScopes, ...headers }, ...(body !== undefined && { body }) });
 
-describe('an action whose response has no body', () => {
+describe('an action without a response body', () => {
   test('returns 200 with an empty body', async () => {
     const response = await send('POST', '/api/things/long-enough/paint/');
     expect([response.status, response.headers.get('content-length'), response.headers.get('content-type')]).toEqual([
@@ -58,19 +58,19 @@ test('returns 429 after checking key and scope and before calling the handler', 
   expect((await send('POST', '/api/things/long-enough/paint', { authorization: 'often' })).status).toBe(403);
 });
 
-test('a route that is declared as 405 returns an empty body, only to authenticated callers, and is not in Allow', async () => {
+test('sends an empty 405 from a route declared as 405, only to authenticated callers, and omits it from Allow', async () => {
   const response = await send('DELETE', '/api/things/x/paint/');
   expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([405, null, '']);
   expect(response.headers.get('allow')).toBe('POST, OPTIONS');
   expect((await send('DELETE', '/api/things/x/paint/', { authorization: 'project:read' })).status).toBe(403);
 });
 
-test('a route that is declared as 400 returns its declared body', async () => {
+test('returns the declared body of a route that always returns 400', async () => {
   const response = await send('POST', '/api/things/x/copy/');
   expect([response.status, await response.json()]).toEqual([400, { success: false }]);
 });
 
-test('HEAD does not execute a GET that changes something', async () => {
+test('rejects HEAD for a GET route that has side effects', async () => {
   const before = api.record.calls;
   const head = await send('HEAD', '/api/things/x/copy/');
   expect([head.status, head.headers.get('allow')]).toEqual([405, 'GET, POST, OPTIONS']);
@@ -79,7 +79,7 @@ test('HEAD does not execute a GET that changes something', async () => {
   expect(api.record.calls).toBe(before + 1);
 });
 
-test('a route reads a form like a JSON body', async () => {
+test('reads a form like a JSON body', async () => {
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   const response = await send('POST', '/api/things', form, 'name=a%20b&size=3');
   expect([response.status, await response.json()]).toEqual([201, { name: 'a b', size: 3 }]);

@@ -12,7 +12,7 @@ const info = {
 };
 const document = createOpenApiDocument(toyRoutes({ calls: 0, last: undefined }), info);
 
-test('each route is an operation under its path with a trailing slash', () => {
+test('lists each route as an operation under its path with a trailing slash', () => {
   expect(document.openapi).toBe('3.1.0');
   expect(Object.entries(document.paths).map(([path, methods]) => [path, Object.keys(methods)])).toEqual([
     ['/api/things/', ['post', 'get']],
@@ -27,7 +27,7 @@ test('each route is an operation under its path with a trailing slash', () => {
   expect(document.tags).toEqual([{ name: 'things', description: 'All of them.' }]);
 });
 
-test('an operation describes its scope, parameters, body and responses', () => {
+test("describes an operation's scope, parameters, body and responses", () => {
   const list = document.paths['/api/things/']?.get as Record<string, unknown>;
   expect(list).toMatchObject({ operationId: 'things_list', 'x-required-scopes': ['project:read'] });
   expect(list).not.toHaveProperty('security');
@@ -88,7 +88,7 @@ const route = (path: string, given: { schema?: TSchema; query?: TObject; example
 const operationOf = (made: typeof document, path: string) =>
   made.paths[path]?.get as { parameters: unknown[]; responses: Record<string, unknown> };
 
-test('schemas with a title become components, and a title cannot have two meanings', () => {
+test('adds titled schemas as components, and rejects two different schemas with the same title', () => {
   const owner = Type.Object({ id: Type.Integer() }, { title: 'Owner' });
   const pageOfOwners = () => Type.Object({ owner }, { title: 'Page' });
   const shared = createOpenApiDocument(
@@ -109,7 +109,7 @@ test('schemas with a title become components, and a title cannot have two meanin
   ).toThrow('Owner');
 });
 
-test('contains shared error responses, parameters and examples only once', () => {
+test('includes shared error responses, parameters and examples only once', () => {
   const owner = Type.Object({ id: Type.Integer() }, { title: 'Owner' });
   const id = (description: string) => Type.Object({ id: Type.Optional(Type.Integer({ description })) });
   const made = createOpenApiDocument(

@@ -23,7 +23,7 @@ const good = {
 } as const;
 const { defineRoute: define } = createRouteDefiner<null>();
 
-test('finds no problems in well-declared routes', () => {
+test('finds no problems in valid route declarations', () => {
   expect(findRouteProblems(toyRoutes({ calls: 0, last: undefined }))).toEqual([]);
 });
 
@@ -44,7 +44,7 @@ test.each([
     { ...good, query: Type.Object({ at: Type.String({ enum: ['a', true] }) }) },
     'the query has an enum of several types',
   ],
-])('names the problem of an incorrectly declared route (%#)', (declaration, problem) => {
+])('names the problem in an invalid route declaration (%#)', (declaration, problem) => {
   expect(findRouteProblems([define(declaration)]).join()).toContain(problem);
 });
 
@@ -63,6 +63,6 @@ test('reports duplicate route declarations', () => {
   ]);
 });
 
-test('a route without exactly one success response throws at startup', () => {
+test('throws at startup for a route without exactly one success response', () => {
   expect(() => define({ ...good, responses: {} as typeof good.responses })).toThrow('exactly one success');
 });

@@ -15,7 +15,7 @@ test('copies only declared fields, at every depth and in the order of the schema
   expect(serialize({ ...row, a: null })).toMatchObject({ a: null });
 });
 
-test('copies the declared fields of a list or an object when a response may be either', () => {
+test('copies the declared fields of a response that may be a list or an object', () => {
   const item = Type.Object({ a: Type.Integer() });
   const serialize = compileSerializer(Type.Union([Type.Array(item), Type.Object({ results: Type.Array(item) })]));
   expect(serialize([{ a: 1, secret: 2 }])).toEqual([{ a: 1 }]);

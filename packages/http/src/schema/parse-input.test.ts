@@ -19,7 +19,7 @@ const number = Type.Integer({ minimum: 1, maximum: 9 });
 const choice = Type.Enum([1, 8, 15]);
 const time = Type.String({ format: 'date-time' });
 
-describe('lenient conversion', () => {
+describe('lenient conversion of request values', () => {
   test.each<[TSchema, unknown, unknown]>([
     [text, 5, '5'],
     [text, '  ab ', 'ab'],
@@ -43,7 +43,7 @@ describe('lenient conversion', () => {
   });
 });
 
-describe('errors contain code, message and field', () => {
+describe('validation errors', () => {
   test.each<[string, TSchema, unknown, string, string]>([
     ['missing', text, undefined, 'required', 'This field is required.'],
     ['null', text, null, 'null', 'This field may not be null.'],
@@ -82,7 +82,7 @@ describe('errors contain code, message and field', () => {
     expect(refusal(schema, value)).toEqual({ code, detail, attr: 'f' });
   });
 
-  test('joins nested names with two underscores', () => {
+  test('joins nested field names with two underscores in errors', () => {
     expect(refusal(Type.Array(text), ['a', 'b', ''])).toMatchObject({ code: 'blank', attr: 'f__2' });
     const nested = Type.Object({ type: text, to: Type.Optional(Type.Object({ id: number })) });
     expect(refusal(nested, { type: 'a', to: { id: 0 } })).toMatchObject({ code: 'min_value', attr: 'f__to__id' });
@@ -102,7 +102,7 @@ describe('errors contain code, message and field', () => {
     expect(attrOf({ c: '', b: 1 })).toBe('a');
   });
 
-  test('shortens a long invalid value in the message', () => {
+  test('truncates a long invalid value in the error message', () => {
     expect((refusal(choice, 'x'.repeat(10_000)) as { detail: string }).detail.length).toBeLessThan(200);
   });
 });

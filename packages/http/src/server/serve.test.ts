@@ -5,7 +5,7 @@ import { startHttpServer } from './serve.ts';
 
 // If shutdown waited for the keep-alive connection, this test would exceed jest's time limit before the drain time
 // ends.
-test('lets a request in progress finish when the server stops, and accepts no new requests', async () => {
+test('finishes a request in progress when the server stops, and accepts no new requests', async () => {
   let release = () => {};
   let arrived = () => {};
   const hasArrived = new Promise<void>((resolve) => {
@@ -29,7 +29,7 @@ test('lets a request in progress finish when the server stops, and accepts no ne
   await server.stop();
 });
 
-test('returns 431 for more than a thousand headers on every Node.js release, and accepts a thousand', async () => {
+test('accepts 1,000 request headers, and returns 431 for more, on every Node.js release', async () => {
   const server = await startHttpServer(
     (request, response) => response.end(String(Object.keys(request.headers).length)),
     {
@@ -52,7 +52,7 @@ test('returns 431 for more than a thousand headers on every Node.js release, and
   await server.stop();
 });
 
-test('loses no requests of busy clients during restarts', async () => {
+test('loses no requests from busy clients during restarts', async () => {
   let requests = 0;
   const listener: RequestListener = (_request, response) => void setTimeout(() => response.end('ok'), requests++ % 4);
   const start = () =>
@@ -117,7 +117,7 @@ test('does not wait for a connection without a request when the server stops', a
   await Promise.all([server.stop(), closed]);
 });
 
-test('closes a request that does not end within the drain time when the server stops', async () => {
+test('closes the connection of a request that does not finish within the drain time during shutdown', async () => {
   const server = await startHttpServer(() => {}, {
     port: 0,
     host: '127.0.0.1',

@@ -97,7 +97,7 @@ it('annotation-002 returns 400 for a dashboard of another project', async () => 
   });
 });
 
-it('annotation-003 shows annotations of the organization in its other projects, which cannot change them', async () => {
+it('annotation-003 shows annotations of the organization in its other projects, where they are read-only', async () => {
   const other = await createTestProject(api.database, { organizationId: acme.organizationId });
   const elsewhere = `/api/projects/${other.environment.id}/annotations/`;
   const dashboard = await createRecord('dashboards', { name: 'Board' });
@@ -136,7 +136,7 @@ it('annotation-005 filters annotations by scope, time, text and visibility, and 
   });
 });
 
-it('annotation-006 hides an annotation while the insight or dashboard it is scoped to is deleted', async () => {
+it('annotation-006 hides an annotation while its insight or dashboard is deleted', async () => {
   const insight = await createInsight();
   const dashboard = await createRecord('dashboards', { name: 'Board' });
   await create({ content: 'at the insight', dashboard_item: insight });
@@ -152,7 +152,7 @@ it('annotation-006 hides an annotation while the insight or dashboard it is scop
   expect(await contents()).toEqual(['in the project', 'on the dashboard', 'at the insight']);
 });
 
-it('hides annotations about an insight from members who cannot view the insight, and rejects new ones from them', async () => {
+it("hides an insight's annotations from members who cannot view it, and rejects new annotations from them", async () => {
   const insight = await createInsight();
   const id = await create({ content: 'secret', scope: 'project', dashboard_item: insight });
   const before = await contents();

@@ -150,7 +150,7 @@ describe('uploading a CSV file of members', () => {
     expect((await api.get(`${path}${id}/`, acme.M.key)).body.name).toBe('A cohort');
   });
 
-  test('accepts a form without a file, with filters as JSON', async () => {
+  test('accepts a form without a file but with filters as JSON', async () => {
     const filters = JSON.stringify(paying.filters);
     expect(await sendForm('POST', path, { name: 'x', filters })).toMatchObject({ status: 201, body: paying });
     expect(await sendForm('POST', path, { name: 'x', filters: '{"properties"' })).toMatchObject({
@@ -181,7 +181,7 @@ describe('uploading a CSV file of members', () => {
   });
 });
 
-test('adds members by UUID when the cohort is created, and by UUID or distinct ID later', async () => {
+test('adds members by UUID when the cohort is created, and by UUID or distinct ID afterwards', async () => {
   const id = await made({ is_static: true, _create_static_person_ids: [ada, randomUUID(), 'odd'] });
   expect(await members(id)).toEqual([ada]);
   const add = (person_ids: string[], where = id) =>
@@ -244,7 +244,7 @@ describe('listing the persons of a cohort', () => {
     expect([...uuidsOf(first), ...uuidsOf(second)]).toEqual(those(ada, eve));
   });
 
-  test('returns the same persons from persons/?cohort=, without other filters and with the scope cohort:read', async () => {
+  test('returns the same persons from persons/?cohort=, which rejects other filters and requires cohort:read', async () => {
     const list = (query: string) => api.get(`/api/projects/${acme.projectId}/persons/?${query}`, acme.M.key);
     for (const body of [paying, { is_static: true, _create_static_person_ids: [ada, eve] }]) {
       const id = await made(body);
@@ -275,7 +275,7 @@ describe('listing the persons of a cohort', () => {
     expect(denied).toMatchObject(PD("API key missing required scope 'cohort:read'"));
   });
 
-  test('fills a page although most persons do not belong to the cohort', async () => {
+  test('returns a full page even if most persons do not belong to the cohort', async () => {
     await api.database.sql.query(
       `INSERT INTO person (project_id, uuid, main_distinct_id, properties, created_at)
        SELECT $1, lpad(to_hex(n), 32, '0')::uuid, 'other-' || n, '{}', now() FROM generate_series(1, 20500) AS n`,
@@ -314,7 +314,7 @@ describe('listing the persons of a cohort', () => {
   });
 });
 
-test('copies a dynamic cohort as a static cohort that is filled in the background', async () => {
+test('copies a dynamic cohort to a static cohort, which is filled in the background', async () => {
   const id = await made({ name: 'Paying', ...paying });
   const head = await api.send('HEAD', `${path}${id}/duplicate_as_static_cohort/`, { key: acme.M.key });
   expect([head.status, head.headers.get('allow')]).toEqual([405, 'GET, OPTIONS']);

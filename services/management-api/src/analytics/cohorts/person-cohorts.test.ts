@@ -32,7 +32,7 @@ const onPlan = (plan: string) => ({
   filters: { properties: { type: 'AND', values: [{ type: 'person', key: 'plan', operator: 'exact', value: [plan] }] } },
 });
 
-it('lists the static and dynamic cohorts that a person belongs to now, newest first', async () => {
+it('lists the static and dynamic cohorts to which a person currently belongs, newest first', async () => {
   const pro = await create({ name: 'pro', ...onPlan('pro') });
   await create({ name: 'free', ...onPlan('free') });
   await create({ name: 'listed', is_static: true, _create_static_person_ids: [ada] });
@@ -54,7 +54,7 @@ it('lists the static and dynamic cohorts that a person belongs to now, newest fi
   expect(await names('person_id=ada&limit=1&offset=1')).toEqual(['listed']);
 });
 
-it('returns 404 for an unknown person and 400 without a person', async () => {
+it('returns 404 for the cohorts of an unknown person, and 400 if no person is given', async () => {
   expect(await get('person_id=unknown')).toMatchObject(NF('Not found.'));
   expect(await get('')).toMatchObject({ status: 400, body: { attr: 'person_id' } });
 });

@@ -80,7 +80,7 @@ describe.each(['projects', 'environments'])('cohorts below %s', (family) => {
   });
 });
 
-test('keeps the fields of a cohort that are not sent in PUT and PATCH requests', async () => {
+test('keeps cohort fields that a PUT or PATCH request omits', async () => {
   const id = await made(tree(plan), { description: 'who pays' });
   for (const method of ['PATCH', 'PUT'] as const) {
     expect(await change(id, { name: method }, method)).toMatchObject({
@@ -238,7 +238,7 @@ test.each<[string, object, object]>([
   expect(await create(body)).toMatchObject(expected);
 });
 
-test('normalizes operators and cohort IDs of filters before storing them', async () => {
+test('normalizes the operators and cohort IDs in filters before storing them', async () => {
   const inner = await made(tree(plan));
   const sent = tree(
     { type: 'person', key: 'age', operator: 'min', value: '5' },
@@ -258,7 +258,7 @@ test('normalizes operators and cohort IDs of filters before storing them', async
   );
 });
 
-test('converts the former `groups` of a cohort to filters', async () => {
+test('converts the former cohort field `groups` to filters', async () => {
   const groups = [{ properties: { plan: 'pro', age__gt: '5' } }, { properties: [{ key: 'a', value: 'b' }] }];
   const { body } = await create({ groups });
   expect(body).toMatchObject({ groups, cohort_type: 'person_property' });
@@ -326,7 +326,7 @@ describe('cohorts that reference other cohorts', () => {
     expect(await create({ filters: tree(within(gone)) })).toMatchObject(wrong('Invalid Cohort ID in filter'));
   });
 
-  test('finds a loop of 200 cohorts, and a flag that uses the last of them', async () => {
+  test('finds a loop of 200 cohorts, and a flag that uses a cohort through 200 others', async () => {
     let id = await made(tree(plan));
     const first = id;
     for (let level = 0; level < 200; level += 1) id = await made(tree(within(id)));
@@ -335,7 +335,7 @@ describe('cohorts that reference other cohorts', () => {
     expect(await change(first, { deleted: true })).toMatchObject({ status: 400 });
   });
 
-  test('checks each cohort only once, although each references the two before it and there are 2^100 paths', async () => {
+  test('checks each cohort only once, although there are 2^100 paths through the references', async () => {
     let [before, last] = [await made(tree(plan)), await made(tree(plan))];
     const first = before;
     for (let level = 0; level < 100; level += 1)
@@ -345,7 +345,7 @@ describe('cohorts that reference other cohorts', () => {
 });
 
 describe('deleting a cohort that feature flags use', () => {
-  test('returns 400 with the keys of the flags while a flag is active', async () => {
+  test('returns 400 for deleting a cohort while flags that use it are active, and names the flags', async () => {
     const inner = await made(tree(plan));
     const outer = await made(tree(within(inner)));
     await flag('beta', outer);
@@ -365,7 +365,7 @@ describe('deleting a cohort that feature flags use', () => {
   });
 });
 
-describe('very deep and very large filters', () => {
+describe('very deep and very large cohort filters', () => {
   const nested = (levels: number): unknown => (levels === 0 ? plan : { type: 'AND', values: [nested(levels - 1)] });
 
   test('accepts 40 levels of filters and returns 400 for 64 levels', async () => {

@@ -85,7 +85,7 @@ describe.each(['projects', 'environments'])('dashboards below %s', (family) => {
   });
 });
 
-test('keeps the fields of a dashboard that are not sent, and clears those that are null', async () => {
+test('keeps dashboard fields that a request omits, and clears fields that are null', async () => {
   const variables = { a: { code_name: 'plan', value: 'pro' } };
   const id = await board({ name: 'One', description: 'about', filters: { date_from: '-30d' }, variables });
   expect((await change(id, { pinned: true })).body).toMatchObject({
@@ -136,7 +136,7 @@ test.each([
       return id;
     },
   ],
-])('returns 400 when an insight is added to a dashboard: %s', async (_what, find) => {
+])('returns 400 for adding an insight to a dashboard: %s', async (_what, find) => {
   const [id, own] = [await find(), await board()];
   const one = await insight(own);
   const refused = VE('does_not_exist', 'dashboards', `Invalid pk "${id}" - object does not exist.`);
@@ -164,7 +164,7 @@ test('insight-252, insight-253: removes the tiles of a deleted insight, and does
   expect(await insightsOn(id)).toEqual([two]);
 });
 
-test('insight-261: lists the insights that are on all of the given dashboards', async () => {
+test('insight-261: lists the insights that are on all given dashboards', async () => {
   const [id, other] = [await board(), await board()];
   const [both, one] = [await insight(id, other), await insight(id)];
   await insight();
@@ -270,7 +270,7 @@ test.each<[string, object, object]>([
     { name: 'x'.repeat(401) },
     VE('max_length', 'name', 'Ensure this field has no more than 400 characters.'),
   ],
-])('returns 400 for a dashboard: %s', async (_what, body, refused) => {
+])('rejects a dashboard: %s', async (_what, body, refused) => {
   const id = await board();
   await insight(id);
   const before = (await read(id)).body;
@@ -347,7 +347,7 @@ test('insight-273: moves a tile to another dashboard with its layout', async () 
   }
 });
 
-test('copies a tile to another dashboard, but not twice', async () => {
+test('copies a tile to another dashboard, and returns 400 for a second copy', async () => {
   const [id, other] = [await board(), await board()];
   const one = await insight(id);
   await change(id, { tiles: [{ text: { body: 'a' }, ...place(0, 1) }] });
@@ -389,7 +389,7 @@ test('reorders tiles without overlaps, and keeps their sizes', async () => {
   ]);
 });
 
-test('arranges tiles of default size in the given order, two in a row', async () => {
+test('arranges tiles of the default size in the given order, two per row', async () => {
   const id = await board();
   await change(id, { tiles: ['a', 'b', 'c'].map((body) => ({ text: { body } })) });
   const ids = (await tilesOf(id)).map((tile) => tile.id).reverse();
@@ -440,7 +440,7 @@ test('insight-275: returns 400 for templates and for dashboards that do not exis
   }
 });
 
-test('insight-279: lists pinned dashboards first, the others by name, and filters the list', async () => {
+test('insight-279: lists pinned dashboards first and all others by name, and filters the list', async () => {
   await board({ name: 'b', tags: ['x'] });
   await board({ name: 'c', pinned: true, description: 'All of it' });
   const a = await board({ name: 'a' });
@@ -544,7 +544,7 @@ test('logs every change of a dashboard with only the tiles that changed', async 
   ]);
 });
 
-test('creates one tile for each insight and dashboard when requests are concurrent', async () => {
+test('creates only one tile per insight and dashboard for concurrent requests', async () => {
   const ids = [await board(), await board()];
   const insights = await Promise.all(Array.from({ length: 4 }, () => insight()));
   const responses = await Promise.all(

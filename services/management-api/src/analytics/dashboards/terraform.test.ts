@@ -104,7 +104,7 @@ test.each([
   ['retention', sourceOf('RetentionQuery', { retentionFilter: { period: 'Week', totalIntervals: 8 } })],
   ['lifecycle', sourceOf('LifecycleQuery', { series: [{ event: 'a', kind: 'EventsNode' }] })],
   ['paths', sourceOf('PathsQuery', { pathsFilter: { includeEventTypes: ['$pageview'] } })],
-])('insight-283: has an empty plan after apply, and no insight after destroy: %s', async (_what, query) => {
+])("insight-283: Terraform's plan is empty after apply, and destroy deletes the insight: %s", async (_what, query) => {
   const config = { name: 'Sign-ups', query_json: JSON.stringify(query), tags: ['managed-by:terraform', 'B', 'a'] };
   const { id, deleted } = await ok('POST', 'insights', { ...insightBody(config), _create_in_folder: 'Unfiled' });
   expect([typeof id, deleted]).toEqual(['number', false]);
@@ -113,7 +113,7 @@ test.each([
   expect(await planInsight(id, config)).toBeNull();
 });
 
-test('insight-284, insight-285: applies changed values and fewer tags with one request, and then has an empty plan', async () => {
+test('insight-284, insight-285: applies changed values and fewer tags in one request, so that the plan is empty', async () => {
   const config = { name: 'One', description: 'x', query_json: JSON.stringify(trends), tags: ['a', 'b'] };
   const { id } = await ok('POST', 'insights', insightBody(config));
   const query = { ...trends, source: { ...trends.source, dateRange: { date_from: '-90d' } } };
@@ -242,7 +242,7 @@ async function setUp() {
   return { id, board, one, two, layout, query_json };
 }
 
-test('insight-286: has an empty plan for a dashboard with two insights, a text and a layout, and destroys it', async () => {
+test('insight-286: the plan is empty for a dashboard with insights, a text and a layout, and destroy deletes it', async () => {
   const { id, board, one, two, layout, query_json } = await setUp();
   await applyLayout(id, layout);
   expect(await planLayout(id, layout)).toEqual([]);
@@ -272,7 +272,7 @@ test('insight-286: has an empty plan for a dashboard with two insights, a text a
   }
 });
 
-test('insight-287: deletes a text that was added by hand, and removes the layout of an insight that was added by hand', async () => {
+test('insight-287: Terraform deletes a text and the layout of an insight that were added in the console', async () => {
   const { id, layout, query_json } = await setUp();
   await applyLayout(id, layout);
   const byHand = { name: 'By hand', query_json, dashboard_ids: [id] };
@@ -297,7 +297,7 @@ test('Terraform keeps separate tiles for two texts with the same body', async ()
   expect(await planLayout(id, layout)).toEqual([]);
 });
 
-test('insight-288: Terraform has an empty plan after an import', async () => {
+test("insight-288: Terraform's plan is empty after an import", async () => {
   const { id, board, one, query_json } = await setUp();
   const read = await ok('GET', `insights/${one}`);
   const imported = { name: read.name, query_json: JSON.stringify(read.query), tags: read.tags };
@@ -306,7 +306,7 @@ test('insight-288: Terraform has an empty plan after an import', async () => {
   expect(await planDashboard(id, board)).toEqual([]);
 });
 
-test('insight-289: creates resources again that were deleted outside of Terraform', async () => {
+test('insight-289: Terraform creates resources again that were deleted without Terraform', async () => {
   const { id, board, one, query_json } = await setUp();
   await ok('PATCH', `insights/${one}`, { deleted: true });
   await ok('PATCH', `dashboards/${id}`, { deleted: true });

@@ -38,7 +38,7 @@ async function noticed(kind: 'event' | 'property', ...noticedNames: string[]): P
 describe.each(['event', 'property'] as const)('%s definitions', (kind) => {
   const list = `${kind}_definitions/`;
 
-  it('returns changed fields when a definition is changed, read and listed', async () => {
+  it('returns the new values when a definition is changed, read and listed', async () => {
     const { order: id } = await noticed(kind, 'order');
     expect((await get(`${list}${id}/`)).body).toMatchObject({
       ...{ description: '', tags: [], verified: false, verified_at: null, verified_by: null, hidden: false },
@@ -59,7 +59,7 @@ describe.each(['event', 'property'] as const)('%s definitions', (kind) => {
     expect(again.body).toMatchObject({ ...fields, description: '', verified_at: changed.verified_at });
   });
 
-  it('can be either verified or hidden, and can be filtered by both and by tags', async () => {
+  it('marks a definition as verified or hidden but not both, and filters by both and by tags', async () => {
     const ids = await noticed(kind, 'a', 'b', 'c');
     await send('PATCH', `${list}${ids.a}/`, { verified: true, tags: ['x'] });
     await send('PATCH', `${list}${ids.b}/`, { hidden: true, tags: ['y'] });
@@ -81,7 +81,7 @@ describe.each(['event', 'property'] as const)('%s definitions', (kind) => {
     });
   });
 
-  it('sorts lists by name or by when the name was last received', async () => {
+  it('sorts definitions by name, or by the time when the name was last received', async () => {
     await noticed(kind, 'b', 'a', 'c');
     await api.database.sql.query(
       `UPDATE ${kind}_definition SET last_seen_at = now() - interval '1 day' WHERE project_id = $1 AND name = 'b'`,
@@ -101,7 +101,7 @@ describe.each(['event', 'property'] as const)('%s definitions', (kind) => {
     expect(await get(`${list}?ordering=volume`)).toMatchObject({ status: 400, body: { attr: 'ordering' } });
   });
 
-  it('returns 400 for a new name and for strings that are too long', async () => {
+  it("returns 400 for changing a definition's name, and for strings that are too long", async () => {
     const { order: id } = await noticed(kind, 'order');
     for (const [body, attr] of [
       [{ name: 'buy' }, 'name'],

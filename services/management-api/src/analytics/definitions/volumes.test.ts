@@ -61,7 +61,7 @@ async function volumes(path: string): Promise<unknown[]> {
   ]);
 }
 
-test('counts events of the last 30 days and the insights that use them if volumes=true', async () => {
+test('with volumes=true, counts events of the last 30 days and the insights that use them', async () => {
   expect(await volumes('event_definitions/?volumes=true')).toEqual([
     ['never', 0, false, 0],
     ['order', 2, false, 2],
@@ -73,7 +73,7 @@ test('counts events of the last 30 days and the insights that use them if volume
   );
 });
 
-test('counts properties of events with any value, but not properties of persons, if volumes=true', async () => {
+test('with volumes=true, counts event properties with any value, but no person properties', async () => {
   expect(await volumes('property_definitions/?volumes=true')).toEqual([
     ['amount', 2, false, 2],
     ['plan', 2, false, 2],
@@ -91,7 +91,7 @@ describe('the list of property definitions', () => {
     ]);
   };
 
-  test('shows which properties the requested events have, and filters by them', async () => {
+  test('shows which properties the requested events have, and filters by these events', async () => {
     expect(await seen('event_names=["order"]&filter_by_event_names=true')).toEqual([
       ['amount', true],
       ['plan', true],

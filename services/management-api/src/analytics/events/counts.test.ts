@@ -41,7 +41,7 @@ async function counts(query: string): Promise<Record<string, number>> {
   return Object.fromEntries(results.map(({ start, count }) => [start, count]));
 }
 
-test('counts by day in the project time zone, including days without events and the day of a clock change', async () => {
+test('counts events per day in the project time zone, including empty days and the day of a clock change', async () => {
   expect((await ask(days)).body).toEqual({
     interval: 'day',
     timezone: 'Europe/Berlin',
@@ -55,7 +55,7 @@ test('counts by day in the project time zone, including days without events and 
   });
 });
 
-test('counts the hour that repeats at a clock change as two hours', async () => {
+test('counts the repeated hour at a clock change as two hours', async () => {
   expect(await counts('after=2026-10-25T00:00:00Z&before=2026-10-25T03:00:00Z')).toEqual({
     '2026-10-25T00:00:00Z': 1,
     '2026-10-25T01:00:00Z': 1,
@@ -63,7 +63,7 @@ test('counts the hour that repeats at a clock change as two hours', async () => 
   });
 });
 
-test('counts by minute and excludes both ends of the time range', async () => {
+test('counts events per minute, and excludes both ends of the time range', async () => {
   const span = 'after=2026-10-24T22:00:00Z&before=2026-10-25T01:30:00Z';
   const { body } = await ask(`interval=minute&${span}`);
   expect([body.total, body.results.length]).toEqual([1, 210]);
@@ -110,7 +110,7 @@ test.each([
   ['person_id=1', 'person_id'],
   ['properties=[{}]', 'properties__0__key'],
   [`${days}&properties=[{"key":"browser","operator":"regex","value":"\\\\p{L}"}]`, 'properties__0__value'],
-])('returns 400 that names the parameter when events are counted with %s', async (query, attr) => {
+])('returns 400 naming the parameter when events are counted with %s', async (query, attr) => {
   const { status, body } = await ask(query);
   expect([status, body.type, body.attr]).toEqual([400, 'validation_error', attr]);
 });

@@ -86,7 +86,7 @@ test('returns at most 100 distinct IDs of a person, beginning with the main ID',
   expect(row.person.distinct_ids).toEqual(['id-149', ...distinctIds.slice(0, 99)]);
 });
 
-test('returns the events of another environment if the path has its ID', async () => {
+test('returns the events of another environment of the project if its ID is in the path', async () => {
   const staging = await createTestEnvironment(api.database, { projectId: tenant.projectId, name: 'Staging' });
   const uuid = await storeEvent(api.database.sql, staging.id);
   const { body } = await api.get(`/api/projects/${staging.id}/events`, tenant.personalApiKey);
@@ -133,7 +133,7 @@ describe('filters of the event list', () => {
     expect(await uuids("?event=%20o'clock%20")).toEqual([uuid]);
   });
 
-  test('filters by person: returns events of all its distinct IDs, including those from before a merge', async () => {
+  test("filters by person, and includes events of all the person's distinct IDs from before a merge", async () => {
     const merged = randomUUID();
     const personId = await person({ distinctIds: ['user', 'anon'] });
     await api.database.sql.query(
@@ -151,14 +151,14 @@ describe('filters of the event list', () => {
     expect(await uuids(`?person_id=${merged}`)).toEqual([]);
   });
 
-  test('filters by the person stored with an event if its distinct ID has no person', async () => {
+  test('filters by the person that was stored with an event if its distinct ID no longer has a person', async () => {
     const personId = randomUUID();
     const uuid = await event({ distinctId: 'anonymous', personId });
     expect(await uuids(`?person_id=${personId}`)).toEqual([uuid]);
     expect(await uuids(`?person_id=${randomUUID()}`)).toEqual([]);
   });
 
-  test('filters by a relative time', async () => {
+  test('filters events by a relative time', async () => {
     const hour = 3_600_000;
     const ago = async (hours: number) => event({ timestamp: new Date(Date.now() - hours * hour).toISOString() });
     const now = new Date();
@@ -173,7 +173,7 @@ describe('filters of the event list', () => {
     expect(await uuids('?after=-1m')).toEqual([recent, older]);
   });
 
-  test('returns pages with the oldest events first', async () => {
+  test('returns events in ascending order over several pages', async () => {
     const stored: string[] = [];
     for (const month of ['08', '09', '10', '11']) stored.push(await event({ timestamp: `2026-${month}-03T00:00:00Z` }));
     const personId = await person({ distinctIds: ['someone'] });
@@ -225,14 +225,14 @@ describe('filters of the event list', () => {
       'cursor',
     ],
     [`cursor=${Buffer.from('{"timestamp":1,"id":"x"}').toString('base64url')}`, 'cursor'],
-  ])('returns 400 that names the parameter for %s', async (query, attr) => {
+  ])('returns 400 naming the parameter for %s', async (query, attr) => {
     const { status, body } = await api.get(`${path}?${query}`, tenant.personalApiKey);
     expect([status, body.type, body.attr]).toEqual([400, 'validation_error', attr]);
   });
 });
 
 describe('pages of the event list', () => {
-  test('returns 100 events by default or for an invalid limit, and at most 10,000', async () => {
+  test('returns 100 events by default or for an invalid limit, and at most 10,000 for a large limit', async () => {
     await api.database.sql.query(
       `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
        SELECT $1, timestamptz '2026-11-01Z' + n * interval '1 second', gen_random_uuid(), 'e', 'd', gen_random_uuid(), '{}', now()
@@ -322,7 +322,7 @@ describe('pages of the event list', () => {
     expect(seen.map((row) => row.uuid)).toEqual(expected);
   });
 
-  test('runs the same number of SQL statements for a page of any size', async () => {
+  test('runs the same number of SQL statements for an event page of any size', async () => {
     for (let index = 0; index < 30; index += 1) {
       const personId = await person({ distinctIds: [`p${index}`, `q${index}`] });
       await event({ distinctId: `p${index}`, personId });

@@ -74,19 +74,19 @@ const findKeys = (sql: Sql, projectId: number, filter: EventFilter, window: Even
 const first: EventWindow = { behind: null, limit: 100, offset: 0, isOldestFirst: false };
 const everything: EventFilter = { properties: null };
 
-test('reads the newest events only from the newest month, using its primary key', async () => {
+test('reads the newest events only from the newest monthly partition, using its primary key', async () => {
   const nodes = await executedNodes((sql) => findKeys(sql, 1, everything, first));
   expect(monthsRead(nodes)).toEqual(['event_2026_11']);
   const scans = nodes.filter((node) => node['Relation Name']?.startsWith('event_2026'));
   expect(new Set(scans.map((node) => node['Index Name']))).toEqual(new Set(['event_2026_11_pkey']));
 });
 
-test('reads the oldest events only from the oldest month', async () => {
+test('reads the oldest events only from the oldest monthly partition', async () => {
   const nodes = await executedNodes((sql) => findKeys(sql, 1, everything, { ...first, isOldestFirst: true }));
   expect(monthsRead(nodes)).toEqual(['event_before_2015', 'event_2026_08']);
 });
 
-test('reads the page after a cursor only from the month of the cursor', async () => {
+test("reads the page after a cursor only from the cursor's monthly partition", async () => {
   const behind = { timestamp: new Date('2026-09-15T00:00:00Z'), id: '80000000-0000-4000-8000-000000000000' };
   const nodes = await executedNodes((sql) => findKeys(sql, 1, everything, { ...first, behind }));
   expect(monthsRead(nodes)).toEqual(['event_2026_09']);
@@ -103,13 +103,13 @@ test.each<[string, Partial<EventFilter>, string[]]>([
   ['a common name', { event: 'e1' }, ['event_2026_11']],
   ['a property', { properties: equal({ of: 'event', key: 'n' }, '1') }, ['event_2026_11']],
   ['a property of the person', { properties: equal({ of: 'shown person', key: 'plan' }, '1') }, ['event_2026_11']],
-])('reads no more months than necessary with the filter: %s', async (_case, filter, months) => {
+])('reads no more monthly partitions than necessary with the filter: %s', async (_case, filter, months) => {
   expect(monthsRead(await executedNodes((sql) => findKeys(sql, 1, { ...everything, ...filter }, first)))).toEqual(
     months,
   );
 });
 
-test('finds the events of a rare distinct ID through its index, without a sequential scan of a month', async () => {
+test('finds the events of a rare distinct ID through an index, without a sequential scan', async () => {
   const filter = { ...everything, distinct_id: 'd77' };
   const nodes = await executedNodes((sql) => findKeys(sql, 2, filter, first));
   const scans = nodes.filter((node) => node['Relation Name']?.startsWith('event_2026'));

@@ -200,7 +200,7 @@ const allTimes = { from: new Date(0), until: new Date('2299-01-01Z') };
     },
   );
 
-  test('explains how the distinct IDs of a person were merged', async () => {
+  test("explains how a person's distinct IDs were merged", async () => {
     expect((await both(`persons/${ada}/merges`)).body.merges).toMatchObject([
       { other_distinct_id: 'ada-phone', is_joined: true },
     ]);
@@ -216,7 +216,7 @@ const allTimes = { from: new Date(0), until: new Date('2299-01-01Z') };
     expect((await both(`events/?${query}`)).body.attr).toBe(attr);
   });
 
-  test('counts the events of each event definition, although PostgreSQL stores only the last few days', async () => {
+  test('counts events per definition, although PostgreSQL stores only the last few days', async () => {
     const other = await createTestTenant(api.database);
     const { sql } = api.database;
     const ago = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
@@ -251,7 +251,7 @@ const allTimes = { from: new Date(0), until: new Date('2299-01-01Z') };
     expect(await volumes(onPostgres)).toContainEqual(['buy', 1]);
   });
 
-  test('lists the properties that events with given names have', async () => {
+  test('lists the properties of events with certain names', async () => {
     const names = ['amount', 'at', 'browser', 'deep', 'list', 'n', 'never', 'wide'];
     await api.database.sql.query(
       `INSERT INTO property_definition (project_id, type, name, last_seen_at)
@@ -273,7 +273,7 @@ const allTimes = { from: new Date(0), until: new Date('2299-01-01Z') };
     expect(await ofEvents(['never sent', '$identify'], '')).toEqual([]);
   });
 
-  test('returns the same persons who were exposed to a flag as PostgreSQL, and their conversions', async () => {
+  test('counts the same flag exposures and conversions as PostgreSQL', async () => {
     const other = await createTestTenant(api.database);
     const { sql } = api.database;
     await sql.query("UPDATE environment SET timezone = 'Europe/Berlin' WHERE id = $1", [other.environmentId]);
@@ -336,7 +336,7 @@ const allTimes = { from: new Date(0), until: new Date('2299-01-01Z') };
     expect((await api.get(part.next, other.personalApiKey)).body.results).toEqual(body.results.slice(4));
   });
 
-  test('still returns events that PostgreSQL has deleted, in lists and individually', async () => {
+  test('still returns events that PostgreSQL has deleted, both in lists and individually', async () => {
     const shown = (await both(`events/${known}`)).body;
     const all = (await both('events/')).body.results;
     await api.database.sql.query('DELETE FROM event WHERE project_id = $1', [tenant.environmentId]);

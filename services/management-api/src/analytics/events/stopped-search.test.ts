@@ -67,7 +67,7 @@ test.each([
   },
 );
 
-test('returns the events found within two seconds, even if the search could continue', async () => {
+test('returns the events found so far after two seconds, even if the search could continue', async () => {
   const { sql } = api.database;
   const response = await api.database.transaction(async (tx) => {
     await tx.query(`LOCK TABLE event_${monthOf(lockedDays).replace('-', '_')} IN ACCESS EXCLUSIVE MODE`);
@@ -88,7 +88,7 @@ test('returns the events found within two seconds, even if the search could cont
   expect([next.next, agesOf(next.results)]).toEqual([null, [150]]);
 });
 
-test('returns 503 when a search that cannot be divided takes too long, with advice that fits its parameters', async () => {
+test('returns 503 with suitable advice when a search that cannot be divided takes too long', async () => {
   const { status, body } = await (await getWhileLocked(`?${ofPlan('pro')}&distinct_id=40`))();
   expect([status, body.code]).toEqual([503, 'query_timeout']);
   expect(body.detail).toBe('The search took too long. To make it faster, use a shorter range of `after` and `before`.');

@@ -45,7 +45,7 @@ test('returns the type name, type index, key and properties of a group', async (
   });
 });
 
-test('filters by type index, and by part of the key or name in any case', async () => {
+test('filters groups by type index, and by a substring of the key or name, ignoring case', async () => {
   expect((await keys()).sort()).toEqual(['company:Zeta', 'company:acme', 'team:acme']);
   expect(await keys('?group_type_index=1')).toEqual(['team:acme']);
   expect(await keys('?search=ZET')).toEqual(['company:Zeta']);
@@ -106,7 +106,7 @@ describe('the members of a group', () => {
   const person = (...distinctIds: string[]) => storePerson(api.database.sql, tenant.projectId, { distinctIds });
   beforeAll(() => createMonths(api.database.sql, recently(60).slice(0, 7), recently(0).slice(0, 7)));
 
-  test('lists each current person with events of the group exactly once', async () => {
+  test('lists each current person who sent events of the group exactly once', async () => {
     const ada = await person('ada', 'ada-phone');
     const bob = await person('bob');
     for (const id of ['eve', 'old', 'team']) await person(id);
@@ -139,7 +139,7 @@ describe('the members of a group', () => {
     ['group_type_index=0&group_key=a%00', 'group_key'],
     ['group_type_index=0&group_key=a&after=soon', 'after'],
     ['group_type_index=0&group_key=a&cursor=x', 'cursor'],
-  ])('returns 400 that names the parameter for %s', async (query, attr) => {
+  ])('returns 400 naming the parameter for %s', async (query, attr) => {
     const { status, body } = await api.get(`${path}/members?${query}`, tenant.personalApiKey);
     expect([status, body.attr]).toEqual([400, attr]);
   });

@@ -25,7 +25,7 @@ const visit = (distinctId: string, properties: Record<string, unknown>, timestam
   storeEvent(api.database.sql, tenant.projectId, { distinctId, properties, timestamp });
 const person = (...distinctIds: string[]) => storePerson(api.database.sql, tenant.projectId, { distinctIds });
 
-it('returns persons and groups of other types that have events in common with a group', async () => {
+it('returns persons and groups of other types that share events with a group', async () => {
   await group(0, 'acme', { name: 'Acme' });
   await group(0, 'zeta');
   await group(1, 'team a', { size: 3 });
@@ -57,7 +57,7 @@ it('returns persons and groups of other types that have events in common with a 
   expect((await get('group_type_index=0&id=nothing')).body).toEqual([]);
 });
 
-it('returns the groups of a person', async () => {
+it("returns the groups in a person's events", async () => {
   await group(0, 'acme');
   await group(1, 'acme');
   const ada = await person('ada', 'ada-phone');
@@ -73,7 +73,7 @@ it('returns the groups of a person', async () => {
   expect((await get('id=unknown')).body).toEqual([]);
 });
 
-it('returns at most 100 persons and 100 groups of a type', async () => {
+it('returns at most 100 related persons and 100 related groups per type', async () => {
   const { sql } = api.database;
   await group(0, 'acme');
   for (let index = 0; index < 101; index += 1) {

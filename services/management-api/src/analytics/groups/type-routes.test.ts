@@ -27,7 +27,7 @@ const unnamed = { name_singular: null, name_plural: null, detail_dashboard: null
 const company = { ...unnamed, group_type: 'company', group_type_index: 0, created_at: '2026-11-02T08:00:00Z' };
 const team = { ...unnamed, group_type: 'team', group_type_index: 1, created_at: '2026-11-03T08:00:00Z' };
 
-it('changes the names of group types that are sent and keeps the others', async () => {
+it('renames only the group types in the request', async () => {
   const named = { ...company, name_singular: 'Company', name_plural: 'Companies' };
   const { status, body } = await rename([named, { group_type_index: 1, name_plural: 'Teams' }]);
   expect([status, body.detail]).toEqual([200, undefined]);

@@ -100,7 +100,7 @@ test('variable-006: changes and deletes a variable, keeps its code name and reco
   ]);
 });
 
-test('variable-007: runs a query with its own value of a variable, the default value, or null', async () => {
+test("variable-007: runs a query with the variable's value from the query, its default value, or null", async () => {
   const { id } = await created({ name: 'Price', type: 'Number', default_value: 5 });
   const of = (more: object) => ({
     query: 'SELECT {variables.price} AS n',
@@ -139,7 +139,7 @@ test.each([
     { variables: { x: { code_name: 'nope', value: 1 } } },
     'Variable nope does not exist. Create it with insight_variables/.',
   ],
-])('returns 400 with the name of a variable %s', async (_, more, detail) => {
+])('returns 400 naming a variable %s', async (_, more, detail) => {
   await create({ name: 'Similar', type: 'String' });
   const { status, body } = await run({ query: 'SELECT {variables.nope}', ...more });
   expect([status, body.code, body.detail]).toEqual([400, 'hogql_query_error', detail]);
@@ -166,7 +166,7 @@ test('variable-012: does not read or use variables of another project', async ()
   expect((await api.send('POST', `${other}query/`, { key, body: { query } })).status).toBe(400);
 });
 
-test('returns 400 for SQL with explain, because a query plan would reveal internal tables', async () => {
+test('returns 400 for SQL with `explain`, whose query plan would reveal internal tables', async () => {
   const { status, body } = await run({ query: 'SELECT 1', explain: true });
   expect([status, body.detail]).toEqual([400, 'explain: Only false is supported here.']);
   expect((await run({ query: 'SELECT 1', explain: false })).status).toBe(200);

@@ -93,7 +93,7 @@ test('returns an error for an insight with an unsupported query only if the resu
   });
 });
 
-test('insight-265: applies the filters of the dashboard with from_dashboard', async () => {
+test("insight-265: with from_dashboard, applies the dashboard's filters to an insight", async () => {
   const board = await made('dashboards', {
     name: 'Board',
     filters: { date_from: '2026-11-12', date_to: '2026-11-12' },
@@ -124,7 +124,7 @@ interface ShownTile {
   is_cached: boolean;
 }
 
-test('insight-277: applies the filters of a dashboard to each insight, unless its tile has filters', async () => {
+test("insight-277: applies a dashboard's filters to each insight whose tile has no filters", async () => {
   const board = await made('dashboards', { name: 'Board', filters: { properties: paid } });
   const first = await made('insights', { query, dashboards: [board.id] });
   const second = await made('insights', { query: source, dashboards: [board.id] });
@@ -148,7 +148,7 @@ test('insight-277: applies the filters of a dashboard to each insight, unless it
   expect(overridden.tiles.map(({ insight }: ShownTile) => dataOf(insight))).toEqual([[[1]], [[2]]]);
 });
 
-test('insight-278: returns the results of a dashboard although one insight fails', async () => {
+test("insight-278: returns a dashboard's other results if one insight fails", async () => {
   const board = await made('dashboards', { name: 'Board' });
   await made('insights', { query: { kind: 'StickinessQuery' }, dashboards: [board.id] });
   await made('insights', { query, dashboards: [board.id] });
@@ -160,7 +160,7 @@ test('insight-278: returns the results of a dashboard although one insight fails
   ]);
 });
 
-test('computes a dashboard with eight tiles, although a project can run only three queries at once', async () => {
+test('computes a dashboard with eight tiles, although a project can run only three queries concurrently', async () => {
   const board = await made('dashboards', { name: 'Board' });
   for (let tile = 0; tile < 8; tile += 1) await made('insights', { query, dashboards: [board.id] });
   const { body } = await get(`dashboards/${board.id}/?refresh=force_blocking`);
@@ -243,7 +243,7 @@ it('does not write event values as spreadsheet formulas', async () => {
 });
 
 it.each(['\\x00', '\\p{L}', '[^]', 'a{256}'])(
-  'returns 400 for the pattern %s, which not every database supports',
+  'returns 400 for the regular expression %s, which not every database supports',
   async (value) => {
     const properties = [{ key: 'plan', value, operator: 'regex', type: 'event' }];
     const body = { query: { ...source, properties } };

@@ -139,7 +139,7 @@ test.each([
   ['breakdownFilter.breakdown', { kind: 'TrendsQuery', series, breakdownFilter: { breakdown: ['a', 'b'] } }],
   ['compareFilter.compare_to', { kind: 'TrendsQuery', series, compareFilter: { compare: true, compare_to: 'x' } }],
   ['trendsFilter.formula', { kind: 'TrendsQuery', series, trendsFilter: { formula: 'A +' } }],
-])('returns 400 that names %s if the query can never run', async (part, query) => {
+])("returns 400 naming %s if an insight's query can never run", async (part, query) => {
   for (const sent of [query, { kind: 'InsightVizNode', source: query }]) {
     const refused = { status: 400, body: { attr: 'query', detail: expect.stringMatching(`^${part}:`) } };
     expect(await create({ query: sent })).toMatchObject(refused);
@@ -153,12 +153,12 @@ test.each([
     'source.day',
     { kind: 'ActorsQuery', source: { kind: 'InsightActorsQuery', source: { kind: 'TrendsQuery', series } } },
   ],
-])('returns 400 that names %s if a query for a table can never run', async (part, query) => {
+])("returns 400 naming %s if an insight's table query can never run", async (part, query) => {
   const refused = { status: 400, body: { attr: 'query', detail: expect.stringMatching(`^${part}`) } };
   expect(await create({ query })).toMatchObject(refused);
 });
 
-test('checks the query of an insight only if it changed', async () => {
+test("validates an insight's query only if it changed", async () => {
   const cohorts = `/api/projects/${acme.projectId}/cohorts/`;
   const cohort = await api.send('POST', cohorts, { key: acme.M.key, body: { name: 'Pro' } });
   const query = {
@@ -310,7 +310,7 @@ test('insight-251: does not update `last_modified_at` when an insight becomes a 
   expect(body.updated_at > before.updated_at).toBe(true);
 });
 
-test('insight-252, insight-253: does not return or list a deleted insight, and can restore it', async () => {
+test('insight-252, insight-253: hides a deleted insight, and restores it on request', async () => {
   const { id, short_id } = await made({ name: 'One' });
   expect(await change(id, { deleted: true })).toMatchObject({ status: 200, body: { deleted: true } });
   expect(await read(id)).toMatchObject(NF());
@@ -345,7 +345,7 @@ test('insight-259: lists insights in pages', async () => {
   expect(all.map(({ name }) => Number(name))).toEqual(Array.from({ length: 250 }, (_, index) => 250 - index));
 });
 
-test('insight-260: leaves out results of insights with basic=true', async () => {
+test('insight-260: omits the results of insights with basic=true', async () => {
   await made();
   const [basic] = (await api.get(`${path}?basic=true&refresh=force_blocking`, acme.M.key)).body.results;
   for (const name of ['result', 'hasMore', 'cache_target_age', 'effective_privilege_level', 'timezone', 'alerts']) {
@@ -466,7 +466,7 @@ test('lists the insights that the user opened most recently', async () => {
   });
 });
 
-test('lists the insights viewed by the most users recently, with these users', async () => {
+test('lists the insights that the most users viewed recently, with these users', async () => {
   const ids = [];
   for (const name of ['one', 'two', 'old', 'unseen', 'gone']) ids.push((await made({ name })).id);
   const [one, two, old, , gone] = ids;
@@ -498,7 +498,7 @@ test('lists the insights viewed by the most users recently, with these users', a
   expect(await trending('?limit=many')).toMatchObject({ type: 'validation_error', attr: 'limit' });
 });
 
-test('logs every change of an insight, but not requests that change nothing', async () => {
+test('logs every change of an insight, and ignores requests that change nothing', async () => {
   const { id, short_id } = await made({ name: 'One', query: trends });
   await change(id, { name: 'Two', tags: ['x'] });
   await change(id, { name: 'Two' });

@@ -165,7 +165,7 @@ test('sql-insight-011: returns 400 for a dashboard or a tile whose filter is not
   expect(await send('PATCH', `dashboards/${id}`, { tiles })).toMatchObject(refused('tiles__0__filters_overrides'));
 });
 
-test('sql-insight-004: ?insight=SQL lists SQL insights', async () => {
+test('sql-insight-004: lists only SQL insights with ?insight=SQL', async () => {
   const { id } = await made('insights', { name: 'only SQL', query: chart });
   const { body } = await get('insights/?insight=SQL&limit=1000');
   expect(body.results.map((one: { id: number }) => one.id)).toContain(id);
@@ -223,7 +223,7 @@ test('sql-insight-006: replaces the variables of an insight with those of the da
   });
 });
 
-test('sql-insight-007: returns 400 for a variable of a dashboard with a value of the wrong type', async () => {
+test('sql-insight-007: returns 400 for a dashboard variable whose value has the wrong type', async () => {
   const { id } = await made('insight_variables', { name: 'Least', type: 'Number', default_value: 1 });
   const { id: dashboard } = await made('dashboards', { name: 'Typed' });
   for (const [variables, detail] of [
@@ -241,7 +241,7 @@ test('sql-insight-007: returns 400 for a variable of a dashboard with a value of
   });
 });
 
-test('sql-insight-008: fails only the insights that use a variable that was deleted later', async () => {
+test('sql-insight-008: after a variable is deleted, fails only the insights that use it', async () => {
   const { id: variable } = await made('insight_variables', { name: 'Passing', type: 'Number', default_value: 1 });
   const { id: dashboard } = await made('dashboards', { variables: { [variable]: { code_name: 'passing', value: 2 } } });
   const using = await made('insights', {
@@ -268,7 +268,7 @@ async function fileOf(path: string): Promise<string[]> {
   return (await (await fetch(`${api.url}${base}/${path}`, { headers })).text()).split('\r\n');
 }
 
-test('sql-insight-009: exports an SQL insight to a file that has more rows than the result', async () => {
+test('sql-insight-009: exports an SQL insight to a file with more rows than the cached result', async () => {
   const { id } = await made('insights', { query: { kind: 'HogQLQuery', query: 'SELECT arrayJoin(range(150)) AS n' } });
   expect((await get(`insights/${id}/?refresh=blocking`)).body).toMatchObject({
     hasMore: true,

@@ -29,7 +29,7 @@ const requests = () =>
     [tenant.environmentId],
   );
 
-test('returns 404 for every ID of a person immediately after the deletion', async () => {
+test('returns 404 for every ID of a deleted person immediately', async () => {
   const uuid = await person('ada', 'anonymous');
   const { id } = (await get(`${uuid}/`)).body;
   const other = await person('bob');
@@ -50,7 +50,7 @@ test('deletes a person by numeric ID and by distinct ID', async () => {
   expect(await remove('%00')).toMatchObject(NF());
 });
 
-test('returns 400 and deletes nothing if the ID matches two persons', async () => {
+test('returns 400 and deletes nothing if the given ID matches two persons', async () => {
   const first = await person('first');
   const { id } = (await get(`${first}/`)).body;
   await person(String(id));
@@ -58,7 +58,7 @@ test('returns 400 and deletes nothing if the ID matches two persons', async () =
   expect(await left()).toHaveLength(2);
 });
 
-test('logs the user and the progress of a deletion, but no personal data', async () => {
+test("logs the user and the progress of a person's deletion, but no personal data", async () => {
   // The name contains letters other than a to f, so it cannot occur in a UUID by chance.
   const uuid = await person('qwortz');
   await remove(`${uuid}/?delete_events=1`);
@@ -130,7 +130,7 @@ describe('deleting several persons at once', () => {
   });
 });
 
-test('deletes a person once when several requests are concurrent', async () => {
+test('deletes a person only once for concurrent requests', async () => {
   const uuid = await person('ada');
   const statuses = (await Promise.all([1, 2, 3].map(() => remove(`${uuid}/`)))).map(({ status }) => status);
   expect(statuses.sort()).toEqual([202, 404, 404]);

@@ -24,7 +24,7 @@ const send = (day: number, event: string, distinctId: string, properties: Record
 const mergesOf = async (id: string) =>
   api.get(`/api/projects/${tenant.projectId}/persons/${encodeURIComponent(id)}/merges/`, tenant.personalApiKey);
 
-test('lists each event that merged two distinct IDs, oldest first, and leaves out repetitions', async () => {
+test('lists each event that merged two distinct IDs, oldest first, and omits repeated merges', async () => {
   await storePerson(api.database.sql, tenant.projectId, {
     distinctIds: ['visitor', 'ada', 'Ada L.', 'phone', 'imported'],
     main: 'ada',
@@ -53,7 +53,7 @@ test('lists each event that merged two distinct IDs, oldest first, and leaves ou
   );
 });
 
-test('marks events that did not merge IDs of this person, and IDs that no event merged with the main ID', async () => {
+test('marks events that merged no IDs of this person, and IDs that no event merged with the main ID', async () => {
   const { sql } = api.database;
   await storePerson(sql, tenant.projectId, { distinctIds: ['bob', 'laptop', 'tablet'], main: 'bob' });
   await storePerson(sql, tenant.projectId, { distinctIds: ['eve'] });
@@ -71,6 +71,6 @@ test('marks events that did not merge IDs of this person, and IDs that no event 
   ]);
 });
 
-test('returns 404 for the merges of an unknown person', async () => {
+test('returns 404 for the merge history of an unknown person', async () => {
   expect((await mergesOf('unknown')).status).toBe(404);
 });

@@ -83,7 +83,7 @@ test.each([
   [{ email: null, name: { first: 'Ada' }, username: 'ada' }, 'ada'],
   [{ username: 42 }, '42'],
   [{}, 'the main id'],
-])('uses the first suitable property as the name of a person: %j', async (properties, name) => {
+])("uses the first suitable property as a person's name: %j", async (properties, name) => {
   await person({ distinctIds: ['the main id'], properties });
   expect((await get()).results[0].name).toBe(name);
 });
@@ -103,7 +103,7 @@ describe('filters of the person list', () => {
     expect(await uuids('?email=ada%40example.com')).toEqual([uuid]);
   });
 
-  test('finds persons by part of the email, the name or a distinct ID, in any case', async () => {
+  test('finds persons by a substring of the email, name or a distinct ID, ignoring case', async () => {
     const byEmail = await person({ distinctIds: ['1'], properties: { email: 'Grace@Example.com' } });
     const byName = await person({ distinctIds: ['2'], properties: { name: 'grace hopper' } });
     const byId = await person({ distinctIds: ['3', 'user-GRACE-9'] });
@@ -128,14 +128,14 @@ describe('filters of the person list', () => {
   });
 
   test.each(['cohort=1', 'cohort=x', 'offset=-1', 'offset=x', 'is_identified=perhaps', 'is_anonymous=true'])(
-    'returns 400 that names the parameter for %s',
+    'returns 400 naming the parameter for %s',
     async (query) => {
       const { status, body } = await api.get(`${path}?${query}`, tenant.personalApiKey);
       expect([status, body.attr]).toEqual([400, query.split('=')[0]]);
     },
   );
 
-  test('combines filters with AND', async () => {
+  test('combines person filters with AND', async () => {
     const uuid = await person({ distinctIds: ['x'], properties: { email: 'a@b.c' } });
     expect(await uuids('?distinct_id=x&email=a%40b.c&search=B.C')).toEqual([uuid]);
     expect(await uuids('?distinct_id=x&email=other')).toEqual([]);
@@ -157,7 +157,7 @@ test('returns every person on exactly one page, newest first, while persons are 
   expect(seen).toEqual(stored.reverse());
 });
 
-test('sorts by the time when persons were first seen, to the microsecond and across pages', async () => {
+test('sorts persons across pages by the microsecond in which they were first seen', async () => {
   const at = (fraction: string) => person({ distinctIds: [fraction], createdAt: `2026-11-01T10:00:00.${fraction}Z` });
   const [late, first, second] = [await at('000003'), await at('000001'), await at('000002')];
   const early = await person({ distinctIds: ['early'], createdAt: '1969-12-31T23:59:59.5Z' });
@@ -188,7 +188,7 @@ test('skips the number of persons given by `offset`, and continues after the pag
   expect(body.results.map(({ uuid }: { uuid: string }) => uuid)).toEqual(whole.slice(5, 8));
 });
 
-test('runs the same number of SQL statements for any page size, and returns only persons of the project', async () => {
+test("runs the same number of SQL statements for a person page of any size, and returns no other project's persons", async () => {
   const other = await createTestTenant(api.database);
   await storePerson(api.database.sql, other.projectId, { distinctIds: ['theirs'] });
   for (let index = 0; index < 10; index += 1) await person({ distinctIds: [`p${index}`, `q${index}`] });

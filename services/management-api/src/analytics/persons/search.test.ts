@@ -41,7 +41,7 @@ const slowed = (sql: Sql): Sql => ({
   query: (statement, values) => sql.query('SELECT pg_sleep(2)').then(() => sql.query(statement, values)),
 });
 
-test('returns persons whose data starts with the search text first, and each person once', async () => {
+test('returns persons whose email or distinct ID starts with the search string first, and each person once', async () => {
   const { projectId, store, search, oldest, newest } = await largeProject();
   const byId = [await store('needle-1'), await store('Needle-2'), await store('x needle')];
   const byEmail = await storePerson(api.database.sql, projectId, {
@@ -56,7 +56,7 @@ test('returns persons whose data starts with the search text first, and each per
   expect(await search('search=the%20')).toEqual([newest, oldest]);
 });
 
-test('finds a person by a new email, and no longer by the previous one', async () => {
+test('finds a person by the new email, and no longer by the previous email', async () => {
   const { projectId, search } = await largeProject();
   const { sql } = api.database;
   const uuid = await storePerson(sql, projectId, { distinctIds: ['ada'], properties: { email: 'Ada@Old.example' } });
@@ -65,7 +65,7 @@ test('finds a person by a new email, and no longer by the previous one', async (
   expect([await search('email=Ada%40Old.example'), await search('email=ada%40new.example')]).toEqual([[], [uuid]]);
 });
 
-test('returns one list if many persons start with the search text', async () => {
+test('returns a single list if many persons start with the search string', async () => {
   const { search } = await largeProject();
   expect(await search('search=d&limit=500')).toHaveLength(7002);
 });
@@ -73,32 +73,35 @@ test('returns one list if many persons start with the search text', async () => 
 test.each([
   ['the persons found so far', 'needle', ['newest'], ['oldest']],
   ['no persons', 'oldest needle', [], ['oldest']],
-])('returns %s when a search runs out of time, and continues where it stopped', async (_name, text, found, rest) => {
-  const { projectId, newest, oldest } = await largeProject();
-  const { sql } = api.database;
-  const nameOf = new Map([
-    [newest, 'newest'],
-    [oldest, 'oldest'],
-  ]);
-  const namesOf = async (keys: PersonPosition[]) => {
-    const ids = keys.map(({ id }) => id);
-    const rows = await sql.query('SELECT uuid FROM person WHERE id = ANY ($1::bigint[]) ORDER BY id DESC', [ids]);
-    return rows.map(({ uuid }) => nameOf.get(uuid));
-  };
-  const slow = slowed(sql);
-  const find = (on: Sql, behind: PersonPosition | null) =>
-    findPersonKeys(on, {
-      ...{ projectId, filter: { search: text, properties: null } },
-      window: { behind, limit: 10, offset: 0, order: '-id' },
-    });
-  const stopped = await find(slow, null);
-  if (!(stopped instanceof StoppedSearch)) throw new Error('The search did not stop.');
-  expect(await namesOf(stopped.keys)).toEqual(found);
-  const others = await find(sql, stopped.end);
-  expect(Array.isArray(others) && (await namesOf(others))).toEqual(rest);
-});
+])(
+  'returns %s when a search reaches its time limit, and continues on the next page',
+  async (_name, text, found, rest) => {
+    const { projectId, newest, oldest } = await largeProject();
+    const { sql } = api.database;
+    const nameOf = new Map([
+      [newest, 'newest'],
+      [oldest, 'oldest'],
+    ]);
+    const namesOf = async (keys: PersonPosition[]) => {
+      const ids = keys.map(({ id }) => id);
+      const rows = await sql.query('SELECT uuid FROM person WHERE id = ANY ($1::bigint[]) ORDER BY id DESC', [ids]);
+      return rows.map(({ uuid }) => nameOf.get(uuid));
+    };
+    const slow = slowed(sql);
+    const find = (on: Sql, behind: PersonPosition | null) =>
+      findPersonKeys(on, {
+        ...{ projectId, filter: { search: text, properties: null } },
+        window: { behind, limit: 10, offset: 0, order: '-id' },
+      });
+    const stopped = await find(slow, null);
+    if (!(stopped instanceof StoppedSearch)) throw new Error('The search did not stop.');
+    expect(await namesOf(stopped.keys)).toEqual(found);
+    const others = await find(sql, stopped.end);
+    expect(Array.isArray(others) && (await namesOf(others))).toEqual(rest);
+  },
+);
 
-test('counts the persons found so far when a search runs out of time', async () => {
+test('counts the persons found so far when a search reaches its time limit', async () => {
   const { projectId } = await largeProject();
   const { sql } = api.database;
   const count = (on: Sql, most: number) =>

@@ -23,7 +23,7 @@ const split = (id: string, body?: object, key = tenant.personalApiKey) =>
 const get = async (id: string) => (await api.get(`${path}${id}/`, tenant.personalApiKey)).body;
 const activity = async (id: string) => (await get(`${id}/activity`)).results;
 
-test('creates a person without properties for every distinct ID except the main one', async () => {
+test('splits a person into one person without properties per distinct ID, and keeps the main ID', async () => {
   const uuid = await person('ada', 'phone', 'tablet');
   const { status, body } = await split(uuid);
   expect([status, body]).toEqual([
@@ -42,7 +42,7 @@ test('creates a person without properties for every distinct ID except the main 
   }
 });
 
-test('moves the events of the distinct IDs that are split off', async () => {
+test('moves the events of distinct IDs that are split off', async () => {
   const uuid = await person('ada', 'phone');
   const event = await storeEvent(api.database.sql, tenant.projectId, { distinctId: 'phone', personId: uuid });
   const eventsOf = async (id: string) =>
@@ -60,7 +60,7 @@ test('splits off all distinct IDs except main_distinct_id if distinct_ids_to_spl
   expect((await get('ada')).uuid).not.toBe(uuid);
 });
 
-test('moves only the IDs in distinct_ids_to_split, and the person keeps a main ID', async () => {
+test('splits off only the IDs in distinct_ids_to_split, and leaves the person a main ID', async () => {
   const uuid = await person('ada', 'phone', 'tablet');
   const { body } = await split(uuid, { distinct_ids_to_split: ['ada', 'ada'] });
   expect(body.splits).toHaveLength(1);
@@ -92,7 +92,7 @@ test('logs the new persons of a split, but no distinct IDs', async () => {
   expect(JSON.stringify(records)).not.toContain('qwortz');
 });
 
-describe('splitting a person returns 400 and moves no IDs', () => {
+describe('invalid requests to split a person', () => {
   test.each([
     [{ main_distinct_id: 'eve' }, 'main_distinct_id'],
     [{ main_distinct_id: 'a\u0000' }, 'main_distinct_id'],
@@ -104,7 +104,7 @@ describe('splitting a person returns 400 and moves no IDs', () => {
     [{ distinct_ids_to_split: ['phone', 'eve'] }, 'distinct_ids_to_split'],
     [{ distinct_ids_to_split: ['a\u0000'] }, 'distinct_ids_to_split'],
     [{ distinct_ids_to_split: ['phone', 'ada'] }, 'distinct_ids_to_split'],
-  ])('for the body %j', async (body, attr) => {
+  ])('returns 400 and moves no IDs for the body %j', async (body, attr) => {
     const uuid = await person('ada', 'phone');
     await person('eve');
     const response = await split(uuid, body);
@@ -112,14 +112,14 @@ describe('splitting a person returns 400 and moves no IDs', () => {
     expect(await get(uuid)).toMatchObject({ distinct_ids: ['ada', 'phone'] });
   });
 
-  test('for an ID in the path that matches two persons', async () => {
+  test('returns 400 and moves no IDs if the ID in the path matches two persons', async () => {
     const uuid = await person('ada', 'phone');
     const { id } = await get(uuid);
     await person(String(id));
     expect(await split(String(id))).toMatchObject({ status: 400, body: { attr: 'id' } });
   });
 
-  test('for more than 1000 distinct IDs', async () => {
+  test('returns 400 and moves no IDs for more than 1000 distinct IDs', async () => {
     const ids = Array.from({ length: 1003 }, (_, index) => `p${index}`);
     const uuid = await person(...ids);
     expect(await split(uuid)).toMatchObject({ status: 400, body: { attr: 'distinct_ids_to_split' } });
@@ -128,14 +128,14 @@ describe('splitting a person returns 400 and moves no IDs', () => {
   });
 });
 
-test('returns 404 for an unknown person and for a person of another project', async () => {
+test('returns 404 for splitting an unknown person or a person of another project', async () => {
   const other = await createTestTenant(api.database);
   const uuid = await storePerson(api.database.sql, other.projectId, { distinctIds: ['ada', 'phone'] });
   expect((await split(uuid)).status).toBe(404);
   expect((await split('ada')).status).toBe(404);
 });
 
-test('returns 403 for a key with only the scope person:read', async () => {
+test('returns 403 for splitting a person with only the scope person:read', async () => {
   const uuid = await person('ada', 'phone');
   const { value } = await createPersonalApiKey(api.database.sql, {
     ...{ actor: null, userId: tenant.userId, label: 'k', scopes: ['person:read'] },

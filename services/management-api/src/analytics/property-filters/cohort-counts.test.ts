@@ -61,7 +61,7 @@ async function countBothWays(cohortIds: number[]) {
   return { oneByOne, together: await countCohortMembersByValues({ sql: database.sql, reader }, request) };
 }
 
-test('counts the same members for every filter, whether cohorts are counted together or one by one', async () => {
+test('counts the same cohort members for every filter, whether cohorts are counted together or one by one', async () => {
   const ids: number[] = [];
   for (const { operator, value } of [...filterCases, ...refusedFilters]) {
     const filter = { type: 'person', operator, value };
@@ -79,7 +79,7 @@ test('counts the same members for every filter, whether cohorts are counted toge
   expect(new Set(together).size).toBeGreaterThan(20);
 });
 
-test('counts cohorts together only if they do not depend on distinct IDs and depend on at most 31 values', async () => {
+test('counts cohorts together only if they depend on no distinct IDs and on at most 31 values', async () => {
   const on = (key: string) => ({ type: 'person', key, operator: 'is_set' });
   const ofId = await cohortWith(on('distinct_id'));
   const most = await cohortWith(...Array.from({ length: 31 }, (_, at) => on(`p${at}`)));

@@ -90,7 +90,7 @@ const split = (text: string) =>
 const values = [...Object.entries(stored), [missing, undefined] as const];
 
 test.each(filterCases.map((one) => [one.no, one.operator, one.value, one] as const))(
-  '%s: %s %j finds the same persons as in flags, except for intended differences',
+  '%s: %s %j matches the same persons in queries and in flags, except for intended differences',
   (no, operator, value, { found }) => {
     if (onlyInQueries.includes(operator)) return expect(isPropertyOperator(operator)).toBe(false);
     const { test, whenMissing } = compileTest(operator, value, { matchingVersion: 2, zone: createTimeZone(zone) });
@@ -105,7 +105,7 @@ test.each(filterCases.map((one) => [one.no, one.operator, one.value, one] as con
   },
 );
 
-test('refers to an existing case in each intended difference from the flag operators', () => {
+test('each intended difference from the flag operators refers to an existing case', () => {
   const known = filterCases.map(({ no }) => no);
   expect(differences.filter(([no]) => !known.includes(no))).toEqual([]);
 });

@@ -64,7 +64,7 @@ async function found(...filters: unknown[]): Promise<string[]> {
   return body.results.map((row: { event: string }) => row.event).sort();
 }
 
-test('uses the operator exact and the type event by default, and combines filters with AND', async () => {
+test('uses the operator `exact` and the type `event` by default, and combines property filters with AND', async () => {
   expect(await found({ key: 'p', value: 'Chrome' })).toEqual(['text']);
   expect(await found({ key: 'p', operator: 'is_set' }, { key: 'p', value: '5' })).toEqual(['digits', 'number']);
   expect((await ask('events', '')).body.results).toHaveLength(all.length);
@@ -81,13 +81,13 @@ test('filters by event name with the type event_metadata', async () => {
   expect((await ask('persons', [name('exact', 'x')])).status).toBe(400);
 });
 
-test('compares properties of the current person, or those stored with the event if it has no current person', async () => {
+test("compares the current person's properties, or without a current person, those stored with the event", async () => {
   expect(await found({ key: 'plan', value: 'pro', type: 'person' })).toEqual(['number']);
   expect(await found({ key: 'plan', value: 'stand-in', type: 'person' })).toEqual(without('number').sort());
   expect(await found({ key: 'plan', value: 'pro' })).toEqual([]);
 });
 
-test('returns every matching event on exactly one page', async () => {
+test('returns every event that matches a property filter on exactly one page', async () => {
   const filter = encodeURIComponent('[{"key":"p","operator":"is_set"}]');
   const seen: string[] = [];
   for (
@@ -156,13 +156,13 @@ test.each<[unknown, string]>([
     'x'.repeat(201),
     '[a',
   ].map((value) => [[{ ...good, operator: 'regex', value }], 'properties__0__value'] as [unknown, string]),
-])('returns 400 with the position and field for %j', async (filters, attr) => {
+])('returns 400 with the position and field of the invalid filter for %j', async (filters, attr) => {
   const { status, body } = await ask('events', filters);
   expect([status, body.type, body.attr]).toEqual([400, 'validation_error', attr]);
 });
 
 test.each(['persons', 'groups', 'cohorts', 'event_definitions', 'property_definitions'])(
-  'accepts at most 1000 characters in a search for %s',
+  'accepts at most 1000 characters as the search string for %s',
   async (name) => {
     const search = (length: number) => api.get(`${path}/${name}/?search=${'x'.repeat(length)}`, tenant.personalApiKey);
     expect(await search(1000)).toMatchObject({ status: 200, body: { results: [] } });

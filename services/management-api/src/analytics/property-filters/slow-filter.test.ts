@@ -25,7 +25,7 @@ const list = (name: string) => {
 test.each([
   ['events', 'event'],
   ['persons', 'person'],
-])('returns 503 with advice when a filter of %s takes too long', async (name, table) => {
+])('returns 503 with advice when a property filter for %s takes too long', async (name, table) => {
   // Lock the table, so that the list is blocked even on a fast machine.
   const response = await api.database.transaction(async (tx) => {
     await tx.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);

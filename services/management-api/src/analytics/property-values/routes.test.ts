@@ -43,7 +43,7 @@ afterAll(() => api.stop());
 const ask = (path: string) => api.get(`/api/projects/${tenant.projectId}/${path}`, tenant.personalApiKey);
 const names = async (path: string) => (await ask(path)).body.map(({ name }: { name: string }) => name);
 
-test('lists the string, number and boolean values of an event property in the last 30 days, most frequent first', async () => {
+test("lists an event property's string, number and boolean values of the last 30 days, most frequent first", async () => {
   expect(await names('events/values?key=browser')).toEqual(['Chrome', '5', 'Firefox', 'chrome mobile', 'true']);
   expect(await names('events/values?key=browser&value=CHROME')).toEqual(['Chrome', 'chrome mobile']);
   expect(await names('events/values?key=browser&value=')).toHaveLength(5);
@@ -71,7 +71,7 @@ test.each([
   [`persons/values?key=${'k'.repeat(401)}`, 'key', 'max_length'],
   [`persons/values?key=k&value=${'k'.repeat(1001)}`, 'value', 'max_length'],
   ['events/values?key=a%00', 'key', 'null_characters_not_allowed'],
-])('returns 400 that names the parameter for the values of %.60s', async (path, attr, code) => {
+])('returns 400 naming the parameter for the property values of %.60s', async (path, attr, code) => {
   const { status, body } = await ask(path);
   expect([status, body.attr, body.code]).toEqual([400, attr, code]);
 });

@@ -80,7 +80,7 @@ async function expectFreeSlot() {
 
 const unavailable = { type: 'server_error', code: 'unavailable' };
 
-test('returns 503 to waiting requests when database connections are cut, and runs later queries', async () => {
+test('returns 503 to waiting requests when database connections are cut, and runs subsequent queries', async () => {
   // A project can run three queries at the same time.
   for (let count = 0; count < 3; count += 1) {
     const { response, release } = await loseQuery('cut', 'force_blocking');
@@ -91,7 +91,7 @@ test('returns 503 to waiting requests when database connections are cut, and run
   await expectFreeSlot();
 });
 
-test('returns 503 while PostgreSQL is unreachable, and runs queries as soon as it is reachable again', async () => {
+test('returns 503 while PostgreSQL is unreachable, and runs queries as soon as it recovers', async () => {
   const { response, release } = await loseQuery('refuse', 'force_blocking');
   expect([response, await ask('force_blocking')]).toMatchObject([{ status: 503 }, { status: 503, body: unavailable }]);
   await release();
@@ -99,7 +99,7 @@ test('returns 503 while PostgreSQL is unreachable, and runs queries as soon as i
   await expectFreeSlot();
 });
 
-test('reports the failure in the status of a background query', async () => {
+test('reports a lost database connection in the status of a background query', async () => {
   const { response, release } = await loseQuery('cut', 'force_async');
   expect(response.status).toBe(202);
   const status = await eventually(async () => {

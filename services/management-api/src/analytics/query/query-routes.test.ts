@@ -37,7 +37,7 @@ test('insight-212: runs a query below a project and below an environment, with a
   }
 });
 
-test('accepts the kind of the query in the path, which must match the query', async () => {
+test('accepts the query kind in the path, and returns 400 unless it matches the query', async () => {
   const path = (kind: string) => `/api/environments/${own.projectId}/query/${kind}/`;
   const { status, body } = await ask({ query: trends }, { path: path('TrendsQuery') });
   expect([status, body.results]).toMatchObject([200, [{ data: [2, 0, 1] }]]);
@@ -109,7 +109,7 @@ test('returns the query unchanged when a client asks to upgrade it', async () =>
   expect(await ask({}, { path })).toMatchObject({ status: 400, body: { code: 'required', attr: 'query' } });
 });
 
-test('insight-213: returns 403 for a key with another scope', async () => {
+test('insight-213: returns 403 for a query if the key does not have the scope to run queries', async () => {
   const user = await createUser(api.database.sql, { email: 'insight@example.com' });
   await addMember(api.database.sql, { organizationId: own.organizationId, userId: user.id, level: 1 });
   const key = await createPersonalApiKey(api.database.sql, {
@@ -126,14 +126,14 @@ test('insight-213: returns 403 for a key with another scope', async () => {
   ]);
 });
 
-test('insight-214: returns 401 without a key', async () => {
+test('insight-214: returns 401 for a query without a key', async () => {
   const path = `/api/projects/${own.projectId}/query/`;
   expect(await api.send('POST', path, { body: { query: trends } })).toMatchObject({
     ...{ status: 401, body: { type: 'authentication_error', code: 'not_authenticated' } },
   });
 });
 
-test('insight-215: returns 404 for a project of another organization', async () => {
+test("insight-215: returns 404 for a query in another organization's project", async () => {
   const { personalApiKey: key } = await createTestTenant(api.database);
   expect((await ask({ query: trends }, { key })).status).toBe(404);
 });
@@ -217,7 +217,7 @@ const ordersBy = {
   values: { name: 'order', unused: null },
 };
 
-test('runs SQL with values and returns the names and types of the columns', async () => {
+test('runs SQL with placeholder values, and returns the names and types of the columns', async () => {
   const { status, body } = await ask({ query: { kind: 'DataVisualizationNode', source: ordersBy } });
   expect(status).toBe(200);
   expect(body).toMatchObject({
@@ -320,7 +320,7 @@ test('insight-218, insight-239: returns the time zone, the times and the cache k
   expect(Date.parse(body.cache_target_age) - Date.parse(body.last_refresh)).toBe(24 * 3_600_000);
 });
 
-test('insight-224, insight-225: returns the same cache key for any order of fields, and another key for another query', async () => {
+test('insight-224, insight-225: returns a cache key that depends on the query, but not on the order of its fields', async () => {
   const keyOf = async (query: unknown) => (await ask({ query })).body.cache_key;
   const { kind, ...rest } = trends;
   const first = await keyOf(trends);
@@ -353,7 +353,7 @@ test('insight-219, insight-220: returns the cached result until a new result is 
   expect((await ask({ query })).body).toEqual({ ...third, is_cached: true });
 });
 
-test('insight-225, insight-226: does not return results that were cached before the settings changed', async () => {
+test('insight-225, insight-226: ignores results that were cached before the project settings changed', async () => {
   const set = (column: string, value: unknown) =>
     api.database.sql.query(`UPDATE environment SET ${column} = $2 WHERE id = $1`, [own.environmentId, value]);
   const query = { ...trends, filterTestAccounts: true };
@@ -449,14 +449,14 @@ test('accepts true, false and null as `refresh`', async () => {
   });
 });
 
-test('returns 400 for an unknown field next to the query', async () => {
+test('returns 400 for an unknown field in addition to `query`', async () => {
   expect(await ask({ query: trends, refesh: 'async' })).toMatchObject({
     status: 400,
     body: { code: 'invalid_input', attr: 'refesh', detail: 'Unknown field.' },
   });
 });
 
-test('insight-231: cancels a background query through the older route', async () => {
+test('insight-231: cancels a background query through the former route', async () => {
   const lock = await holdEvents(api.database);
   await ask({ query: trends, refresh: 'force_async', client_query_id: 'former' });
   await eventually(async () => (await running()) === 1, { what: 'the query to run' });
@@ -469,7 +469,7 @@ test('insight-231: cancels a background query through the older route', async ()
   expect(await cancel({})).toMatchObject({ status: 400, body: { code: 'required', attr: 'client_query_id' } });
 });
 
-test('returns ok from check_auth_for_async to a key that may run queries', async () => {
+test('returns ok from check_auth_for_async for a key that may run queries', async () => {
   const path = `/api/projects/${own.projectId}/query/check_auth_for_async/`;
   expect(await ask({}, { path })).toMatchObject({ status: 200, body: { user: 'ok' } });
 });

@@ -128,14 +128,14 @@ test.each<[string, object, number]>([
   expect(next / 60_000).toBe(minutes);
 });
 
-test('insight-222: with force_cache, returns the cached result even if it is old', async () => {
+test('insight-222: returns even an old cached result with force_cache', async () => {
   const query = newQuery('day');
   const { result: first } = await queryRunner.run(queryCaller, { query, refresh: 'blocking', signal, now: begin });
   const { result } = await queryRunner.run(queryCaller, { query, refresh: 'force_cache', signal, now: after(100) });
   expect(result).toEqual({ ...first, is_cached: true });
 });
 
-test('insight-238: does not cache the result of a query that fails', async () => {
+test('insight-238: does not cache the error of a failed query', async () => {
   const query = { ...newQuery('day'), interval: 'fortnight' };
   await expect(queryRunner.run(queryCaller, { query, refresh: 'blocking', signal })).rejects.toMatchObject({
     kind: 'invalid',
@@ -143,7 +143,7 @@ test('insight-238: does not cache the result of a query that fails', async () =>
   expect(await queryRunner.run(queryCaller, { query, refresh: 'force_cache', signal })).toMatchObject({ result: null });
 });
 
-test('insight-234: runs at most three queries of a project across all processes, and rejects another after a wait', async () => {
+test('insight-234: runs at most three queries per project across all processes, and rejects a fourth after a wait', async () => {
   const slots = () =>
     Promise.all(
       [1, 2, 3].map(async (slot) => (await keyValue.get(`query slot:${own.environmentId}:${slot}`)) !== null),
@@ -171,7 +171,7 @@ test('insight-234: runs at most three queries of a project across all processes,
   await ask(others);
 });
 
-test('runs identical concurrent queries only once, and stops when no caller waits for the result any more', async () => {
+test('runs identical concurrent queries only once, and stops when no caller waits for the result anymore', async () => {
   let reads = 0;
   const shared = openQueryRunner({
     ...keyValue,
@@ -205,7 +205,7 @@ test('runs identical concurrent queries only once, and stops when no caller wait
   expect(Date.parse(result?.last_refresh ?? '')).toBe(begin.getTime());
 });
 
-test('does not combine old and new settings if they change while a query waits', async () => {
+test('uses only the old or only the new settings if they change while a query waits', async () => {
   const setZone = (timezone: string) =>
     database.sql.query('UPDATE environment SET timezone = $2 WHERE id = $1', [own.environmentId, timezone]);
   const waiting = openQueryRunner({

@@ -16,7 +16,7 @@ const sqlQuery = (query: string) => ({ kind: 'HogQLQuery', query });
 const ask = (query: object) =>
   api.send('POST', `/api/projects/${own.projectId}/query/`, { key: own.personalApiKey, body: { query } });
 
-test('DatabaseSchemaQuery describes the tables, and every column in the description can be selected', async () => {
+test('DatabaseSchemaQuery describes tables, of which every described column can be selected', async () => {
   const { status, body } = await ask({ kind: 'DatabaseSchemaQuery' });
   expect([status, body]).toMatchObject([200, { joins: [], is_cached: false }]);
   const { tables, functions } = body;
@@ -57,7 +57,7 @@ test('DatabaseSchemaQuery describes the tables, and every column in the descript
   }
 });
 
-test('computes a cached query again when the type of one of its properties changes', async () => {
+test('computes a cached query again when the type of a property in it changes', async () => {
   const { sql } = api.database;
   const define = (type: string) =>
     sql.query(
@@ -77,7 +77,7 @@ test('computes a cached query again when the type of one of its properties chang
   expect(await typesOf()).toEqual([[['size', 'Nullable(Float64)']], false]);
 });
 
-test('twenty simultaneous SQL queries of a project leave a connection for the lists and queries of other projects', async () => {
+test('leaves a connection for other projects while a project sends twenty SQL queries at the same time', async () => {
   const other = await createTestTenant(api.database);
   const lock = await holdEvents(api.database, 'cohort_member');
   const all = Array.from({ length: 20 }, (_, at) => ask(sqlQuery(`SELECT count() + ${at} AS n FROM cohort_people`)));

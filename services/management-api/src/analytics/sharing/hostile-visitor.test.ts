@@ -52,7 +52,7 @@ const seen = ({ status, headers, body }: TestResponse) => {
   return { status, headers: others, body };
 };
 
-it('visitor-001 returns the same response for every link that does not work', async () => {
+it('visitor-001 returns the same response for every public link that does not work', async () => {
   const insight = await create('insights', { name: 'Orders', query: trends });
   const rotated = await share('insights', insight);
   const current = (await send('POST', `insights/${insight}/sharing/refresh/`)).body.access_token as string;
@@ -155,7 +155,7 @@ it('visitor-002 shows only the documented fields, and nothing that identifies th
   for (const secret of [...secrets, `"id":${dashboard}`]) expect(text).not.toContain(secret);
 });
 
-it('visitor-003 returns 400 for parameters and 405 for other methods, and ignores credentials', async () => {
+it('visitor-003 returns 400 for query parameters and 405 for other methods, and ignores credentials', async () => {
   await storeOrders();
   const token = await share('insights', await create('insights', { name: 'Orders', query: trends }));
   const before = await numbersOf(token);
@@ -231,7 +231,7 @@ it('visitor-015 shows the columns and rows of an SQL insight, but not its SQL, v
   expect([many.result.length, many.result[0], many.query.chartSettings]).toEqual([1000, [0], {}]);
 });
 
-it('visitor-004 hides tiles that members cannot see, are deleted, list persons or belong to another project', async () => {
+it('visitor-004 hides tiles that are deleted, invisible to members, in another project, or that list persons', async () => {
   await storeOrders();
   const dashboard = await create('dashboards', { name: 'Board' });
   const add = (name: string, query: object = trends) => create('insights', { name, query, dashboards: [dashboard] });
@@ -299,7 +299,7 @@ describe('a public link stops working immediately, even if results are cached', 
   });
 });
 
-it('visitor-011 computes a result only when it is not fresh, and a failing one at most three times a minute', async () => {
+it('visitor-011 computes only results that are not fresh, and a failing result at most three times a minute', async () => {
   await storeOrders();
   const id = await create('insights', { name: 'Orders', query: trends });
   const token = await share('insights', id);
@@ -326,7 +326,7 @@ it('visitor-011 computes a result only when it is not fresh, and a failing one a
   expect(statuses).toEqual(['failed', 'failed', 'failed', 'pending', 'pending']);
 });
 
-it('visitor-014 serves the same page with the status of each link, and lets other sites frame only embedded pages', async () => {
+it("visitor-014 serves the same page with each link's status, and lets other sites frame only embedded pages", async () => {
   const html = '<!doctype html><title>Shared page</title>';
   const pages = await startTestApi({ sharedHtml: Buffer.from(html) }, { databaseUrl: api.databaseUrl });
   const token = await share('insights', await create('insights', { name: 'Orders', query: trends }));
@@ -380,7 +380,7 @@ describe('rate limits of public links', () => {
   };
   const guess = () => randomBytes(32).toString('base64url');
 
-  it('visitor-012 blocks an address that guesses links, except for links that were opened recently', async () => {
+  it('visitor-012 blocks an IP address that guesses links, except for links that were opened recently', async () => {
     const [known, other] = [
       await share('insights', await create('insights', { name: 'One', query: trends })),
       await share('insights', await create('insights', { name: 'Two', query: trends })),
@@ -394,7 +394,7 @@ describe('rate limits of public links', () => {
     expect(await statuses('192.0.2.2', () => other, 1)).toEqual([200]);
   });
 
-  it('visitor-013 limits the requests of one address', async () => {
+  it('visitor-013 limits the requests from an IP address', async () => {
     const token = await share('insights', await create('insights', { name: 'One', query: trends }));
     const found = await statuses('192.0.2.3', () => token, 35);
     expect(found.filter((status) => status === 200)).toHaveLength(30);

@@ -60,7 +60,7 @@ describe.each(['insights', 'dashboards'] as const)('sharing of %s', (kind) => {
     },
   );
 
-  it('sharing-002 replaces the settings that are sent and applies them to the public page', async () => {
+  it('sharing-002 changes only the settings in the request, and applies them to the public page', async () => {
     const id = await create(kind);
     const settings = { noHeader: true, theme: 'dark' };
     const { body } = await share(kind, id, { enabled: true, settings });
@@ -81,13 +81,13 @@ describe.each(['insights', 'dashboards'] as const)('sharing of %s', (kind) => {
     expect(await share(kind, await create(kind), body)).toMatchObject({ status: 400, body: { attr } });
   });
 
-  it('sharing-008 accepts the constant fields of its own response in a request', async () => {
+  it('sharing-008 accepts requests that contain the constant fields of the response', async () => {
     const id = await create(kind);
     const { body } = await share(kind, id);
     expect((await share(kind, id, body)).body).toEqual(body);
   });
 
-  it('sharing-009 returns 404 for a deleted record and one of another project', async () => {
+  it('sharing-009 returns 404 for a deleted record and for a record of another project', async () => {
     const id = await create(kind);
     const elsewhere = `/api/projects/${acme.off.projectId}/${kind}/${id}/sharing/`;
     expect((await api.send('PATCH', elsewhere, { key: acme.off.personalApiKey, body: { enabled: true } })).status).toBe(
@@ -103,7 +103,7 @@ describe.each(['insights', 'dashboards'] as const)('sharing of %s', (kind) => {
     }
   });
 
-  it('sharing-010 requires edit access to the record', async () => {
+  it('sharing-010 requires edit access to the shared record', async () => {
     const id = await create(kind);
     const token = (await share(kind, id)).body.access_token;
     // The creator always has access to a record, so the rule limits another member.
@@ -157,7 +157,7 @@ describe.each(['insights', 'dashboards'] as const)('sharing of %s', (kind) => {
     expect((await share(kind, id)).status).toBe(200);
   });
 
-  it('sharing-013 returns 403 for a record that members cannot see', async () => {
+  it('sharing-013 returns 403 for sharing a record that some members cannot see', async () => {
     const id = await create(kind);
     await send('PUT', `${kind}/${id}/access_controls/`, { access_level: 'none' }, acme.A.key);
     expect(await share(kind, id)).toMatchObject({
@@ -184,7 +184,7 @@ describe.each(['insights', 'dashboards'] as const)('sharing of %s', (kind) => {
   });
 });
 
-it('sharing-015 shows on a dashboard whether it is shared', async () => {
+it('sharing-015 returns with a dashboard whether it is shared', async () => {
   const id = await create('dashboards');
   const isShared = async () => (await send('GET', `dashboards/${id}/`)).body.is_shared;
   const seen = [await isShared()];
@@ -195,7 +195,7 @@ it('sharing-015 shows on a dashboard whether it is shared', async () => {
   expect(seen).toEqual([false, true, false]);
 });
 
-it('sharing-016: requires edit access to a restricted dashboard, and to the insights that are only on it', async () => {
+it('sharing-016: requires edit access to a restricted dashboard, and to insights that are on no other dashboard', async () => {
   const dashboard = await create('dashboards', { name: 'Mine', restriction_level: 37 });
   const insight = await create('insights', { name: 'Orders', query, dashboards: [dashboard] });
   const other = (await createActors(api.database)).M;

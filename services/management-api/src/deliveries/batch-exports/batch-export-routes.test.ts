@@ -110,7 +110,7 @@ test.each(['environments', 'projects'])(
   },
 );
 
-test('export-002: intervals shorter than an hour require no permission, unlike in PostHog', async () => {
+test('export-002: accepts intervals shorter than an hour without a permission, unlike PostHog', async () => {
   expect((await create({ interval: 'every 5 minutes' })).status).toBe(201);
 });
 
@@ -206,14 +206,14 @@ test.each([
   ],
   ['merged persons', 'SELECT pdi.person_id AS id FROM events', /Unable to resolve field: pdi.person_id/],
   ['another project', 'SELECT event FROM events WHERE project_id = 1', /Unable to resolve field: project_id/],
-])('%s: rejects an export with the query %s', async (_, hogql_query, detail) => {
+])('%s: returns 400 for an export with the query %s', async (_, hogql_query, detail) => {
   const { id } = await created();
   for (const response of [await create({ hogql_query }), await change(id, { hogql_query })])
     expect(response).toMatchObject(VE('invalid_input', 'hogql_query', expect.stringMatching(detail)));
   expect((await read(id)).schema).toBeNull();
 });
 
-test('rejects a query that does not fit the exported model or the destination', async () => {
+test('returns 400 for a query that does not fit the exported model or the destination', async () => {
   const withoutId = 'SELECT event FROM events';
   const refused = (detail: RegExp) => VE('invalid_input', 'hogql_query', expect.stringMatching(detail));
   expect(await create({ hogql_query: query, model: 'persons' })).toMatchObject(refused(/only be used with the model/));
@@ -225,7 +225,7 @@ test('rejects a query that does not fit the exported model or the destination', 
   expect(await change(id, { hogql_query: withoutId })).toMatchObject(refused(/must select `uuid`/));
 });
 
-test('export-010, export-011: lists the exports of a project or organization, newest first, except deleted ones', async () => {
+test("export-010, export-011: lists a project's or organization's exports, newest first, without deleted exports", async () => {
   const actors = await createActors(api.database);
   const where = `/api/projects/${actors.projectId}/batch_exports/`;
   const [first, second] = [
@@ -255,7 +255,7 @@ describe.each(['organization', 'project'])('pausing an export below the %s (rows
   const send = (address: string, body?: unknown, headers = {}) =>
     api.send('POST', address, { key: acme.M.key, body, headers });
 
-  test('export-013: returns 200 without a body and pauses or unpauses it', async () => {
+  test('export-013: pauses or unpauses an export, and returns 200 without a body', async () => {
     const { id } = await created();
     const whole = { ...valid, paused: false, model: 'events', last_paused_at: 'nonsense', hogql_query: 'SELECT' };
     const paused = await send(at(id, 'pause'), whole);
@@ -266,7 +266,7 @@ describe.each(['organization', 'project'])('pausing an export below the %s (rows
     expect(await read(id)).toMatchObject({ paused: false, last_paused_at: expect.any(String) });
   });
 
-  test('returns the export if the client prefers it', async () => {
+  test('returns the export if the client requests it with Prefer', async () => {
     const { id } = await created();
     const headers = { prefer: 'return=representation' };
     for (const [action, paused] of [
@@ -290,7 +290,7 @@ describe.each(['organization', 'project'])('pausing an export below the %s (rows
     expect(await read(id)).toEqual(paused);
   });
 
-  test('export-018: exports the missed intervals after unpausing with a backfill, and each event once', async () => {
+  test('export-018: exports the missed intervals with a backfill after unpausing, and each event only once', async () => {
     await waitOutStepEnd(3_600_000);
     const { id } = await created();
     const hours = (count: number) => new Date(Math.floor(Date.now() / 3_600_000 + count) * 3_600_000);
@@ -310,7 +310,7 @@ describe.each(['organization', 'project'])('pausing an export below the %s (rows
     ]);
   });
 
-  test('starts no backfill if it is unpaused in the same interval, which is exported completely anyway', async () => {
+  test('starts no backfill for an export unpaused in the same interval, which is exported completely anyway', async () => {
     const { id } = await created({ interval: 'week' });
     const before = await stored(id);
     await send(at(id, 'pause'));
@@ -319,7 +319,7 @@ describe.each(['organization', 'project'])('pausing an export below the %s (rows
     expect((await stored(id)).next_interval_start).toEqual(before.next_interval_start);
   });
 
-  test('starts a backfill up to the end of the export if it is unpaused after its end', async () => {
+  test("starts a backfill up to the export's end if the export is unpaused after its end", async () => {
     const { id } = await created({ end_at: '2100-01-01T00:00:00Z' });
     await send(at(id, 'pause'));
     await api.database.sql.query(
@@ -331,7 +331,7 @@ describe.each(['organization', 'project'])('pausing an export below the %s (rows
   });
 });
 
-test('export-017, export-022: an export always has a schedule, unlike in PostHog', async () => {
+test('export-017, export-022: gives every export a schedule, unlike PostHog', async () => {
   const { id } = await created();
   await api.database.sql.query(
     'UPDATE batch_export SET next_interval_start = NULL, next_interval_end = NULL WHERE id = $1',
@@ -357,7 +357,7 @@ test('export-019, export-020: deletes an export and cancels its backfills and ru
   }
 });
 
-test('export-023, export-024: PUT requires name, destination and interval, and keeps the rest', async () => {
+test('export-023, export-024: PUT requires name, destination and interval, and keeps all other fields', async () => {
   const { id } = await created({ end_at: '2100-01-01T00:00:00Z' });
   expect(await change(id, { name: 'n', interval: 'day' }, 'PUT')).toMatchObject(
     VE('required', 'destination', 'This field is required.'),
@@ -399,7 +399,7 @@ test('export-025: merges the settings of the destination, keeps the secrets and 
   }
 });
 
-describe('secrets stored in an export', () => {
+describe('stored secrets of an export', () => {
   const keep = (what: string, names: string) =>
     VE(
       'invalid_input',
@@ -407,7 +407,7 @@ describe('secrets stored in an export', () => {
       `'${what}' changed, so you must also send ${names} again. Otherwise the stored secrets would be sent to a different server.`,
     );
 
-  test('are not sent to another server', async () => {
+  test('returns 400 for a new host or port without new secrets', async () => {
     const { id } = await created({ destination: postgres });
     const before = await stored(id);
     for (const [what, value] of [
@@ -426,7 +426,7 @@ describe('secrets stored in an export', () => {
     expect(testSecretBox.open(sealed as Record<string, unknown>, id)).toEqual({ user: 'u', password: 'p' });
   });
 
-  test('are not sent to another storage, not even with PUT', async () => {
+  test('returns 400 for a new storage endpoint without new secrets, even with PUT', async () => {
     const { id } = await created();
     const destination = { config: { endpoint_url: 'https://evil.example.com' } };
     const refusal = keep('endpoint_url', "'aws_access_key_id', 'aws_secret_access_key'");
@@ -435,20 +435,20 @@ describe('secrets stored in an export', () => {
     expect((await change(id, { destination: { config: { bucket_name: 'another' } } })).status).toBe(200);
   });
 
-  test('are not sent to a host that a region would change', async () => {
+  test('returns 400 for a region that would change the host to which secrets are sent', async () => {
     for (const region of ['@127.0.0.1', 'x/y', 'a.evil.example', '', 'x'.repeat(64)]) {
       const { status, body } = await create({ destination: { ...s3, config: { ...s3.config, region } } });
       expect([status, body.attr]).toEqual([400, 'destination']);
     }
   });
 
-  test('are deleted when the export is deleted', async () => {
+  test("deletes an export's secrets with the export", async () => {
     const { id } = await created();
     expect((await api.send('DELETE', `${path}${id}/`, { key: acme.M.key })).status).toBe(204);
     expect((await stored(id)).destination_secrets).toEqual({});
   });
 
-  test('cannot be decrypted for another export, and are not changed by pausing', async () => {
+  test('encrypts secrets for a single export, and keeps them unchanged when the export is paused', async () => {
     const [one, two] = [await created(), await created({ destination: postgres })];
     const { destination_secrets: sealed } = await stored(two.id);
     expect((await post(`${two.id}/pause`)).status).toBe(200);
@@ -481,7 +481,7 @@ test('returns 404 for exports of a private environment at every path', async () 
   }
 });
 
-describe('unsupported settings return an error', () => {
+describe('unsupported export settings', () => {
   const refuses = (detail: string) => VE('invalid_input', 'destination', detail);
   const withConfig = (type: string, config: Record<string, unknown>) => ({ destination: { type, config } });
   const pg = postgres.config;
@@ -548,7 +548,7 @@ describe('unsupported settings return an error', () => {
     ],
   ])('%s', async (_name, body, expected) => expect(await create(body)).toMatchObject(expected));
 
-  test('returns 400 for an empty body, and below an organization', async () => {
+  test('returns 400 for creating an export with an empty body, or below an organization', async () => {
     expect(await post('', {})).toMatchObject(VE('required', 'name', 'This field is required.'));
     expect(await create({}, ofOrganization)).toMatchObject(
       VE('invalid_input', null, expect.stringContaining('belongs to one environment')),
@@ -556,7 +556,7 @@ describe('unsupported settings return an error', () => {
   });
 });
 
-test('accepts the model persons, and treats null or empty as events', async () => {
+test('accepts the model `persons`, and treats null or an empty model as `events`', async () => {
   for (const [model, expected] of [
     [null, 'events'],
     ['', 'events'],
@@ -566,7 +566,7 @@ test('accepts the model persons, and treats null or empty as events', async () =
   }
 });
 
-describe('backfills', () => {
+describe('backfills of an export', () => {
   const range = (start_at?: unknown, end_at?: unknown) => ({ start_at, end_at });
   const preview = (id: string, asked: ReturnType<typeof range>) => {
     const query = new URLSearchParams();
@@ -574,7 +574,7 @@ describe('backfills', () => {
     return api.get(`${path}${id}/backfill?${query}`, acme.M.key);
   };
 
-  test('export-027: get an ID, and a repeated request returns the same ID while the backfill is running', async () => {
+  test("export-027: returns a backfill's ID, and the same ID again while the backfill is running", async () => {
     const { id } = await created();
     const body = range('2021-01-01T00:00:00+00:00', '2021-01-01T01:00:00+00:00');
     const backfill_id = `${id}-Backfill-2021-01-01T00:00:00Z-2021-01-01T01:00:00Z`;
@@ -630,7 +630,7 @@ describe('backfills', () => {
     ['day', '2021-01-01T06:00Z', '2021-01-01T07:00Z', [1, '01T06:00', '01T07:00', '01T06:00', '01T07:00']],
     ['week', '2021-01-04T00:00Z', '2021-01-18T00:00Z', [2, '04T00:00', '11T00:00', '11T00:00', '18T00:00']],
   ])(
-    'console-037: by the %s from %s to %s, counts the runs without starting them',
+    'console-037: counts the runs of a backfill by the %s from %s to %s without starting them',
     async (interval, start, end, runs) => {
       const { id } = await created({ interval });
       const { status, body } = await preview(id, range(start, end));
@@ -642,7 +642,7 @@ describe('backfills', () => {
     },
   );
 
-  test('accepts a year of hours as one backfill, and ten running backfills', async () => {
+  test('accepts a backfill of a year by the hour, and ten running backfills', async () => {
     const { id } = await created();
     expect(await post(`${id}/backfill`, range('2020-01-01T00:00:00Z', '2021-01-01T00:00:00Z'))).toMatchObject(ok);
     const day = (number: number) => new Date(Date.UTC(2021, 0, number)).toISOString();
@@ -660,8 +660,8 @@ describe('backfills', () => {
   const ok = { status: 200 };
 });
 
-describe('runs', () => {
-  test('export-033: are listed newest first, with paging and a time range', async () => {
+describe('runs of an export', () => {
+  test('export-033: lists runs newest first, in pages and within a time range', async () => {
     const { id } = await created();
     const old = await storeRun(id, { createdAt: '2026-01-01T00:00:00Z' });
     const ids: string[] = [];
@@ -686,7 +686,7 @@ describe('runs', () => {
     expect((await read(id)).latest_runs.map((run: { id: string }) => run.id)).toEqual(ids.slice(0, 10));
   });
 
-  test('can be retrieved and retried, and can be cancelled while unfinished', async () => {
+  test('returns and retries a run, and cancels an unfinished run', async () => {
     const { id } = await created();
     const [done, open] = [await storeRun(id), await storeRun(id, { status: 'Starting' })];
     expect(await api.get(`${path}${id}/runs/${done}/`, acme.M.key)).toMatchObject({
@@ -735,8 +735,8 @@ test('repeats a scheduled run by the storage time of events, and a run of a back
   expect(await goesByStoredTime(scheduled)).toBe(true);
 });
 
-describe('the next interval', () => {
-  test('is the current interval, but not before start_at and not after end_at', async () => {
+describe('the next interval of an export', () => {
+  test('exports the current interval next, but none before start_at or after end_at', async () => {
     const { id } = await created();
     const { next_interval_start: start, next_interval_end: end } = await stored(id);
     expect(end.getTime() - start.getTime()).toBe(3_600_000);
@@ -751,7 +751,7 @@ describe('the next interval', () => {
   const fallBehind = (id: string) =>
     api.database.sql.query('UPDATE batch_export SET next_interval_start = $2 WHERE id = $1', [id, last]);
 
-  test('continues from the last exported interval when the export is changed', async () => {
+  test('continues after the last exported interval when the export is changed', async () => {
     const { id } = await created();
     await fallBehind(id);
     await change(id, { name: 'x' });
@@ -763,7 +763,7 @@ describe('the next interval', () => {
     });
   });
 
-  test('is the current interval when a paused export is resumed', async () => {
+  test('exports the current interval next when an export is unpaused', async () => {
     const { id } = await created();
     await post(`${id}/pause`);
     await fallBehind(id);
@@ -772,14 +772,14 @@ describe('the next interval', () => {
   });
 });
 
-describe('filters, time zone and offsets', () => {
+describe('filters, time zone and offsets of an export', () => {
   const filters = [
     { type: 'event', key: '$browser', operator: 'exact', value: ['Firefox'] },
     { type: 'person', key: 'email', operator: 'icontains', value: '@example.com' },
     { type: 'event_metadata', key: 'event', operator: 'exact', value: ['$pageview'] },
   ];
 
-  test('are stored and returned, and change only when they are sent', async () => {
+  test('stores and returns filters, time zone and offsets, and changes only those in the request', async () => {
     const rhythm = { interval: 'week', timezone: 'America/New_York', offset_day: 2, offset_hour: 6 };
     const { id, ...made } = await created({ ...rhythm, filters });
     expect(made).toMatchObject({ ...rhythm, filters });
@@ -810,7 +810,7 @@ describe('filters, time zone and offsets', () => {
     ['offset_day', { offset_day: 1, interval: 'day' }, "can only be set when 'interval' is 'week'"],
     ['offset_hour', { offset_hour: 24, interval: 'day' }, '23'],
     ['offset_hour', { offset_hour: 1 }, "can only be set when 'interval' is 'day' or 'week'"],
-  ])('are rejected with the name of the field: %s %j', async (attr, body, detail) => {
+  ])('returns 400 naming the field: %s %j', async (attr, body, detail) => {
     const response = await create(body);
     expect(response).toMatchObject({ status: 400, body: { attr, detail: expect.stringContaining(detail) } });
     const { id } = await created();
@@ -846,7 +846,7 @@ test('rolls back a change to an export if the change cannot be recorded in the a
   expect(await api.database.sql.query(`SELECT 1 FROM batch_export WHERE name = 'never made'`)).toEqual([]);
 });
 
-test('a list of exports runs the same number of SQL statements at any length', async () => {
+test('runs the same number of SQL statements for an export list of any length', async () => {
   const count = (query: string) => api.statementsOf(() => api.get(`${path}?${query}`, acme.M.key));
   expect(await count('limit=1')).toBe(await count('limit=1000'));
 });

@@ -52,7 +52,7 @@ describe.each([
     ['&ordering=created_at', upwards],
     [`&ordering=${start}`, byStart],
     [`&ordering=-${start}`, byStart.toReversed()],
-  ])('are complete over pages, sorted by %j', async (ordering, expected) => {
+  ])('lists every row once over all pages, sorted by %j', async (ordering, expected) => {
     expect(await numbers(kind, ordering)).toEqual(expected);
   });
 

@@ -41,7 +41,7 @@ const post = (path: string, body: object) =>
   request(`${base()}/${path}/`, { method: 'POST', body: JSON.stringify(body) });
 const preview = (query: string) => `${base()}/subscriptions/preview/?${query}`;
 
-test('a report preview contains current numbers, and stores nothing', async () => {
+test('returns a report preview with current results, and stores nothing', async () => {
   const { status, body } = await get(preview(`insight=${insight}&invite_message=Look`));
   expect([status, body]).toEqual([
     200,
@@ -65,7 +65,7 @@ test('a report preview contains current numbers, and stores nothing', async () =
   expect(await api.database.sql.query(rows)).toEqual([{ n: 0 }]);
 });
 
-test('a report preview shown as a page runs no scripts, loads nothing, and cannot be framed by other sites', async () => {
+test('serves a report preview as a page without scripts that loads nothing and that other sites cannot frame', async () => {
   const { status, headers, text } = await get(preview(`insight=${insight}&title=Weekly&format=html`));
   expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
   expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; .*frame-ancestors 'self'; sandbox/);
@@ -81,23 +81,23 @@ test.each([
   ['dashboard=999999', 'dashboard', 'does_not_exist'],
   ['insight=x', 'insight', 'invalid_input'],
   [`insight=1&title=${'x'.repeat(101)}`, 'title', 'max_length'],
-])('a report preview returns 400 for ?%s, naming %s', async (query, attr, code) => {
+])('returns 400 for a report preview with ?%s, naming %s', async (query, attr, code) => {
   expect(await get(preview(query))).toMatchObject({ status: 400, body: { type: 'validation_error', attr, code } });
 });
 
-test('a report preview without insight and dashboard contains only the title and a link', async () => {
+test('returns only a title and a link in a report preview without insight and dashboard', async () => {
   const { status, body } = await get(preview('title=Hello'));
   expect([status, body]).toMatchObject([200, { subject: 'Hello', total_insights: 0, insights: [] }]);
   expect(body.text).toContain(`https://millrace.test/console/projects/${tenant.environmentId}`);
 });
 
-test('a report preview returns the same error for an insight of another project as for one that does not exist', async () => {
+test("returns the same report preview error for another project's insight as for a missing insight", async () => {
   const { status, body } = await get(`${base(other)}/subscriptions/preview/?insight=${insight}`, other.personalApiKey);
   expect([status, body.code]).toEqual([400, 'does_not_exist']);
   expect((await get(preview(`insight=${insight}`), other.personalApiKey)).status).toBe(403);
 });
 
-describe('a sent report', () => {
+describe('sent reports', () => {
   let subscription: number;
   const deliveryId = randomUUID();
   const reportId = randomUUID();
@@ -144,7 +144,7 @@ describe('a sent report', () => {
   });
   const sent = () => `${base()}/subscriptions/${subscription}/deliveries/${deliveryId}/`;
 
-  test('contains the numbers at the time of sending, as JSON and as the page of the email', async () => {
+  test("returns a report with the results at the time of sending, as JSON and as the email's page", async () => {
     const { status, body } = await get(sent());
     expect([status, body]).toMatchObject([
       200,
@@ -157,14 +157,14 @@ describe('a sent report', () => {
     expect([page.status, page.text]).toEqual([200, expect.stringContaining('As it was called')]);
   });
 
-  test('returns 403 or 404 to members of other projects, and 404 for another ID', async () => {
+  test('returns 403 or 404 for a report to members of other projects, and 404 for an unknown ID', async () => {
     expect((await get(sent(), other.personalApiKey)).status).toBe(403);
     expect((await get(sent().replace(deliveryId, randomUUID()))).status).toBe(404);
     const elsewhere = sent().replace(base(), base(other));
     expect((await get(elsewhere, other.personalApiKey)).status).toBe(404);
   });
 
-  test('shows its images to anyone who knows its ID', async () => {
+  test("serves a report's images to anyone who knows the report's ID", async () => {
     const picture = (id: string, at: number | string) => get(`/api/report_pictures/${id}/${at}`, null);
     const { status, headers, content } = await picture(reportId, 0);
     expect([status, headers.get('content-type')]).toEqual([200, 'image/png']);
@@ -181,7 +181,7 @@ describe('a sent report', () => {
     await allow(true);
   });
 
-  test('is null while it is being computed', async () => {
+  test('returns null for a report that is still being computed', async () => {
     await api.database.sql.query('UPDATE subscription_report SET content = NULL');
     expect(await get(sent())).toMatchObject({ status: 200, body: { id: deliveryId, report: null } });
   });

@@ -54,8 +54,8 @@ const deliveries = (id: number) =>
 const dateText =
   'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].';
 
-describe.each(['environments', 'projects'])('below %s', (family) => {
-  test('has the fields and types of the API', async () => {
+describe.each(['environments', 'projects'])('subscriptions below %s', (family) => {
+  test("returns a subscription with the fields and types of PostHog's API", async () => {
     const where = `/api/${family}/${acme.projectId}/subscriptions`;
     const created = await create({ byweekday: ['monday'], bysetpos: 1, count: 5, until_date: '2100-01-01' }, where);
     expect(created.status).toBe(201);
@@ -137,7 +137,7 @@ test('subscription-002, subscription-003: creates a subscription with defaults a
   expect(await change(body.id, link)).toMatchObject(refused);
 });
 
-test("accepts the API's example, which has neither dashboard nor insight", async () => {
+test("accepts a subscription without dashboard and insight, as in PostHog's API example", async () => {
   const { target_type, target_value, frequency, start_date } = valid;
   const body = { target_type, target_value, frequency, start_date };
   expect(await api.send('POST', path, { key: acme.M.key, body })).toMatchObject({
@@ -147,7 +147,7 @@ test("accepts the API's example, which has neither dashboard nor insight", async
   expect(await create({ dashboard })).toMatchObject({ status: 201, body: { dashboard, insight } });
 });
 
-test('subscription-004: sends only to the added address after a change of the target', async () => {
+test('subscription-004: sends a report only to the new email address after a change of the target', async () => {
   const { body } = await create({ target_value: 'a@x.com' });
   await change(body.id, { target_value: 'a@x.com,b@x.com', invite_message: 'Welcome' });
   await change(body.id, { title: 'Other', invite_message: 'Nobody reads this' });
@@ -157,7 +157,7 @@ test('subscription-004: sends only to the added address after a change of the ta
   ]);
 });
 
-test('subscription-005, subscription-006: changes the next date with the rule, but not with the title or target', async () => {
+test('subscription-005, subscription-006: changes the next date only with the rule, not with title or target', async () => {
   const { body } = await create();
   expect(Date.parse(body.next_delivery_date)).toBeGreaterThan(Date.now());
   const moved = await change(body.id, { start_date: '2022-01-02T10:30:00Z' });
@@ -167,13 +167,13 @@ test('subscription-005, subscription-006: changes the next date with the rule, b
   expect(same.body.next_delivery_date).toBe(moved.body.next_delivery_date);
 });
 
-test('subscription-007-S13: dates and summary are computed from the rule (packages/schedule tests all rows)', async () => {
+test('subscription-007-S13: computes dates and summary from the rule (packages/schedule tests all rows)', async () => {
   const { body } = await create({ frequency: 'monthly', interval: 2, byweekday: ['wednesday'], bysetpos: 1 });
   expect(body.summary).toBe('sent every 2 months on the first Wednesday');
   expect(new Date(body.next_delivery_date).getUTCDay()).toBe(3);
 });
 
-test("computes days and hours of a subscription in the project's time zone", async () => {
+test("computes a subscription's days and hours in the project's time zone", async () => {
   const tenant = await createTestTenant(api.database);
   await api.database.sql.query(`UPDATE environment SET timezone = 'America/New_York' WHERE id = $1`, [
     tenant.environmentId,
@@ -195,7 +195,7 @@ test("computes days and hours of a subscription in the project's time zone", asy
   expect(next.getUTCHours()).toBe(isWinter ? 14 : 13);
 });
 
-describe('subscription-014: the unsubscribe link of an email', () => {
+describe('subscription-014: unsubscribe links in emails', () => {
   const three = 'ada@x.com,grace@x.com,alan@x.com';
   const linkOf = async (id: number, target: string) => {
     const [row] = await api.database.sql.query<{ link: string }>(
@@ -208,7 +208,7 @@ describe('subscription-014: the unsubscribe link of an email', () => {
   const press = (link: string) =>
     fetch(api.url + link, { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) });
 
-  test('removes one of three recipients once and cancels their deliveries, and the last one ends the subscription', async () => {
+  test('removes a recipient and their deliveries once, and deletes the subscription with the last recipient', async () => {
     const { id } = (await create({ target_value: three })).body;
     const link = await linkOf(id, 'grace@x.com');
     for (const isFirst of [true, false]) {
@@ -238,7 +238,7 @@ describe('subscription-014: the unsubscribe link of an email', () => {
     expect(JSON.stringify(history.body)).not.toContain('grace@x.com');
   });
 
-  test('shows a browser a page with one button, which escapes titles and loads nothing', async () => {
+  test('serves browsers an unsubscribe page with one button, which escapes titles and loads nothing', async () => {
     const { id } = (await create({ title: '<img src=x onerror=alert(1)>' })).body;
     const look = async (method: 'GET' | 'POST') => {
       const headers = { accept: 'text/html' };
@@ -255,7 +255,7 @@ describe('subscription-014: the unsubscribe link of an email', () => {
     expect(after).not.toContain('<button');
   });
 
-  test('returns 404 for an unknown link, after 30 days, and for the ID that members can see', async () => {
+  test('returns 404 for an unsubscribe link that is unknown, older than 30 days, or built from an ID that members see', async () => {
     const { id } = (await create()).body;
     const link = await linkOf(id, 'test@x.com');
     const [delivery] = (await api.get(`${path}${id}/deliveries/`, acme.M.key)).body.results;
@@ -286,7 +286,7 @@ test('subscription-015: returns 405 without a body for DELETE with any ID, after
   expect((await read(body.id)).body.deleted).toBe(false);
 });
 
-test('subscription-016: leaves a subscription deleted by PATCH out of the list, and can return and restore it', async () => {
+test('subscription-016: omits a subscription deleted by PATCH from the list, and returns and restores it by ID', async () => {
   const dashboard = await made('dashboards');
   const { body } = await create({ dashboard });
   const ids = async (query: string) =>
@@ -381,7 +381,7 @@ describe('invalid subscriptions', () => {
     ],
   ])('%s', async (_name, body, expected) => expect(await create(body)).toMatchObject(expected));
 
-  test('subscription-017: return 400 if the body is empty', async () => {
+  test('subscription-017: returns 400 for a subscription with an empty body', async () => {
     expect(await api.send('POST', path, { key: acme.M.key, body: {} })).toMatchObject(
       VE('required', 'target_type', 'This field is required.'),
     );
@@ -390,7 +390,7 @@ describe('invalid subscriptions', () => {
   const nothing = (name: string, id: number) =>
     VE('does_not_exist', name, `Invalid pk "${id}" - object does not exist.`);
 
-  test('subscription-021: return 400 for an insight or dashboard that does not exist', async () => {
+  test('subscription-021: returns 400 for a subscription to an insight or dashboard that does not exist', async () => {
     for (const name of ['insight', 'dashboard']) {
       expect(await create({ [name]: 2_000_000_000 })).toMatchObject(nothing(name, 2_000_000_000));
     }
@@ -402,14 +402,14 @@ describe('invalid subscriptions', () => {
     expect((await read(body.id)).body.insight).toBe(insight);
   });
 
-  test('subscription-022: return the same error for records of another project as for missing ones, unlike PostHog', async () => {
+  test("subscription-022: returns the same error for another project's records as for missing ones, unlike PostHog", async () => {
     const { projectId, personalApiKey: key } = acme.off;
     const theirs = [await made('insights', { projectId, key }), await made('dashboards', { projectId, key })] as const;
     expect(await create({ insight: theirs[0] })).toMatchObject(nothing('insight', theirs[0]));
     expect(await create({ dashboard: theirs[1] })).toMatchObject(nothing('dashboard', theirs[1]));
   });
 
-  test('cannot be restored if their dashboard was deleted, but can be changed otherwise', async () => {
+  test('returns 400 for restoring a subscription whose dashboard was deleted, but allows other changes', async () => {
     const own = await made('dashboards');
     const { body } = await create({ dashboard: own, insight: null });
     await remove('dashboards', own);
@@ -437,7 +437,7 @@ test('subscription-026, subscription-027: PUT requires the same fields as POST, 
   });
 });
 
-test("returns 404 for subscriptions of other projects, and 403 for another organization's environment", async () => {
+test("returns 404 for another project's subscriptions, and 403 for another organization's environment", async () => {
   const { body } = await create();
   const { off } = acme;
   expect(await read(2_000_000_000)).toMatchObject(NF());
@@ -474,7 +474,7 @@ test('lists the deliveries of a subscription with their results', async () => {
   });
 });
 
-test('records creating, changing and deleting a subscription without the addresses', async () => {
+test('logs creating, changing and deleting a subscription without its email addresses', async () => {
   const { body } = await create();
   await change(body.id, { title: 'New', target_value: 'secret@x.com' });
   await change(body.id, { deleted: true });
@@ -489,7 +489,7 @@ test('records creating, changing and deleting a subscription without the address
   expect(JSON.stringify(rows[1])).toContain('New');
 });
 
-test('rolls back a change of a subscription if its activity cannot be recorded', async () => {
+test('rolls back a change to a subscription if its activity cannot be recorded', async () => {
   const { body } = await create();
   await api.database.sql.query('ALTER TABLE activity_log RENAME TO activity_log_away');
   const { result: response, logged } = await keepLogs(api.logger, () => change(body.id, { title: 'Lost' }));
@@ -499,12 +499,12 @@ test('rolls back a change of a subscription if its activity cannot be recorded',
   expect((await read(body.id)).body.title).toBe('Sign-ups');
 });
 
-test('a list of subscriptions runs the same number of SQL statements at any length', async () => {
+test('runs the same number of SQL statements for a subscription list of any length', async () => {
   const count = (query: string) => api.statementsOf(() => api.get(`${path}?${query}`, acme.M.key));
   expect(await count('limit=1')).toBe(await count('limit=1000'));
 });
 
-describe('the limit of subscriptions in an organization', () => {
+describe('the subscription limit of an organization', () => {
   let small: TestApi;
   let actors: OrganizationActors;
   beforeAll(async () => {
@@ -520,7 +520,7 @@ describe('the limit of subscriptions in an organization', () => {
   const send = (method: 'POST' | 'PATCH', id: string, body: object) =>
     small.send(method, `/api/environments/${actors.projectId}/subscriptions/${id}`, { key: actors.M.key, body });
 
-  test('applies to concurrent requests and to restored subscriptions, but not to deleted ones', async () => {
+  test('counts concurrent and restored subscriptions toward the limit, but no deleted ones', async () => {
     const made = await Promise.all([1, 2, 3, 4].map(() => send('POST', '', valid)));
     expect(made.map(({ status }) => status).sort()).toEqual([201, 201, 400, 400]);
     expect(made.find(({ status }) => status === 400)).toMatchObject(refusal);
@@ -532,10 +532,10 @@ describe('the limit of subscriptions in an organization', () => {
   });
 });
 
-describe('the fields enabled and send_test_now', () => {
+describe('the subscription fields enabled and send_test_now', () => {
   const occasions = async (id: number) => (await deliveries(id)).map(({ occasion }) => occasion);
 
-  test('stop a disabled subscription, which then has no next date', async () => {
+  test('removes the next date of a disabled subscription', async () => {
     const { body } = await create({ enabled: false });
     expect(body).toMatchObject({ enabled: false, next_delivery_date: null });
     expect(await deliveries(body.id)).toEqual([]);
@@ -544,7 +544,7 @@ describe('the fields enabled and send_test_now', () => {
     expect(await deliveries(body.id)).toEqual([]);
   });
 
-  test('cancel pending deliveries when a subscription is disabled', async () => {
+  test('cancels pending deliveries when a subscription is disabled', async () => {
     const { body } = await create();
     expect((await change(body.id, { enabled: false })).body).toMatchObject({ next_delivery_date: null });
     expect(await deliveries(body.id)).toMatchObject([{ occasion: 'created', status: 'cancelled' }]);
@@ -552,14 +552,14 @@ describe('the fields enabled and send_test_now', () => {
     expect(await deliveries(body.id)).toHaveLength(1);
   });
 
-  test('send nothing immediately if send_test_now is false, not even to new targets', async () => {
+  test('sends nothing immediately if send_test_now is false, even to new targets', async () => {
     const { body } = await create({ send_test_now: false });
     expect(body.next_delivery_date).not.toBeNull();
     await change(body.id, { target_value: 'test@x.com,new@x.com', send_test_now: false });
     expect(await deliveries(body.id)).toEqual([]);
   });
 
-  test('send a disabled subscription to all targets if send_test_now is true', async () => {
+  test('sends a disabled subscription to all targets if send_test_now is true', async () => {
     const { body } = await create({ enabled: false, send_test_now: true });
     expect(await occasions(body.id)).toEqual(['created']);
     await change(body.id, { target_value: 'test@x.com,new@x.com', send_test_now: true });
@@ -567,7 +567,7 @@ describe('the fields enabled and send_test_now', () => {
   });
 });
 
-describe('the field dashboard_export_insights', () => {
+describe('the subscription field dashboard_export_insights', () => {
   const onDashboard = async () => {
     const id = await made('insights');
     await api.send('PATCH', `/api/projects/${acme.projectId}/insights/${id}/`, {

@@ -41,7 +41,7 @@ const enrolls = (key: string) => ({
 });
 const doesNotEnroll = { feature_enrollment: null, super_groups: null };
 
-describe.each(['projects', 'environments'])('below %s', (family) => {
+describe.each(['projects', 'environments'])('early access features below %s', (family) => {
   test('creates a feature with all fields, and a flag that is off until users enroll', async () => {
     const where = `/api/${family}/${acme.projectId}/early_access_feature/`;
     const body = {
@@ -74,7 +74,7 @@ describe.each(['projects', 'environments'])('below %s', (family) => {
   });
 });
 
-test('updates the enrollment of the flag with the stage, and keeps its other conditions', async () => {
+test("updates a flag's enrollment with the feature's stage, and keeps the flag's other conditions", async () => {
   const flag = await makeFlag();
   const { body } = await create({ feature_flag_id: flag, stage: 'draft' });
   expect(await filtersOf(flag)).not.toHaveProperty('feature_enrollment', true);
@@ -93,7 +93,7 @@ test('updates the enrollment of the flag with the stage, and keeps its other con
   expect((await api.get(`${flagPath}${flag}/`, acme.M.key)).body.version).toBe(version + 1);
 });
 
-test('deletes a feature permanently, and keeps its flag without enrollment, which can then be deleted', async () => {
+test('deletes a feature permanently, and keeps its flag without enrollment and deletable', async () => {
   const flag = await makeFlag();
   const { body } = await create({ feature_flag_id: flag });
   expect(await send('PATCH', `${flagPath}${flag}/`, { deleted: true })).toMatchObject({ status: 400 });
@@ -104,7 +104,7 @@ test('deletes a feature permanently, and keeps its flag without enrollment, whic
   expect(await send('PATCH', `${flagPath}${flag}/`, { deleted: true })).toMatchObject({ status: 200 });
 });
 
-test('PUT and PATCH keep absent fields of a feature, and never change its flag', async () => {
+test('PUT and PATCH keep omitted fields of a feature, and never change its flag', async () => {
   const [flag, other] = [await makeFlag(), await makeFlag({ key: 'other' })];
   const { body } = await create({ feature_flag_id: flag, description: 'kept' });
   expect(await change(body.id, { name: 'B', feature_flag_id: other })).toMatchObject({
@@ -119,7 +119,7 @@ test('PUT and PATCH keep absent fields of a feature, and never change its flag',
   expect(await put({ name: 'C' })).toMatchObject(VE('required', 'stage', 'This field is required.'));
 });
 
-test('returns 400 for flags that cannot have a feature', async () => {
+test('returns 400 for a flag that cannot belong to a feature', async () => {
   const wrong = (detail: string) => VE('invalid_input', 'feature_flag_id', detail);
   const missing = wrong('Feature Flag with this ID does not exist');
   expect(await create({ feature_flag_id: 2_000_000_000 })).toMatchObject(missing);
@@ -168,13 +168,13 @@ test('returns 400 without creating anything if the flag key derived from the nam
   expect((await api.get(path, acme.M.key)).body.count).toBe(0);
 });
 
-test('creates only one of two concurrent features for the same flag', async () => {
+test('creates only one feature when two requests name the same flag concurrently', async () => {
   const flag = await makeFlag();
   const responses = await Promise.all([create({ feature_flag_id: flag }), create({ feature_flag_id: flag })]);
   expect(responses.map(({ status }) => status).sort()).toEqual([201, 400]);
 });
 
-test('replaces the payload of a feature completely, empties it for null, and keeps it if it is absent', async () => {
+test("replaces a feature's payload completely, clears it for null, and keeps it if it is omitted", async () => {
   const { id, payload } = (await create()).body;
   expect(payload).toEqual({});
   expect((await change(id, { payload: { a: { b: 1 } } })).body.payload).toEqual({ a: { b: 1 } });

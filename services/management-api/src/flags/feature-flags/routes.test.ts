@@ -31,8 +31,8 @@ const dependsOn = (id: number, value: unknown = true) => ({
 });
 const refused = (code: string, detail: string, attr: string | null = null) => VE(code, attr, detail);
 
-describe('a flag', () => {
-  test('is created with defaults and can be read at both paths', async () => {
+describe('feature flags', () => {
+  test('creates a flag with defaults, and returns it at both paths', async () => {
     const { status, body } = await post({ key: 'first', filters: { groups: [{ rollout_percentage: 40 }] } });
     expect(status).toBe(201);
     expect(body).toMatchObject({
@@ -64,7 +64,7 @@ describe('a flag', () => {
     }
   });
 
-  test('is on for everyone if it is created without filters, and requires conditions if it has filters', async () => {
+  test('creates a flag that is on for everyone if no filters are sent, and requires conditions in sent filters', async () => {
     const { filters } = (await post({ key: 'bare' })).body;
     expect(filters.groups).toEqual([{ properties: [], rollout_percentage: 100, aggregation_group_type_index: null }]);
     const noGroups = refused('invalid_input', 'Feature flags must have at least one condition set (group)', 'filters');
@@ -131,7 +131,7 @@ describe('a flag', () => {
     expect(await post(body)).toMatchObject(refused(code, detail, attr));
   });
 
-  test('is returned with the SDKs that would evaluate it differently, when it is created and changed', async () => {
+  test('returns with a created or changed flag which SDKs evaluate it differently', async () => {
     const pro = { key: 'plan', type: 'person', operator: 'exact', value: ['pro'] };
     const filters = (percentage: number) => ({ groups: [{ properties: [pro], rollout_percentage: percentage }] });
     const { id, sdk_warnings: warnings } = await created('for-some', { filters: filters(30) });
@@ -141,7 +141,7 @@ describe('a flag', () => {
     expect((await change(100)).body.sdk_warnings).toEqual([]);
   });
 
-  test('reserves its key until it is deleted', async () => {
+  test('rejects a second flag with the same key until the first is deleted', async () => {
     const taken = refused('unique', 'There is already a feature flag with this key.', 'key');
     const first = await created('mine');
     expect(await post({ key: 'mine' })).toMatchObject(taken);
@@ -158,19 +158,19 @@ describe('a flag', () => {
     });
   });
 
-  test('is created by only one of two concurrent requests with the same key', async () => {
+  test('creates only one flag for two concurrent requests with the same key', async () => {
     const responses = await Promise.all(Array.from({ length: 5 }, () => post({ key: 'raced' })));
     expect(responses.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400]);
   });
 
-  test('flag-084: returns 405 for DELETE', async () => {
+  test('flag-084: returns 405 for DELETE of a flag', async () => {
     const { id } = await created('stays');
     const response = await api.send('DELETE', `${path}${id}/`, { key: tenant.personalApiKey });
     expect([response.status, response.body]).toEqual([405, undefined]);
     expect(await get(`${id}/`)).toMatchObject({ status: 200, body: { deleted: false } });
   });
 
-  test.each(['dashboard', 'enrich_usage_dashboard'])('returns an error for dashboards: %s', async (name) => {
+  test.each(['dashboard', 'enrich_usage_dashboard'])('returns an error for flag usage dashboards: %s', async (name) => {
     const { id } = await created('shown');
     expect(await post({}, `${id}/${name}/`)).toMatchObject({
       status: 400,
@@ -179,7 +179,7 @@ describe('a flag', () => {
     expect(await post({}, `2000000000/${name}/`)).toMatchObject(NF());
   });
 
-  test('returns to Terraform the values that it sent, with numbers as numbers and lists in order', async () => {
+  test('returns flag values to Terraform as it sent them, with numbers as numbers and lists in order', async () => {
     const sent = {
       key: 'tf',
       name: '',
@@ -206,8 +206,8 @@ describe('a flag', () => {
   });
 });
 
-describe('a change of a flag', () => {
-  test('increments the version and stores the user', async () => {
+describe('changing a flag', () => {
+  test("increments a flag's version and stores the user when the flag changes", async () => {
     const { id } = await created('v');
     expect(await patch(id, { name: 'One' })).toMatchObject({
       status: 200,
@@ -217,7 +217,7 @@ describe('a change of a flag', () => {
     expect(await patch(2_000_000_000, {})).toMatchObject(NF());
   });
 
-  test('flag-074, flag-081: keeps the conditions if only payloads are sent, and requires payloads to be JSON', async () => {
+  test("flag-074, flag-081: keeps a flag's conditions if only payloads are sent, and requires payloads to be JSON", async () => {
     const { id } = await created('p', {
       filters: { groups: [{ rollout_percentage: 7 }], payloads: { true: { a: 1 } } },
     });
@@ -229,7 +229,7 @@ describe('a change of a flag', () => {
     expect((await patch(id, { filters: {} })).body.filters).toMatchObject({ payloads: { true: '[2]' } });
   });
 
-  test('flag-086: returns 409 for a field that another user has changed, but not for other fields', async () => {
+  test('flag-086: returns 409 only for a flag field that another user has changed in the meantime', async () => {
     const original = await created('raced');
     await patch(original.id, { name: 'Theirs' });
     const mine = { version: original.version, original_flag: original };
@@ -249,7 +249,7 @@ describe('a change of a flag', () => {
     expect((await patch(original.id, { ...unchecked, version: -2 })).body).toMatchObject({ attr: 'version' });
   });
 
-  test('flag-089: keeps the rollout of a flag in the older format', async () => {
+  test('flag-089: keeps the rollout percentage of a flag in the older format', async () => {
     const { id } = await created('old');
     await api.database.sql.query(`UPDATE feature_flag SET filters = '{}', rollout_percentage = 40 WHERE id = $1`, [id]);
     const groups = [{ properties: [], rollout_percentage: 40 }];
@@ -260,7 +260,7 @@ describe('a change of a flag', () => {
     });
   });
 
-  test('keeps concurrent changes of different fields', async () => {
+  test('keeps concurrent changes to different fields of a flag', async () => {
     const { id } = await created('both');
     await Promise.all([
       patch(id, { name: 'N' }),
@@ -275,7 +275,7 @@ describe('a change of a flag', () => {
     });
   });
 
-  test('can archive a flag only if it is off', async () => {
+  test('archives a flag only if it is off', async () => {
     const { id } = await created('a');
     expect(await patch(id, { archived: true, active: false })).toMatchObject({
       status: 200,
@@ -287,7 +287,7 @@ describe('a change of a flag', () => {
     expect(await patch(id, { active: true, archived: false })).toMatchObject({ status: 200 });
   });
 
-  test('also renames the early access choices when the key changes', async () => {
+  test("renames the early access choices when a flag's key changes", async () => {
     const superGroups = (key: string) => [
       { properties: [{ key: `$feature_enrollment/${key}`, type: 'person', operator: 'exact', value: ['true'] }] },
     ];
@@ -295,7 +295,7 @@ describe('a change of a flag', () => {
     expect((await patch(id, { key: 'is' })).body.filters.super_groups).toEqual(superGroups('is'));
   });
 
-  test('publishes the definitions as one new version', async () => {
+  test('publishes the changed flag definitions as one new version', async () => {
     const version = async () =>
       Number(
         (
@@ -315,7 +315,7 @@ describe('a change of a flag', () => {
 });
 
 describe('flags that depend on other flags', () => {
-  test('require that the other flags exist and are on', async () => {
+  test('returns 400 unless the flags in a condition exist and are on', async () => {
     const base = await created('base');
     const off = await created('off', { active: false });
     const gone = await created('gone');
@@ -341,7 +341,7 @@ describe('flags that depend on other flags', () => {
     );
   });
 
-  test('cannot form a cycle through two concurrent changes', async () => {
+  test('prevents two concurrent changes from creating a cycle of flags', async () => {
     const [a, b] = [await created('a'), await created('b')];
     const responses = await Promise.all([
       patch(a.id, { filters: dependsOn(b.id) }),
@@ -350,7 +350,7 @@ describe('flags that depend on other flags', () => {
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 400]);
   });
 
-  test('flag-087: prevent the other flags from being disabled or deleted', async () => {
+  test('flag-087: returns 400 for disabling or deleting a flag on which another flag depends', async () => {
     const base = await created('base');
     const names: string[] = [];
     for (let index = 0; index < 7; index += 1) {
@@ -374,7 +374,7 @@ describe('flags that depend on other flags', () => {
     expect((await get(`${base.id}/dependent_flags/`)).body).toHaveLength(7);
   });
 
-  test('cannot be enabled before the other flags', async () => {
+  test('returns 400 for enabling a flag before the flags on which it depends', async () => {
     const base = await created('base');
     const top = await created('top', { filters: dependsOn(base.id) });
     await patch(top.id, { active: false });
@@ -388,7 +388,7 @@ describe('flags that depend on other flags', () => {
   });
 });
 
-describe('cohorts and early access features', () => {
+describe('cohorts and early access features of a flag', () => {
   const insertCohort = async (fields: Record<string, unknown>) => {
     const { name = 'C', filters = null, is_static = false, deleted = false } = fields;
     const rows = await api.database.sql.query<{ id: number }>(
@@ -399,7 +399,7 @@ describe('cohorts and early access features', () => {
   };
   const inCohort = (id: number) => ({ groups: [{ properties: [{ key: 'id', type: 'cohort', value: id }] }] });
 
-  test('returns 400 for an unknown cohort', async () => {
+  test('returns 400 for a flag with an unknown cohort', async () => {
     const gone = await insertCohort({ deleted: true });
     expect(await post({ key: 'x', filters: inCohort(gone) })).toMatchObject(
       refused('cohort_does_not_exist', `Cohort with id ${gone} does not exist`, 'filters'),
@@ -414,7 +414,7 @@ describe('cohorts and early access features', () => {
     expect(await post({ key: 'x', filters: inCohort(counted) })).toMatchObject({ status: 201 });
   });
 
-  test('a flag of an early access feature cannot be deleted or become group-based', async () => {
+  test("returns 400 for deleting an early access feature's flag, or making it group-based", async () => {
     const { id } = await created('beta');
     await api.database.sql.query(
       `INSERT INTO early_access_feature (id, project_id, feature_flag_id, name, stage) VALUES (gen_random_uuid(), $1, $2, 'B', 'beta')`,
@@ -432,8 +432,8 @@ describe('cohorts and early access features', () => {
   });
 });
 
-describe('a list of flags', () => {
-  test('shows the newest flags first, without deleted and archived ones', async () => {
+describe('the list of flags', () => {
+  test('lists the newest flags first, without deleted and archived flags', async () => {
     for (const key of ['one', 'two', 'three']) await created(key);
     const { id } = await created('deleted');
     await patch(id, { deleted: true });
@@ -448,7 +448,7 @@ describe('a list of flags', () => {
     expect(keysOf(await api.get(page.body.next, tenant.personalApiKey))).toEqual(['one']);
   });
 
-  test('supports every filter', async () => {
+  test('filters the list of flags', async () => {
     const variants = { variants: [{ key: 'a', rollout_percentage: 100 }] };
     await created('plain', { name: 'Needle 100%', tags: ['x', 'y'] });
     await created('off', { active: false, evaluation_contexts: ['web'] });
@@ -479,7 +479,7 @@ describe('a list of flags', () => {
     expect((await get('matching_ids/?active=false')).body).toMatchObject({ total: 1 });
   });
 
-  test('marks stale flags', async () => {
+  test('marks stale flags in the list', async () => {
     const { sql } = api.database;
     const stale = await created('stale');
     const partial = await created('partial', { filters: { groups: [{ rollout_percentage: 50 }] } });
@@ -500,7 +500,7 @@ describe('a list of flags', () => {
   });
 });
 
-test('the activity of a flag contains the users and their changes', async () => {
+test('returns the activity of a flag with the users and their changes', async () => {
   const { id } = await created('watched');
   await patch(id, { active: false });
   await patch(id, { active: false });
@@ -523,8 +523,8 @@ test('the activity of a flag contains the users and their changes', async () => 
   expect(await get('2000000000/activity/')).toMatchObject(NF());
 });
 
-describe('bulk requests', () => {
-  test('return the keys of flags by ID', async () => {
+describe('bulk requests for flags', () => {
+  test('returns the keys of flags by ID', async () => {
     const { id } = await created('one');
     expect((await post({ ids: [id, 2_000_000_000] }, 'bulk_keys/')).body).toEqual({ keys: { [id]: 'one' } });
     expect((await post({ ids: [id, 'x'] }, 'bulk_keys/')).body).toMatchObject({
@@ -537,7 +537,7 @@ describe('bulk requests', () => {
     });
   });
 
-  test('delete a flag that others depend on only if the others are deleted too', async () => {
+  test('deletes a flag on which others depend only together with those flags', async () => {
     const base = await created('base');
     const top = await created('top', { filters: dependsOn(base.id) });
     const alone = await created('alone');
@@ -561,11 +561,11 @@ describe('bulk requests', () => {
   });
 });
 
-describe('encrypted payloads', () => {
+describe('encrypted flag payloads', () => {
   const secret = '{"token": "not-to-be-seen"}';
   const config = { is_remote_configuration: true, has_encrypted_payloads: true };
 
-  test('are returned only for a single flag', async () => {
+  test('returns decrypted payloads only with a single flag', async () => {
     const { id, filters } = await created('secret', { ...config, filters: { payloads: { true: secret } } });
     expect(filters).toMatchObject({ groups: [{ rollout_percentage: 100 }], payloads: { true: secret } });
     expect((await get(`${id}/`)).body.filters.payloads.true).toBe(secret);
@@ -583,7 +583,7 @@ describe('encrypted payloads', () => {
     for (const text of [list, row?.row, JSON.stringify(activity.body)]) expect(text).not.toContain('not-to-be-seen');
   });
 
-  test('are kept when the redacted value is sent back, and when something else changes', async () => {
+  test('keeps encrypted payloads when the redacted value is sent back or other fields change', async () => {
     const { id } = await created('secret', { ...config, filters: { payloads: { true: secret } } });
     const [listed] = (await get('')).body.results;
     await patch(id, { filters: listed.filters });
@@ -592,14 +592,14 @@ describe('encrypted payloads', () => {
   });
 });
 
-describe('the limits of flags', () => {
+describe('limits of flags', () => {
   const fill = (sqlOfFilters: string, count: number) =>
     api.database.sql.query(
       `INSERT INTO feature_flag (project_id, key, filters) SELECT $1, 'filler-' || n, ${sqlOfFilters} FROM generate_series(1, $2::int) AS n`,
       [tenant.environmentId, count],
     );
 
-  test('allow 20,000 flags and reject the 20,001st', async () => {
+  test('accepts 20,000 flags and returns 400 for the next one', async () => {
     await fill(`'{"groups": []}'`, 10_000);
     const base = await created('one-more');
     await created('and-one', { filters: dependsOn(base.id) });
@@ -618,7 +618,7 @@ describe('the limits of flags', () => {
     expect((await patch(base.id, { name: 'still' })).status).toBe(200);
   });
 
-  test('apply to filters and patterns of a project in total', async () => {
+  test("limits the filters and patterns of all a project's flags in total", async () => {
     await fill(`jsonb_build_object('groups', '[]'::jsonb, 'x', repeat('x', 250000))`, 135);
     expect(await post({ key: 'x' })).toMatchObject(
       refused(
@@ -640,7 +640,7 @@ describe('the limits of flags', () => {
     );
   });
 
-  test('allow 1,000 conditions, 64 levels and patterns that would backtrack', async () => {
+  test('accepts a flag with 1,000 conditions, 64 levels and patterns that would backtrack', async () => {
     let nested: unknown = 'x';
     for (let level = 0; level < 64; level += 1) nested = [nested];
     const backtracking = { key: 'a', type: 'person', operator: 'regex', value: '(a+)+(b|bb)*$' };

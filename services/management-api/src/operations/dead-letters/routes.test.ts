@@ -73,7 +73,7 @@ async function replayedRecords(): Promise<LogRecord[]> {
   return records.filter(({ key }) => key === `${tenant.projectApiKey}:ada`);
 }
 
-test('describes which event failed and why, and returns the captured record, only to its own project', async () => {
+test("describes a dead letter's event and error and returns its record, but only to its own project", async () => {
   const theirs = await storeDeadLetter({ of: other });
   const id = await storeDeadLetter();
   const shown = {
@@ -101,7 +101,7 @@ test('describes which event failed and why, and returns the captured record, onl
   expect((await send('discard', { ids: [theirs] })).body).toEqual({ discarded: 0 });
 });
 
-test('assigns a dead letter without an environment ID to the project of its key, and others to their environment', async () => {
+test('assigns a dead letter to its environment ID, or without one, to the project of its key', async () => {
   const broken = await storeDeadLetter({ value: '{"broken', reason: 'failed_parse_message' });
   await storeDeadLetter({ value: JSON.stringify({ environment_id: other.environmentId }) });
   await storeDeadLetter({ value: '', topic: 'somewhere else' });
@@ -113,7 +113,7 @@ test('assigns a dead letter without an environment ID to the project of its key,
   expect(body).toMatchObject({ replayed: 0, skipped: [{ id: omitted }] });
 });
 
-test('combines filters of dead letters with AND, and pages are complete even if many dead letters have the same time', async () => {
+test('combines dead letter filters with AND, and returns complete pages even if many have the same time', async () => {
   const early = await storeDeadLetter({ reason: 'processing_error', at: '2026-11-01T00:00:00.000Z' });
   const many: string[] = [];
   for (let index = 0; index < 5; index += 1) many.push(await storeDeadLetter());
@@ -126,7 +126,7 @@ test('combines filters of dead letters with AND, and pages are complete even if 
   expect(seen.map(({ id }) => id)).toEqual([...many.sort().reverse(), early]);
 });
 
-test('console-030: replays a dead letter to its topic unchanged, and accepts and records only one decision', async () => {
+test('console-030: replays a dead letter unchanged to its topic, and accepts and records only one decision', async () => {
   const [first, second, third] = [await storeDeadLetter(), await storeDeadLetter(), await storeDeadLetter()];
   expect((await send('replay', { ids: [first, first, second] })).body).toEqual({ replayed: 2, skipped: [] });
   expect(await replayedRecords()).toMatchObject([{ headers: { kept: 'yes' } }, { headers: { kept: 'yes' } }]);

@@ -21,7 +21,7 @@ const warning = (fields: Parameters<typeof storeWarning>[2]) =>
 const ids = async (query = '') =>
   (await api.get(path + query, tenant.personalApiKey)).body.results.map((row: { id: string }) => row.id);
 
-test('an ingestion warning contains what happened, how often, and examples', async () => {
+test('returns an ingestion warning with what happened, how often, and examples', async () => {
   const other = await createTestTenant(api.database);
   await storeWarning(api.database.sql, other.projectId, {});
   const id = await warning({ count: 3, details: { samples: [{ index: 1 }] } });
@@ -55,7 +55,7 @@ test('filters ingestion warnings by type, severity and time, with both ends excl
   expect((await api.get(`${path}?after=x`, tenant.personalApiKey)).status).toBe(400);
 });
 
-test('pages of ingestion warnings are complete even if many warnings have the same time', async () => {
+test('returns complete pages of ingestion warnings even if many warnings have the same time', async () => {
   const stored: string[] = [];
   for (let index = 0; index < 11; index += 1) stored.push(await warning({}));
   const seen = await readAllPages<{ id: string }>(api, `${path}?limit=2`, tenant.personalApiKey);
@@ -66,7 +66,7 @@ describe('counts of ingestion warnings', () => {
   const counts = async (query: string) =>
     (await api.get(`${path}/counts?${query}`, tenant.personalApiKey)).body.results;
 
-  test("console-031: are grouped by type and hour in the project's time zone, most frequent type first", async () => {
+  test("console-031: groups warnings by type and hour in the project's time zone, most frequent type first", async () => {
     await api.database.sql.query("UPDATE environment SET timezone = 'Asia/Kolkata' WHERE id = $1", [
       tenant.environmentId,
     ]);
@@ -104,7 +104,7 @@ describe('counts of ingestion warnings', () => {
     ]);
   });
 
-  test('return 400 for a time range that is too long, empty or missing, naming the field', async () => {
+  test('returns 400 for warning counts whose time range is too long, empty or missing, naming the field', async () => {
     for (const query of [
       'after=-32d',
       'after=-25h&interval=minute',

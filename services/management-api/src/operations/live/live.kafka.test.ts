@@ -232,7 +232,7 @@ describe.each(['postgres', 'kafka'] as const)('live-045: a live stream on %s', (
   });
   afterAll(() => world.stop());
 
-  test('live-010, live-011, live-012: sends the headers, the first bytes and heartbeats, and each message as one line', async () => {
+  test('live-010, live-011, live-012: sends headers, first bytes and heartbeats, and each message on one line', async () => {
     const client = await watch(world, tenant);
     expect(client.response.headers).toMatchObject({
       'content-type': 'text/event-stream',
@@ -273,7 +273,7 @@ describe.each(['postgres', 'kafka'] as const)('live-045: a live stream on %s', (
     expect(client.events[0]).toMatchObject({ event: text, properties: { [text]: text } });
   });
 
-  test('live-016: contains an event delivered twice only once', async () => {
+  test('live-016: sends an event only once if the log delivers it twice', async () => {
     const client = await watch(world, tenant);
     const twice = ofOne(tenant, {});
     await publish(world, twice, ofOne(tenant, { event: 'between' }));
@@ -282,7 +282,7 @@ describe.each(['postgres', 'kafka'] as const)('live-045: a live stream on %s', (
     expect(client.names()).toEqual(['seen', 'between', 'mark']);
   });
 
-  test('live-009: contains no events of other projects', async () => {
+  test('live-009: sends no events of other projects', async () => {
     const other = await createTestTenant(world.api.database);
     const client = await watch(world, tenant, `?distinctId=`);
     await publish(world, processed(other, { person_id: personId }));
@@ -292,7 +292,7 @@ describe.each(['postgres', 'kafka'] as const)('live-045: a live stream on %s', (
   });
 });
 
-describe('individual streams', () => {
+describe('individual live streams', () => {
   let world: World;
   let tenant: TestTenant;
   beforeAll(async () => {
@@ -326,7 +326,7 @@ describe('individual streams', () => {
   const tokenOf = async (own: TestTenant): Promise<string> =>
     (await world.api.get(`/api/projects/${own.projectId}/`, own.personalApiKey)).body.live_events_token;
 
-  test('live-001, live-041: returns 401 without a token in the Authorization header', async () => {
+  test('live-001, live-041: returns 401 for a live stream without a token in the Authorization header', async () => {
     const token = await tokenOf(tenant);
     const [head, body, signature] = token.split('.');
     const headers: Record<string, string>[] = [
@@ -379,13 +379,13 @@ describe('individual streams', () => {
     for (const path of ['/events', '/stats']) expect((await refusal(world, path, bearer(token))).status).toBe(401);
   });
 
-  test('live-042: accepts a token that was signed with a previous secret that is still configured', async () => {
+  test('live-042: accepts a token signed with a previous secret that is still configured', async () => {
     const token = sign(claimsOf(tenant, await keyOf(tenant)), { secret: testTokenSecrets[1] });
     const client = await open(world, '/events', bearer(token));
     await untilMarked(world, tenant, client);
   });
 
-  test('live-009, live-012: a token gives only events as messages, and the `teamId` parameter is ignored', async () => {
+  test('live-009, live-012: sends only events as messages to a token, and ignores the `teamId` parameter', async () => {
     const other = await createTestTenant(world.api.database);
     const client = await open(world, `/events?teamId=${other.projectId}`, bearer(await tokenOf(tenant)));
     await publish(world, processed(other, { person_id: personId }));
@@ -461,7 +461,7 @@ describe('individual streams', () => {
     expect((await refusal(world, '/events', bearer(token))).status).toBe(401);
   });
 
-  test('live-006: ends streams with a token when the project API key is rolled, but no others', async () => {
+  test('live-006: ends only streams with a token when the project API key is rolled', async () => {
     const own = await createTestTenant(world.api.database);
     const [byKey, byToken] = [await watch(world, own), await open(world, '/events', bearer(await tokenOf(own)))];
     const reset = await world.api.send('PATCH', `/api/projects/${own.projectId}/reset_token/`, {
@@ -473,7 +473,7 @@ describe('individual streams', () => {
     expect(byKey.isOver).toBe(false);
   });
 
-  test('live-046: returns 403 without the required scope, and issues no token', async () => {
+  test('live-046: returns 403 for a live stream without the required scope, and issues no token', async () => {
     const narrow = await createTestTenant(world.api.database, { scopes: ['project:read'] });
     expect(await refusal(world, pathOf(narrow), bearer(narrow.personalApiKey))).toMatchObject({ status: 403 });
     expect((await world.api.get(`/api/projects/${narrow.projectId}/`, narrow.personalApiKey)).body).toMatchObject({
@@ -628,7 +628,7 @@ describe('individual streams', () => {
     expect(client.response.headers['content-type']).toBe('text/event-stream');
   });
 
-  test('live-025: allows pages from configured origins to read the stream with a token, and no other pages', async () => {
+  test('live-025: allows only pages from configured origins to read a stream with a token', async () => {
     const headers = bearer(await tokenOf(tenant));
     const listed = await refusal(world, '/stats', { ...headers, origin: 'https://shown.example' });
     expect(listed.headers).toMatchObject({ 'access-control-allow-origin': 'https://shown.example' });
@@ -698,7 +698,7 @@ describe('individual streams', () => {
     await untilMarked(world, busy, client);
   });
 
-  test('live-036: ignores Last-Event-ID and starts with new events', async () => {
+  test('live-036: ignores Last-Event-ID and starts the stream with new events', async () => {
     const event = ofOne(tenant, {});
     const earlier = await watch(world, tenant);
     await publish(world, event);
@@ -766,7 +766,7 @@ describe('individual streams', () => {
     expect(client.names()).toEqual(['mark']);
   });
 
-  test('live-044: contains historical migrations only on request', async () => {
+  test('live-044: sends events of historical migrations only on request', async () => {
     const [client, asking] = [await watch(world, tenant), await watch(world, tenant, '?historical=true')];
     await publish(world, ofOne(tenant, { event: 'import', historical_migration: true }));
     await untilMarked(world, tenant, client);
@@ -811,7 +811,7 @@ test('live-034: returns 503 for live events if no event log is configured', asyn
   }
 });
 
-test('live-026: limits the streams of a process, and accepts another once one is closed', async () => {
+test('live-026: limits the streams of a process, and accepts a new stream after one was closed', async () => {
   const metrics = createMetrics({ withProcessMetrics: false });
   const world = await startWorld('postgres', { streamsPerProcess: 2, metrics });
   try {
@@ -835,21 +835,24 @@ test.each([
   { end: 'session', sql: 'DELETE FROM session WHERE user_id = $1', bySession: true, byKey: false },
   { end: 'key', sql: 'DELETE FROM personal_api_key WHERE user_id = $1', bySession: false, byKey: true },
   { end: 'membership', sql: 'DELETE FROM membership WHERE user_id = $1', bySession: true, byKey: true },
-])('sso-172, live-007: notices the end of a $end before the next complete access check', async ({ sql, ...ends }) => {
-  const world = await startWorld('postgres', { times: { ...times, checkMs: 100, recheckMs: 600_000 } });
-  const own = await createTestTenant(world.api.database);
-  const cookie = await signInAs(world.api, own.userId);
-  const bySession = await open(world, pathOf(own), { cookie, origin: world.api.url });
-  const byKey = await watch(world, own);
-  const unaffected = await watch(world, await createTestTenant(world.api.database));
-  await world.api.database.sql.query(sql, [own.userId]);
-  await eventually(() => expect([bySession.isOver, byKey.isOver]).toEqual([ends.bySession, ends.byKey]));
-  expect(unaffected.isOver).toBe(false);
-  for (const client of [bySession, byKey, unaffected]) client.close();
-  await world.stop();
-});
+])(
+  'sso-172, live-007: ends the stream when a $end ends, before the next complete access check',
+  async ({ sql, ...ends }) => {
+    const world = await startWorld('postgres', { times: { ...times, checkMs: 100, recheckMs: 600_000 } });
+    const own = await createTestTenant(world.api.database);
+    const cookie = await signInAs(world.api, own.userId);
+    const bySession = await open(world, pathOf(own), { cookie, origin: world.api.url });
+    const byKey = await watch(world, own);
+    const unaffected = await watch(world, await createTestTenant(world.api.database));
+    await world.api.database.sql.query(sql, [own.userId]);
+    await eventually(() => expect([bySession.isOver, byKey.isOver]).toEqual([ends.bySession, ends.byKey]));
+    expect(unaffected.isOver).toBe(false);
+    for (const client of [bySession, byKey, unaffected]) client.close();
+    await world.stop();
+  },
+);
 
-test('skips the rest of a second after a filter has used up its time, and reports the share of checked events', async () => {
+test('skips events until the next second after a filter has used up its time, and reports the share shown', async () => {
   const world = await startWorld('postgres', { times: { ...times, filterMsPerSecond: 0 } });
   const own = await createTestTenant(world.api.database);
   const client = await watch(world, own);
@@ -861,7 +864,7 @@ test('skips the rest of a second after a filter has used up its time, and report
   await world.stop();
 });
 
-test('live-032, live-033: ends streams after half an hour and when the process stops, with a retry time', async () => {
+test('live-032, live-033: ends streams with a retry time after half an hour and when the process stops', async () => {
   const world = await startWorld('postgres', { times: { ...times, longestMs: 1 } });
   const tenant = await createTestTenant(world.api.database);
   const client = await watch(world, tenant);
@@ -916,7 +919,7 @@ describe('live-008, live-034: a live stream during failures of the database and 
     await proxy.stop();
   });
 
-  test('live-034: returns 503 if the log fails at the start, and reports a later failure without ending', async () => {
+  test('live-034: returns 503 if the log fails at the start of a stream, and reports failures of an open stream', async () => {
     await proxy.refuse();
     expect((await refusal(world, pathOf(tenant), bearer(tenant.personalApiKey))).status).toBe(503);
     await proxy.pass();
@@ -931,7 +934,7 @@ describe('live-008, live-034: a live stream during failures of the database and 
     expect(client.isOver).toBe(false);
   });
 
-  test('live-008: ends if access cannot be checked', async () => {
+  test('live-008: ends a stream if its access cannot be checked', async () => {
     const client = await watch(world, tenant);
     const { sql, transaction } = world.api.database;
     await transaction(async (tx) => {

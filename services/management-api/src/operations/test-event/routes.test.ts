@@ -59,7 +59,7 @@ test.each([
   expect(await send({})).toMatchObject({ status, body: { code } });
 });
 
-test('distinguishes a missing gateway from one that does not respond', async () => {
+test('reports a missing gateway differently from a gateway that does not respond', async () => {
   const without = await startTestApi();
   const lonely = await startTestApi({ ingestUrl: 'http://127.0.0.1:9' });
   for (const [one, code] of [

@@ -33,7 +33,7 @@ const inCohort = (id: number) => ({ groups: [{ properties: [{ key: 'id', type: '
 const plan = { key: 'plan', type: 'person', operator: 'exact', value: 'pro' };
 const tree = (...values: unknown[]) => ({ properties: { type: 'OR', values: [{ type: 'AND', values }] } });
 
-test('copies a flag with its cohorts and the cohorts that these refer to, matched by name', async () => {
+test('copies a flag with its cohorts and the cohorts that they reference, matched by name', async () => {
   const inner = await made('cohorts', { name: 'Inner', filters: tree(plan) });
   const outer = await made('cohorts', { name: 'Outer', filters: tree({ type: 'cohort', key: 'id', value: inner.id }) });
   const there = await made('cohorts', { name: 'Inner', filters: tree(plan) }, second);
@@ -64,7 +64,7 @@ test('copies a flag with its cohorts and the cohorts that these refer to, matche
   expect(everywhere.body.map(({ team_id }: { team_id: number }) => team_id)).toEqual([tenant.environmentId, second]);
 });
 
-test('reports missing dependencies, projects of other organizations and unknown flags', async () => {
+test("reports missing dependencies, other organizations' projects and unknown flags when copying a flag", async () => {
   const base = await made('feature_flags', { key: 'base' });
   const condition = { key: String(base.id), type: 'flag', operator: 'flag_evaluates_to', value: true };
   await made('feature_flags', { key: 'top', filters: { groups: [{ properties: [condition] }] } });
@@ -102,7 +102,7 @@ test('copies an encrypted payload and encrypts it for the new project', async ()
   expect(JSON.stringify(rows)).not.toContain('not-to-be-seen');
 });
 
-test('the delivery worker calculates a cohort of users who have a flag', async () => {
+test("creates a cohort of a flag's users, which the delivery worker calculates", async () => {
   const { id } = await made('feature_flags', { key: 'mine' });
   const { cohort } = await made(`feature_flags/${id}/create_static_cohort_for_flag`, undefined);
   expect(cohort).toMatchObject({
@@ -115,10 +115,10 @@ test('the delivery worker calculates a cohort of users who have a flag', async (
   expect((await send(unknown)).status).toBe(404);
 });
 
-describe('the blast radius of a condition', () => {
+describe('the blast radius of a flag condition', () => {
   const radius = (body: object) => send(`projects/${tenant.projectId}/feature_flags/user_blast_radius/`, body);
 
-  test('counts persons and groups, ignoring the rollout percentage', async () => {
+  test('counts the persons and groups that match a condition, ignoring the rollout percentage', async () => {
     const { sql } = api.database;
     for (const [id, value] of Object.entries({ a: 'pro', b: 'pro', c: 'free' })) {
       await storePerson(sql, tenant.environmentId, { distinctIds: [id], properties: { plan: value } });
@@ -138,7 +138,7 @@ describe('the blast radius of a condition', () => {
     });
   });
 
-  test('returns 400 for conditions that no flag could have', async () => {
+  test('returns 400 for the blast radius of an invalid condition', async () => {
     expect(await radius({})).toMatchObject({
       status: 400,
       body: { detail: 'Missing condition for which to get blast radius' },
@@ -149,7 +149,7 @@ describe('the blast radius of a condition', () => {
     });
   });
 
-  test('is an estimate for many persons', async () => {
+  test('estimates the blast radius for many persons', async () => {
     await api.database.sql.query(
       `INSERT INTO person (project_id, uuid, main_distinct_id, properties, created_at)
        SELECT $1, md5('p' || n)::uuid, 'p' || n, jsonb_build_object('plan', CASE WHEN n % 4 = 0 THEN 'pro' ELSE 'free' END), now()
@@ -163,7 +163,7 @@ describe('the blast radius of a condition', () => {
     expect(body.users_affected / body.total_users).toBeCloseTo(0.25, 1);
   });
 
-  test('is an estimate based on fewer persons if reading them takes long', async () => {
+  test('estimates the blast radius from a smaller sample if reading persons takes long', async () => {
     const { projectId } = tenant;
     await api.database.sql.query(
       `INSERT INTO person (project_id, uuid, main_distinct_id, properties, created_at)

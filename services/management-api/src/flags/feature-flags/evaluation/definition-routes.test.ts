@@ -40,7 +40,7 @@ test('returns the flag definitions for local evaluation', async () => {
   expect(Object.keys(body.cohorts)).toEqual([String(cohort.id)]);
 });
 
-test('flag-088: returns the payload of a remote configuration by key or ID, and 404 for other flags', async () => {
+test("flag-088: returns a remote configuration's payload by key or ID, and 404 for other flags", async () => {
   const payloads = { true: '{"theme":"dark"}' };
   const remote = await made(flags(), {
     key: 'theme',

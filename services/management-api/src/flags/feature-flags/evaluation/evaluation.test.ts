@@ -23,7 +23,7 @@ const created = async (key: string, filters: unknown, rest: Record<string, unkno
 };
 const ofPlan = (value: string) => ({ key: 'plan', type: 'person', operator: 'exact', value });
 
-test('evaluation reasons contain the value, the reason and the steps that led to it, but no property values', async () => {
+test("evaluation_reasons returns each flag's value, reason and steps, but no property values", async () => {
   const { sql } = api.database;
   await storePerson(sql, tenant.environmentId, { distinctIds: ['ada'], properties: { plan: 'secret-plan' } });
   await storeGroup(sql, tenant.environmentId, { type: 'company', index: 0, key: 'acme' });
@@ -58,7 +58,7 @@ test('evaluation reasons contain the value, the reason and the steps that led to
   });
 });
 
-test('my_flags contains the flags of the caller', async () => {
+test('my_flags returns the flags evaluated for the caller', async () => {
   const rows = await api.database.sql.query<{ distinct_id: string }>('SELECT distinct_id FROM "user" WHERE id = $1', [
     tenant.userId,
   ]);
@@ -88,7 +88,7 @@ const valuesOf = async (key: string): Promise<unknown[]> => {
   return values;
 };
 
-test('flag-080: changing the key of a flag assigns users to new buckets', async () => {
+test('flag-080: assigns users to new buckets when the key of a flag changes', async () => {
   const { id } = await created('old-key', { groups: [{ rollout_percentage: 50 }] });
   const before = await valuesOf('old-key');
   const renamed = await api.send('PATCH', `${path}${id}/`, { key: tenant.personalApiKey, body: { key: 'new-key' } });
@@ -100,7 +100,7 @@ test('flag-080: changing the key of a flag assigns users to new buckets', async 
   expect(changed).toBeLessThan(50);
 });
 
-test('flag-085: accepts thirds with decimals as variant shares, and they cover all users', async () => {
+test('flag-085: accepts thirds with decimals as variant percentages, which cover all users', async () => {
   const thirds = (shares: number[]) =>
     shares.map((rollout_percentage, index) => ({ key: 'abc'.charAt(index), rollout_percentage }));
   const filters = (shares: number[]) => ({ groups: [{}], multivariate: { variants: thirds(shares) } });
@@ -113,7 +113,7 @@ test('flag-085: accepts thirds with decimals as variant shares, and they cover a
   });
 });
 
-test('a variant cannot be removed alone while a payload or a condition uses it', async () => {
+test('returns 400 for removing only a variant that a payload or condition uses', async () => {
   const half = (key: string) => ({ key, rollout_percentage: 50 });
   const { id } = await created('split', {
     groups: [{ variant: 'b' }],

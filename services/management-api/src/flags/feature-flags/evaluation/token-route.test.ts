@@ -19,20 +19,20 @@ const list = (query: string, key = tenant.personalApiKey) => api.get(`/api/featu
 const keysOf = (response: Awaited<ReturnType<typeof list>>) =>
   response.body.results.map(({ key }: { key: string }) => key);
 
-test('lists the flags of the project that a token belongs to, like the path of the project', async () => {
+test("with a project token, lists the same flags as the project's own path", async () => {
   const { status, body } = await list(`?token=${tenant.projectApiKey}`);
   const usual = await api.get(`/api/projects/${tenant.projectId}/feature_flags/`, tenant.personalApiKey);
   expect([status, body]).toEqual([200, usual.body]);
   expect(body.results[0]).toMatchObject({ key: 'three', active: true, is_simple_flag: expect.any(Boolean) });
 });
 
-test('the link to the next page of flags contains the token and the filters', async () => {
+test('includes the token and the filters in the link to the next page of flags', async () => {
   const first = await list(`?token=${tenant.projectApiKey}&limit=2&order=key`);
   expect(keysOf(first)).toEqual(['one', 'three']);
   expect(keysOf(await api.get(first.body.next, tenant.personalApiKey))).toEqual(['two']);
 });
 
-test('without a token, lists the flags of the current project', async () => {
+test('lists the flags of the current project without a token', async () => {
   expect(keysOf(await list(''))).toHaveLength(3);
 });
 
@@ -50,7 +50,7 @@ test('returns 401 for flags requested without a personal API key', async () => {
   expect(status).toBe(401);
 });
 
-test('returns 403 for flags requested with a key for other projects', async () => {
+test('returns 403 for flags requested with a key that is limited to other projects', async () => {
   const { project } = await createTestProject(api.database, { organizationId: tenant.organizationId, name: 'Second' });
   const { value } = await createPersonalApiKey(api.database.sql, {
     ...{ actor: null, userId: tenant.userId, label: 'k', scopes: ['feature_flag:read'], scopedTeams: [project.id] },
@@ -58,7 +58,7 @@ test('returns 403 for flags requested with a key for other projects', async () =
   expect((await list(`?token=${tenant.projectApiKey}`, value)).status).toBe(403);
 });
 
-test('applies access rules to the flags of a token in the same way as to the flags of a project', async () => {
+test('applies the same access rules to flags requested with a token as to flags requested by project', async () => {
   const actors = await createActors(api.database);
   const flags = `/api/projects/${actors.projectId}/feature_flags/`;
   for (const key of ['open', 'closed']) await createFlag(actors.projectId, key, actors.A.key);

@@ -38,7 +38,7 @@ const counted = (variant: string, exposures: number, persons: number, conversion
   conversions,
 });
 
-test('counts each person of an A/B test once, and persons who saw two variants separately', async () => {
+test('counts each person in an A/B test once, and persons who saw two variants separately', async () => {
   await person('ada', 'ada-phone');
   for (const id of ['bob', 'cleo', 'dan']) await person(id);
   await called('ada', 'test', '2026-11-10T10:00:00Z');
@@ -81,7 +81,7 @@ test('counts each person of an A/B test once, and persons who saw two variants s
   ]);
 });
 
-test('counts boolean flags and responses without a value, and returns zeros for a flag without exposures', async () => {
+test('counts exposures to boolean flags and without a value, and returns zeros for a flag without exposures', async () => {
   expect((await ask(november)).body).toMatchObject({ persons: 0, exposures: 0, variants: [], days: [] });
   await called('a', true, '2026-11-10T10:00:00Z');
   await called('b', false, '2026-11-10T10:00:00Z');
@@ -93,7 +93,7 @@ test('counts boolean flags and responses without a value, and returns zeros for 
   ]);
 });
 
-test("exposure counts use days in the project's time zone and include the last one", async () => {
+test("counts exposures by day in the project's time zone, including the last day", async () => {
   await api.send('PATCH', `/api/projects/${tenant.projectId}/`, {
     key: tenant.personalApiKey,
     body: { timezone: 'America/New_York' },
@@ -119,7 +119,7 @@ const readOn = (sql: Sql) => ({
   ...{ sql, projectId: tenant.environmentId, signal: new AbortController().signal },
 });
 
-test('combines rare flag responses, and stops reading at the limit', async () => {
+test('combines rare flag responses as $other, and stops reading exposures at the limit', async () => {
   for (let n = 0; n < 6; n += 1) await called(`p${n}`, n < 3 ? 'test' : `made-up-${n}`, '2026-11-10T10:00:00Z');
   const query = {
     flagKey: 'checkout',
@@ -169,7 +169,7 @@ test('reads exposures through the index on event names, without reading other ev
   expect(plan).not.toMatch(/Seq Scan on event/);
 });
 
-test('requires the scope for reading flags and a flag of the project', async () => {
+test("returns 404 for the exposures of an unknown flag and of another project's flag", async () => {
   expect((await ask({}, tenant.personalApiKey, 2_000_000_000)).status).toBe(404);
   const foreign = await createTestTenant(api.database);
   expect((await ask({}, foreign.personalApiKey)).status).toBe(404);

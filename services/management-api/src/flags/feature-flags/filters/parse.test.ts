@@ -195,7 +195,7 @@ test.each([30, -1.5, '30'])('accepts %p as the value of a flag condition, unchan
   expect(groups[0]?.properties[0]?.value).toBe(value);
 });
 
-test('rejects a new pattern that linear-time engines do not support, but keeps such a pattern if it is stored', () => {
+test('rejects a new pattern that linear-time engines do not support, but accepts one that is already stored', () => {
   const sent = person({ operator: 'regex', value: '(?=x)' });
   expect(problemOf(sent)).toEqual([
     'invalid_input',
@@ -205,7 +205,7 @@ test('rejects a new pattern that linear-time engines do not support, but keeps s
   expect(problemOf({ ...sent, payloads: {} }, sent)).toBeNull();
 });
 
-test('normalizes filters to the form in which they are stored', () => {
+test('normalizes flag filters for storage', () => {
   const sent = {
     groups: [
       { rollout_percentage: 33.3, description: 'kept' },
@@ -236,7 +236,7 @@ test('normalizes filters to the form in which they are stored', () => {
   });
 });
 
-test('a flag has the group type of its conditions, if all of them have the same type', () => {
+test("sets a flag's group type if all its conditions have the same group type", () => {
   const group = { properties: [{ key: 'x', type: 'group', value: 'y' }] };
   const filters = parseFlagFilters({ sent: { groups: [group, group], aggregation_group_type_index: 2 }, stored: null });
   expect(filters.aggregation_group_type_index).toBe(2);
@@ -244,13 +244,13 @@ test('a flag has the group type of its conditions, if all of them have the same 
 });
 
 test.each([[33.3, 33.3, 33.4], [33.33, 33.33, 33.33], [33.333, 33.333, 33.333], [0, 100], [100]])(
-  'flag-085: accepts the variant shares %p',
+  'flag-085: accepts the variant percentages %p',
   (...shares) => {
     expect(problemOf(variants(...shares))).toBeNull();
   },
 );
 
-test('merges sent and stored filters key by key, and checks the result', () => {
+test('merges sent and stored flag filters by key, and checks the result', () => {
   const stored = { groups: [{ rollout_percentage: 10 }], payloads: { true: '1' }, early_exit: true };
   expect(parseFlagFilters({ sent: { payloads: { true: 2 } }, stored })).toMatchObject({
     groups: [{ rollout_percentage: 10 }],
@@ -264,7 +264,7 @@ test('merges sent and stored filters key by key, and checks the result', () => {
   expect(problemOf({ groups: [] }, stored)).toBeNull();
 });
 
-test('does not compile a pattern again that was compiled before', () => {
+test('compiles no pattern that was already compiled', () => {
   const sent = person({ operator: 'regex', value: '^a+$' });
   const tried = new Map([['^a+$', 'was refused']]);
   expect(() => parseFlagFilters({ sent, stored: null, tried })).toThrow('was refused');
