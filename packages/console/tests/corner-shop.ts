@@ -30,7 +30,6 @@ export const views: Record<string, string> = {
   )}`,
 };
 
-/** Returns the UUID of the n-th event before the current time. */
 function uuidOf(at: number): string {
   return `01a208ec-77f1-7c02-b1e4-${String(at).padStart(12, '0')}`;
 }

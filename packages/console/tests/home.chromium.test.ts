@@ -3,7 +3,6 @@ import type { Page } from 'playwright-core';
 import { findPageProblems } from './page-checks.ts';
 import { type RunningConsole, runAxe, startConsole } from './start-console.ts';
 
-/** Tests the start page: empty, with a dashboard, and with website traffic. */
 let console: RunningConsole;
 beforeAll(async () => {
   console = await startConsole();

@@ -254,7 +254,6 @@ it('finds a property for a filter, and shows readable names of SDK properties', 
   await page.goto(addressOf(trend('ordered')));
   await shows(page, '2');
   await page.getByRole('button', { name: 'Add filter' }).click();
-  // A new filter's field has the focus, and its list is open.
   await page.getByRole('option', { name: /^Current URL \$current_url/ }).waitFor();
   await page.keyboard.type('pri');
   await eventually(async () => expect(await page.getByRole('option').count()).toBe(1));

@@ -44,7 +44,6 @@ export async function addMember(console: RunningConsole, level: Level, name: str
   await createMember(console, level, `${name}@example.com`);
 }
 
-/** Checks the current page in both themes and on a phone. */
 export async function checkPage(page: Page): Promise<void> {
   expect(await runAxeInBothThemes(page)).toEqual([]);
   await page.setViewportSize({ width: 360, height: 640 });

@@ -3,7 +3,6 @@ import type { Page } from 'playwright-core';
 import { type RunningConsole, runAxe, startConsole } from './start-console.ts';
 import { waitForRequests } from './visit-pages.ts';
 
-/** Tests the SQL page: the editor, and query results. */
 let console: RunningConsole;
 beforeAll(async () => {
   console = await startConsole({ settings: { QUERY_TIMEOUT_MS: '8000' } });

@@ -38,7 +38,6 @@ export interface RunningConsole {
 interface Visit {
   width?: number;
   height?: number;
-  /** Runs before the page loads. */
   prepare?: (visitor: BrowserContext) => Promise<void>;
 }
 

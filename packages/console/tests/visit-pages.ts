@@ -44,7 +44,6 @@ export interface Watched {
   asked: { method: string; url: string }[];
 }
 
-/** Records the requests and problems of all of a visitor's pages. */
 export function watchVisitor(visitor: BrowserContext): Watched {
   const watched: Watched = { complaints: [], asked: [] };
   visitor.on('weberror', (error) => watched.complaints.push(error.error().message));

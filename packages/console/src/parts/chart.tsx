@@ -40,7 +40,6 @@ interface BarsProps extends Size {
   label: string;
   /** Maximum of the axis. Charts with the same maximum can be compared. */
   most?: number | undefined;
-  /** A CSS class that sets `color`. */
   tone?: string | undefined;
 }
 

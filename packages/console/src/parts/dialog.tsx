@@ -35,7 +35,6 @@ export function Dialog({ title, onClose, children }: { title: string; onClose?: 
   );
 }
 
-/** A dialog that shows an API request as a terminal command. */
 export function AsApiCall({ request, onClose }: { request: ApiCall; onClose: () => void }) {
   const command = formatCurl(request);
   return (

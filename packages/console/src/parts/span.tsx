@@ -79,7 +79,6 @@ function nameOfSpan({ after, before }: Span, zone: string): string {
   return before === '' ? text.since(show(after)) : text.fromTo(show(after), show(before));
 }
 
-/** A menu for the page's time range and time zone. */
 export function SpanMenu({
   span,
   zone,

@@ -23,7 +23,6 @@ interface Step {
   median: number | null;
 }
 
-/** The steps of one breakdown value, or of all persons. */
 interface Group {
   /** Name of the breakdown value. Empty without a breakdown. */
   name: string;

@@ -17,7 +17,6 @@ interface Canvas {
   color: (name: string) => string;
 }
 
-/** Returns a PNG of the visible chart in the current theme's colors. */
 export async function renderImage(plot: Plot): Promise<Blob> {
   const element = document.createElement('canvas');
   [element.width, element.height] = [width * scale, height * scale];

@@ -4,7 +4,6 @@ import { useState } from 'react';
 import type { Drawn } from './plot.ts';
 import { text } from './words.ts';
 
-/** Manages which series are hidden and which series is highlighted. */
 export function useLegend(drawn: readonly Drawn[]) {
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [bright, setBright] = useState<string | null>(null);

@@ -40,7 +40,6 @@ export function SnippetChoice({ snippets = sendingSnippets }: { snippets?: reado
   );
 }
 
-/** Sends a test event, either from a terminal or with a button. */
 export function TestEvent({ look }: { look?: 'main' }) {
   const { id, api_token: key } = useProject();
   const send = useMutation({

@@ -98,7 +98,6 @@ PostHogSDK.shared.capture("order placed",
   },
 ];
 
-/** Returns a shell command that sends a project's first event. */
 export const formatFirstEventCommand = (key: string, host: string) => `curl ${host}/capture/ \\
   -H 'Content-Type: application/json' \\
   -d '{"api_key":"${key}",

@@ -66,7 +66,6 @@ export const findVariableNames = (query: string): string[] => [
   ...new Set([...query.matchAll(placeholders)].map(([, first, second, third]) => first ?? second ?? third ?? '')),
 ];
 
-/** A variable whose value the API rejects, and the reason. */
 export interface VariableProblem {
   name: string;
   message: string;

@@ -92,7 +92,6 @@ export function ListPane({
 interface PagerProps {
   isFirst: boolean;
   isLast: boolean;
-  /** Whether the list's last page is loaded. */
   hasAll: boolean;
   order: 'newest' | 'oldest';
   onOrder: (order: 'newest' | 'oldest') => void;

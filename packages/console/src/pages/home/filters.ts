@@ -5,7 +5,6 @@ import { text } from './words.ts';
 
 export type Dimension = keyof typeof text.names;
 
-/** The property that each breakdown shows. */
 const properties: Record<Dimension, { type: 'event' | 'session'; key: string }> = {
   Page: { type: 'event', key: '$pathname' },
   InitialPage: { type: 'session', key: '$entry_pathname' },

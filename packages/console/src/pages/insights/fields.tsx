@@ -5,7 +5,6 @@ import type { Fields, InsightQuery } from '../../results/insight-query.ts';
 
 export interface PartProps {
   insightQuery: InsightQuery;
-  /** An API error, and the query field that caused it. */
   problem: { part: string; detail: string };
   change: (fields: Fields) => void;
 }

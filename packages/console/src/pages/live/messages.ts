@@ -16,7 +16,6 @@ export interface LiveMessage {
   rule?: string;
 }
 
-/** A message about the stream's status. */
 export type LiveNotice =
   | { kind: 'hello'; stored: boolean; why: string | null }
   | { kind: 'gap'; missed: number }

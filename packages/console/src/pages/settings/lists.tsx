@@ -49,5 +49,4 @@ export function useLastOpen(open: string): string {
   return last.current;
 }
 
-/** A `ref` callback that moves the focus to its element. */
 export const takeFocus = (element: HTMLElement | null) => element?.focus();

@@ -36,7 +36,6 @@ export interface Edits {
   /** Incremented each time the query changes outside the editor. */
   version: number;
   isChanged: boolean;
-  /** Whether the URL contains an invalid query. */
   isBadAddress: boolean;
   /** @param isTyped true if the user typed the change in the editor */
   edit: (next: SqlNode, options?: { isTyped: boolean }) => void;

@@ -8,7 +8,6 @@ import { useDebounced } from '../../parts/debounced.ts';
 import { findVariableProblem, type SqlSource, type VariableProblem } from '../../sql/node.ts';
 import type { Mark } from './editor/marks.ts';
 
-/** An error, a warning or a hint about a query. */
 export interface Problem extends Mark {
   /** Line and column, counted from 1. Null if the problem concerns the entire query. */
   place: { line: number; column: number } | null;
@@ -36,7 +35,6 @@ const none: readonly Problem[] = [];
  */
 export function useQueryCheck({ query, variables, filters }: SqlSource): {
   problems: readonly Problem[];
-  /** The variable whose value the API has rejected. */
   variable: VariableProblem | null;
 } {
   const { id } = useProject();

@@ -13,7 +13,6 @@ import { text } from './words.ts';
 import { Workbench } from './workbench.tsx';
 import './sql-page.css';
 
-/** Shows the editor with a new query or an insight's query. */
 export function Page() {
   const address = useSqlUrlState();
   const undo = useUndo();

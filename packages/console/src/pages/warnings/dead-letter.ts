@@ -21,7 +21,6 @@ export interface DeadLetterPage {
   next: string | null;
 }
 
-/** An administrator's action on dead letters: replaying or discarding. */
 export interface Decision {
   verb: 'replay' | 'discard';
   ids: readonly string[];

@@ -27,7 +27,6 @@ export const createDeadLettersRequest = (project: number, { view, span }: Warnin
   query: { ...span, reason: view.reason, topic: toFilterValue(view.topic), state: toFilterValue(view.state) },
 });
 
-/** Lists the dead letters, if the user has access to them. */
 export function DeadLetters({ address }: { address: WarningsUrlState }) {
   const mayDecide = useHasLevel(8);
   if (mayDecide) return <OfAdministrator address={address} />;

@@ -89,7 +89,6 @@ export function DeadLetterDialog({
   );
 }
 
-/** Maximum number of skipped records that are listed. */
 const maxShown = 20;
 
 function Skipped({ outcome: { done, skipped }, all }: { outcome: Outcome; all: number }) {

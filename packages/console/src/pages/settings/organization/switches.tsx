@@ -1,4 +1,4 @@
-// The form for an organization's on/off settings.
+// The form for an organization's on/off settings, which sends only the changed settings.
 
 import { useId, useState } from 'react';
 import { queryClient } from '../../../api/queries.ts';
@@ -20,7 +20,6 @@ export interface Organization extends Record<SwitchName, boolean> {
 
 export const refreshOrganization = () => queryClient.invalidateQueries({ queryKey: ['settings', 'organization'] });
 
-/** A form that sends only the changed settings. */
 export function OrganizationSwitches({
   title,
   names,

@@ -204,7 +204,6 @@ function TargetFields({
   );
 }
 
-/** Returns the request for a report preview, with the form's current values. */
 function previewOf(
   element: HTMLFormElement | null,
   { path, subject: { about, insights } }: { path: string; subject: Subject },

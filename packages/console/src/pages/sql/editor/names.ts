@@ -40,7 +40,6 @@ export function findTables(query: string): Map<string, string> {
   return tables;
 }
 
-/** Returns the names that a query defines in its WITH clause or as aliases. */
 export function findDefinedNames(query: string): string[] {
   const subqueries = [...query.matchAll(new RegExp(`(${name})\\s+as\\s*\\(`, 'gi'))].map(([, one = '']) => one);
   const aliases = [...query.matchAll(new RegExp(`\\bas\\s+(${name})`, 'gi'))].map(([, one = '']) => one);
