@@ -82,7 +82,7 @@ export function createProgram(terminal: Terminal): Command {
     .configureOutput({
       writeOut: (text) => void terminal.out.write(text),
       writeErr: (text) => void terminal.err.write(text),
-      // `runCli` prints errors in one line instead.
+      // Do not print errors here, because `runCli` prints them in one line.
       outputError: () => {},
     })
     .hook('preAction', (_, command) => useRunningSystem(command, terminal));

@@ -29,7 +29,7 @@ const minuteLimit = 600;
  */
 export async function measureDefinitions(run: FlagsRun): Promise<NamedRun[]> {
   const { pairs, bench, server } = run;
-  // With this many environments, each stays below its limit even if all runs are in the same minute.
+  // Use enough environments that each stays below its limit even if all runs are in the same minute.
   const requestCount = (pairs + 1) * (perSecond[304] + perSecond[200]) * (runMs / 1000);
   const count = Math.ceil((requestCount / minuteLimit) * 1.2);
   const environments = await addFlagEnvironments(bench.database, count, createMixedFlags(500));

@@ -58,7 +58,7 @@ export interface FlagEnvironment {
   secretKey: string;
 }
 
-/** Adds projects that all have the same flags. Call this before a gateway reads the flags. */
+/** Adds projects that all have the same flags. Must run before a gateway reads the flags. */
 export async function addFlagEnvironments(
   database: BenchDatabase,
   count: number,

@@ -49,7 +49,7 @@ const pages: readonly ApiRequest[] = [
   { name: 'events of a distinct ID', path: `events/?limit=100&distinct_id=id%20${listedPerson}`, targetMs: 500 },
   { name: 'newest events', path: 'events/?limit=100', targetMs: 400 },
   { name: 'newest events with a rare name', path: 'events/?limit=100&event=rare', targetMs: 500 },
-  // One event in 20,000 has this price.
+  // One event in 20,000 has the price that this query filters by.
   {
     name: 'newest events with a rare property value',
     path: `events/?limit=100&properties=${ofProperty('price', 123.45)}`,

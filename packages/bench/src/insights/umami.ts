@@ -20,7 +20,7 @@ export async function fillUmami(database: BenchDatabase): Promise<void> {
          FROM event WHERE project_id = $1`,
     [database.projectId],
   );
-  // The queries can use only these of Umami's thirteen indexes.
+  // Of Umami's thirteen indexes, create only those that the queries can use.
   await database.query('CREATE INDEX ON umami.website_event (created_at)');
   await database.query('CREATE INDEX ON umami.website_event (website_id, created_at)');
   await database.query('VACUUM (ANALYZE) umami.website_event');

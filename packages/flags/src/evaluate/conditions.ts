@@ -140,8 +140,8 @@ export function testCohort({ cohortId, isMember }: CohortFilter, evaluation: Eva
 }
 
 /**
- * Tests the value of a different flag. A flag that is inactive or not part of this evaluation counts as `false`. A flag
- * that could not be evaluated matches neither `true` nor `false`.
+ * Tests the value of the flag that the filter references. A flag that is inactive or not part of this evaluation counts
+ * as `false`. A flag that could not be evaluated matches neither `true` nor `false`.
  */
 function testFlag({ flagId, expected }: FlagFilter, evaluation: Evaluation): Outcome {
   if (!spendSteps(evaluation, 1)) return 'timeout';
