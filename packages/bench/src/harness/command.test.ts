@@ -24,6 +24,6 @@ it.each([
   [['--only', 'live,lode'], '--only does not accept "lode". Use live, load.'],
   [['--seconds', '1'], "'--seconds'"],
   [['now'], "'now'"],
-])('rejects %j', (words, message) => {
+])('rejects the arguments %j', (words, message) => {
   expect(() => readOptions(words, defaults)).toThrow(message);
 });

@@ -328,7 +328,7 @@ test('doctor reports a transaction that has been open for too long', async () =>
   });
 });
 
-test('doctor reports a pooler that does not pass notifications on', async () => {
+test('doctor reports a pooler that does not forward notifications', async () => {
   const pooler = await startPoolerWithoutListen(testDatabase.url);
   const url = new URL(testDatabase.url);
   url.port = String(pooler.port);

@@ -409,7 +409,7 @@ describe('flags that depend on other flags', () => {
     expect(results).not.toHaveProperty('server');
   });
 
-  test('matches neither on nor off if the dependency could not be evaluated', () => {
+  test('a dependency that could not be evaluated matches neither on nor off', () => {
     const broken = flag('broken', { groups: [{ properties: [inCohort(404)] }] });
     const { results } = evaluate({ flags: [broken, flag('on', on('broken', true)), flag('off', on('broken', false))] });
     expect([results.broken?.why, results.on?.value, results.off?.value]).toEqual([

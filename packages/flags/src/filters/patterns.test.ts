@@ -7,7 +7,7 @@ test.each([
   ['x{1000}'.repeat(140), /too many repetitions/],
   [`(?:${'ab'.repeat(40)}){1000}`, /too many repetitions/],
   ['('.repeat(10), /missing/],
-])('rejects %.20s without compiling it', (pattern, problem) => {
+])('rejects the pattern %.20s without compiling it', (pattern, problem) => {
   expect(findPatternProblem(pattern)).toMatch(problem);
 });
 
@@ -15,11 +15,11 @@ test.each([
   '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
   '(\\d{1,3}\\.){3}\\d{1,3}',
   '.{0,255}@acme',
-])('accepts %s', (pattern) => {
+])('accepts the pattern %s', (pattern) => {
   expect(findPatternProblem(pattern)).toBeNull();
 });
 
-test('flag-090: a pattern that takes too long neither matches nor counts as a mismatch', () => {
+test('flag-090: a text that takes too long to search matches neither `regex` nor `not_regex`', () => {
   const tests = createPatternTests('(a|b|c){500}$');
   const long = 'x'.repeat(10_000);
   expect([
@@ -29,7 +29,7 @@ test('flag-090: a pattern that takes too long neither matches nor counts as a mi
   expect(tests.isNotFound.matches(new PropertyValue('x'), 0)).toBe(true);
 });
 
-test('shares equal patterns; an invalid pattern neither matches nor counts as a mismatch', () => {
+test('equal patterns share one object, and an invalid pattern matches neither `regex` nor `not_regex`', () => {
   expect(getSharedPattern('^a+$')).toBe(getSharedPattern('^a+$'));
   expect(getSharedPattern('^a+$').compiled()).toBe(getSharedPattern('^a+$').compiled());
   const invalid = createPatternTests('(?=a)');

@@ -134,7 +134,7 @@ it.each([
   expect(imported).toEqual(expect.arrayContaining(names));
 });
 
-it('does not use globals that edge runtimes lack and warn about', async () => {
+it('the libraries do not use globals that edge runtimes lack and warn about', async () => {
   const code = await bundle(`export * from '@millrace/browser';`);
   expect(code).toContain('"CompressionStream"');
   expect(code).not.toMatch(/(?<![."])\bCompressionStream\b/);
