@@ -24,7 +24,6 @@ export interface AppErrorOptions {
   details?: Record<string, unknown>;
   /** For `unavailable` and `rate_limited`: how long the client must wait before it retries. */
   retryAfterSeconds?: number;
-  /** Additional HTTP response headers, for example a cookie. */
   headers?: Record<string, string | string[]>;
   cause?: unknown;
 }

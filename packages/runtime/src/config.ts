@@ -92,7 +92,6 @@ export function integerSetting(defaultValue: number, description: string, bounds
   });
 }
 
-/** The setting for the minimum log level. Spread it into a service's config schema. */
 export const logLevelConfigFields = {
   logLevel: Type.Union([Type.Literal('error'), Type.Literal('warn'), Type.Literal('info'), Type.Literal('debug')], {
     default: 'info',

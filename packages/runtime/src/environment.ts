@@ -3,7 +3,6 @@ export function readEnvironment(): Record<string, string | undefined> {
   return process.env;
 }
 
-/** Returns the environment variable for a config field: `DRAIN_TIMEOUT_MS` for `drainTimeoutMs`. */
 export function toEnvironmentVariable(field: string): string {
   return field.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toUpperCase();
 }

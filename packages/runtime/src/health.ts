@@ -12,7 +12,7 @@ export type HealthCheck = () => string | null;
 
 export interface Health {
   addReadinessCheck(name: string, check: HealthCheck): void;
-  /** Registers a liveness check. If it fails, the process should be restarted. */
+  /** If a liveness check fails, the process should be restarted. */
   addLivenessCheck(name: string, check: HealthCheck): void;
   /** Stops `respond` from serving `/metrics`. Call this if another port serves it. */
   stopServingMetrics(): void;
@@ -126,7 +126,6 @@ export async function startHealthServer(
   };
 }
 
-/** The setting for a separate metrics port. Spread it into a service's config schema. */
 export const metricsConfigFields = {
   metricsPort: Type.Optional(
     Type.Integer({

@@ -163,7 +163,8 @@ export async function sendOutbound(url: URL, options: OutboundRequest): Promise<
         });
         response.on('end', () => resolve({ status, headers: received, body: Buffer.concat(pieces) }));
       });
-      // Without this listener, Node.js would ignore a 101 response. It passes the socket to the listener.
+      // Without this listener, Node.js would ignore a 101 response. The listener gets the socket instead of the
+      // response.
       request.on('upgrade', (_response, socket) => {
         socket.destroy();
         reject(failure('EBADSTATUS'));

@@ -12,7 +12,6 @@ export function isPlainName(name: string): boolean {
   return toPlainName(name) === name;
 }
 
-/** Makes a name a single line without `://`. */
 export function toPlainName(name: string): string {
   return name.replaceAll(controlCharacters, ' ').replaceAll('://', ' ');
 }

@@ -41,7 +41,6 @@ export interface ServiceConfig {
 export interface Service<Config extends ServiceConfig> {
   name: string;
   readConfig(env: Record<string, string | undefined>): Config;
-  /** Returns the shutdown time limit in milliseconds. */
   stopWithinMs(config: Config): number;
   isTraced?(config: Config): boolean;
   start(config: Config, host: ServiceHost): StartedService;

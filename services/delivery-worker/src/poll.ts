@@ -101,7 +101,6 @@ export interface SlotUsage {
 export interface FairSlots {
   free(): number;
   usage(): SlotUsage;
-  /** Runs work in a slot. If the work fails, logs the error. */
   start(organizationId: string, work: () => Promise<void>): void;
   released(): Promise<unknown>;
   settle(): Promise<void>;

@@ -28,7 +28,6 @@ import { scheduleDueReports } from './subscriptions/schedule.ts';
 
 export interface WorkerDeps {
   database: Database;
-  /** Connections for statements that read all of a project's persons. */
   reader: Pick<ReadPool, 'read'>;
   mailer: Mailer | null;
   events: EventStore;
@@ -46,12 +45,11 @@ export interface WorkerDeps {
 export interface WorkerOptions extends RetentionOptions {
   publicAppUrl: string | undefined;
   publicApiUrl: string | undefined;
-  /** Whether webhooks and exports can use private networks. */
   mayBePrivate: boolean;
   pollIntervalMs: number;
   /** Maximum number of emails per organization and hour, or 0 for unlimited. */
   mailsPerHour: number;
-  /** Maximum number of concurrent exports. Each needs a connection. */
+  /** Each export needs a connection. */
   exportsAtOnce: number;
   /** How long deliveries and export runs are kept, in days. */
   keepOutcomesDays: number;
@@ -60,7 +58,6 @@ export interface WorkerOptions extends RetentionOptions {
   /** How often an unchanged cohort is counted again, in hours. */
   recountCohortsHours: number;
   lookUpChallenge: LookUpChallenge;
-  /** Time limit for a webhook's response in milliseconds. */
   postTimeoutMs?: number;
 }
 

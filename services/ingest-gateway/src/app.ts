@@ -207,7 +207,6 @@ function captureV1Route(capture: CaptureDependencies): Router {
   });
 }
 
-/** Creates the app: operational endpoints, CORS preflights, `routes`, and the 404 response. */
 function createApp({ health, uploads }: { health: Health; uploads: Uploads }, routes: Router[]): Express {
   const app = express();
   app.disable('x-powered-by');

@@ -198,7 +198,6 @@ export const gatewayConfigSchema = Type.Object({
 
 export type GatewayConfig = WithDatabaseAddress<Static<typeof gatewayConfigSchema>>;
 
-/** The limits for one request. The capture steps need no other settings. */
 export type CaptureLimits = Pick<
   GatewayConfig,
   'maxBodyBytes' | 'maxDecompressedBytes' | 'maxRecordBytes' | 'maxAiRecordBytes' | 'bodyTimeoutMs' | 'trustProxy'

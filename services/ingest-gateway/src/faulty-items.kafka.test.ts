@@ -184,7 +184,7 @@ test.each([
       body: { code: 'invalid_payload', attr: 'batch' },
     });
   }
-  // On this path, the body is an event without a name (docs/wire-rules.md#dropped-events).
+  // On `/capture/`, the body is an event without a name (docs/wire-rules.md#dropped-events).
   expect(await post('/capture/', { api_key: token, ...body })).toMatchObject(taken);
 });
 

@@ -72,9 +72,7 @@ export function createFlagData({
 export interface FlagDatabase {
   /** For queries of a single request. Each waits at most 250 ms for a connection and its result. */
   requests: Sql;
-  /** For definitions, which can be large and are cached. */
   definitions: Sql;
-  /** Returns true if queries are suspended because PostgreSQL does not respond. */
   isCircuitOpen(): boolean;
 }
 

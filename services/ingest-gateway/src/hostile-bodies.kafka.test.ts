@@ -16,7 +16,7 @@ const mebibyte = 1024 * 1024;
  * attacker.
  */
 const longestStallMs = 15_000;
-/** Twice the size of the text, plus the memory that the budget allows for its JSON values. */
+/** Twice the size of the text, plus the memory budget for its JSON values. */
 const maxMib = 400;
 
 beforeAll(async () => {

@@ -25,7 +25,6 @@ afterAll(async () => {
 interface GatewayProcess {
   url: string;
   output(): string;
-  /** Sends SIGTERM and returns the exit code. */
   stop(): Promise<number | null>;
 }
 

@@ -45,10 +45,8 @@ export function findCapturePath(path: string): CapturePath | undefined {
   return paths.get(path);
 }
 
-/** The client program that sent a request, according to its headers. */
 export interface Sender {
   path: string;
-  /** The page's origin, if a browser sent the request. */
   origin?: string;
   user_agent?: string;
 }
@@ -69,7 +67,7 @@ export function readSender({ origin, referer, 'user-agent': agent }: IncomingHtt
 export interface CaptureQuery {
   data: string | null;
   compression: string | null;
-  /** When the client sent the request, in Unix milliseconds. */
+  /** In Unix milliseconds. */
   sentAt: string | null;
   isBeacon: boolean;
   apiKey: string | null;
@@ -176,7 +174,6 @@ function parseAddress(text: string): string | null {
   return isIP(address) === 0 ? null : address;
 }
 
-/** SDK properties that follow from its name in `User-Agent`. */
 interface Sdk {
   /** Where the SDK runs, for a flag's `evaluation_runtime`. */
   runtime: 'client' | 'server';

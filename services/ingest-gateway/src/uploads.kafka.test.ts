@@ -116,7 +116,6 @@ describe('incomplete uploads', () => {
 
   test('responds to invalid HTTP with JSON, and closes the connection', async () => {
     const own = await fixture.startGateway();
-    // The client keeps its side of the connection open.
     const connection = await openRawConnection(own.port, { allowHalfOpen: true });
     connection.write('NOT HTTP\r\n\r\n');
     const response = await connection.response();

@@ -3,15 +3,13 @@
 import { createRedisClient, watchSentinels } from './redis-client.ts';
 import type { RedisConnection } from './redis-config.ts';
 
-/** A Redis server's state. Sizes are in bytes. */
+/** Sizes are in bytes. */
 export interface RedisInfo {
   version: string;
-  /** A replica does not accept writes. */
   isReplica: boolean;
   usedMemory: number;
   /** The `maxmemory` limit. 0 means that Redis can use all of the machine's memory. */
   maxMemory: number;
-  /** The eviction policy, for example `noeviction`. */
   policy: string;
   /** The machine's memory, or 0 if unknown. */
   machineMemory: number;

@@ -32,7 +32,6 @@ export function createRedisClient(connection: RedisConnection, options: ClientOp
         ...server,
         sentinels: nodes,
         name: sentinel.master,
-        // React to the sentinels' failover messages, and not only to broken connections.
         failoverDetector: true,
         sentinelRetryStrategy: retryStrategy,
         // The driver applies its other time limits only to the server. Without this limit, it would wait indefinitely

@@ -54,7 +54,7 @@ export const redisConfigFields = {
 type RedisConfig = { readonly [Name in keyof typeof redisConfigFields]?: Static<(typeof redisConfigFields)[Name]> };
 
 export interface RedisConnection {
-  /** The single server, the sentinels, or some of the cluster's nodes. */
+  /** For a cluster, some of its nodes are enough. */
   nodes: { host: string; port: number }[];
   /** If set, the nodes are sentinels that monitor the server with this name. */
   sentinel?: { master: string };
@@ -69,7 +69,7 @@ export interface RedisConnection {
   tls?: ReloadingTls;
 }
 
-/** Credentials for the server and the sentinels, named like the driver's options. */
+/** Named like the driver's options. */
 export interface RedisCredentials {
   username?: string;
   password?: string;

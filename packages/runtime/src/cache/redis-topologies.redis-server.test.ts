@@ -38,7 +38,6 @@ async function open(config: Parameters<typeof toRedisConnection>[0], log = logge
 const counters = ['a', 'b', 'c', 'd', 'e', 'f'].map((key, at) => ({ key, by: at, atLeast: 0, ttlSeconds: 60 }));
 const urlOf = (...nodes: OwnRedis[]) => `redis://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
 
-/** Uses every command once. */
 async function expectToWork(store: KeyValueStore): Promise<void> {
   await store.set('key', 'value', 60);
   expect(await store.get('key')).toBe('value');

@@ -7,7 +7,7 @@ import { createRedisStore } from './redis.ts';
 const logger = createLogger('test', 'error');
 let proxy: FaultProxy;
 let store: KeyValueStore;
-/** A store that connects to Redis directly, not through the proxy. */
+/** Connects to Redis directly, not through the proxy. */
 let direct: KeyValueStore;
 
 beforeEach(async () => {
@@ -109,7 +109,6 @@ test('a stopped store rejects commands and does not reconnect', async () => {
   expect(store.isHealthy()).toBe(false);
 });
 
-/** Publishes through the direct connection until a message arrives. */
 async function expectMessages(received: string[]): Promise<void> {
   const message = randomUUID();
   await eventually(

@@ -17,7 +17,6 @@ import { type RedisConnection, toRedisConnection } from './redis-config.ts';
  */
 const subscriberPingMs = 5000;
 
-/** The delay before the first reconnection attempt. It increases with each failed attempt. */
 const firstRetryMs = 100;
 
 /** Use a script instead of a pipeline: the server runs it as one command, with one response and one time limit. */

@@ -53,7 +53,6 @@ itWithRedis.each([
     const { logged } = await keepLogs(logger, async () => {
       await server.client.config('SET', 'requirepass', 'second');
       expect(await works()).toBe(true);
-      // The command closes all normal connections except its own.
       await server.client.call('CLIENT', 'KILL', 'TYPE', 'normal');
       await eventually(async () => ((await server.client.acl('LOG')) as unknown[]).length > 0, {
         what: 'a rejected password',

@@ -29,7 +29,7 @@ export type MailOutcome =
 export interface Mailer {
   /** Tries once to send an email within the time limit. Never throws. */
   send(mail: Mail): Promise<MailOutcome>;
-  /** Closes idle connections. Must not be called while an email is being sent. */
+  /** Must not be called while an email is being sent. */
   stop(): Promise<void>;
 }
 

@@ -17,7 +17,6 @@ export interface TraceSpan {
   context: SpanContext;
   traceparent: string;
   set(attributes: TraceAttributes): void;
-  /** Ends the span. If the work failed, `failure` is the reason. */
   end(ended?: { failure?: string }): void;
 }
 
@@ -43,5 +42,4 @@ export function formatTraceparent({ traceId, spanId, traceFlags }: SpanContext):
   return `00-${traceId}-${spanId}-0${traceFlags & sampledFlag}`;
 }
 
-/** Returns true if the caller has decided to record this trace. */
 export const isSampled = ({ traceFlags }: SpanContext) => (traceFlags & sampledFlag) === sampledFlag;

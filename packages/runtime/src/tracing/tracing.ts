@@ -66,7 +66,6 @@ export function createTraceLimit(perSecond: number, now: () => number = () => pe
   };
 }
 
-/** The setting for the trace collector. Spread it into a service's config schema. */
 export const tracingConfigFields = {
   otelExporterOtlpEndpoint: Type.Optional(
     Type.String({
@@ -77,7 +76,6 @@ export const tracingConfigFields = {
   ),
 } as const;
 
-/** The settings for services that start traces. */
 export const traceSamplingConfigFields = {
   traceSampleRatio: Type.Number({
     minimum: 0,

@@ -24,7 +24,6 @@ export interface OpenedRun extends ClaimedRun {
   columns: readonly ExportColumn[] | null;
 }
 
-/** A row of the model, or the values of the selected columns. */
 export type ExportedRow = EventRecord | PersonRecord | readonly unknown[];
 
 export interface DestinationOptions {
@@ -63,7 +62,6 @@ export interface ClaimedRun
   query: ExportQuery | null;
   destination_type: ExportDestinationType;
   destination_config: Record<string, unknown>;
-  /** Encrypted. */
   destination_secrets: Record<string, unknown>;
 }
 

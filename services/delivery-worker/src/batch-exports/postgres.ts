@@ -173,7 +173,7 @@ function selectedTable(columns: readonly ExportColumn[]): TableShape<readonly un
     columns: columns.map(({ name, kind }, at) => ({
       name,
       type: columnTypes[kind],
-      // Convert arrays and tuples to JSON. JSON columns already contain JSON text.
+      // JSON columns already contain JSON text.
       of: (row) => (kind === 'array' || kind === 'tuple' ? jsonOf(row[at] ?? null) : row[at]),
     })),
   };
@@ -201,7 +201,6 @@ function property(row: EventRecord, name: string): unknown {
   return (JSON.parse(row.properties) as Record<string, unknown>)[name] ?? null;
 }
 
-/** Encodes any value as JSON, including strings. */
 function jsonOf(value: unknown): string | null {
   return value === null ? null : JSON.stringify(value);
 }

@@ -39,6 +39,5 @@ test('reads pages of about 4 MiB, even if large events follow small ones', async
   expect(Math.max(...pages.map(({ rows }) => rows))).toBeLessThan(2100);
   // A page can contain up to 32 rows that are larger than expected.
   expect(Math.max(...pages.map(({ bytes }) => bytes))).toBeLessThan(13 * mebibyte);
-  // Small rows must not be spread over many small pages.
   expect(pages.length).toBeLessThan(12);
 });

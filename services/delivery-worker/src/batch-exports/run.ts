@@ -58,7 +58,6 @@ export interface ExportRunDeps extends DestinationOptions {
   logger: Logger;
   secretBox: SecretBox;
   settledUntil: SettledUntil;
-  /** PostgreSQL or ClickHouse. */
   events: EventStore;
   /** Whether events are copied to ClickHouse. Exports then read them from there. */
   isCopied: boolean;

@@ -192,7 +192,7 @@ function lineWriter({ model, columns, environment_id: environmentId }: OpenedRun
     : (row) => eventLine(row as EventRecord, environmentId);
 }
 
-/** Formats the selected columns as a line. JSON columns already contain JSON text. */
+/** JSON columns already contain JSON text. */
 function selectedLine(row: readonly unknown[], columns: readonly ExportColumn[]): string {
   const fields = columns.map(({ name, kind }, at) => {
     const value = row[at] ?? null;
@@ -201,7 +201,7 @@ function selectedLine(row: readonly unknown[], columns: readonly ExportColumn[])
   return `{${fields.join(',')}}\n`;
 }
 
-/** Formats an event as a line. Inserts JSON columns without parsing them. */
+/** Inserts JSON columns without parsing them. */
 function eventLine(row: EventRecord, environmentId: number): string {
   const { uuid, event, distinct_id, person_id, elements_chain, timestamp, created_at } = row;
   const plain = JSON.stringify({
@@ -231,12 +231,10 @@ function personLine(row: PersonRecord, environmentId: number): string {
   return `${JSON.stringify({ ...plain, created_at }).slice(0, -1)},"properties":${row.properties}}\n`;
 }
 
-/** Encodes text as bytes and optionally compresses them. */
 interface ByteSink {
   write(text: string): Promise<void>;
   /** Completes the compression. After this call, `write` must not be called. */
   end(): Promise<void>;
-  /** Returns how many bytes `take` would return now. */
   size(): number;
   take(): Buffer;
   hasContent(): boolean;

@@ -1,5 +1,3 @@
-// Tests exports whose columns are selected by `hogql_query`, to S3 and PostgreSQL.
-
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

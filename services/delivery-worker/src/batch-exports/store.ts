@@ -257,7 +257,6 @@ interface OpenTransactions {
   /** When the oldest visible transaction that could store events began. Null if no such transaction is open. */
   oldest: Date | null;
   hidden: HiddenTransaction[];
-  /** The number of hidden sessions that could delay exports. */
   hiddenSessions: number;
   /** Whether a prepared transaction has locked the events table. Its start time is unknown. */
   hasPrepared: boolean;

@@ -25,7 +25,6 @@ const hourSeconds = 3600;
 
 export interface CountCohortsDeps {
   database: Pick<Database, 'sql' | 'transaction'>;
-  /** Connections for statements that read all of a project's persons. */
   reader: Pick<ReadPool, 'read'>;
   logger: Logger;
   counter: ReturnType<typeof createCohortMetrics>;
@@ -58,7 +57,7 @@ export async function countDueCohorts(deps: CountCohortsDeps, signal: AbortSigna
   return true;
 }
 
-/** Records the outcome of an attempt. If the database is unavailable, the claims expire instead. */
+/** If the database is unavailable, the claims expire instead. */
 async function settled(deps: CountCohortsDeps, claimed: ClaimedCohort[], work: () => Promise<void>): Promise<void> {
   const { database, logger, counter } = deps;
   try {
@@ -91,7 +90,7 @@ async function countDynamic(deps: CountCohortsDeps, claimed: ClaimedCohort[], si
   }
 }
 
-/** Counts several cohorts in one statement. Returns null if one statement cannot count them. */
+/** Returns null if one statement cannot count these cohorts. */
 async function countTogether(
   { database: { sql }, reader, maxWalkMs }: CountCohortsDeps,
   claimed: ClaimedCohort[],
@@ -109,7 +108,6 @@ async function countTogether(
   return counts;
 }
 
-/** Evaluates the cohorts for each person, and renews the claims meanwhile. */
 async function countOneByOne(
   deps: CountCohortsDeps,
   claimed: ClaimedCohort[],

@@ -10,7 +10,6 @@ export interface ClaimedCohort extends Columns<'cohort', 'id' | 'project_id' | '
   calculation_id: string;
 }
 
-/** Number of calculation records per cohort. */
 const keptCalculations = 100;
 
 /**
@@ -57,10 +56,7 @@ export async function renewClaims(sql: Sql, claimed: ClaimedCohort[], leaseSecon
   );
 }
 
-/**
- * Stores the count and the time of the next count. If the cohort changed during the count, updates only the calculation
- * record.
- */
+/** If the cohort changed during the count, updates only the calculation record. */
 export async function saveCount(
   tx: Transaction,
   { id, version, calculation_id }: ClaimedCohort,
@@ -75,7 +71,7 @@ export async function saveCount(
   await finishCalculation(tx, { id, calculation_id }, { count, error: null });
 }
 
-/** Stores why a cohort could not be counted. Each failure increases the delay before the next attempt. */
+/** Each failure increases the delay before the next attempt. */
 export async function saveFailure(
   tx: Transaction,
   { id, version, calculation_id }: ClaimedCohort,

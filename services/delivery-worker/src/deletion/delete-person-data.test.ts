@@ -131,7 +131,7 @@ test("deletes only warnings that name one of the person's IDs", async () => {
 test("delays a person's deletion until an in-flight batch that has read the person ends", async () => {
   const uuid = await storePerson(['ada']);
   await fixture.database.transaction(async (batch) => {
-    // Locking the row assigns a transaction ID, as the consumer's first statement does.
+    // Like the consumer's first statement, this assigns a transaction ID.
     await batch.query('SELECT 1 FROM environment WHERE id = $1 FOR UPDATE', [tenant.environmentId]);
     await ask(uuid, true);
     expect(await deletePersonData(fixture.database)).toBe(false);

@@ -44,7 +44,6 @@ export async function lockDeletion(tx: Transaction): Promise<PersonDeletionRow |
   return rows[0];
 }
 
-/** Returns the person's IDs that may still have data. */
 export async function readIdsToDelete(
   tx: Transaction,
   { id, project_id }: PersonDeletionRow,
@@ -149,12 +148,10 @@ export async function requestRemoval(
   );
 }
 
-/** Requests the removal of all of a project's events from ClickHouse. */
 export async function requestProjectRemoval(tx: Transaction, projectId: number): Promise<void> {
   await tx.query('INSERT INTO event_store_removal (project_id) VALUES ($1)', [projectId]);
 }
 
-/** Replaces IDs whose data has been deleted with their hashes. */
 export async function hashDeletedIds(
   tx: Transaction,
   { id, project_id }: PersonDeletionRow,
@@ -227,7 +224,7 @@ export const ingestedTables = [
   'property_definition',
 ] as const;
 
-/** Locks the oldest due cleanup request. Skips requests that another worker has locked. */
+/** Skips requests that another worker has locked. */
 export async function lockCleanup(tx: Transaction): Promise<number | undefined> {
   const rows = await tx.query<{ environment_id: number }>(
     `SELECT environment_id FROM environment_cleanup

@@ -7,7 +7,6 @@ import { checkDomains } from './check-domains.ts';
 let fixture: WorkerFixture;
 let id: string;
 let owner: string;
-/** The simulated result of the DNS lookup. */
 let outcome: ChallengeCheck['outcome'];
 beforeAll(async () => {
   fixture = await startWorkerFixture();

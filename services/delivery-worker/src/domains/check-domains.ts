@@ -55,7 +55,7 @@ export async function checkDomains(deps: CheckDomainsDeps): Promise<boolean> {
   return true;
 }
 
-/** Returns the number of days until the last certificate expires, or null without a valid certificate. */
+/** Returns null without a valid certificate. */
 function daysOfCertificate(text: string | null, now: Date): number | null {
   try {
     const ends = readSamlCertificates(text ?? '').map(({ expiresAt }) => expiresAt.getTime());

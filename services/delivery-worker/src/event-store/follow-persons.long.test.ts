@@ -61,7 +61,6 @@ const modules = await clickHouseOrSkip();
     created_ms: number;
   }
   const columns = 'uuid, properties, is_identified, created_ms';
-  /** Reads the persons from the copy and from PostgreSQL. */
   async function read(projectId: number) {
     const result = await client.query({
       query: `SELECT ${columns} FROM person WHERE project_id = {id:Int32} ORDER BY toString(uuid)`,
@@ -76,7 +75,6 @@ const modules = await clickHouseOrSkip();
     );
     return { copied: await result.json<PersonRow>(), stored: rows };
   }
-  /** Reads the current person of each moved distinct ID from the copy and from PostgreSQL. */
   async function readMovedIds(projectId: number) {
     const select = async (text: string, query_params: Record<string, unknown>) => {
       const result = await client.query({ query: text, query_params, format: 'JSONCompactEachRow' });
@@ -233,7 +231,6 @@ const modules = await clickHouseOrSkip();
     await expect(unreachable()).rejects.toThrow();
     expect(await lag()).toBeGreaterThan(3500);
     expect(await recorded()).toBe(1);
-    // The reported lag also grows while a crashed worker still has the claim.
     gauge.set(0);
     await query(`UPDATE event_store_copy SET claimed_until = now() + interval '1 minute'`);
     await copyAll();

@@ -93,7 +93,7 @@ export async function dropMonth(
   return true;
 }
 
-/** Rolls back the transaction, so that the month is kept. */
+/** Thrown to roll back the transaction, so that the month is kept. */
 class Stays extends Error {}
 
 /** SQLSTATEs of the lock timeout, and of the statement timeout. */

@@ -134,7 +134,7 @@ export async function deleteOldActivity(sql: Sql, { days, limit }: { days: numbe
   return rows[0]?.count ?? 0;
 }
 
-/** Returns the monthly partitions that end at or before a time, oldest first. An example is `event_2024_01`. */
+/** Returns the monthly partitions that end at or before a time, such as `event_2024_01`, oldest first. */
 export async function listPartitionsBefore(sql: Sql, end: Date): Promise<string[]> {
   const rows = await sql.query<{ name: string }>(
     `SELECT name FROM (SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid

@@ -9,7 +9,6 @@ import { type ClaimedReport, claimReports, saveReport } from './store.ts';
 
 /** Number of reports that are computed at the same time. Each needs a connection. */
 export const reportsAtOnce = 2;
-/** Time limit per query in milliseconds. */
 export const maxQueryMs = 30_000;
 /** Time limit for all queries of a report in milliseconds. Insights whose queries exceed it show an error. */
 const longestReportMs = 90_000;

@@ -139,7 +139,6 @@ interface DeliverDeps {
   mailer: Mailer | null;
   publicAppUrl: string | undefined;
   publicApiUrl: string | undefined;
-  /** Whether webhooks can be in private networks. */
   mayBePrivate: boolean;
   postTimeoutMs: number;
   logger: Logger;

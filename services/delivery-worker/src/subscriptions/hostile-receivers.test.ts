@@ -99,7 +99,6 @@ describe('delivering to a misbehaving webhook server', () => {
     const server = servers.get(id);
     if (expected) expect(before.get(id)?.error).toMatch(expected);
     else expect(before.get(id)).toMatchObject({ status: 'delivered', error: null });
-    // The next attempt succeeds, unless the first failure was permanent.
     const isRetried = before.get(id)?.status === 'pending' && scheme === 'http';
     if (isRetried) expect(after.get(id)).toMatchObject({ status: 'delivered', error: null });
     await eventually(() => expect(server?.openConnections()).toBe(0));

@@ -260,7 +260,6 @@ test("insight-293: a report's numbers are as of its due time, even if it is sent
     target_value: `${fixture.receiver.url}/`,
   });
   await send();
-  // The report excludes the order on the day after the due date.
   expect(post().insights[0]).toMatchObject({ date_from: '2026-11-08T00:00:00Z', figures: [{ value: 3 }] });
 });
 

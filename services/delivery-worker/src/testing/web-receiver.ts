@@ -16,7 +16,6 @@ export interface WebReceiver {
   stop(): Promise<void>;
 }
 
-/** Starts an HTTP server on localhost that records its requests. */
 export async function startWebReceiver(): Promise<WebReceiver> {
   const posts: ReceivedPost[] = [];
   const statuses: number[] = [];

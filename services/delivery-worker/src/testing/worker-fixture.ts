@@ -27,13 +27,11 @@ export interface WorkerFixture {
   mailServer: MailServer;
   mailer: Mailer;
   events: EventStore;
-  /** False: exports read events from PostgreSQL. */
   isCopied: false;
   parser: SqlParser;
   receiver: WebReceiver;
   logger: Logger;
   metrics: Metrics;
-  /** Encrypts with the key `secretsKey`. */
   secretBox: SecretBox;
   secretsKey: string;
   /** Computed as in the worker, but without a minimum age of events. */

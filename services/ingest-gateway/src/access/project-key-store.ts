@@ -3,14 +3,13 @@
 import { hasPlanFeature, type PlanLimits, readPlanLimits } from '@millrace/contracts';
 import type { Sql } from '@millrace/db/sql';
 
-/** The project data that the gateway needs for an API key. */
 export interface KnownProject extends PlanLimits {
   environmentId: number;
   /** Whether the organization's plan includes historical migrations (docs/ingestion-rules.md#historical-migrations). */
   mayMigrate: boolean;
 }
 
-/** Returns the project with this API key, or null if no project has it. */
+/** Returns null if no project has this API key. */
 export async function findProjectByKey(sql: Sql, token: string): Promise<KnownProject | null> {
   const [row] = await sql.query<{ id: number; features: unknown }>(
     `SELECT environment.id, organization.available_product_features AS features

@@ -12,14 +12,11 @@ export interface StoreTimeLimits {
   oldKeyMs: number;
   flagDataMs: number;
   flagDataQueueMs: number;
-  /** Flag definitions can be large and are cached. */
   definitionsMs: number;
   definitionsQueueMs: number;
-  /** For an environment's settings and early access features. */
   settingsMs: number;
   /** For evaluating an expensive flag request. Clients wait three seconds for the response. */
   expensiveFlagsMs: number;
-  /** For looking up the permissions of a bearer key. */
   bearerQueueMs: number;
 }
 

@@ -113,7 +113,7 @@ export function isLargeBody({ raw, hints }: ReceivedBody): boolean {
  */
 function isLongLz64(raw: Buffer, { compression, contentType, contentEncoding }: BodyHints): boolean {
   if (raw.length <= shortLz64Bytes) return false;
-  // Nearly all bodies are plain JSON and start with a bracket or brace.
+  // Nearly all bodies are plain JSON, which starts with a bracket or brace.
   if (raw[0] === 0x7b || raw[0] === 0x5b) return false;
   const inForm = isForm(raw, contentType) ? (parseForm(raw.toString('utf8'))?.compression ?? null) : null;
   return pickCompression(compression, inForm, contentEncoding) === 'lz64';
@@ -158,7 +158,7 @@ async function findEnvelopeKey(json: Buffer, lease: ByteLease): Promise<string |
   return json.length < largeBytes ? null : (await outlineJson(json, lease)).apiKey;
 }
 
-/** Returns the first supported compression. Ignores unknown names, including `base64`. */
+/** Ignores unknown names, including `base64`. */
 function pickCompression(...names: (string | null)[]): Compression | null {
   for (const name of names) {
     const compression = name === null ? undefined : compressionNames.get(name.toLowerCase());

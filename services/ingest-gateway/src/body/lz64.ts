@@ -1,4 +1,3 @@
-/** A decoded lz64 body. `too_long` means that decoding stopped at the size limit. */
 type Lz64Result = { outcome: 'text'; text: string } | { outcome: 'broken' } | { outcome: 'too_long' };
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';

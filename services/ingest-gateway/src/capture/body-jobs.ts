@@ -40,7 +40,6 @@ export interface ScannedEvents {
   length: number;
 }
 
-/** The result of a classic or multipart job. */
 export interface ScannedRequest extends Omit<ParsedRequest, 'events'> {
   kind: 'request';
   events: ScannedEvents;

@@ -7,7 +7,6 @@ export interface CaptureMetrics {
   /** @param bytes size of the body before decompression */
   bodyReceived(bytes: number): void;
   published(topic: 'live' | 'historical', events: number, dropped: DropTally): void;
-  /** Counts the events of an accepted request that were dropped without being processed. */
   dropped(cause: 'quota_limited', events: number): void;
   partsOmitted(parts: number): void;
   /** @param outcome.code the error code, or null for a successful request */

@@ -21,7 +21,6 @@ import {
 import type { DropSample, DropTally } from './drops.ts';
 import { formatUtc, readEventTime, readTimestampText } from './event-time.ts';
 
-/** A parsed capture request. All protocols have the same representation. */
 export interface CaptureRequest {
   /** A well-formed project API key, which may not exist. */
   token: string;
@@ -108,15 +107,14 @@ function* scannedSlices({ json, slots, length }: ScannedEvents): Iterable<EventS
 export interface RequestContext {
   receivedAtMs: number;
   ip: string | null;
-  /** The environment of the API key, or null if the key could not be looked up. */
+  /** Null if the key could not be looked up. */
   environmentId: number | null;
-  /** The name for events without a name. If null, they are dropped. */
+  /** Null drops events without a name. */
   nameForNameless: string | null;
   createUuid(): string;
 }
 
 export interface AcceptedEvent {
-  /** The event's index in the request, starting at 0. */
   index: number;
   record: CapturedEvent;
   /**

@@ -20,7 +20,7 @@ import {
 import { findUnreadableSentAt, readSentAt } from './event-time.ts';
 import { findProjectApiKey } from './project-api-key.ts';
 
-/** Its events may still lack a name or a distinct ID. */
+/** A parsed request, whose events may still lack a name or a distinct ID. */
 export interface ParsedRequest {
   /** A well-formed project API key, which may not exist. */
   token: string;
@@ -28,7 +28,6 @@ export interface ParsedRequest {
   events: ClientEvent[];
   /** The original index of each valid event in the request, or undefined if all events are valid. */
   indexes: Int32Array<ArrayBuffer> | undefined;
-  /** The invalid events, which are not stored. */
   drops: readonly EventDrop[];
   isHistorical: boolean;
   /** When the client sent the request, by its own clock, in milliseconds since the epoch. Null if unknown. */
@@ -59,7 +58,7 @@ export function parseRequest(json: Buffer, hints: RequestHints): ParsedRequest {
   return readScan(json, hints) ?? readText(json.toString('utf8'), hints);
 }
 
-/** Reads a request with the scanner. Returns null if the scanner does not support the request. */
+/** Returns null if the scanner does not support the request, which must then be parsed. */
 function readScan(json: Buffer, hints: RequestHints): ParsedRequest | null {
   const found = scan(json);
   if (found === null) return null;

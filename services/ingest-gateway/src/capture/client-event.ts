@@ -224,7 +224,7 @@ interface FieldProblem {
   expected: string;
 }
 
-/** Returns the first event field with an invalid type, or null if all types are valid. */
+/** Returns null if all field types are valid. */
 function findFieldProblem(value: unknown): FieldProblem | null {
   if (validate(value)) return null;
   const error = validate.errors?.[0];

@@ -9,7 +9,6 @@ const maxTimestampCodePoints = 64;
 
 /** Identifies an event that was dropped or changed. Never contains its properties. */
 export interface DropSample {
-  /** The event's index in the request, starting at 0. */
   index: number;
   uuid: string | null;
   event: string | null;
@@ -21,7 +20,6 @@ export interface DropSample {
   field?: string | null;
   reason?: string;
   distinct_id?: string;
-  /** The size of the event's record and the maximum size, in bytes. */
   bytes?: number;
   max_bytes?: number;
   parts?: readonly string[];
@@ -46,7 +44,6 @@ export interface DropTally {
   /** Adds a stored event that causes a warning. It does not count as dropped. */
   note(finding: Finding, sample: DropSample): void;
   counts(): ReadonlyMap<DropReason, number>;
-  /** Creates one warning per drop reason and per finding. */
   toWarnings(facts: WarningFacts): CapturedWarning[];
 }
 

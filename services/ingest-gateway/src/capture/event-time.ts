@@ -43,7 +43,7 @@ export function readTimestampText({ timestamp }: ClientEvent): string | null {
   return typeof timestamp !== 'string' || timestamp.trim() === '' ? null : timestamp;
 }
 
-/** Returns the event time that the client specified, or null if the timestamp cannot be parsed. */
+/** Returns null if the timestamp cannot be parsed. */
 function claimedTimeMs(event: ClientEvent, sentAtMs: number | null, nowMs: number): number | null {
   if (typeof event.offset === 'number') return nowMs - event.offset;
   const timestamp = readTimestampText(event);
@@ -54,9 +54,8 @@ function claimedTimeMs(event: ClientEvent, sentAtMs: number | null, nowMs: numbe
   return timestampMs - (sentAtMs - nowMs);
 }
 
-/** A lower `_` is in seconds or not a time. PostHog ignores years up to 2020 (case time-012). */
+/** A lower query parameter `_` is in seconds or is not a time. PostHog ignores years up to 2020 (case time-012). */
 const oldestQueryMs = Date.UTC(2021, 0, 1);
-/** The limits of times that are stored with a four-digit year. */
 const newestMs = Date.UTC(9999, 11, 31);
 const oldestMs = new Date(0).setUTCFullYear(1, 0, 2);
 

@@ -149,7 +149,6 @@ const eventPart = 'event';
 const propertiesPart = 'event.properties';
 const blobPrefix = 'event.properties.';
 const maxNesting = 64;
-/** The space in a record for what the gateway adds. */
 const recordRoomBytes = 16 * 1024;
 
 /**
@@ -258,7 +257,6 @@ function refused(code: string, part: string, problem: string): AppError {
   return new AppError('invalid', `The part \`${name}\` ${problem}.`, { code, attr: name });
 }
 
-/** Property names and array indexes, outermost first. */
 type PropertyPath = readonly (string | number)[];
 
 const maxSteps = 16;

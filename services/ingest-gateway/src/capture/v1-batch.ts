@@ -73,7 +73,6 @@ interface V1Batch {
 
 const maxNesting = 64;
 const uuidText = /^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
-/** Nearly all clients send UUIDs in this format. */
 const canonicalUuidText = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
 /**
@@ -194,7 +193,7 @@ function readV1Event({ uuid, fields }: SentEvent, sdk: V1Head['sdk']): V1Result 
   };
 }
 
-/** Returns the properties that v1 clients send outside of `properties`, or null if an option has a wrong type. */
+/** Returns null if an option has a wrong type. */
 function restoreProperties({ session_id, window_id, options }: Record<string, unknown>): JsonObject | null {
   if (options !== undefined && options !== null && !isObject(options)) return null;
   const restored: JsonObject = {};

@@ -99,7 +99,6 @@ const tags: Record<string, string> = {
 /** Errors after which the client can retry, when the seconds in `Retry-After` have passed. */
 const retriedStatuses = new Set([408, 429, 500, 503]);
 
-/** Creates the response to a Capture v1 request that was rejected or failed. */
 export function toV1Refusal(error: unknown): Refusal {
   const known = toAppError(error);
   const refusal = toRefusal(known);

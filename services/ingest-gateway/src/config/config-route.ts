@@ -151,7 +151,7 @@ export async function requireKnownToken(key: unknown, projectKeys: ProjectKeys):
   return token;
 }
 
-/** Returns the request's API key, and its environment ID, which is null if the key could not be looked up. */
+/** The environment ID is null if the API key could not be looked up. */
 async function requireKnownProject(
   key: unknown,
   projectKeys: ProjectKeys,

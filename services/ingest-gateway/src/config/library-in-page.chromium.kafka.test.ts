@@ -44,7 +44,6 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Opens the page. Returns its requests to the gateway and its errors. */
 async function visit() {
   const tab = await (await browser.newContext()).newPage();
   const asked: string[] = [];

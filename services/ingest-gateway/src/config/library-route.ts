@@ -76,7 +76,7 @@ function contentsOf(library: BrowserLibrary | null) {
 
 interface Script {
   etag: string;
-  /** The compressed contents, smallest first. */
+  /** Smallest first. */
   forms: [coding: 'br' | 'gzip', body: () => Buffer][];
   plain(): Buffer;
   cacheControl: string;

@@ -40,7 +40,6 @@ export interface LibraryFile {
   gzip: Buffer;
   /** The ETag of the uncompressed file. The response appends the encoding. */
   etag: string;
-  /** For the HTML attribute `integrity`: `sha384-…`. */
   integrity: string;
 }
 

@@ -21,7 +21,6 @@ export type EnvironmentSettings = CachedLookups<string, ClientSettings | null>;
 export type EarlyAccessFeatures = CachedLookups<number, PublicFeature[]>;
 type Changes = Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
 
-/** Caches environment settings by project API key. */
 export function createEnvironmentSettings(
   sql: Sql,
   changes: Changes,
@@ -36,7 +35,6 @@ export function createEnvironmentSettings(
   });
 }
 
-/** Caches the early access features of an environment until a feature or its flag changes. */
 export function createEarlyAccessFeatures(
   sql: Sql,
   changes: Changes,
@@ -104,6 +102,5 @@ export interface SdkConfigDependencies {
   projectKeys: ProjectKeys;
   settings: EnvironmentSettings;
   features: EarlyAccessFeatures;
-  /** Shows whether an environment has flags. */
   data: FlagData;
 }

@@ -11,7 +11,7 @@ export interface ClientSettings {
   webVitalsMetrics: unknown;
 }
 
-/** Returns the settings of the environment with this API key, or null if no environment has it. */
+/** Returns null if no environment has this API key. */
 export async function findClientSettings(sql: Sql, token: string): Promise<ClientSettings | null> {
   const [row] = await sql.query<ClientSettings & Record<string, unknown>>(
     `SELECT autocapture_opt_out AS "autocaptureOptOut",
@@ -37,7 +37,6 @@ export interface PublicFeature {
 /** If an environment has more features, the newest are returned. A page shows far fewer. */
 const maxFeatures = 500;
 
-/** Returns the features in which persons can enroll, without drafts and archived features. */
 export async function findPublicFeatures(sql: Sql, environmentId: number): Promise<PublicFeature[]> {
   return sql.query<PublicFeature & Record<string, unknown>>(
     `SELECT e.id, e.name, e.description, e.stage, e.documentation_url AS "documentationUrl", e.payload,

@@ -75,7 +75,6 @@ export async function loadWithAnonymousId(
   return { context: { ...context, anonymousDistinctId: recalled }, stored: { ...stored, hashKeyOverrides } };
 }
 
-/** Returns true if a flag with experience continuity has no stored hash key. */
 function lacksIds({ inOrder }: CompiledFlags, overrides: StoredData['hashKeyOverrides']): boolean {
   if (overrides === 'unavailable') return false;
   return inOrder.some(({ keepsExperience, key }) => keepsExperience && !overrides.has(key));

@@ -58,7 +58,6 @@ function wrong(message: string): AppError {
   return new AppError('unauthenticated', message, { code: 'authentication_failed' });
 }
 
-/** Whether a bearer key may read an environment's definitions, or why not. */
 type Rights = 'allowed' | 'bad_secret' | 'bad_key' | 'no_scope' | 'no_access';
 
 export interface BearerRights {

@@ -84,7 +84,6 @@ async function respondToTarget(
 /** `null` is valid JSON. posthog-node parses the body of every response and returns it as the payload. */
 const noPayload: GatewayResponse = { status: 404, body: 'null', headers: { 'cache-control': 'no-store' } };
 
-/** Returns a remote config flag's payload without evaluating the flag. */
 async function createPayloadResponse(
   { flag }: Extract<DefinitionTarget, { flag: string }>,
   environmentId: number,
@@ -166,7 +165,7 @@ function noProjectKey(): AppError {
   );
 }
 
-/** Returns the environment ID in the path, or null if the path segment cannot be one. */
+/** Returns null if the path segment cannot be an environment ID. */
 function numberIn({ environment }: DefinitionTarget): number | null {
   const isPossible = environment !== undefined && /^[1-9]\d{0,9}$/.test(environment);
   return isPossible && Number(environment) <= 2_147_483_647 ? Number(environment) : null;

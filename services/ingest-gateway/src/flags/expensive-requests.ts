@@ -10,7 +10,7 @@ import type { GatewayConfig } from '../config.ts';
 /** The client of a flag request. Clients take turns, so that one client cannot delay the others. */
 export interface FlagClient {
   environmentId: number;
-  /** The IP address, or null if unknown. */
+  /** Null if unknown. */
   address: string | null;
 }
 

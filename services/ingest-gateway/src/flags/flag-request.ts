@@ -150,7 +150,7 @@ function objectIn(fields: Fields, name: string, alias: string): Fields {
   return value;
 }
 
-/** Reads a list of strings. Ignores all other items. */
+/** Ignores items that are not strings. */
 function textsIn(fields: Fields, name: string, alias: string): string[] | undefined {
   const value = fields[name] ?? fields[alias];
   if (value === undefined || value === null) return undefined;

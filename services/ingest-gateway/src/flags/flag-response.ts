@@ -7,7 +7,6 @@ import type { ResponseShape } from './flag-request.ts';
 interface FlagEvaluation extends EvaluatedFlags {
   requestId: string;
   evaluatedAt: number;
-  /** Whether the monthly quota of flag requests is used up. */
   isQuotaLimited: boolean;
   /**
    * The number of flags that were omitted because the request does not show whether the client is a browser or a
@@ -16,7 +15,6 @@ interface FlagEvaluation extends EvaluatedFlags {
   withheld: number;
 }
 
-/** Creates the response body in the requested format. */
 export function toFlagResponse(shape: ResponseShape, evaluation: FlagEvaluation): JsonObject {
   const { requestId, evaluatedAt, isQuotaLimited, withheld } = evaluation;
   return {

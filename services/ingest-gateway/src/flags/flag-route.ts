@@ -165,7 +165,7 @@ interface EvaluationOptions {
   context: NonNullable<FlagRequest['context']>;
   selection: FlagSelection;
   onlySentProperties: boolean;
-  /** The client's IP address, or null if unknown. */
+  /** Null if unknown. */
   address: string | null;
   data: FlagData;
   expensiveRequests: ExpensiveRequests;

@@ -26,7 +26,6 @@ const nested = (levels: number): object =>
  */
 const maxCpuMs = 6000;
 
-/** Each attack creates flags, and returns a request and the expected result. */
 const attacks: Record<string, (environmentId: number) => Promise<{ request: object; expected: object }>> = {
   'flag-090: patterns that backtrack': async (id) => {
     for (let index = 0; index < 40; index++) {

@@ -11,7 +11,6 @@ export interface FlagLimits {
    * @throws AppError `rate_limited` if the API key or the IP address has exceeded its rate limit
    */
   admit(token: string, address: string | null): void;
-  /** Returns true if the project's monthly quota of flag requests is used up. */
   isUsedUp(project: KnownProject): boolean;
   countEvaluation(project: KnownProject): void;
   /**

@@ -65,12 +65,11 @@ test(`${rows.length} flag evaluations over HTTP have the expected result (sample
   expect(differing).toEqual([]);
 }, 240_000);
 
-/** Compares two reasons. A failure has no condition index. */
+/** A failure has no condition index. */
 function sameReason(actual: string, expected: string): boolean {
   return actual === expected || actual === `${expected}:null`;
 }
 
-/** Stores the document's flags, in which dependencies refer to flags by ID. */
 async function loadDocument(environmentId: number): Promise<void> {
   const [document] = docs;
   if (document === undefined) throw new Error('The file has no document.');

@@ -22,7 +22,7 @@ export function findJsonFault(text: string): JsonFault {
 
 const scalar = /true|false|null|NaN|-?Infinity|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-/** What may come next. `first item` and `first name` also allow the closing bracket. */
+/** The token that must come next. `first item` and `first name` also allow the closing bracket. */
 type Expected = 'value' | 'first item' | 'name' | 'first name' | 'comma or end';
 
 /**
@@ -87,7 +87,7 @@ interface JsonCursor {
    */
   take(pattern: RegExp): boolean;
   takeCharacter(character: string | undefined): boolean;
-  /** Skips a string. If it is invalid, advances to its first invalid character. */
+  /** If the string is invalid, advances to its first invalid character. */
   takeString(): boolean;
   skipSpace(): void;
   character(): string | undefined;

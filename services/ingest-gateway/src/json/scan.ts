@@ -11,7 +11,7 @@ import {
 } from './event-fields.ts';
 import { skipColon, skipPlainBytes, skipSpace, skipText, skipValue } from './skip-json.ts';
 
-/** The maximum nesting depth of an event, including the event object itself. */
+/** Includes the event object itself. */
 export const maxNesting = 64;
 
 /**

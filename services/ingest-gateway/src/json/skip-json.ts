@@ -136,7 +136,6 @@ function skipObject(bytes: Buffer, start: number, levels: number): number {
   }
 }
 
-/** Skips a name, the colon, and the white space around the colon. */
 function skipName(bytes: Buffer, start: number): number {
   if (bytes[start] !== quote) return -1;
   return skipColon(bytes, skipText(bytes, start));

@@ -152,7 +152,6 @@ export async function findBodyOwner(
 /** A queue in which owners take turns. Each owner's items stay in order. */
 interface FairQueue<T> {
   add(ownerId: string, item: T): void;
-  /** Removes and returns the next item. Returns undefined if the queue is empty. */
   next(): T | undefined;
 }
 

@@ -28,7 +28,6 @@ export type ThreadMessage<Result> =
   | { type: 'rejected'; error: TransferredError }
   | { type: 'failed'; message: string };
 
-/** An AppError in a format that can be sent between threads. */
 export interface TransferredError {
   kind: ErrorKind;
   message: string;

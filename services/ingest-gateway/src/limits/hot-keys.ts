@@ -114,7 +114,6 @@ function digestOf(key: string): string {
   return createHash('sha256').update(key).digest('base64url').slice(0, 22);
 }
 
-/** The hot keys of all gateways, with their expiry times. */
 interface HotKeyTable {
   has(key: string): boolean;
   hasAny(): boolean;

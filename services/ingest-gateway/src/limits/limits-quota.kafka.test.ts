@@ -55,7 +55,6 @@ describe('topic-015 a plan with a quota', () => {
     const { token } = await limitedTenant(3);
     const gateway = await start();
     expect(await sendBatch(gateway, token, times(2))).toMatchObject(stored);
-    // The request that reaches the limit is accepted completely.
     expect(await sendBatch(gateway, token, times(4))).toMatchObject(stored);
     for (let i = 0; i < 3; i++) expect(await sendBatch(gateway, token, times(2))).toMatchObject(limited);
     expect(await dropped(gateway)).toBe(6);
@@ -146,7 +145,6 @@ test('two gateways share the quota count, and other projects are not affected', 
     await eventually(() => dropsOne(gateway, token), { what: 'The count of the other gateway' });
     expect(await sendBatch(gateway, neighbour.token, times(1))).toMatchObject(stored);
   }
-  // A gateway that starts after the limit was reached drops events too.
   const three = await start();
   await eventually(() => dropsOne(three, token), { what: 'The count in the store' });
 });

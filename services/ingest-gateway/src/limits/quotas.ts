@@ -7,7 +7,6 @@ export type QuotaProject = Pick<KnownProject, 'environmentId' | 'eventsPerMonth'
 
 export interface Quotas {
   isUsedUp(project: QuotaProject): boolean;
-  /** Counts live events that the event log has acknowledged. */
   noteStored(project: QuotaProject, events: number): void;
   /** Returns the current month, for example `2026-11`. */
   period(): string;

@@ -6,7 +6,6 @@ import { createSharedCounters, type SharedCounters } from './shared-counters.ts'
 
 let redis: KeyValueStore;
 let counters: SharedCounters;
-/** The changes of each command that was sent to the store. */
 let sent: CounterChange[][];
 beforeEach(async () => {
   const { redisUrl } = testServers();

@@ -35,7 +35,6 @@ const restAfterFailureMs = 1000;
 export function createSharedCounters(options: {
   store: Pick<KeyValueStore, 'addToCounters'>;
   now(): number;
-  /** How long counts are collected before they are sent, in milliseconds. */
   flushAfterMs: number;
   onFlush(outcome: 'ok' | 'failed', counters: number): void;
   maxCounters?: number;

@@ -118,9 +118,7 @@ export interface TrafficSpike {
   /** The events of all gateways in the current window, as far as they are known. */
   events: number;
   windowSeconds: number;
-  /** The average number of events in the previous windows. */
   baselineEvents: number;
-  /** The number of events that makes a window a spike. */
   thresholdEvents: number;
   /** The window's number since the epoch, which is the same on all gateways. */
   window: number;

@@ -35,7 +35,6 @@ export interface TrafficControl {
   admit(request: Admission & { retriesOn429: boolean }): 'admitted' | 'quota_limited';
   /** Counts live events, applies the operator's restrictions, and sends events with hot keys to the overflow topic. */
   route(captured: CapturedEvents, project: KnownProject | null): CapturedEvents;
-  /** Counts a request's events that the event log has acknowledged. */
   noteStored(request: Admission, events: number): void;
   stop(): Promise<void>;
 }
@@ -206,7 +205,6 @@ function markUnchecked({ accepted }: CapturedEvents): void {
   for (const { record } of accepted) record.plan_unchecked = true;
 }
 
-/** The events to store, and how many events each restriction affected. */
 interface Routing {
   captured: CapturedEvents;
   blocked: number;

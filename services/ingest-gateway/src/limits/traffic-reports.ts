@@ -26,7 +26,6 @@ export interface TrafficReports {
   /** Reports that a month's quota is used up. @param found.period the month, such as `2026-11` */
   quotaUsedUp(environment: Environment, found: { events: number; period: string; eventsPerMonth: number | null }): void;
   rateLimited(environment: Environment, found: { events: number; eventsPerSecond: number | null }): void;
-  /** Reports how many events the operator's restrictions dropped. */
   blocked(environment: Environment, events: number): void;
   /** Sends the pending warnings if the event log is available. */
   stop(): Promise<void>;

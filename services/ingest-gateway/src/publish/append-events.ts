@@ -48,7 +48,6 @@ export function createEventAppender(options: {
   refusesLarge: boolean;
   sender: Sender;
   createUuid(): string;
-  /** Headers of all records, for example the request's trace. */
   headers?: Record<string, string> | undefined;
 }): EventAppender {
   const { log, topics, maxRecordBytes, refusesLarge, headers } = options;

@@ -13,7 +13,6 @@ const key = 'phc_0123456789';
 const uuid = '01936b7e-0000-7000-8000-000000000001';
 const topics = { live: 'l', historical: 'h', overflow: 'o', processed: 'p', deadLetter: 'd' };
 
-/** Returns the records that the gateway would append to the log. */
 async function recordsOf(json: string, maxRecordBytes = 900_000): Promise<string[]> {
   const { events, ...request } = parseRequest(Buffer.from(json), { path, apiKey: null, sentAt: null });
   const captured = toCapturedEvents(

@@ -24,7 +24,6 @@ export interface HttpExchange {
   toRefusal(error: unknown): Refusal;
 }
 
-/** The resources of a request while it is being served. */
 export interface RequestScope {
   /** The request's memory reservation. It is released after the response. */
   lease: ByteLease;
@@ -95,7 +94,6 @@ export async function serveRequest(
   }
 }
 
-/** Most requests are not traced. */
 export interface RequestTrace {
   /** Null if the request is not traced. */
   traceId: string | null;

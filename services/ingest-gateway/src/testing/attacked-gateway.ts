@@ -10,12 +10,10 @@ import {
   uniqueTopicPrefix,
 } from '@millrace/testing';
 
-/** What happened to other clients and to the gateway during an attack. */
 export interface AttackReport<T> {
   result: T;
   /** How many small requests of other clients got 200 during the attack. */
   succeeded: number;
-  /** The outcome of each small request that did not get 200. */
   failed: string[];
   /** The longest response time of the small requests, in milliseconds. */
   slowestMs: number;
@@ -30,7 +28,6 @@ export interface AttackedGateway {
   token: string;
   /** Runs an attack while other clients send requests as usual. They continue for a moment after the attack. */
   during<T>(attack: () => Promise<T>): Promise<AttackReport<T>>;
-  /** Returns how many files the process has open, including its connections. */
   openFiles(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -128,7 +125,6 @@ function startNeighbours(url: string, token: string) {
   };
 }
 
-/** Sends one small event. Returns the status or the error. */
 function post(url: string, token: string, agent: Agent | undefined): Promise<string> {
   const body = JSON.stringify({ api_key: token, event: 'small', distinct_id: 'd' });
   return new Promise((resolve) => {

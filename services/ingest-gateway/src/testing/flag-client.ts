@@ -3,7 +3,6 @@ import type { TestGateway } from './test-gateway.ts';
 export interface FlagReply {
   status: number;
   headers: Headers;
-  /** Null if the body is not valid JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every version
   body: any;
   /** For responses with details: `value` and `code:index` of each flag. */

@@ -20,7 +20,6 @@ export interface V1Response {
 export const v1Origin = 'https://app.example';
 export const v1RequestId = randomUUID();
 
-/** Creates a valid event with its own UUID. */
 export const v1Event = (fields: object = {}) => ({
   event: 'order placed',
   uuid: randomUUID(),

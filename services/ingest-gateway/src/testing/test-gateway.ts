@@ -62,7 +62,6 @@ export interface GatewayFixture {
 /** The program is compiled, because a thread that loads the sources takes two seconds of CPU time to start. */
 const bodyProgramSource = 'services/ingest-gateway/src/capture/body-worker.ts';
 
-/** Returns a program like `program` that exits when it gets a body with this string. */
 function exitingProgram(text: string, program: URL): URL {
   const source = `
     import { parentPort } from 'node:worker_threads';

@@ -11,11 +11,9 @@ export interface ReadRecord {
   headers?: Record<string, string>;
 }
 
-/** Reads topics from their start, and keeps all records. */
 export interface TopicReader {
   /** Waits until a project has this many records, and returns them in the order of their partitions. */
   records(token: string, count: number): Promise<ReadRecord[]>;
-  /** Like `records`, but returns only events. */
   events(token: string, count: number): Promise<CapturedEvent[]>;
   warnings(token: string, count: number): Promise<CapturedWarning[]>;
   stop(): Promise<void>;

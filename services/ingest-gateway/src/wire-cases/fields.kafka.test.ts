@@ -21,7 +21,6 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-/** The properties that SDKs send, with all types of JSON values. */
 const properties = (token: string) => ({
   token,
   distinct_id: 'in the properties',
@@ -47,10 +46,8 @@ const properties = (token: string) => ({
 });
 
 interface Shape {
-  /** The URL's path and query. */
   path: string;
   body(event: object, token: string, sentAt: string): object;
-  /** Whether the request contains the time at which it was sent. */
   saysSentAt: boolean;
 }
 

@@ -60,7 +60,6 @@ async function send({ path, headers, encode }: SdkRow, gateway: TestGateway, jso
   return { status: response.status, retryAfter, json: text.startsWith('{') ? JSON.parse(text) : undefined };
 }
 
-/** Starts an upload that stops before its end. */
 async function stall({ path, headers }: SdkRow, gateway: TestGateway) {
   const connection = await openRawConnection(gateway.port);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);

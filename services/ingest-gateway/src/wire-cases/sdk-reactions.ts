@@ -10,7 +10,6 @@ export type Reaction = 'ok' | 'retried' | 'split' | 'dropped';
 export interface SdkResponse {
   status: number;
   retryAfter: string | null;
-  /** The response body, or undefined if it is not valid JSON. */
   json: unknown;
 }
 

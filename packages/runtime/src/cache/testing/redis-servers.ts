@@ -7,7 +7,6 @@ import { findFreePort } from '@millrace/stack/servers/server-process';
 import { eventually } from '@millrace/testing';
 import { Redis } from 'ioredis';
 
-/** A Redis server that belongs to one test and can be killed. */
 export interface OwnRedis {
   port: number;
   client: Redis;
@@ -22,7 +21,6 @@ export async function hasRedisServer(): Promise<boolean> {
 
 export interface OwnRedisOptions {
   password: string;
-  /** Lines of the configuration file. */
   settings?: string[];
   isSentinel?: boolean;
 }
