@@ -13,7 +13,7 @@ import { type GovernedKind, governedKindNames, governedKinds } from './record-ri
  */
 let api: TestApi;
 let acme: OrganizationActors;
-/** Records that only the administrator can access, who has created them. */
+/** Records that only their creator, an administrator, can access. */
 const closed = {} as Record<GovernedKind, string>;
 let shortId: string;
 const own = {} as Record<'insight' | 'dashboard' | 'feature_flag', number>;
@@ -347,8 +347,8 @@ describe('restricted insights and dashboards', () => {
   test('sent reports of a restricted insight stay restricted when the subscription changes to another insight', async () => {
     const delivery = `subscriptions/${openSubscription}/deliveries/${sent}`;
     expect(await send('GET', delivery)).toMatchObject(refused());
-    // After another user has changed the subscription, the member cannot change it, and its report still contains the
-    // restricted insight.
+    // The member cannot change the subscription while it refers to the restricted insight. After another user has
+    // replaced the insight, the report that was already sent still contains it.
     expect(await send('PATCH', `subscriptions/${openSubscription}`, { insight: own.insight })).toMatchObject(refused());
     await send('PATCH', `subscriptions/${openSubscription}`, { insight: own.insight }, acme.A.key);
     expect((await send('GET', `subscriptions/${openSubscription}`)).body.insight).toBe(own.insight);

@@ -11,7 +11,7 @@ import { findRecord, requireRecord } from './record-rights.ts';
 interface Named {
   cohort: Set<number>;
   feature_flag: Set<number>;
-  /** Whether access to the project's `test_account_filters` must be checked, because they also apply. */
+  /** Whether the project's `test_account_filters` also apply. If so, access to the records in them must be checked. */
   withTestAccountFilters: boolean;
   /** Whether an SQL query may read any cohort, and therefore needs access to all cohorts. */
   withAllCohorts: boolean;
@@ -36,8 +36,8 @@ function sqlIn({ kind, type, breakdown_type: breakdownType, ...part }: Record<st
 }
 
 /**
- * Returns the records that filters, conditions or a query refer to, at any depth. Parses references like the code that
- * evaluates them.
+ * Returns the records that filters, conditions or a query refer to, at any depth. Parses references in the same way as
+ * the code that evaluates them.
  */
 function namedIn(value: unknown): Named {
   const named: Named = {

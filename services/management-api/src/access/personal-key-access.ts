@@ -63,7 +63,7 @@ function wrongKey(source: RequestKey['source']): AppError {
   });
 }
 
-/** A key, and the part of the request that contained it, which error messages mention. */
+/** A personal API key, and its location in the request, which error messages name. */
 interface RequestKey {
   value: string;
   source: 'Authorization header' | 'body' | 'query string';

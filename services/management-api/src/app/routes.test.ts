@@ -150,7 +150,9 @@ test('signin-041: the listed routes require a session with a recent sign-in', ()
 /** GET requests that write. PostHog's clients use GET for these actions. */
 const writesByReading = /\/(duplicate_as_static_cohort|two_factor_start_setup)$/;
 
-/** POST requests that only read, because their queries are too long for a URL, or that record a view. */
+/**
+ * POST requests that only read. They use POST because a query can be too long for a URL, or because they record a view.
+ */
 const readsByPost =
   /\/(query(\/(check_auth_for_async|upgrade|:query_id))?|feature_flags\/(bulk_keys|user_blast_radius)|insights\/((:id\/)?viewed|cancel))$/;
 

@@ -102,7 +102,7 @@ async function checkPrimaryDashboard(
   { primary_dashboard: id }: Record<string, unknown>,
 ): Promise<void> {
   const number = Number(id ?? Number.NaN);
-  // The validation of all settings rejects values that are not IDs.
+  // Another check rejects values that are not IDs.
   if (!Number.isInteger(number) || number > 2_147_483_647) return;
   if (await hasDashboard(tx, environmentId, number)) return;
   const detail = 'Dashboard does not belong to this team.';

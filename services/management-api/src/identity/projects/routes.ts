@@ -192,7 +192,7 @@ async function removedBy(
   return isInKey && (await wasRecentlyDeletedBy(sql, who, id)) ? id : null;
 }
 
-/** Returns the description in a request. The cast is safe, because the schema allows only strings and null. */
+/** Returns the project description in a request, or undefined if the request does not contain one. */
 function descriptionOf({ product_description: given }: Record<string, unknown>): string | null | undefined {
   return typeof given === 'string' || given === null ? given : undefined;
 }
