@@ -33,7 +33,7 @@ test('limits the number of counter changes in one command', async () => {
   expect(Math.max(...commands.map((changes) => changes.length))).toBeLessThanOrEqual(200);
 });
 
-test('rejects all calls in a failed command, but no later calls', async () => {
+test('rejects all counter changes in a failed command, but no later changes', async () => {
   let fails = true;
   const store = createInProcessStore();
   const addToCounters = batchCounterChanges(async (changes) => {

@@ -33,7 +33,7 @@ test('a call during a lookup receives the result of the next lookup', async () =
   expect(await later).toBe('newest');
 });
 
-test('a call after the result starts a new lookup', async () => {
+test('a call after a lookup has ended starts a new lookup', async () => {
   const { ask, asked } = fixture();
   for (const round of [1, 2, 3]) {
     const answer = ask('a');

@@ -219,7 +219,7 @@ describe.each(actorNames)('%s cannot change data that it cannot access', (name) 
     expect(leaking).toEqual([]);
   });
 
-  test('requests leave all other data unchanged', async () => {
+  test('requests do not change data that the actor cannot access', async () => {
     expect(await beyond(actorOf(name))).toEqual(before);
   });
 });

@@ -120,7 +120,7 @@ describe('a domain name that no organization has verified', () => {
   const asFree = (method: 'GET' | 'POST' | 'PATCH', rest: string, body?: object) =>
     api.send(method, `${pathOf(free)}${rest}`, { key: free.A.key, ...(body && { body }) });
 
-  test('several organizations can add the name, and the first one that verifies it gets the domain', async () => {
+  test('several organizations can add an unverified name, and the first one that verifies it gets the domain', async () => {
     const first = await addDomain({}, free);
     const { domain } = first;
     const second = await addDomain({ domain });
@@ -142,7 +142,7 @@ describe('a domain name that no organization has verified', () => {
     expect(await read(first.id, free)).toMatchObject({ domain, is_verified: true });
   });
 
-  test('an organization can add the name only once, even if other organizations add it at the same time', async () => {
+  test('an organization can add an unverified name only once, even if others add it at the same time', async () => {
     const domain = freshName();
     const others = await Promise.all([1, 2, 3].map(() => createActors(api.database)));
     const responses = await Promise.all(

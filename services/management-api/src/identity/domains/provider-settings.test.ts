@@ -46,7 +46,7 @@ describe('the certificates of a SAML provider', () => {
     expect(await read(domain.id)).toEqual(domain);
   });
 
-  test('stores five certificates', async () => {
+  test('accepts five certificates', async () => {
     const saml_x509_cert = certificates.slice(1).join('\n').trim();
     expect(await addDomain({ saml_x509_cert })).toMatchObject({ saml_x509_cert });
   });

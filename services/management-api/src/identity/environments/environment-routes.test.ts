@@ -52,7 +52,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect(Object.keys(body.results[0])).toHaveLength(family === 'project' ? 11 : 12);
   });
 
-  test('project-002: resolves `@current`', async () => {
+  test('project-002: resolves `@current` to the current environment', async () => {
     const { status, body } = await api.get(pathOf(fixture.tenant, '@current'), fixture.keys.M);
     expect([status, body.id, body.timezone, body.is_demo, body.has_group_types]).toEqual([
       200,

@@ -167,7 +167,7 @@ describe('SCIM users', () => {
     expect((await api.get(`/api/organizations/${acme.organizationId}/`, user.key)).status).toBe(403);
   });
 
-  test('gives the user the level of a pending invite', async () => {
+  test('gives a new SCIM user the level of a pending invite', async () => {
     const body = { target_email: address('ada'), level: 8 };
     await api.send('POST', `/api/organizations/${acme.organizationId}/invites/`, { key: acme.A.key, body });
     await make('ada');

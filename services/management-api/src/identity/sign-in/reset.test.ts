@@ -143,7 +143,7 @@ describe('resetting a forgotten password', () => {
   });
 });
 
-describe('accepting an invite', () => {
+describe('signing up with an invite', () => {
   async function invite(email = `${randomUUID()}@example.com`) {
     const path = `/api/organizations/${tenant.organizationId}/invites/`;
     const { id } = (await api.send('POST', path, { key: tenant.personalApiKey, body: { target_email: email } })).body;
@@ -155,7 +155,7 @@ describe('accepting an invite', () => {
   const sessionOf = (headers: Headers) =>
     sessionKey(/millrace_session=([\w-]{43});/.exec(headers.get('set-cookie') ?? '')?.[1] ?? '');
 
-  test('signin-035: with a password, signs the new user in without a key, and works only once', async () => {
+  test('signin-035: an invite with a password signs the new user in without a key, and works only once', async () => {
     const { path, token, email } = await invite();
     const response = await post(path, { token, first_name: 'Grace', password });
     expect(response).toMatchObject({ status: 201, body: { personal_api_key: null, level: 1, user: { email } } });
@@ -167,7 +167,7 @@ describe('accepting an invite', () => {
     expect((await post('/api/login/', { email, password })).status).toBe(200);
   });
 
-  test('signin-035: with a passkey, signs the new user in with neither a password nor a key', async () => {
+  test('signin-035: an invite with a passkey signs the new user in with neither a password nor a key', async () => {
     const { path, token, email } = await invite();
     expect((await post(path, { token, with_passkey: true }, { origin: 'https://evil.example' })).status).toBe(403);
     const response = await post(path, { token, with_passkey: true });

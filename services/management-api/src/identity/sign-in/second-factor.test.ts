@@ -226,7 +226,7 @@ describe('an authenticator app', () => {
     expect(again).toMatchObject({ status: 400, body: { code: 'setup_expired' } });
   });
 
-  test('signin-023: leaves no secret in the activity log', async () => {
+  test('signin-023: the activity log contains no secrets', async () => {
     const { secret, codes } = await connectApp();
     const rows = await api.database.sql.query('SELECT detail FROM activity_log WHERE item_id = $1', [user.uuid]);
     const text = JSON.stringify(rows);
@@ -387,7 +387,7 @@ describe('an organization that requires a second factor', () => {
 });
 
 describe('confirming a session of a user with a second factor', () => {
-  test('signin-041: requires the second factor in addition to the password', async () => {
+  test('signin-041: confirming a session requires the second factor in addition to the password', async () => {
     const { secret } = await connectApp();
     const confirm = (body: object) => own('POST', '/api/reauthenticate/', body);
     expect(await confirm({ password })).toMatchObject({ status: 400, body: { code: '2fa_required', attr: 'token' } });
@@ -510,7 +510,7 @@ describe('passkeys', () => {
     });
   });
 
-  test('passkeys cannot be required without a passkey, or turned off if an organization requires a second factor', async () => {
+  test('rejects requiring passkeys without a passkey, and turning them off if an organization requires a second factor', async () => {
     const wanted = { passkeys_enabled_for_2fa: true };
     expect(await own('PATCH', '/api/users/@me/', wanted)).toMatchObject({
       status: 400,

@@ -340,7 +340,7 @@ describe('an account that is linked to a provider', () => {
     expect(await me(browser)).toMatchObject({ email: 'ada.king@home.example', is_email_verified: true });
   });
 
-  test('sso-385: cannot join an organization through its own email address until the address is verified', async () => {
+  test('sso-385: a linked account joins an organization through its own email address only after verifying it', async () => {
     await linkAda(gitlab);
     await sql(`UPDATE "user" SET is_email_verified = false WHERE email = 'ada@home.example'`);
     await inviteAdministrator(home, 'ada@home.example');
@@ -349,7 +349,7 @@ describe('an account that is linked to a provider', () => {
     expect(await hasInvite('ada@home.example')).toBe(true);
   });
 
-  test("sso-392: signs in although the provider's claims contain null characters, and keeps its email address", async () => {
+  test("sso-392: null characters in the provider's claims do not prevent sign-in or change the email address", async () => {
     await configureOwn(own);
     await linkAda(own);
     const claims = { email: 'x\0@home.example', email_verified: true, given_name: 'A\0' };

@@ -22,7 +22,7 @@ afterAll(() => api.stop());
 const me = () => api.get('/api/users/@me/', acme.A.key);
 const patch = (body: unknown) => api.send('PATCH', '/api/users/@me/', { key: acme.A.key, body });
 
-test('user-002: returns 401 for a list of users without credentials', async () => {
+test('user-002: returns 401 for the current user without credentials', async () => {
   expect((await api.get('/api/users/@me/')).status).toBe(401);
 });
 
