@@ -47,7 +47,7 @@ export async function startKubeProxy(kubeconfig: string, options: PartOptions): 
     JSON.stringify({
       ...{ apiVersion: 'kubeproxy.config.k8s.io/v1alpha1', kind: 'KubeProxyConfiguration' },
       ...{ mode: 'iptables', clusterCIDR: podRange, hostnameOverride: 'node-1', clientConnection: { kubeconfig } },
-      // Do not change these settings, because they apply to the entire machine.
+      // Do not change the conntrack settings, because they apply to the entire machine.
       conntrack: { ...zero, udpTimeout: '0s', udpStreamTimeout: '0s' },
     }),
   );

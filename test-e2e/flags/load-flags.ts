@@ -97,7 +97,7 @@ async function makeFlags(loading: Loading, cohortIds: Map<string, number>, pastA
     notePastApi(pastApi, refused ?? 'An operator is written in another way', flag.key);
     past.push(flag);
   }
-  // Store these filters last, because they contain the IDs of other flags.
+  // Store filters that the API rejected or rewrote last, because they contain the IDs of other flags.
   for (const flag of past) {
     await storeFilters(services.database, Number(ids.get(flag.key)), storedFilters(flag, ids, cohortIds));
   }

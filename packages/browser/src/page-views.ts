@@ -32,7 +32,7 @@ export const createPageViews: Feature = (core) => {
     return { ...before, $pageview_id: uuid, title: readFromDocument('title') };
   });
 
-  // The current page view belongs to the previous session or visitor, so later events must not refer to it.
+  // Forget the current page view, because it belongs to the previous session or visitor.
   signals.on('session', forget);
   signals.on('leaving', () => {
     const { capture_pageleave: wanted, capture_pageview, request_batching } = options;

@@ -31,8 +31,8 @@ export async function startApiServer(): Promise<ApiServer> {
   };
   try {
     const tools = await createKubernetesTools(join(directory, 'admin.kubeconfig'), directory);
-    // Turn off this plugin, because it rejects pods without a service account, and no controller creates service
-    // accounts here.
+    // Turn off the ServiceAccount plugin, because it rejects pods without a service account, and no controller creates
+    // service accounts here.
     const server = await runApiServer({ directory, reaper, flags: ['--disable-admission-plugins=ServiceAccount'] });
     return {
       ...tools,

@@ -75,8 +75,8 @@ export function createCapture(parts: EventParts): EventCapture {
 }
 
 /**
- * Returns whether the client sends an event immediately. This is the case if the call passes options other than
- * skipping the rate limit.
+ * Returns true if the call passes any option except `skip_client_rate_limiting`, because the client then sends the
+ * event immediately.
  */
 function isUrgent(how: CaptureOptions = {}): boolean {
   return Object.keys(how).some((name) => name !== 'skip_client_rate_limiting');

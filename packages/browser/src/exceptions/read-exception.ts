@@ -56,7 +56,7 @@ type ExceptionEvent = Properties & { $exception_list: ExceptionEntry[] & Propert
 
 const most = 50;
 
-/** Describes a thrown value, followed by its causes and the members of aggregate errors. */
+/** Builds the properties for a thrown value, its causes, and the members of aggregate errors. */
 export function buildExceptionEvent(thrown: unknown, handled: boolean, capturedAt?: string): ExceptionEvent {
   const list: ExceptionEntry[] = [];
   const seen = new Set<unknown>();

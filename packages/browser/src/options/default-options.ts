@@ -11,7 +11,7 @@ export function getDefaultOptions(): Partial<Options> {
     defaults: 'unset',
     persistence: 'localStorage+cookie',
     cookie_expiration: 365,
-    // On these hosts, each subdomain belongs to a different customer.
+    // On shared hosting domains, each subdomain belongs to a different customer.
     cross_subdomain_cookie: !/(herokuapp\.com|vercel\.app|netlify\.app)$/.test(hostname),
     secure_cookie: protocol === 'https:',
     opt_out_capturing_persistence_type: 'localStorage',

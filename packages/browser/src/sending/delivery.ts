@@ -54,8 +54,8 @@ export function createEventDelivery(
       most = Math.min(most * 2, limit);
       queue.forget(events);
       if (!isTaken) core.log.error(`${events.length} events dropped: the server responded with ${status}`, json);
-      // The service did not store these events, because the plan's event quota is used up. It will not store further
-      // events either.
+      // The service did not store the batch, and will not store further events, because the plan's event quota is used
+      // up.
       if ((json as Taken | null)?.quota_limited?.includes?.('events')) pause(pace, quotaPauseMs);
     } else {
       pace.failures += 1;

@@ -32,7 +32,7 @@ export interface EventQueue {
   leave(): QueuedEvent[];
 }
 
-/** These limits restrict the use of the site's storage, and keep requests small enough for the service. */
+/** Limits that restrict the use of the site's storage, and keep requests small enough for the service. */
 const maxEvents = 500;
 const maxCharacters = 1_000_000;
 const dropCount = /"\$lib_dropped_events":(\d+)/;

@@ -152,7 +152,7 @@ async function expectAllToWork({ page, complaints }: Visit): Promise<void> {
   );
   expect(cookie).toContain('ph_phc_test_posthog=');
   expect(JSON.stringify(lab.ingest.events())).not.toContain('typed by a visitor');
-  // The browser sends these requests to load the page's content.
+  // Ignore requests that the browser sends to load the page's content.
   expect(strangerRequests.filter((path) => !['/', '/static/array.js', '/static/a.js'].includes(path))).toEqual([]);
   expect(complaints.filter((text) => text.startsWith('thrown'))).toEqual([]);
 }

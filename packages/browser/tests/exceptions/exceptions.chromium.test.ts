@@ -41,7 +41,8 @@ describe('captureException compared with posthog-js', () => {
   test.each(stackCases)('captures the same event as posthog-js for a stack of %s', async (of, stack) => {
     const [ours, reference] = await tell(`const thrown = new Error('m'); thrown.stack = ${JSON.stringify(stack)};`);
     if (!ofExtension.test(of)) return expect(ours).toEqual(reference);
-    // posthog-js ignores these values. This library captures them, because the application passes them explicitly.
+    // posthog-js ignores errors from browser extensions. This library captures them if the application passes them
+    // explicitly.
     expect(reference).toEqual([]);
     expect(framesOf(ours).filter(({ in_app }) => !in_app)).not.toEqual([]);
   });
