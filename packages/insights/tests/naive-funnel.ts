@@ -96,7 +96,6 @@ function wayFrom(
   return { times, isExcluded: false };
 }
 
-/** Returns how many persons reached each step, and the average seconds that they took. */
 export function naiveSteps(history: History, query: NaiveFunnel): { counts: number[]; seconds: (number | null)[] } {
   const ways = [...naivePaths(history, query).values()];
   const seconds = query.steps.map((_, step) => {

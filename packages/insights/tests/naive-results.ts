@@ -25,7 +25,6 @@ export type NaiveInterval = 'day' | 'week' | 'month';
 const hourMs = 3_600_000;
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-/** Formats a time as local time, for example `2026-03-29 02:15`. */
 function wallIn(zone: string, time: number): string {
   const formatter =
     formatters.get(zone) ??
@@ -219,7 +218,6 @@ function bucketsOf({ zone }: History, events: HistoryEvent[], query: NaiveTrend)
   });
 }
 
-/** Returns the first event of each person. */
 function firstOfEach(events: HistoryEvent[]): HistoryEvent[] {
   return [...byPerson(events).values()].flatMap((own) => own.slice(0, 1));
 }

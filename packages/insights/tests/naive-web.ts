@@ -57,7 +57,6 @@ const percent = (share: number | null) => (share === null ? null : 100 * share);
 const bounces = (visits: readonly Visit[]) => mean(visits.map(({ isBounce }) => (isBounce ? 1 : 0)));
 const visitors = (visits: readonly Visit[]) => new Set(visits.map(({ person }) => person)).size;
 
-/** Returns visitors, views, sessions, duration and bounce rate for the range. */
 export function naiveOverview(events: readonly WebEvent[], query: NaiveWebQuery): (number | null)[] {
   const visits = visitsOf(events, query);
   return [

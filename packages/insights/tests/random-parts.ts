@@ -53,7 +53,6 @@ export interface Translated {
 /** Returns noon of the thirteenth day, which is the current time of the test. The following days are in the future. */
 export const nowOf = ({ beginning }: StoredHistory) => Date.parse(`${shifted(beginning, 12)}T12:00Z`);
 
-/** Returns the first and last day of a range, and the range in the format of queries. */
 export function rangeOf(stored: StoredHistory, { range: asked }: { range: ValueOf<typeof range> }) {
   if ('back' in asked) {
     const today = dayIn(stored.memory.zone, nowOf(stored));

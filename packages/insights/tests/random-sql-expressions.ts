@@ -80,7 +80,6 @@ export interface Dice {
   chance(share: number): boolean;
 }
 
-/** Kinds that can be sorted and compared. */
 export const scalarKinds: readonly Kind[] = ['text', 'int', 'float', 'flag', 'bool', 'date', 'time', 'uuid'];
 
 export function expression(dice: Dice, kind: Kind, depth: number): string {

@@ -12,7 +12,6 @@ import { ample, engines, type TestStore } from './test-store.ts';
 const { properties, queries } = JSON.parse(
   readFileSync(new URL('./sql-public-queries.json', import.meta.url), 'utf8'),
 ) as {
-  /** Event properties by type. */
   properties: Record<string, string[]>;
   queries: { no: string; query: string; refused?: string }[];
 };

@@ -17,7 +17,6 @@ import type {
 } from './queries.ts';
 import { type Fragment, sql } from './sql.ts';
 
-/** Creates the functions of the event store that return individual events. */
 export function createEventLists(engine: Engine): Pick<EventStore, 'list' | 'keys' | 'sizes' | 'read' | 'latest'> {
   return {
     list: (query, run) => readList(engine, query, run),
@@ -160,7 +159,6 @@ async function readEvents(engine: Engine, { projectId, keys }: EventsOfKeys, run
   return keys.flatMap(({ uuid }) => byId.get(uuid) ?? []);
 }
 
-/** Selects UUID, timestamp, event name and distinct ID. */
 function keysText(dialect: Dialect, query: EventListQuery): Fragment {
   const { projectId, where, isOldestFirst, limit, offset = 0, uuid, distinctIds } = query;
   const time = timeOf(query);
@@ -206,7 +204,6 @@ function inTime(dialect: Dialect, { behind, from, to, isOldestFirst, by }: Event
 
 const timeOf = ({ by }: Pick<EventListQuery, 'by'>) => (by === 'timestamp' ? sql`e.timestamp` : sql`e.created_at`);
 
-/** Selects UUID, distinct ID, and the event's approximate size in a response. */
 function sizesText(dialect: Dialect, projectId: number, keys: readonly EventKey[]): Fragment {
   const [properties, person] = [dialect.bytes(sql`e.properties`), dialect.bytes(sql`e.person_properties`)];
   // A response contains the elements twice: as text and parsed.

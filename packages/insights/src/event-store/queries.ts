@@ -358,7 +358,6 @@ export interface ExposureRow {
   /** Index of the day on which the persons first saw the variant. */
   bucket: number;
   exposures: number;
-  /** Number of persons who first saw the variant on the row's day. */
   persons: number;
   /** Number of the row's persons who converted after they saw the variant. */
   conversions: number;

@@ -56,7 +56,6 @@ function ends({ breakdown, entry, exit }: WebStoreQuery): { entry: boolean; exit
   };
 }
 
-/** Condition that the event `e` is a page view. */
 export const isView = sql`e.event IN (${sql.join(
   pageViews.map((name) => sql`${sql.text(name)}`),
   ', ',

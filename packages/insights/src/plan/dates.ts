@@ -210,7 +210,7 @@ export interface Period {
   end: number;
 }
 
-/** Divides a range into intervals. @throws AppError if the range has too many intervals */
+/** @throws AppError if the range has too many intervals */
 export function splitIntoBuckets(range: { from: number; to: number }, interval: Interval, clock: Clock): Period {
   const { from, to } = range;
   const edges: number[] = [];

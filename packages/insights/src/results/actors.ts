@@ -60,10 +60,7 @@ const types: Record<string, string> = {
   created_at: "DateTime64(6, 'UTC')",
 };
 
-/**
- * Formats a page of actors as a response.
- * @param actors the actors of the page, plus one more if another page exists
- */
+/** @param actors the actors of the page, plus one more if another page exists */
 export function formatActors(
   plan: ActorsPlan,
   actors: ActorRow[],

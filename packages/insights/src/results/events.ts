@@ -17,10 +17,7 @@ export function listPersonIds({ columns, storeQuery }: EventsPlan, rows: unknown
   return [...new Set(rows.map((row) => String(row[at])))];
 }
 
-/**
- * Formats a page of rows as a response.
- * @param rows the rows of the page, plus one more if another page exists
- */
+/** @param rows the rows of the page, plus one more if another page exists */
 export function formatEvents(
   plan: EventsPlan,
   rows: unknown[][],

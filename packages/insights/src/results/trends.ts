@@ -14,10 +14,7 @@ interface Line {
   data: number[];
 }
 
-/**
- * Formats a trend as a response.
- * @param rows rows by period and by series
- */
+/** @param rows rows by period and by series */
 export function formatTrends(plan: TrendsPlan, rows: SeriesRow[][][], context: PlanContext) {
   let hasMore = false;
   const results = plan.periods.flatMap((period, at): Record<string, unknown>[] => {

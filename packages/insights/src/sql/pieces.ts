@@ -4,7 +4,6 @@
 
 import { type Word, wordsOf } from './scan.ts';
 
-/** The parser function for a query or for a single expression. */
 export type Rule = 'parseSelect' | 'parseExpr';
 
 interface Piece {

@@ -16,7 +16,6 @@ export interface Placeholders {
   dateRange: { from: string | null; to: string | null };
 }
 
-/** Returns the tree with constants instead of placeholders. */
 export function substitute<T extends Node>(tree: T, placeholders: Placeholders): T {
   return replace(tree) as T;
 

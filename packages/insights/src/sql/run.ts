@@ -44,7 +44,6 @@ export interface SqlDeps {
 /** A query of the kind `HogQLQuery`, with the settings and values that it needs. */
 export interface SqlRequest {
   projectId: number;
-  /** The project's settings (`readProjectSettings`). */
   settings: ProjectSettings;
   text: string;
   /** Values of placeholders such as `{name}`. */
@@ -118,7 +117,6 @@ export interface PreparedSql {
   /** The syntax tree before it is resolved. */
   tree: Select | SelectSet;
   resolved: ResolvedQuery;
-  /** The text of the query with its placeholders replaced. */
   hogql: string;
   timezone: string;
 }

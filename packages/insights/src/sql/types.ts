@@ -6,14 +6,12 @@ export type Kind =
   | 'text'
   /** Result of a comparison, which is 1 or 0. */
   | 'flag'
-  /** A Boolean value: true or false. */
   | 'bool'
   | 'date'
   | 'time'
   | 'uuid'
   | 'array'
   | 'tuple'
-  /** A stored JSON document. */
   | 'json'
   | 'interval'
   | 'nothing';

@@ -3,7 +3,6 @@
 import { createTimeZone } from '@millrace/schedule';
 import type { SqlType } from './types.ts';
 
-/** Returns a function that converts the values of a column. */
 export function valueReader(type: SqlType): (value: unknown) => unknown {
   const read = readerOf(type);
   return (value) => (value === null || value === undefined ? null : read(value));

@@ -6,7 +6,6 @@ export interface ExpressionCase {
   no: string;
   title: string;
   query: Record<string, unknown>;
-  /** The expected part of the response or of the error. */
   expect: Record<string, unknown>;
   testAccountFilters?: unknown[];
 }

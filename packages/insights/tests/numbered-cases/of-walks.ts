@@ -9,7 +9,6 @@ const one = (...did: string[]) => history({ p: did });
 const ab = ['A', 'B'];
 const abc = ['A', 'B', 'C'];
 const days = (count: number) => ({ funnelWindowInterval: count, funnelWindowIntervalUnit: 'day' });
-/** A filter with an exclusion between two steps. */
 const without = (from: number, to: number, more: object = {}) => ({ exclusions: [node('gave-up', { funnelFromStep: from, funnelToStep: to, ...more })] });
 const times = (...seconds: (number | null)[]) => ({ results: seconds.map((average_conversion_time) => ({ average_conversion_time })) });
 const changeOfClock = one('A 10 08:00', 'B 10 12:00');
@@ -181,7 +180,6 @@ export const retentions: InsightCase[] = [
 ];
 
 const statuses = ['new', 'returning', 'resurrecting', 'dormant'];
-/** Expects the data of the four lifecycle series. */
 const lives = (...data: number[][]) => ({ results: data.map((one, at) => ({ status: statuses[at], data: one, count: one.reduce((sum, count) => sum + count, 0) })) });
 const none = [0, 0, 0];
 const ofLife = (more: object = {}) => ({ kind: 'LifecycleQuery', ...march(9, 11), series: [node('seen')], ...more });

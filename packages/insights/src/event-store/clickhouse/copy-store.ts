@@ -164,7 +164,6 @@ export interface EventRemoval {
   keeps_events: boolean;
 }
 
-/** Reads the oldest requests to remove events. */
 export async function readEventRemovals(sql: Sql, limit: number): Promise<EventRemoval[]> {
   return sql.query<EventRemoval & Record<string, unknown>>(
     `SELECT id, project_id, distinct_id, person_uuid, requested_at, keeps_events

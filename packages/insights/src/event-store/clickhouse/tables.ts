@@ -196,7 +196,6 @@ export const copySettings = 'SETTINGS max_partitions_per_insert_block = 0, max_e
 export const isOnPrimary = `(SELECT (CASE WHEN pg_is_in_recovery()
     THEN 'CLICKHOUSE_POSTGRES_URL is a read replica. Use the primary server' ELSE '1' END)::int) = 1`;
 
-/** A range of times at which PostgreSQL stored events. */
 export interface StoredSpan {
   from: Date;
   until: Date;

@@ -7,7 +7,6 @@ import { sql } from '../sql.ts';
 import { postgresDialect } from './dialect.ts';
 import { renderPostgresStatement } from './engine.ts';
 
-/** Selects all events in a time range, oldest first. */
 export interface EventSpan extends EventNames, Pick<EventListQuery, 'where' | 'by'> {
   from: number;
   /** Exclusive end of the time range. */

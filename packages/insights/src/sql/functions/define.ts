@@ -34,7 +34,6 @@ export function t(strings: TemplateStringsArray): Template {
   return (strings[0] ?? '') as Template;
 }
 
-/** Replaces the slots of a template with SQL. */
 export function fill(template: Template, slot: (name: string) => Fragment): Fragment {
   const pieces = template.split(/\{([0-9*dfozprl](?::\w+)?)\}/);
   return Sql.of(

@@ -22,7 +22,6 @@ const maxKeys = 1000;
 /** Number of the first key column. No other column has such a high number. */
 const firstNumber = 2_000_000;
 
-/** The columns of an event's key, as the event store reads them. */
 const keyColumns: readonly TableColumn[] = [
   { of: 'column', name: 'uuid', type: uuid },
   { of: 'column', name: 'timestamp', type: time('UTC') },

@@ -55,7 +55,6 @@ interface Needs {
   personRecord: boolean;
   distinctIds: boolean;
   groups: readonly number[];
-  /** Names of the session columns that are read. */
   session: readonly string[];
   conditions: readonly Condition[];
 }
@@ -78,7 +77,6 @@ function neededBy(columns: readonly TableColumn[]): Needs {
   };
 }
 
-/** Returns the records that columns of events need. */
 export const recordsNeededBy = (columns: readonly TableColumn[]): Property[] => recordsOf(neededBy(columns));
 
 function recordsOf({ person, personRecord, groups }: Needs): Property[] {

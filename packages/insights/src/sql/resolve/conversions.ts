@@ -192,7 +192,6 @@ const parseWithFormat: Handler = (node, scope) => {
   );
 };
 
-/** Resolves `languageCodeToName('de')`. */
 const languageName: Handler = (node, scope) =>
   applyFunction('languageName', [first(node, scope), textConstant(languageNames)], { scope, place: node.place });
 

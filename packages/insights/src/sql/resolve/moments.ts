@@ -50,7 +50,6 @@ const difference =
     return applyFunction(name, sides, at);
   };
 
-/** Adds a number of units to a date or a time. */
 function shift(value: Expression, { unit, count }: { unit: TimeUnit; count: Expression }, at: At): Expression {
   const isDay = ['day', 'week', 'month', 'quarter', 'year'].includes(unit);
   const given = moment(value, at);

@@ -72,7 +72,6 @@ export interface Resolution {
 export interface Source {
   alias: string | null;
   relation: TableRelation | QueryRelation;
-  /** Columns of a subquery, by their names. */
   names: ReadonlyMap<string, { column: number; type: SqlType }>;
   /** True if an outer join can leave the columns without a value. */
   isOuter: boolean;
