@@ -13,7 +13,7 @@ export interface PoolOptions {
   /** The time after which the server cancels a statement, in milliseconds. 0 disables the limit. */
   statementTimeoutMs?: number;
   /**
-   * How many milliseconds this process waits for a statement's response. After that, the statement fails and its
+   * This process waits this many milliseconds for a statement's response. After that, the statement fails and its
    * connection is closed. Only this limit detects a server that disappeared without closing the connection. By default,
    * it is a few seconds longer than `statementTimeoutMs`. 0 disables the limit.
    */
@@ -105,7 +105,6 @@ const patienceMs = 3000;
  * applies.
  */
 interface LostClientLimits {
-  /** The time after which the server ends the session of a client that sends nothing within a transaction. */
   idleInTransactionTimeoutMs?: number | undefined;
   lockTimeoutMs?: number | undefined;
 }

@@ -42,9 +42,9 @@ export interface LogBatch {
   log: string;
   /**
    * The stored offset from which this batch continues: the previous `nextOffset` or the result of `startOffset`, or
-   * null if no offset was stored. The handler compares it with the offset that is stored when it runs. If the two
-   * differ, the batch is stale. If retention has deleted records in between, `continuesFrom` is lower than the first
-   * record's offset.
+   * null if no offset was stored. The handler compares it with the currently stored offset. If the two differ, the
+   * batch is stale. If retention has deleted records in between, `continuesFrom` is lower than the first record's
+   * offset.
    */
   continuesFrom: bigint | null;
   records: LogRecord[];

@@ -32,9 +32,7 @@ interface ConsumeTopicDeps {
   onFatal(error: Error): void;
 }
 
-/**
- * How many milliseconds a batch of historical events is delayed at most while this process is busy with live events.
- */
+/** The maximum delay in milliseconds for a batch of historical events while this process is busy with live events. */
 const maxYieldMs = 250;
 
 function processWork({ process, tracing }: Pick<ConsumeTopicDeps, 'process' | 'tracing'>) {

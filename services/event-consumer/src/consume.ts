@@ -23,7 +23,7 @@ export interface ConsumeDeps {
 }
 
 /**
- * The number of retries in this process. After them, the log delivers the batch again, with longer delays, until it
+ * The number of retries in this process, after which the log delivers the batch again, with longer delays, until it
  * succeeds.
  */
 const maxTransientRetries = 4;
@@ -33,8 +33,8 @@ const maxTransientRetries = 4;
  */
 const maxMovedRetries = 20;
 /**
- * How often a single record can cause a statement timeout before it becomes a dead letter. The cause of the first
- * timeout usually is a busy server.
+ * How often a single record can cause a statement timeout before it becomes a dead letter. The first timeout is usually
+ * caused by a busy server.
  */
 const maxSlowAttempts = 3;
 const heartbeatMs = 1000;
@@ -187,8 +187,8 @@ interface SplitRequired {
 
 /**
  * Returns the delay before a retry in milliseconds. After a conflict, the first retry is immediate, because the other
- * batch has finished. A server, however, needs time to recover. Half of the delay is random, so that batches do not
- * conflict again.
+ * batch has finished. After a transient failure, the server needs time to recover. Half of the delay is random, so that
+ * batches do not conflict again.
  */
 function pauseMs(kind: keyof Failures, attempt: number): number {
   const ms = kind === 'moved' ? 2 ** attempt - 2 : 50 * 2 ** attempt;

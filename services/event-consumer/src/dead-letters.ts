@@ -7,7 +7,7 @@ import type { RecordPosition } from './model/event.ts';
 export interface DeadLetterLog {
   /**
    * Resolves when all dead letters are durable.
-   * @throws AppError `unavailable`, after which no record must be skipped
+   * @throws AppError `unavailable`, in which case the caller must not skip the records
    */
   append(letters: DeadLetter[]): Promise<void>;
 }

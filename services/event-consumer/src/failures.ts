@@ -7,11 +7,11 @@ import type { DeadLetterReason } from './dead-letters.ts';
 /**
  * Classes of errors that end a batch:
  *
- * - `moved`: another batch was faster, so decide again immediately. This persists only if the stored data is
- *   inconsistent.
+ * - `moved`: the stored data changed in the meantime, usually because of another batch. The batch is decided again
+ *   immediately. This persists only if the stored data is inconsistent.
  * - `transient`: a server does not respond or requests a retry. The same batch will succeed later.
  * - `blocked`: a lock timed out. Like `transient`, but other partitions are processed first.
- * - `slow`: the server canceled a statement of this batch because it took too long. A smaller batch may succeed.
+ * - `slow`: the server canceled one of the batch's statements because it took too long. A smaller batch may succeed.
  * - `too_large`: the batch must be split.
  * - `systemic`: the cause is not a record. It can be the schema, permissions, the disk or the configuration. Like
  *   `transient`, but an operator must act.

@@ -106,7 +106,7 @@ export function drainFormerLog({
         await look();
       } catch (error) {
         logger.debug('could not read the event log in PostgreSQL', describeFailure(error));
-        // PostgreSQL is unavailable, so the current log cannot be read either and does not have to wait.
+        // PostgreSQL is unavailable, so reading the current log must wait for it anyway.
         announceBegun();
       }
       await sleep(joined.size > 0 ? busyLookEveryMs : lookEveryMs, stopping.signal);

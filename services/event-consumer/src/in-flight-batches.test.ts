@@ -61,10 +61,7 @@ const storing = /^\s*COPY event \(/;
 const advancing = /UPDATE consumer_offset/;
 const writingPersons = /FOR NO KEY UPDATE OF p|INSERT INTO person /;
 
-/**
- * Runs two batches. The second one gets to the point of writing its persons before the first one is committed or rolled
- * back.
- */
+/** Runs two batches, of which the second is ready to write its persons before the first is committed or rolled back. */
 async function overlapping(first: Sent[], second: Sent[], ends: 'are committed' | 'one is undone') {
   const stop = stopAt(advancing);
   const one = createHandlerFixture(fixture, { ...deps, database: stop.database });

@@ -32,7 +32,6 @@ beforeEach(async () => {
   offset = 0;
 });
 
-/** Wraps a database and counts the bytes that its transactions send and receive. */
 function countingDatabase(database: ConsumerFixture['database']): Pick<ConsumerFixture['database'], 'transaction'> {
   return {
     transaction: (work) =>

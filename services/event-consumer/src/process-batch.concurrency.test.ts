@@ -73,7 +73,7 @@ async function count(fixtures: HandlerFixture[], name: string, label?: string): 
   return counts.reduce((sum, one) => sum + one, 0);
 }
 
-/** The total number of lost races in the cases below. Depending on the machine, a single case may have none. */
+/** The total number of conflicts in the following cases. Depending on the machine, a single case may have none. */
 let collisions = 0;
 
 test.each([

@@ -527,7 +527,6 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** Returns the scans without an index in a statement's generic plan. */
 async function scansWithoutIndex(text: string, tx: Transaction): Promise<string[]> {
   const rows = await tx.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`);
   const roots = rows.flatMap((row) => row['QUERY PLAN']).map(({ Plan }) => Plan);

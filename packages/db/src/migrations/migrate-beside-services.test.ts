@@ -43,8 +43,8 @@ describe('migrating a table that is in use', () => {
     await eventually(async () => (await watcher.query('SELECT 1 FROM pg_locks WHERE NOT granted')).rows.length > 0, {
       what: 'The wait for the table',
     });
-    // If a statement waits for a lock on the table, this query queues behind it and runs only when that statement gives
-    // up its place.
+    // A statement that waits for a lock on the table blocks the queries behind it. This query therefore runs only when
+    // the migration backs off.
     await watcher.query('SELECT 1 FROM person');
     await watcher.query(`INSERT INTO activity_log SELECT * FROM activity_log`);
 

@@ -16,8 +16,8 @@ export async function findPerson(sql: Sql, projectId: number, id: string): Promi
 }
 
 /**
- * Finds a person for an operation that cannot be undone. If an ID is ambiguous, such as the distinct ID "42" and the
- * person number 42, rejects it instead of choosing a person.
+ * Finds a person for an operation that cannot be undone. Rejects an ambiguous ID, such as "42" if it is one person's
+ * distinct ID and another person's number.
  * @throws AppError `not_found`, or `invalid` if the ID refers to one person and is a distinct ID of another
  */
 export async function findPersonToDelete(sql: Sql, projectId: number, id: string): Promise<FoundPerson> {

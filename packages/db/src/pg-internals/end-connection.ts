@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 
 /**
- * Reason: `pg` waits without a limit for the server to close the connection, so a frozen server blocks it indefinitely.
- * Relies on: `connection.stream` of a client in `pg` 8.23, which its types do not declare. Test:
- * external-connection.test.ts. Remove this workaround when `end` of `pg` accepts a time limit.
+ * Reason for this workaround: `pg` waits without a limit for the server to close the connection, so a frozen server
+ * blocks it indefinitely. Relies on: `connection.stream` of a client in `pg` 8.23, which its types do not declare.
+ * Test: external-connection.test.ts. Remove this workaround when `end` of `pg` accepts a time limit.
  */
 interface Inside {
   connection: { stream: { destroy(): void } };
@@ -23,10 +23,11 @@ export async function endConnection(client: pg.Client): Promise<void> {
 }
 
 /**
- * Reason: a `pg` pool waits without a limit for the server to close a discarded connection. If the message that ends
- * the connection is lost, neither the pool nor the process ends. Relies on: the method with which a pool of `pg-pool`
- * 3.14 discards a connection, and `connection.stream` of a client in `pg` 8.23, which their types do not declare. Test:
- * reachability.test.ts ("a pool and its process end"). Remove this workaround when `end` of `pg` accepts a time limit.
+ * Reason for this workaround: a `pg` pool waits without a limit for the server to close a discarded connection. If the
+ * message that ends the connection is lost, neither the pool nor the process ends. Relies on: the method with which a
+ * pool of `pg-pool` 3.14 discards a connection, and `connection.stream` of a client in `pg` 8.23, which their types do
+ * not declare. Test: reachability.test.ts ("a pool and its process end"). Remove this workaround when `end` of `pg`
+ * accepts a time limit.
  */
 interface PoolInside {
   _remove(client: pg.Client, ...rest: unknown[]): void;

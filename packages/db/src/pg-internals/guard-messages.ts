@@ -3,13 +3,13 @@ import type { Duplex } from 'node:stream';
 import type pg from 'pg';
 
 /**
- * Reason: `pg` trusts its server. It parses and handles messages in a socket listener, outside of every try block, so
- * an exception in the listener crashes the process. An error message without its last byte causes an endless loop. `pg`
- * holds a message of any length in memory until the message is complete, and a row of seven bytes can make it allocate
- * an object for each announced field. Relies on: `attachListeners` of a connection in `pg` 8.23, which its types do not
- * declare. `pg` calls it with the stream of messages, and it only listens to the stream's data. Test:
- * hostile-databases.test.ts. Remove this workaround when `pg` reports every invalid server message as an error of the
- * query.
+ * Reason for this workaround: `pg` trusts its server. It parses and handles messages in a socket listener, outside of
+ * every try block, so an exception in the listener crashes the process. An error message without its last byte causes
+ * an endless loop. `pg` holds a message of any length in memory until the message is complete, and a row of seven bytes
+ * can make it allocate an object for each announced field. Relies on: `attachListeners` of a connection in `pg` 8.23,
+ * which its types do not declare. `pg` calls it with the stream of messages, and it only listens to the stream's data.
+ * Test: hostile-databases.test.ts. Remove this workaround when `pg` reports every invalid server message as an error of
+ * the query.
  */
 interface Inside {
   connection: { attachListeners(stream: EventEmitter): void };

@@ -4,12 +4,12 @@ import type { Socket } from 'node:net';
 import type pg from 'pg';
 
 /**
- * Reason: waiting between two statements costs more than the network round trip. The process reads a response only when
- * it has finished its other work, and until then, other transactions wait for its locks. Relies on: `pg` 8.23 checking
- * `client.pipeline` for each query, so that the pipeline can be enabled for some queries only (the types of `pg` do not
- * declare this setting); and on the connection's stream, like `inOneWrite`. Test: send-pipelined.test.ts ("pipelined
- * statements are sent in one packet"). If the pipeline stops working, statements only become slower. Remove this
- * workaround when `pg` can send a list of statements together.
+ * Reason for this workaround: waiting between two statements costs more than the network round trip. The process reads
+ * a response only when it has finished its other work, and until then, other transactions wait for its locks. Relies
+ * on: `pg` 8.23 checking `client.pipeline` for each query, so that the pipeline can be enabled for some queries only
+ * (the types of `pg` do not declare this setting); and on the connection's stream, like `inOneWrite`. Test:
+ * send-pipelined.test.ts ("pipelined statements are sent in one packet"). If the pipeline stops working, statements
+ * only become slower. Remove this workaround when `pg` can send a list of statements together.
  */
 
 interface Pipelining {
@@ -47,10 +47,10 @@ export async function sendPipelined<Results extends unknown[]>(
 }
 
 /**
- * Reason: `pg` sends each message in a separate write. Each write wakes the server, which may then take the CPU from
- * this process before everything is sent. Relies on: `connection.stream` in `pg` being the socket to which messages are
- * written. Test: send-pipelined.test.ts ("in one packet"). Remove this workaround when `pg` combines the writes of one
- * event loop iteration.
+ * Reason for this workaround: `pg` sends each message in a separate write. Each write wakes the server, which may then
+ * take the CPU from this process before everything is sent. Relies on: `connection.stream` in `pg` being the socket to
+ * which messages are written. Test: send-pipelined.test.ts ("in one packet"). Remove this workaround when `pg` combines
+ * the writes of one event loop iteration.
  */
 
 interface Wire {
@@ -68,11 +68,11 @@ function inOneWrite<T>({ stream }: Wire, send: () => T): T {
 }
 
 /**
- * Reason: pg-copy-streams waits for a server response before it sends rows, copies them, and waits for each write. Rows
- * that are already complete need none of these steps. Relies on: `pg` 8.23 calling the methods below on a custom query
- * for each message, and `callback` when its time limit has passed; on `connection.query` writing the statement; and on
- * `connection.stream` (`inOneWrite`). Test: send-pipelined.test.ts ("sends a COPY"), and database.test.ts for failures.
- * Remove this workaround when a COPY stream can send its data without waiting.
+ * Reason for this workaround: pg-copy-streams waits for a server response before it sends rows, copies them, and waits
+ * for each write. Rows that are already complete need none of these steps. Relies on: `pg` 8.23 calling the methods
+ * below on a custom query for each message, and `callback` when its time limit has passed; on `connection.query`
+ * writing the statement; and on `connection.stream` (`inOneWrite`). Test: send-pipelined.test.ts ("sends a COPY"), and
+ * database.test.ts for failures. Remove this workaround when a COPY stream can send its data without waiting.
  */
 
 const dataHead = 0x64; // 'd'

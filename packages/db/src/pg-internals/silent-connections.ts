@@ -4,9 +4,9 @@ import pg from 'pg';
 import { endConnection } from './end-connection.ts';
 
 /**
- * Reason: `pg` notices a dead connection only when a statement times out. Relies on: `processID`, `readyForQuery` and
- * `connection.stream` of a client in `pg` 8.23, which its types do not declare. Test: silent-connections.test.ts.
- * Remove this workaround when `pg` closes connections that the server does not know.
+ * Reason for this workaround: `pg` notices a dead connection only when a statement times out. Relies on: `processID`,
+ * `readyForQuery` and `connection.stream` of a client in `pg` 8.23, which its types do not declare. Test:
+ * silent-connections.test.ts. Remove this workaround when `pg` closes connections that the server does not know.
  */
 export interface SilentConnections {
   stop(): void;
@@ -109,7 +109,9 @@ export function watchSilentConnections(
     return new Map(waiting.map((client) => [client, states.get(inside(client).processID) ?? 'unknown']));
   }
 
-  /** Returns the idle connections that have transferred nothing since the first forgotten connection became silent. */
+  /**
+   * Returns the idle connections that have transferred nothing since the first unresponsive connection became silent.
+   */
   function idleSince(forgotten: readonly pg.PoolClient[]): pg.PoolClient[] {
     const since = Math.min(...forgotten.map((client) => watched.get(client)?.movedAt ?? 0));
     return [...watched].flatMap(([client, { movedAt }]) =>

@@ -30,7 +30,8 @@ const waitForKafkaMs = 250;
  */
 export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<void> } {
   const { kafka, database, topic, logger } = options;
-  // The PostgreSQL log has no metrics, because a process can register log metrics only once, and here they are Kafka's.
+  // The PostgreSQL log has no metrics, because a process can register log metrics only once, and this process registers
+  // Kafka's.
   const postgres = createPostgresLog({ database, logger });
   const copied = options.metrics?.counter(
     'millrace_log_fallback_copied_total',

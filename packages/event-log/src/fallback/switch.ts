@@ -6,8 +6,8 @@
  * |---|---|---|---|
  * | `closed` | Kafka | `opening` | a process has been without Kafka for `openAfterMs` |
  * | `opening` | (wait) | `open` | no live process has an append to Kafka in flight |
- * | `open` | PostgreSQL | `closing` | all live processes reach Kafka, and little is left to copy |
- * | `closing` | (wait) | `closed` | everything is copied to Kafka |
+ * | `open` | PostgreSQL | `closing` | all live processes reach Kafka, and few records are left to copy |
+ * | `closing` | (wait) | `closed` | all records are copied to Kafka |
  * | `closing` | (wait) | `open` | copying takes too long |
  */
 import type { SqlDatabase } from '@millrace/db/sql';

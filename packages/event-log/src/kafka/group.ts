@@ -15,8 +15,8 @@ import type { TopicReader } from './topics.ts';
 const defaults = { sessionTimeoutMs: 6000, heartbeatIntervalMs: 1000, fetchWaitMs: 200 };
 const requestTimeoutMs = 5000;
 /**
- * The maximum delay in milliseconds between attempts to reach brokers. An outage can last longer by this delay after
- * the brokers are available again.
+ * The maximum delay in milliseconds between attempts to reach brokers. After the brokers are available again, recovery
+ * can take this much longer.
  */
 const longestPauseMs = 1000;
 

@@ -37,7 +37,10 @@ export interface AssignedPartition {
   continuesFrom: bigint | null;
   /** The number of consecutive batches without progress, because the handler failed or the batch was stale. */
   failures: number;
-  /** The first record after a gap that was seen once. If the gap remains after an explicit seek, it is accepted. */
+  /**
+   * The offset of the first record after a gap that was seen once. If the gap remains after an explicit seek, it is
+   * accepted.
+   */
   suspectedGap: bigint | null;
   /** Resolves when the in-flight batch has been delivered. Never rejects. Null if no batch is in flight. */
   delivery: Promise<void> | null;
@@ -80,8 +83,8 @@ const limitBytes = 4 * mebibyte;
 const keepAliveMs = 500;
 
 /**
- * Buffers records that were fetched in advance, so that a handler that finishes finds its next batch without waiting
- * for a fetch. kafkajs fetches only when all previously fetched records have been handled.
+ * Creates a buffer for records that were fetched in advance, so that a handler that finishes finds its next batch
+ * without waiting for a fetch. kafkajs fetches only when all previously fetched records have been handled.
  */
 export function createRecordBuffer(consumer: Pick<Consumer, 'pause' | 'resume'>, topic: string) {
   let bytes = 0;

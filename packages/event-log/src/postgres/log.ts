@@ -161,7 +161,6 @@ interface Trimmer {
 }
 
 interface TrimSettings {
-  /** Records that all groups have read are deleted after this many hours. */
   retentionHours: number;
   /**
    * Records of topics without a group, such as dead letters, are deleted after this many hours. The default is 30 days.

@@ -14,7 +14,7 @@ const yearLast = /^[0-2]\d([-/])[0-3]\d\1\d{4}( \d\d:\d\d(:\d\d)?)?$/;
 /**
  * Returns the type that a property value suggests, or null if it is unknown. The order of the checks is part of the
  * rule (docs/ingestion-rules.md#definitions). Some names determine the type, whatever the value is.
- * @param nowMs the current time. Integers from half a year ago or later can be times in seconds.
+ * @param nowMs the current time. An integer counts as a time in seconds if it is at most half a year in the past.
  */
 export function guessPropertyType(name: string, value: unknown, nowMs: number): PropertyType | null {
   if (isAlwaysText(name)) return 'String';

@@ -114,7 +114,6 @@ export async function findFreshEvents(tx: Sql, received: IncomingEvent[]): Promi
 
 interface FreshEvents {
   fresh: IncomingEvent[];
-  /** Events that are not stored because a different event has the same UUID. */
   reused: ReusedUuid[];
 }
 

@@ -20,8 +20,8 @@ export interface ProjectResolver {
 }
 
 /**
- * How many milliseconds after a key's replacement a gateway without access to its stores can still accept events with
- * it, plus an allowance for differences between clocks.
+ * A gateway without access to its stores can accept events with a replaced key for this many milliseconds after the
+ * replacement, including an allowance for clock differences.
  */
 const takenAfterReplacementMs = 150_000;
 

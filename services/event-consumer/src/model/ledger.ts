@@ -24,8 +24,8 @@ export interface ProjectLedger {
   /** The persons by UUID. A person that is merged into a different one is removed, and listed in `mergedPersons`. */
   persons: Map<string, PersonState>;
   /**
-   * Maps the UUID of each stored person that this batch merged into a different one to the UUID of the surviving
-   * person.
+   * The stored persons that this batch merged into different ones: the UUID of the surviving person by the UUID of the
+   * merged person.
    */
   mergedPersons: ReadonlyMap<string, string>;
   /**

@@ -73,7 +73,7 @@ export function readOtherId(value: unknown): string | null {
 }
 
 /**
- * Handles `$create_alias`, which merges distinct_id into the alias, which becomes the main distinct ID
+ * Handles `$create_alias`, which merges distinct_id into the alias. The alias becomes the main distinct ID
  * (docs/ingestion-rules.md#merges). PostHog merges in the opposite direction. The merge is rejected only if both IDs
  * are identified. SDKs disagree about the order of the two arguments, so a merge that is valid in either direction must
  * succeed.

@@ -70,8 +70,8 @@ export function createPerson(
 
 /**
  * Adds an ID that has no person to a person. The mapping version is 0 for the ID from which the person's UUID was
- * derived, and otherwise 1. With 1, readers know that earlier anonymous events of the ID have a different person UUID
- * (docs/ingestion-rules.md#anonymous-events).
+ * derived, and otherwise 1. Version 1 tells readers that earlier anonymous events of the ID have a different person
+ * UUID (docs/ingestion-rules.md#anonymous-events).
  */
 export function attachDistinctId(distinctId: string, person: PersonState, ledger: ProjectLedger): void {
   const isOrigin = person.uuid === choosePersonUuid(distinctId, ledger);

@@ -8,11 +8,12 @@ import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 /**
  * Sockets of one kafkajs client that can be closed from outside.
  *
- * Reason: kafkajs 2.2.4 keeps using a connection whose requests time out. When a broker disappears without closing it
- * (pulled cable, frozen machine), kafkajs would wait about 15 minutes for TCP to give up. Relies on: the public setting
- * `socketFactory`; on `network.request_timeout` naming the broker by the host and port that the socket was requested
- * for; and on kafkajs reconnecting after a socket error. Test: tracked-sockets.kafka.test.ts, and with complete logs
- * event-log.faults.kafka.test.ts. Remove this workaround when the client closes connections that do not respond.
+ * Reason for this workaround: kafkajs 2.2.4 keeps using a connection whose requests time out. When a broker disappears
+ * without closing it (pulled cable, frozen machine), kafkajs would wait about 15 minutes for TCP to give up. Relies on:
+ * the public setting `socketFactory`; on `network.request_timeout` naming the broker by the host and port that the
+ * socket was requested for; and on kafkajs reconnecting after a socket error. Test: tracked-sockets.kafka.test.ts, and
+ * with complete logs event-log.faults.kafka.test.ts. Remove this workaround when the client closes connections that do
+ * not respond.
  */
 interface TrackedSockets {
   socketFactory: ISocketFactory;
@@ -84,11 +85,11 @@ function connectSocket({ host, port, ssl, onConnect }: ISocketFactoryArgs): net.
 }
 
 /**
- * Reason: when a connection is cut in the middle of a response, kafkajs 2.2.4 keeps the received bytes and treats the
- * first bytes of the next connection as the rest of the response. From then on, it reads sizes at wrong positions.
- * Requests get no response, or a `RangeError` is thrown in a socket listener, where it cannot be caught and ends the
- * process. Relies on: `connect` of a connection, which is called for each new socket, and its fields `chunks`,
- * `bytesBuffered` and `bytesNeeded`, which describe the received and the expected bytes. Test:
+ * Reason for this workaround: when a connection is cut in the middle of a response, kafkajs 2.2.4 keeps the received
+ * bytes and treats the first bytes of the next connection as the rest of the response. From then on, it reads sizes at
+ * wrong positions. Requests get no response, or a `RangeError` is thrown in a socket listener, where it cannot be
+ * caught and ends the process. Relies on: `connect` of a connection, which is called for each new socket, and its
+ * fields `chunks`, `bytesBuffered` and `bytesNeeded`, which describe the received and the expected bytes. Test:
  * connection-buffers.kafka.test.ts. If kafkajs changes, `resetConnectionBuffers` throws at start. Remove this
  * workaround when kafkajs discards these bytes (https://github.com/tulios/kafkajs/issues/715).
  */
@@ -117,13 +118,13 @@ export function resetConnectionBuffers(): void {
 }
 
 /**
- * Reason: after the first response on a connection, kafkajs 2.2.4 keeps a timer running that has nothing to do. Its
- * delay is negative, so it runs every millisecond. A process with a few idle connections spends several percent of a
- * core on these timers, and newer Node.js versions warn about the delay. The timer is needed only while requests wait
- * to be sent, or until throttling ends. This function patches the class accordingly, once per process. Relies on: the
- * request queue's `pending` and `scheduleCheckPendingRequests`. Test: request-queue-timer.test.ts. If kafkajs changes,
- * `stopIdleRequestQueueTimer` throws at start. Remove this workaround when kafkajs fixes the timer
- * (https://github.com/tulios/kafkajs/issues/1751).
+ * Reason for this workaround: after the first response on a connection, kafkajs 2.2.4 keeps a timer running that has
+ * nothing to do. Its delay is negative, so it runs every millisecond. A process with a few idle connections spends
+ * several percent of a core on these timers, and newer Node.js versions warn about the delay. The timer is needed only
+ * while requests wait to be sent, or until throttling ends. This function patches the class accordingly, once per
+ * process. Relies on: the request queue's `pending` and `scheduleCheckPendingRequests`. Test:
+ * request-queue-timer.test.ts. If kafkajs changes, `stopIdleRequestQueueTimer` throws at start. Remove this workaround
+ * when kafkajs fixes the timer (https://github.com/tulios/kafkajs/issues/1751).
  */
 
 let isTimerCorrected = false;
@@ -143,12 +144,12 @@ export function stopIdleRequestQueueTimer(): void {
 }
 
 /**
- * Reason: kafkajs logs every retry, rebalance and first coordinator lookup as an error. This package already logs what
- * matters to an operator (unreachable, recovered, crashed permanently). Messages from kafkajs are therefore logged at
- * `debug`, with one exception: a failure of one of our listeners, which would otherwise go unnoticed. Relies on: the
- * text of the message about a failed listener, and the names of log fields that may contain records. Test:
- * kafka-logging.test.ts. Remove this workaround when the client throws the errors of listeners where callers can see
- * them.
+ * Reason for this workaround: kafkajs logs every retry, rebalance and first coordinator lookup as an error. This
+ * package already logs what matters to an operator (unreachable, recovered, crashed permanently). Messages from kafkajs
+ * are therefore logged at `debug`, with one exception: a failure of one of our listeners, which would otherwise go
+ * unnoticed. Relies on: the text of the message about a failed listener, and the names of log fields that may contain
+ * records. Test: kafka-logging.test.ts. Remove this workaround when the client throws the errors of listeners where
+ * callers can see them.
  */
 export function kafkaLogCreator(logger: Logger): logCreator {
   return () =>

@@ -1,6 +1,6 @@
 /**
- * Reason: kafkajs treats some errors as permanent that only mean that no broker responded, and stops its consumer.
- * Relies on: the names of kafkajs errors, their `cause`, and the text of one plain `Error`. Test:
+ * Reason for this workaround: kafkajs treats some errors as permanent that only mean that no broker responded, and
+ * stops its consumer. Relies on: the names of kafkajs errors, their `cause`, and the text of one plain `Error`. Test:
  * is-broker-unreachable.test.ts. Remove this workaround when the client retries until brokers are available again.
  */
 
@@ -27,9 +27,9 @@ export function isBrokerUnreachable(error: unknown): boolean {
 }
 
 /**
- * Reason: a new topic is not known to every broker immediately. kafkajs fails permanently with some of the resulting
- * errors, and does not recognize one of them. Relies on: the field `type` of its protocol errors, the name
- * `KafkaJSMetadataNotLoaded`, and `fetchTopicOffsets` reading `partitions` of undefined. Test:
+ * Reason for this workaround: a new topic is not known to every broker immediately. kafkajs fails permanently with some
+ * of the resulting errors, and does not recognize one of them. Relies on: the field `type` of its protocol errors, the
+ * name `KafkaJSMetadataNotLoaded`, and `fetchTopicOffsets` reading `partitions` of undefined. Test:
  * is-leader-missing.test.ts. Remove this workaround when kafkajs retries requests about a topic that has no leader yet.
  */
 

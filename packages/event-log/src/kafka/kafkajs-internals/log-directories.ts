@@ -3,11 +3,11 @@ import Encoder from 'kafkajs/src/protocol/encoder.js';
 import { createFlexibleReader, encodeUnsignedVarint, type FlexibleReader } from './metadata.ts';
 
 /**
- * Reason: kafkajs 2.2.4 cannot request log directories from brokers, and a full disk is the most common reason for a
- * broker to stop. Relies on: a client method that creates a cluster, found by the description of its symbol; a cluster
- * that connects and finds its brokers; a broker that selects a request version and sends the request. Test:
- * log-directories.kafka.test.ts. If kafkajs changes, `readLogDirectories` rejects, and nothing else is affected. Remove
- * this workaround when the client supports this request.
+ * Reason for this workaround: kafkajs 2.2.4 cannot request log directories from brokers, and a full disk is the most
+ * common reason for a broker to stop. Relies on: a client method that creates a cluster, found by the description of
+ * its symbol; a cluster that connects and finds its brokers; a broker that selects a request version and sends the
+ * request. Test: log-directories.kafka.test.ts. If kafkajs changes, `readLogDirectories` rejects, and nothing else is
+ * affected. Remove this workaround when the client supports this request.
  */
 export interface LogDirectory {
   broker: number;

@@ -1,15 +1,15 @@
 import { type Assigner, type PartitionAssigner, PartitionAssigners } from 'kafkajs';
 
 /**
- * Reason: the kafkajs 2.2.4 consumer crashes whenever brokers are unreachable for a few seconds. After a crash, it
- * joins its group as a new member. If it could not leave the group before, its old membership remains until the session
- * expires. Until then, the group waits for the old member: all partitions are stopped, or some are assigned to the old
- * member, which no longer runs. This code therefore sends the coordinator the same member ID again, and does not leave
- * the group at a crash. A coordinator that does not know the ID rejects the request, and kafkajs joins again as a new
- * member. Relies on: an assigner being created for one consumer and receiving its cluster, which provides coordinators;
- * and on `joinGroup`, `leaveGroup` and `lookupRequest` of a coordinator. `lookupRequest` is replaced at each connect.
- * Test: stable-membership.kafka.test.ts. If kafkajs changes, joining a group throws. Remove this workaround when the
- * client keeps its membership, or supports static members (`group.instance.id`, KIP-345).
+ * Reason for this workaround: the kafkajs 2.2.4 consumer crashes whenever brokers are unreachable for a few seconds.
+ * After a crash, it joins its group as a new member. If it could not leave the group before, its old membership remains
+ * until the session expires. Until then, the group waits for the old member: all partitions are stopped, or some are
+ * assigned to the old member, which no longer runs. This code therefore sends the coordinator the same member ID again,
+ * and does not leave the group at a crash. A coordinator that does not know the ID rejects the request, and kafkajs
+ * joins again as a new member. Relies on: an assigner being created for one consumer and receiving its cluster, which
+ * provides coordinators; and on `joinGroup`, `leaveGroup` and `lookupRequest` of a coordinator. `lookupRequest` is
+ * replaced at each connect. Test: stable-membership.kafka.test.ts. If kafkajs changes, joining a group throws. Remove
+ * this workaround when the client keeps its membership, or supports static members (`group.instance.id`, KIP-345).
  */
 
 /** Methods of a coordinator's broker object that the kafkajs types do not declare. */

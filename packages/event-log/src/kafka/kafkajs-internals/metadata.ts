@@ -4,13 +4,13 @@ import type { MetadataRequest } from 'kafkajs/src/protocol/requests/metadata/ind
 import metadata from 'kafkajs/src/protocol/requests/metadata/index.js';
 
 /**
- * Reason: kafkajs 2.2.4 requests metadata in versions up to 6, and topic IDs exist since version 10 (Kafka 2.8). A
- * topic that was deleted and created again can only be recognized by its ID. This code therefore adds version 10, which
- * kafkajs then uses with brokers that support it. Older brokers get the same requests as before. Relies on: kafkajs
- * choosing the newest version in an exported list that the broker supports, looking up its encoder in a plain exported
- * object, and returning partitions as they were decoded. Test: metadata-protocol.kafka.test.ts. If kafkajs changes,
- * `installMetadataWithTopicIds` throws at start. Remove this workaround when the client provides topic IDs and leader
- * epochs.
+ * Reason for this workaround: kafkajs 2.2.4 requests metadata in versions up to 6, and topic IDs exist since version 10
+ * (Kafka 2.8). A topic that was deleted and created again can only be recognized by its ID. This code therefore adds
+ * version 10, which kafkajs then uses with brokers that support it. Older brokers get the same requests as before.
+ * Relies on: kafkajs choosing the newest version in an exported list that the broker supports, looking up its encoder
+ * in a plain exported object, and returning partitions as they were decoded. Test: metadata-protocol.kafka.test.ts. If
+ * kafkajs changes, `installMetadataWithTopicIds` throws at start. Remove this workaround when the client provides topic
+ * IDs and leader epochs.
  */
 const ownVersion = 10;
 const newestOfKafkajs = 6;
@@ -217,10 +217,10 @@ export function encodeCompactString(text: string): Buffer {
 }
 
 /**
- * Reason: a new leader may lack records that the former leader had. A higher leader epoch reveals this, but kafkajs
- * does not check it. Relies on: `batchContext.partitionLeaderEpoch` of fetched messages, which kafkajs 2.2.4 sets
- * without declaring it. Test: leader-epoch.test.ts. Remove this workaround when the client provides the epoch of
- * records, or detects truncated logs (KIP-320).
+ * Reason for this workaround: a new leader may lack records that the former leader had. A higher leader epoch reveals
+ * this, but kafkajs does not check it. Relies on: `batchContext.partitionLeaderEpoch` of fetched messages, which
+ * kafkajs 2.2.4 sets without declaring it. Test: leader-epoch.test.ts. Remove this workaround when the client provides
+ * the epoch of records, or detects truncated logs (KIP-320).
  */
 
 /**

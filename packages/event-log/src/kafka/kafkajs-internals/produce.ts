@@ -6,15 +6,15 @@ import produce from 'kafkajs/src/protocol/requests/produce/index.js';
 import { type OutgoingRecord, varintSize } from '../../append/transport.ts';
 
 /**
- * Reason: kafkajs 2.2.4 encodes a produce request with one growing buffer per field and record, and computes the CRC in
- * JavaScript. The time to collect messages grows with the square of their number, and after an error of one partition
- * all partitions fail and are sent again. This encoder uses one buffer per request, computes the CRC in native code,
- * and reports errors per partition. kafkajs still handles connections, metadata and leaders. Relies on: kafkajs looking
- * up its encoder by version in a plain exported object each time, and passing on the messages of a partition unchanged.
- * Test: produce-protocol.test.ts, and with real brokers event-log.contract.kafka.test.ts. If kafkajs changes,
- * `installProduceEncoder` throws at start. In a bundle with a second copy of kafkajs, the original encoder would reject
- * our messages as invalid. Neither can write wrong bytes. Remove this workaround when a client accepts a partition's
- * records as a unit, at this cost, and reports the outcome of each partition.
+ * Reason for this workaround: kafkajs 2.2.4 encodes a produce request with one growing buffer per field and record, and
+ * computes the CRC in JavaScript. The time to collect messages grows with the square of their number, and after an
+ * error of one partition all partitions fail and are sent again. This encoder uses one buffer per request, computes the
+ * CRC in native code, and reports errors per partition. kafkajs still handles connections, metadata and leaders. Relies
+ * on: kafkajs looking up its encoder by version in a plain exported object each time, and passing on the messages of a
+ * partition unchanged. Test: produce-protocol.test.ts, and with real brokers event-log.contract.kafka.test.ts. If
+ * kafkajs changes, `installProduceEncoder` throws at start. In a bundle with a second copy of kafkajs, the original
+ * encoder would reject our messages as invalid. Neither can write wrong bytes. Remove this workaround when a client
+ * accepts a partition's records as a unit, at this cost, and reports the outcome of each partition.
  */
 
 /** The minimum version of produce requests that supports the record batches used here (magic 2). */
@@ -220,13 +220,13 @@ function writeVarint(buffer: Buffer, start: number, value: number): number {
 }
 
 /**
- * Reason: kafkajs 2.2.4 frames a request by copying its body twice into new memory, first to add the header and then to
- * add the size. For produce requests, each byte sent therefore leaves two bytes of garbage, which is the main cause of
- * full garbage collections. In this code, a request's body is written once, into the buffer that is sent. The buffer
- * has room for the size and the header, and is reused after the response. Relies on: the encoder's `buf`, `offset` and
- * `writeEncoder`, which kafkajs uses to append the body to the header, and both to their size. Test:
- * produce-protocol.test.ts ("a request is written once"). Remove this workaround together with the produce encoding in
- * this file.
+ * Reason for this workaround: kafkajs 2.2.4 frames a request by copying its body twice into new memory, first to add
+ * the header and then to add the size. For produce requests, each byte sent therefore leaves two bytes of garbage,
+ * which is the main cause of full garbage collections. In this code, a request's body is written once, into the buffer
+ * that is sent. The buffer has room for the size and the header, and is reused after the response. Relies on: the
+ * encoder's `buf`, `offset` and `writeEncoder`, which kafkajs uses to append the body to the header, and both to their
+ * size. Test: produce-protocol.test.ts ("a request is written once"). Remove this workaround together with the produce
+ * encoding in this file.
  */
 interface RequestFrame {
   /** kafkajs reads only this field before it passes on a body. */

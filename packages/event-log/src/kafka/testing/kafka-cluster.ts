@@ -39,7 +39,7 @@ export async function hasJava(): Promise<boolean> {
   return (await findJava()) !== null && (hasKafkaJars() || (await hasProgram('mvn')));
 }
 
-/** JVM options for programs that run for at most a minute, of which thorough compilation would take half. */
+/** JVM options for programs that run for at most a minute. Thorough compilation would take half of their run time. */
 const shortLived = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
 
 interface Node {
