@@ -20,7 +20,6 @@ import {
 export interface ConsumerBenchOptions {
   pairs: number;
   events: number;
-  /** Whether to also measure a consumer that uses COPY. */
   copy: boolean;
   /** Project counts. Each count is measured separately. */
   projects: number[];

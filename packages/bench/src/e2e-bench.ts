@@ -130,7 +130,6 @@ const lagMetrics = {
 
 interface Load {
   queries: readonly object[];
-  /** Number of simultaneous queries. */
   count: number;
 }
 

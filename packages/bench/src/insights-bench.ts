@@ -22,7 +22,6 @@ const [engineName, asSql] = ['PostgreSQL', 'SQL on PostgreSQL'] as const;
 /** The longest acceptable time for SQL, as a multiple of the equivalent insight query's time. */
 const longerAsSql = 1.3;
 
-/** Times in milliseconds with warm caches, by variant. */
 type Times = Map<string, number>;
 
 const maxMs = 120_000;

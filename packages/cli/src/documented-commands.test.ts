@@ -46,7 +46,7 @@ function commandsOf(path: string): Shown[] {
 
 const terminal = { env: {}, out: { write: () => {} }, err: { write: () => {} } };
 
-/** Returns what is wrong with the command, or an empty string. */
+/** Returns an empty string for a valid command. */
 async function problemWith({ words, isWhole }: Shown): Promise<string> {
   const program = createProgram(terminal);
   let command: Command = program;

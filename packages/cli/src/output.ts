@@ -62,7 +62,6 @@ export function createPrinter(terminal: Terminal, isJson: boolean): Printer {
   };
 }
 
-/** Converts `projectApiKey` to `project api key`. */
 function toLabel(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

@@ -9,7 +9,6 @@ export interface NumberFormat {
   /** Maximum number of decimals. If undefined, `formatValue` chooses the number of decimals. */
   decimals?: number;
   leastDecimals?: number;
-  /** Whether an increase is bad, for example for errors or churn. */
   isIncreaseBad?: boolean;
 }
 

@@ -18,7 +18,6 @@ export const planFeatures = [
 ] as const;
 export type PlanFeature = (typeof planFeatures)[number];
 
-/** One element of `available_product_features` in the API. */
 export interface ProductFeature {
   key: string;
   name: string;

@@ -3,7 +3,6 @@ import { setImmediate as afterOthers } from 'node:timers/promises';
 /** Work that can pause after every step, so that the process can do other work in between. */
 export type Steps<Result> = Generator<void, Result, void>;
 
-/** Runs all steps without pausing. */
 export function runSteps<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const step = steps.next();

@@ -22,7 +22,6 @@ import { findReportSubject, type ReportSubject, type SubjectInsight } from './st
 /** A report's content as it is stored. Emails, messages and pictures are created from it. */
 export interface ReportContent {
   kind: 'insight' | 'dashboard';
-  /** ID of the insight or dashboard. */
   id: number;
   name: string;
   description: string;

@@ -38,14 +38,14 @@ export function createReportLinks({ publicAppUrl, publicApiUrl }: PublicUrls, pr
   };
 }
 
-/** Returns the public URL of a picture in a stored report. @param at the insight's index in the report */
+/** @param at the insight's index in the report */
 export function createPictureLink(publicApiUrl: string | undefined, reportId: string, at: number): string | null {
   return publicApiUrl === undefined
     ? null
     : `${publicApiUrl.replace(/\/+$/, '')}/api/report_pictures/${reportId}/${at}`;
 }
 
-/** Returns the URL for unsubscribing from a report's emails. @param unsubscribeId the email's ID */
+/** @param unsubscribeId the email's ID */
 export function createUnsubscribeLink(publicApiUrl: string | undefined, unsubscribeId: string): string | null {
   return publicApiUrl === undefined ? null : `${publicApiUrl.replace(/\/+$/, '')}/api/unsubscribe/${unsubscribeId}`;
 }

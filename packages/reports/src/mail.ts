@@ -7,7 +7,6 @@ import type { Figure } from './figures.ts';
 import { drawInsight, toPng } from './picture.ts';
 import { formatFigure, formatFigureChange, formatRange, formatWeekday } from './text.ts';
 
-/** A report's content, and the texts before and after the numbers. */
 export interface ReportMessage {
   title: string;
   /** The schedule in words, for example `sent every week`. */
@@ -153,7 +152,7 @@ function shownRows({ query_kind: kind, figures, table, left_out: omitted }: Repo
   };
 }
 
-/** Formats a cell. @param column the column name, which indicates what a number measures */
+/** @param column the column name, which indicates what a number measures */
 function cellText(cell: string | number | boolean | null, column: string): string {
   if (cell === null) return '';
   if (typeof cell === 'number' && column === 'percent of the first') return formatPercent(cell);
@@ -277,7 +276,7 @@ function colorOfChange({ value, before, format }: Figure): string {
 /** The suffix of a formatted number. */
 const unit = / (points|on average)$/;
 
-/** Formats a table as HTML. @param colorsOfLast the color of the last cell in each row */
+/** @param colorsOfLast the color of the last cell in each row */
 function tableHtml(
   head: readonly string[],
   rows: readonly (readonly string[])[],

@@ -8,7 +8,6 @@ export interface StateCheck {
   /** Number of distinct acknowledged events. */
   expected: number;
   stored: number;
-  /** Number of events that were acknowledged but are not stored. */
   lost: number;
   duplicated: number;
   /** Number of events, groups and persons (including their distinct IDs) that are incorrect or should not exist. */

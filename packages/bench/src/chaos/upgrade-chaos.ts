@@ -14,7 +14,6 @@ import { type ChaosOptions, type PhaseResult, reportPhases, startChaosRun } from
 import { type ChaosServices, withChaosSystem } from './chaos-system.ts';
 
 export interface UpgradeChaosOptions extends ChaosOptions {
-  /** The git revision of the release to upgrade from. */
   from: string;
 }
 

@@ -58,7 +58,6 @@ export async function measureWatchers(system: ConsoleSystem, watchers: number, s
   return {
     streams,
     publishedPerSecond: published / cost.seconds,
-    /** Messages per second in the busiest stream. */
     maxPerSecond: Math.max(0, ...messages) / cost.seconds,
     lists,
     apiCores: (cost.cpuMicros[0] ?? Number.NaN) / 1e6 / cost.seconds,

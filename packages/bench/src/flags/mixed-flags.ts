@@ -54,7 +54,6 @@ export function createMixedFlags(count: number): MixedFlag[] {
 export interface FlagEnvironment {
   environmentId: number;
   projectApiKey: string;
-  /** The key for requesting flag definitions. */
   secretKey: string;
 }
 

@@ -7,7 +7,6 @@ export type Print = (line: string) => void;
 type Value = boolean | number | string | readonly number[] | readonly string[];
 
 export interface Command {
-  /** The options with their default values, for the usage message. */
   usage: string;
   /** Parses the arguments and returns a function that does the work. @throws Error for an invalid argument */
   parse(words: string[]): () => Promise<unknown>;

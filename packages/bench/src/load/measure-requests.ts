@@ -21,7 +21,6 @@ export interface LoadJob {
   durationMs: number;
 }
 
-/** Runs in a worker: sends requests and returns their latency. */
 export async function measureLoadLatency({ requests, status: expected = 200, ...stream }: LoadJob) {
   const bytes = requests.map((request) => Buffer.from(request));
   const latencies: number[] = [];

@@ -103,7 +103,7 @@ function readContent(file: string, terminal: Terminal): Promise<string> {
   });
 }
 
-/** Reads an insight query from a JSON file. @throws UsageError that describes what is wrong with the file */
+/** @throws UsageError that describes what is wrong with the file */
 async function readQuery(file: string, terminal: Terminal): Promise<unknown> {
   const content = await readContent(file, terminal);
   try {

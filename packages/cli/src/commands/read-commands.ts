@@ -22,7 +22,7 @@ interface ReadCommand {
   path: string;
   /** URL path to which `path` is relative. The default is the project's path. */
   base?: (options: Given) => string;
-  /** Maps each query parameter to the option that sets the parameter. */
+  /** Maps each query parameter to the option that sets it. */
   parameters: Record<string, string>;
   toRows(response: unknown): Row[];
 }
@@ -33,7 +33,6 @@ const after = ['--after <time>', 'start of the time range: an ISO 8601 time, or 
 const before = ['--before <time>', 'end of the time range'] as const;
 const ranges = { after: 'after', before: 'before' };
 
-/** Returns a function that converts a page or an array response to table rows. */
 function rowsOf<Result>(toRow: (result: Result) => Row): (response: unknown) => Row[] {
   return (response) => {
     const results = Array.isArray(response) ? response : (response as { results: unknown[] }).results;

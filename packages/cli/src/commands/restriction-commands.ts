@@ -64,7 +64,7 @@ export function addRestrictionCommands(program: Command, terminal: Terminal): vo
     );
 }
 
-/** Returns a restriction's activity record, which omits the project API key and the distinct ID. */
+/** Omits the project API key and the distinct ID from the activity log. */
 function recordOf({ id, kind }: { id: string; kind: string }) {
   return { organizationId: null, scope: 'IngestionRestriction' as const, itemId: id, name: kind };
 }

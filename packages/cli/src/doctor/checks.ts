@@ -8,7 +8,6 @@ export interface CheckedInstallation {
   /** The database URL, including the password and TLS parameters. */
   databaseUrl: string;
   database: Pick<Database, 'sql' | 'listen' | 'prisma'>;
-  /** The directory that contains this version's migrations. */
   prismaDirectory: string;
   logger: Logger;
 }

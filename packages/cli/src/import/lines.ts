@@ -79,7 +79,7 @@ export interface Fault {
 
 type CheckedLine =
   | { kind: 'blank' }
-  | { kind: 'event'; event: JsonObject /* The unchanged text of the line. */; text: string }
+  | { kind: 'event'; event: JsonObject; text: string }
   | { kind: 'invalid'; fault: Fault };
 
 type JsonObject = Record<string, unknown>;

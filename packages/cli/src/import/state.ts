@@ -10,7 +10,6 @@ export interface ImportState {
   project: string;
   /** Offset in the (decompressed) file before which everything has been imported, in bytes. */
   offset: number;
-  /** Number of the last line before the offset. */
   line: number;
   /**
    * SHA-256 of everything before the offset. It changes if the file was replaced, and stays the same if the file only

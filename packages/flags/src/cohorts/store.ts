@@ -132,7 +132,6 @@ export interface PersonValues {
   staticCohorts: readonly number[];
 }
 
-/** The number of persons that have the same values. */
 export interface PersonCount {
   /** Index into the requested `values`. */
   values: number;

@@ -100,7 +100,6 @@ export type CohortNode =
   | { kind: 'cohort'; cohortId: number; negated: boolean }
   | { kind: 'never' };
 
-/** The data to load and the patterns to compile before evaluating a flag. */
 export interface FlagNeeds {
   personProperties: readonly string[];
   groupProperties: readonly { groupType: number; keys: readonly string[] }[];

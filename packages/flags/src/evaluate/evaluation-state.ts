@@ -8,7 +8,6 @@ import { createPropertyValues, type PropertyValues } from './property-values.ts'
 /** Whether a filter or cohort matches, or why this cannot be determined. */
 export type Outcome = boolean | FlagFailure;
 
-/** The state of one evaluation, which all its flags share. */
 export interface Evaluation {
   flags: CompiledFlags;
   context: EvaluationContext;

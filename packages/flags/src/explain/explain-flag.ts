@@ -22,7 +22,7 @@ export interface FlagExplanation {
   holdout: { percentage: number; hash: number | null; isHeldOut: boolean } | null;
   /** The properties that may contain the person's choice about an early access flag, or null for other flags. */
   enrollment: PropertySource[] | null;
-  /** The explanations of all conditions, including conditions after the deciding condition. */
+  /** Includes conditions after the deciding condition. */
   conditions: ConditionExplanation[];
   /** The hash that determines the variant, or null for a flag without variants or without an ID to hash. */
   variantHash: number | null;

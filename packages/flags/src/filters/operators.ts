@@ -15,7 +15,6 @@ import { type CompiledTest, createFixedCostTest, never, type TestOptions, type V
 import { createVersionTest, type VersionOperator } from './version-operators.ts';
 
 interface Operator {
-  /** The outcome if the property does not exist. */
   whenMissing: boolean;
   /** Prepares the test for a filter's value. Returns null if the value is invalid and matches nothing. */
   prepare(expected: unknown, options: TestOptions): ValueTest | null;
@@ -127,7 +126,7 @@ export function compileTest(operator: unknown, expected: unknown, options: TestO
 
 type Comparison = (value: number, expected: number) => boolean;
 
-/** Creates a test that compares numbers. Returns null if the filter's value is not a number. */
+/** Returns null if the filter's value is not a number. */
 function compareNumbers(expected: unknown, holds: Comparison): ValueTest | null {
   const bound = toComparableNumber(expected);
   if (bound === null) return null;

@@ -14,7 +14,6 @@ export interface ValueTest {
   pattern?: SharedPattern;
 }
 
-/** The prepared operator and value of a filter. */
 export interface CompiledTest {
   test: ValueTest;
   /** The outcome if the property does not exist. A property that is JSON null does exist. */

@@ -56,7 +56,6 @@ interface RemoteConfig {
   payload: string | null;
 }
 
-/** Returns a remote config flag by key or ID, or null if it does not exist. */
 export async function findRemoteConfig(sql: Sql, environmentId: number, keyOrId: string): Promise<RemoteConfig | null> {
   const [row] = await sql.query<RemoteConfig & Record<string, unknown>>(
     `SELECT f.id, f.created_by_id AS "createdById", f.filters->'payloads'->>'true' AS payload

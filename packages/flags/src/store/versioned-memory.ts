@@ -27,7 +27,6 @@ export interface VersionedCacheOptions<Value> {
   maxBytes: number;
   load(environmentId: number): Promise<Versioned<Value>>;
   findVersion(environmentId: number): Promise<string>;
-  /** Called with the outcome of each database query. */
   onLookup(outcome: 'loaded' | 'unchanged' | 'failed'): void;
 }
 

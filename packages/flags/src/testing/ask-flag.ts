@@ -12,7 +12,7 @@ import {
   toFlagValue,
 } from '../index.ts';
 
-/** Creates a flag with default values. `groups` are the flag's condition sets. */
+/** `groups` are the flag's condition sets. */
 export function flag(
   key: string,
   { groups = [], filters = {}, ...others }: Partial<FlagDefinition> & { groups?: unknown[]; filters?: object },

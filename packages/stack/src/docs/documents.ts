@@ -102,7 +102,7 @@ export async function readSourceFiles(root: string, folders: string[], endings: 
   return files.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Returns a Markdown page's headings, except those in code blocks. */
+/** Excludes headings in code blocks. */
 function headingsOf(text: string): string[] {
   const prose = text.replace(/^```[\s\S]*?^```/gm, '');
   return [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading.trim());

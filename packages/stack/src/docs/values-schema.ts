@@ -216,7 +216,6 @@ function isMap(value: unknown): value is Record<string, unknown> {
 
 function values(configs: Record<string, ConfigSchema>): Record<string, JsonSchema> {
   return {
-    // The parent chart's values.
     global: anyMap,
     nameOverride: text,
     fullnameOverride: text,

@@ -290,7 +290,7 @@ export async function findNewestNodeRelease(major: number, packages: readonly st
   return newest;
 }
 
-/** Pins a package to the hash that the registry currently reports. */
+/** Uses the hash that the registry currently reports. */
 export async function pinPackage(name: string, version: string): Promise<NpmPackage> {
   return { name, version, integrity: String(await ask(`${name}@${version}`, 'dist.integrity')) };
 }

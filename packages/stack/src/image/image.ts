@@ -59,7 +59,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   return 0;
 };
 
-/** Packs each platform's image into one archive. @returns the digest of each platform's image */
+/** @returns the digest of each platform's image */
 export async function packImages(
   output: string,
   { trees, labels, repository }: { trees: readonly ImageTree[]; labels: Labels; repository: string },

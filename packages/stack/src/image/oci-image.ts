@@ -52,7 +52,7 @@ const programs = {
   WorkingDir: '/app',
 };
 
-/** Creates one platform's image. @param layers layers with titles, lowest first */
+/** @param layers layers with titles, lowest first */
 export function platformImage(platform: Platform, { layers, labels, runs = programs }: ImageContent): PlatformImage {
   const config = jsonBlob({
     architecture: platform.architecture,

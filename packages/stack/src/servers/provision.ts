@@ -107,7 +107,6 @@ async function withoutStartingServices(work: () => Promise<void>): Promise<void>
  * program in the PATH or Docker, a package that does not require root, and a package that root installs on Debian.
  */
 export interface SourceOptions {
-  /** Directory for the files of servers started here. */
   directory: string;
   reaper: Reaper;
   /** Preferred ports. If a port is in use, the next free port is used. 0 chooses any free port. */

@@ -130,7 +130,6 @@ export async function waitUntilReady(
   }
 }
 
-/** A server that is ready to use, regardless of its source. */
 export interface RunningServer {
   /** In the format of DATABASE_URL, KAFKA_BROKERS or REDIS_URL. */
   address: string;

@@ -20,7 +20,6 @@ import {
 import { listProductFeatures, membershipLevels } from '@millrace/contracts';
 import type { SqlDatabase, Transaction } from '@millrace/db/sql';
 
-/** A new system's first organization, with everything that a user or script needs. */
 export interface Demo {
   organizationId: string;
   projectId: number;

@@ -289,7 +289,6 @@ function seeded(seed: number): () => number {
   };
 }
 
-/** Derives a version 8 UUID from a name. */
 function uuidOf(name: string): string {
   const hex = createHash('sha256').update(name).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

@@ -9,7 +9,6 @@ import { lockInstance } from './instance-lock.ts';
 let directory: string;
 let other: ChildProcess | undefined;
 
-/** Starts a process with the given command line, for example that of `npm start`. */
 async function startOther(commandLine: string): Promise<number> {
   other = spawn(process.execPath, ['-e', "process.stdout.write('up'); setInterval(() => {}, 1000);", commandLine]);
   await once(other.stdout as NonNullable<typeof other.stdout>, 'data');

@@ -56,7 +56,6 @@ async function tryReadme(connection: Connection): Promise<string[]> {
   return outputs;
 }
 
-/** Returns the script that the demo shop loads. */
 async function libraryOf({ shopUrl }: Connection): Promise<string> {
   const page = await (await fetch(shopUrl)).text();
   const [, address = ''] = /<script src="([^"]+\/array\.js)"/.exec(page) ?? [];

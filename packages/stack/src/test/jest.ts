@@ -119,7 +119,7 @@ export interface TestCounts extends Counts {
   unstable?: string[];
 }
 
-/** Returns the reporter's counts, or a single failure if jest ended early. */
+/** Returns a single failure if jest ended early. */
 export function readCounts(countsFile: string): TestCounts {
   try {
     return JSON.parse(readFileSync(countsFile, 'utf8')) as TestCounts;

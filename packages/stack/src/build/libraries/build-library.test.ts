@@ -16,7 +16,6 @@ import { buildLibrary, libraries } from './libraries.ts';
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../../../../..');
 
-/** Directory of an application that has installed both libraries and React. */
 let application: string;
 const installed = (name: string) => join(application, 'node_modules', name);
 
