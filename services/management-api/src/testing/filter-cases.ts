@@ -187,7 +187,7 @@ const rows: Row[] = [
   ['filter-104', 'is_not_set', undefined, 'null missing'],
   ['filter-105', 'is_not_set', 'is_not_set', 'null missing'],
   // The operators `is_date_*` use the project's time zone for times without an offset. In that time zone, 5 November
-  // begins at 23:00 UTC.
+  // begins at 23:00 UTC on 4 November.
   ['filter-106', 'is_date_before', '2026-11-05', `day_before skipped repeated ancient five negative decimal thousand tiny`],
   ['filter-107', 'is_date_before', '2026-11-05T00:00:00', `day_before skipped repeated ancient five negative decimal thousand tiny`],
   ['filter-108', 'is_date_before', '2026-11-04T23:00:00Z', `day_before skipped repeated ancient five negative decimal thousand tiny`],

@@ -228,7 +228,7 @@ describe('access to private projects through an invite', () => {
     );
   });
 
-  test.each([[[]], [null]])('stores an invite with %j as null', async (value) => {
+  test.each([[[]], [null]])('stores the private project access %j as null', async (value) => {
     const { body } = await invite({
       target_email: newEmail(),
       private_project_access: value,
