@@ -1,4 +1,4 @@
-// What Millrace stores while a user signs in through a provider, and the errors of single sign-on.
+// The state that Millrace stores while a user signs in through a provider, and the errors of single sign-on.
 //
 // | State | Stored as | Created by | Used by |
 // | --- | --- | --- | --- |
