@@ -13,7 +13,7 @@ export async function createOwnedOrganization(
   { ownerId, project, ...organization }: NewOrganization & { ownerId: number; project?: Pick<NewProject, 'settings'> },
 ): Promise<{ organization: Organization; project: StoredProject; environment: StoredEnvironment }> {
   const created = await createOrganization(tx, organization);
-  // Add the owner before the project, because the project's filters are derived from the members' addresses.
+  // Add the owner before the project, because the project's filters are derived from the members' email addresses.
   await addMember(tx, { organizationId: created.id, userId: ownerId, level: membershipLevels.owner });
   const { actor } = organization;
   return { organization: created, ...(await createProject(tx, { organizationId: created.id, actor, ...project })) };

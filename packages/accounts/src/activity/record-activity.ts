@@ -107,7 +107,7 @@ export function getActorUserId(actor: Actor): number | null {
   return actor && 'userId' in actor ? actor.userId : null;
 }
 
-/** An activity's `user` field cannot hold a command or an identity provider, so they are stored as the trigger. */
+/** Commands and identity providers are not users, so they are recorded as the trigger. */
 function triggerOf(actor: Actor) {
   if (actor && 'command' in actor) return { job_type: 'command_line', job_id: actor.command, payload: {} } as const;
   return actor && 'scimDomain' in actor ? { job_type: 'scim', job_id: actor.scimDomain, payload: {} } : null;

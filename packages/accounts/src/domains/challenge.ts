@@ -16,7 +16,6 @@ interface DnsSettings {
 
 export interface ChallengeCheck {
   outcome: 'shown' | 'not shown' | 'no answer';
-  /** The name whose TXT records were looked up. */
   name: string;
   servers: string[];
   /**

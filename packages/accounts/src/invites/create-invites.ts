@@ -139,7 +139,7 @@ async function createInvite(
   return { id, secrets, targetEmail, emailKey };
 }
 
-/** Validates an invite's message. Rejects links, because the inviter can send the message to any address. */
+/** Rejects links, because the inviter can send the message to any email address. */
 function checkMessage(message: string | null): string | null {
   if (message === null || !hasLink(message)) return message;
   throw invalidField('message', 'invalid_input', 'A message cannot contain links ("://").');

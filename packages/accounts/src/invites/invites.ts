@@ -37,7 +37,7 @@ const validityMs = 3 * 24 * 60 * 60 * 1000;
 
 interface Validity {
   created_at: Date;
-  /** When the key that created the invite expires, or null if the key does not expire. */
+  /** Expiry time of the key that created the invite, or null if the key does not expire. */
   key_expires_at: Date | null;
 }
 
@@ -68,7 +68,7 @@ export function newInviteSecrets(): { mailed: string; shown: string; hash: strin
   return { mailed, shown: publicDigest, hash: digest(publicDigest).toString('hex') };
 }
 
-/** Returns which of an invite's two secrets matches the given text, or null if neither matches. */
+/** Returns which of an invite's two secrets matches the given secret, or null if neither matches. */
 export function findInviteSecretKind(invite: { token_hash: string }, secret: string): InviteSecretKind | null {
   const stored = Buffer.from(invite.token_hash, 'hex');
   const givenDigest = digest(secret);

@@ -93,10 +93,7 @@ export async function listPersonalApiKeys(sql: Sql, filter: { userId?: number } 
   return selectKeys(sql, filter.userId ?? null);
 }
 
-/**
- * Returns a personal API key.
- * @throws AppError `not_found`
- */
+/** @throws AppError `not_found` */
 export async function getPersonalApiKey(sql: Sql, choice: PersonalApiKeyChoice): Promise<PersonalApiKey> {
   return present(await findKey(sql, choice));
 }

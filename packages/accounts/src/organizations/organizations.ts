@@ -41,10 +41,7 @@ export interface NewOrganization {
   actor: Actor;
 }
 
-/**
- * Creates an organization.
- * @throws AppError `invalid` naming `name`
- */
+/** @throws AppError `invalid` naming `name` */
 export async function createOrganization(tx: Transaction, input: NewOrganization): Promise<Organization> {
   const created = await insertWithFreeSlug(tx, {
     id: uuidv7(),
@@ -79,10 +76,7 @@ export async function listOrganizations(sql: Sql, filter: { userId?: number } = 
   return selectOrganizations(sql, filter.userId ?? null);
 }
 
-/**
- * Returns an organization.
- * @throws AppError `not_found`
- */
+/** @throws AppError `not_found` */
 export async function getOrganization(sql: Sql, organizationId: string): Promise<Organization> {
   const found = isUuid(organizationId) ? await findOrganization(sql, organizationId) : undefined;
   if (!found) throw notFound('Organization');

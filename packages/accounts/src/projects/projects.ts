@@ -56,10 +56,7 @@ export async function getProject(
   return { ...found, environments: await selectEnvironments(sql, [projectId]) };
 }
 
-/**
- * Returns an environment.
- * @throws AppError `not_found`
- */
+/** @throws AppError `not_found` */
 export async function getEnvironment(sql: Sql, environmentId: number): Promise<StoredEnvironment> {
   const found = isRowId(environmentId) ? await findEnvironment(sql, environmentId) : undefined;
   if (!found) throw notFound('Environment');

@@ -23,10 +23,7 @@ export interface NewSettings extends Record<string, unknown> {
   name: string;
 }
 
-/**
- * Validates the settings of a new environment.
- * @throws AppError `invalid` naming the field
- */
+/** @throws AppError `invalid` naming the field */
 export function checkNewSettings(given: Record<string, unknown>): NewSettings {
   if (given.primary_dashboard !== undefined && given.primary_dashboard !== null) {
     throw new AppError('invalid', 'Primary dashboard cannot be set on project creation.', {
@@ -37,10 +34,7 @@ export function checkNewSettings(given: Record<string, unknown>): NewSettings {
   return { ...settings, name: checkName('name', name as string, { maxLength: 200 }) };
 }
 
-/**
- * Validates the description of a project.
- * @throws AppError `invalid` naming `product_description`
- */
+/** @throws AppError `invalid` naming `product_description` */
 export function checkProjectDescription(text: string | null | undefined): string | null {
   return text == null ? null : checkText('product_description', text, { maxLength: 1000, isBlankAllowed: true });
 }

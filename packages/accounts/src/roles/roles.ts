@@ -51,10 +51,7 @@ export async function createRole(
   return role;
 }
 
-/**
- * Renames a role.
- * @throws AppError like `createRole`, or `not_found`
- */
+/** @throws AppError like `createRole`, or `not_found` */
 export async function renameRole(
   tx: Transaction,
   { roleId, name, ...of }: RoleOf & { roleId: string; name: string },
@@ -108,10 +105,7 @@ export async function assignRole(
   return id;
 }
 
-/**
- * Removes a role from a member.
- * @throws AppError `not_found`
- */
+/** @throws AppError `not_found` */
 export async function unassignRole(
   tx: Transaction,
   { roleId, id, ...of }: RoleOf & { roleId: string; id: string },

@@ -17,10 +17,14 @@ interface Template<T> {
 
 /**
  * Finds the declared path that matches the path of a request, with or without a trailing slash. A parameter (`:name`)
- * is one segment that is not empty. Matching is case-sensitive. The order of the entries does not matter. Segments are
- * compared from left to right, and a literal segment takes precedence over a parameter. A path that ends with `/*`
- * matches the path before the `/*` and everything below it, if no other entry matches. If several such paths match, the
- * longest takes precedence. Express would try more than a hundred patterns one after the other.
+ * is one segment that is not empty. Matching is case-sensitive.
+ *
+ * The order of the entries does not matter. Segments are compared from left to right, and a literal segment takes
+ * precedence over a parameter. A path that ends with `/*` matches the path before the `/*` and everything below it, if
+ * no other entry matches. If several such paths match, the longest takes precedence.
+ *
+ * Express would try more than a hundred patterns one after the other.
+ *
  * @throws Error if two paths differ only in the names of their parameters
  */
 export function createPathTable<T>(entries: readonly { path: string; value: T }[]): (path: string) => PathMatch<T> {

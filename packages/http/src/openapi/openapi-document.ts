@@ -63,9 +63,11 @@ export function createOpenApiDocument<Caller>(
 /**
  * Returns the component names of the parameters that several operations share, by the parameter's JSON. Usually, the
  * component has the parameter's name. If a more common parameter has the same name, the tag becomes a prefix. If the
- * prefixed name is also taken, the parameter is not shared. Names that differ only in case or separators, such as
- * `distinctId` and `distinct_id`, count as equal, because generators for some languages would create the same type
- * twice. If a schema or response has the name, the suffix `_parameter` is added.
+ * prefixed name is also taken, the parameter is not shared. If a schema or response has the name, the suffix
+ * `_parameter` is added.
+ *
+ * Names that differ only in case or separators, such as `distinctId` and `distinct_id`, count as equal, because
+ * generators for some languages would create the same type twice.
  */
 function namesOfParameters(operations: readonly Operation[], others: readonly string[]): Map<string, string> {
   const uses = new Map<string, { name: string; tag: string; count: number }>();

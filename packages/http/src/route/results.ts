@@ -36,7 +36,7 @@ export class MessageStream {
 
 export interface PagePortion<Page> {
   results: Page extends { results: (infer Item)[] } ? Item[] : never;
-  /** All fields of the page except `results`. Only in the last chunk, and null before. */
+  /** All fields of the page except `results`. Null in every chunk before the last. */
   end: Omit<Page, 'results'> | null;
 }
 

@@ -1,4 +1,4 @@
-/** Compiles schemas to validators, at their first use, and to functions that copy declared fields, at startup. */
+/** Compiles schemas. Validators are compiled at their first use, and functions that copy declared fields at startup. */
 
 import { isObject } from '@millrace/contracts';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';

@@ -67,7 +67,7 @@ export function nullCharacterError(path: string[]): AppError {
   });
 }
 
-/** The nesting limit protects recursive functions. The number of values exceeds that of any valid request. */
+/** The nesting limit protects recursive functions. No valid request contains as many values as `values`. */
 const most = { levels: 100, values: 50_000 };
 
 const quote = 0x22;

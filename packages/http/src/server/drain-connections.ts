@@ -9,7 +9,8 @@ export interface ConnectionDrain {
   note(response: ServerResponse): void;
   /**
    * Lets requests in progress finish, and announces in each response that its connection will be closed. Accepts new
-   * connections for only `graceMs` more. Resolves when the last connection is closed. Can be called several times.
+   * connections only for another `graceMs` milliseconds. Resolves when the last connection is closed. Can be called
+   * several times.
    */
   drain(): Promise<void>;
   isDraining(): boolean;
@@ -42,10 +43,12 @@ const longestQuietMs = 500;
 const stepMs = 50;
 
 /**
- * Stops an HTTP server without breaking requests. Node's own `close` closes idle connections immediately. But a busy
- * client's keep-alive connection is idle between two requests, and a request sent at that moment would be lost.
- * Connections that are not yet accepted would be lost too. With this function, such requests get a response with
- * `Connection: close`, and only connections that stay idle are closed.
+ * Stops an HTTP server without breaking requests.
+ *
+ * Node's own `close` closes idle connections immediately. But a busy client's keep-alive connection is idle between two
+ * requests, and a request sent at that moment would be lost. Connections that are not yet accepted would be lost too.
+ * With this function, such requests get a response with `Connection: close`, and only connections that stay idle are
+ * closed.
  */
 export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: DrainOptions): ConnectionDrain {
   const underWay = createSlotMap<Noted>();

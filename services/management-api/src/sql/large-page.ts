@@ -22,8 +22,8 @@ interface LargeRows {
 }
 
 /**
- * The rows that were read, and how many of the given keys were used. Includes keys of rows that were deleted in the
- * meantime.
+ * The rows that were read, and how many of the given keys were used. The number includes the keys of rows that were
+ * deleted in the meantime.
  */
 export interface Portion<Row> {
   rows: Row[];
@@ -32,8 +32,8 @@ export interface Portion<Row> {
 
 /**
  * Creates a function that reads the rows of some keys in order, up to the row that reaches `maxBytes`. Measures one row
- * after another until it reaches that row, so that PostgreSQL neither decompresses nor sends the rows after it, which
- * can have a gigabyte.
+ * after another until it reaches that row. PostgreSQL therefore neither decompresses nor sends the rows after it, each
+ * of which can have a gigabyte.
  */
 export function createLargeRowReader<Key extends object, Row extends object>({ key, row, columns, bytes }: LargeRows) {
   const names = Object.keys(key);
@@ -165,8 +165,8 @@ export function createLargePages(): LargePages {
       behind = stopped?.end ?? keys.at(-1) ?? null;
       const hasMore = stopped !== null || found.length > keys.length;
       for (let at = 0; ; ) {
-        // Pass the keys whose rows did not fit again, without adding new keys. A reader may have stored the sizes of
-        // these rows.
+        // Pass the keys of rows that did not fit once more, without adding new keys. A reader may have stored the sizes
+        // of these rows.
         const keyChunk = keys.slice(at, at - (at % longestPortion) + longestPortion);
         const { rows, used } =
           keyChunk.length === 0 ? { rows: [], used: 0 } : await share((maxBytes) => list.read(keyChunk, maxBytes));

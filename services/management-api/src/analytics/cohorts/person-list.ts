@@ -125,7 +125,7 @@ async function createCsv(deps: Deps, read: CohortRead): Promise<TextContent> {
 
 interface MemberPortion {
   persons: PersonRow[];
-  /** The start of the next page. Only in the last chunk, and null before. */
+  /** The start of the next page. Null in every chunk before the last. */
   end: { after: string | null } | null;
 }
 

@@ -63,7 +63,6 @@ export const createBudget = ({ store, signal }: Pick<StoreRead, 'store' | 'signa
   maxBytes: mostBytes,
 });
 
-/** Returns the time of each distinct ID's latest event. */
 export async function findLatestEventTimes(
   read: StoreRead,
   distinctIds: readonly string[],

@@ -18,7 +18,6 @@ import type { InsightFields } from './store.ts';
 
 export type InsightChanges = Static<typeof insightChanges>;
 
-/** Returns a new insight's fields, with defaults for fields that the client did not send. */
 export function fillInsightDefaults(body: InsightChanges): InsightFields {
   const defaults = {
     name: null,

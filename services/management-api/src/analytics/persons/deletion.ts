@@ -114,7 +114,7 @@ export function deletePersonRoutes(database: Pick<Database, 'sql' | 'transaction
         const { uuid, by } = await findPersonToDelete(sql, target.environmentId, id);
         const wanted = by === 'distinct_id' ? { uuids: [], distinctIds: [id] } : { uuids: [uuid], distinctIds: [] };
         const count = await deletePersonsNow(database, wanted, { caller, target, deletesEvents });
-        // Another request deleted the person first, or merged the person into another person.
+        // In the meantime, another request deleted the person, or merged the person into another.
         if (count === 0) throw new AppError('not_found', 'Not found.');
         return undefined;
       },

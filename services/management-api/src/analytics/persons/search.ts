@@ -22,11 +22,14 @@ interface PersonList {
 
 /** Milliseconds after which a search returns the persons found so far. */
 const longMs = 8000;
-/** Replaces `longMs` after an index has found persons. Those are probably the persons that the user is looking for. */
+/**
+ * Time limit in milliseconds, instead of `longMs`, if an index has found persons. They are probably the persons that
+ * the user is looking for.
+ */
 const shortMs = 400;
 /**
- * If more persons than this start with the search string, they are not listed first, because a page fills quickly
- * without them.
+ * If an index finds more persons than this, the list is not split into two sections, because a page fills quickly
+ * anyway.
  */
 const maxByStart = 1000;
 

@@ -32,8 +32,8 @@ export interface PersonPosition extends PersonKey {
    */
   created_us?: string;
   /**
-   * The section of the list that contains the person. A list with a search string begins with a section of the persons
-   * whose email or distinct ID starts with it.
+   * The section of the list that contains the person. In a list with a search string, the first section contains the
+   * persons whose email or distinct ID starts with that string.
    */
   part?: 'start' | 'rest';
 }

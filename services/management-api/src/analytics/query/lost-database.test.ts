@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 const path = () => `/api/projects/${own.projectId}/query/`;
-/** No tested refresh mode reads from the cache. */
+/** Sends a query with a refresh mode that does not use the cache. */
 const ask = (refresh: string, more: object = {}) =>
   api.send('POST', path(), {
     key: own.personalApiKey,

@@ -46,7 +46,7 @@ const storeOrders = async () => {
   }
 };
 
-/** Returns everything in a response by which a visitor could tell responses apart. */
+/** Returns everything in a response that a visitor could compare. */
 const seen = ({ status, headers, body }: TestResponse) => {
   const { date: _, 'x-request-id': __, ...others } = Object.fromEntries(headers);
   return { status, headers: others, body };

@@ -133,7 +133,7 @@ async function foundRecord(
 
 /**
  * Checks that the caller and every member of the project can see everything that the link shows. The caller is
- * included, because a caller could otherwise use a link to see an insight that only they must not see.
+ * included, because a caller could otherwise use a link to see an insight that is hidden only from them.
  * @throws AppError `forbidden` or `invalid`
  */
 async function requireShareable(tx: Transaction, { target }: Author, { kind, id }: SharedRecord): Promise<void> {

@@ -201,7 +201,7 @@ function modelOf(model: 'events' | 'persons' | '' | null | undefined): ExportMod
 
 const toTime = (text: string | null | undefined) => (text == null ? null : new Date(text));
 
-/** Checks fields that depend on each other, which the schema cannot express. */
+/** Checks rules about several fields, which the schema cannot express. */
 async function checkFields(
   tx: Transaction,
   projectId: number,

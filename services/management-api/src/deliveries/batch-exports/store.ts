@@ -236,7 +236,7 @@ export function buildOrder<Column extends string>(ordering: Column | `-${Column}
   };
 }
 
-/** Lists an export's runs in a time range, sorted by `ordering`. The list begins after a position. */
+/** Lists an export's runs in a time range, sorted by `ordering`, starting after a cursor position. */
 export async function listRuns(
   sql: Sql,
   exportId: string,

@@ -123,9 +123,9 @@ function checkInviteMessage(message: string | null | undefined): string | null {
 const largestId = 2_147_483_647;
 
 /**
- * Checks that the dashboard and the insight exist. Runs when they are chosen and when the subscription is enabled or
- * restored. A subscription can have a dashboard, an insight, both or neither: PostHog does not check this either, and
- * the example in its documentation has neither. Records of another project get the same error as missing records.
+ * Checks that the dashboard and the insight exist, if they have changed or the subscription is restored. A subscription
+ * can have a dashboard, an insight, both or neither: PostHog does not check this either, and the example in its
+ * documentation has neither. Records of another project get the same error as missing records.
  * @throws AppError `invalid` naming the field
  */
 async function checkSubjects(
@@ -272,7 +272,7 @@ export async function requireSubjectAccess(
 }
 
 /**
- * Checks access to the insight or dashboard in a sent report, which may no longer be that of the subscription.
+ * Checks access to the insight or dashboard in a sent report. The subscription may have a different one by now.
  * @throws AppError `forbidden`
  */
 export async function requireReportAccess(

@@ -12,7 +12,6 @@ import type { FlagRow } from './store.ts';
 
 type FeatureFlag = ReturnType<typeof toFeatureFlag>;
 
-/** Converts flags to the format of lists. */
 export async function showFlags(sql: Sql, rows: readonly FlagRow[], rights: RecordRights): Promise<FeatureFlag[]> {
   const shown = await addCohortAndGroupNames(
     sql,

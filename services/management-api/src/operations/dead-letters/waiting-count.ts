@@ -15,7 +15,8 @@ interface CachedCount {
 }
 
 /**
- * Maximum age of a count in milliseconds. A newer count is reused even if dead letters have arrived or been decided.
+ * Maximum age of a count in milliseconds. A newer count is reused even if dead letters have arrived, or were replayed
+ * or discarded.
  */
 const maxAgeMs = 30_000;
 

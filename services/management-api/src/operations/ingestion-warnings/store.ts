@@ -62,8 +62,8 @@ interface CountFilter extends TimeSpan {
 }
 
 /**
- * Counts a project's warnings by type, by severity, and by minute or hour in the project's time zone. Sorts by these in
- * this order. Does not read the details.
+ * Counts a project's warnings by type, severity, and minute or hour in the project's time zone, and sorts them in that
+ * order. Does not read the details.
  */
 export async function countIngestionWarnings(
   sql: Sql,

@@ -47,7 +47,10 @@ const pollMs = 500;
  */
 const sliceMs = 5;
 const maxDrops = 500;
-/** Warnings may be committed in a different order than their times, by at most this many milliseconds. */
+/**
+ * Maximum delay in milliseconds between a warning's time and its commit. Warnings may be committed in a different order
+ * than their times.
+ */
 const overlapMs = 10_000;
 /** Number of recent event IDs that are remembered per environment to skip duplicates. */
 const maxRemembered = 2000;

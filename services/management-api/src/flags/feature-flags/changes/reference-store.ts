@@ -41,7 +41,7 @@ export async function hasEarlyAccessFeature(sql: Sql, flagId: number): Promise<b
   return (await findFlagsWithFeatures(sql, [flagId])).size > 0;
 }
 
-/** Returns the ID of the flag that currently has each key. */
+/** Returns, for each key, the ID of the flag that currently has the key. */
 export async function findFlagIdsByKey(sql: Sql, environmentId: number, keys: string[]): Promise<Map<string, number>> {
   const rows = await sql.query<{ id: number; key: string }>(
     'SELECT id, key FROM feature_flag WHERE project_id = $1 AND key = ANY ($2::text[]) AND NOT deleted',

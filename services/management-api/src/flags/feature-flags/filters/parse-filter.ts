@@ -124,7 +124,7 @@ function parsePropertyTest(
   return operatorName === undefined || operatorName === null ? { key } : { key, operator };
 }
 
-/** The default is `exact`. */
+/** Returns `exact` if no operator is given. */
 function parseOperator(operatorName: unknown, { type }: PropertyRules): PropertyOperator {
   const operator = aliases.get(String(operatorName)) ?? operatorName ?? 'exact';
   if (isPropertyOperator(operator)) return operator;
