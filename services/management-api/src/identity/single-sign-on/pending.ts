@@ -1,13 +1,11 @@
 // The state that Millrace stores while a user signs in through a provider, and the errors of single sign-on.
 //
-// | State | Stored as | Created by | Used by |
-// | --- | --- | --- | --- |
-// | The browser is at the provider | sign-in step `provider_sign_in` (`Pending`) | `begin.ts` | `openid-return.ts`,
-// `saml-return.ts` |
-// | A SAML response was accepted, the browser follows a redirect | sign-in step `provider_answer` (`SamlTicket`) |
-// `saml-return.ts` | `saml-return.ts` |
-// | The response is valid and from the same browser | not stored | `openid-return.ts`, `saml-return.ts` |
-// `complete-sign-in.ts` |
+// 1. The browser is at the provider: sign-in step `provider_sign_in` (`Pending`). `begin.ts` creates this state, and
+// `openid-return.ts` and `saml-return.ts` use it.
+// 2. A SAML response was accepted, and the browser follows a redirect: sign-in step `provider_answer` (`SamlTicket`).
+// `saml-return.ts` creates and uses this state.
+// 3. The response is valid and from the same browser: `openid-return.ts` and `saml-return.ts` pass it to
+// `complete-sign-in.ts` without storing it.
 
 import { clientSecretEncryptionContext, consumeSignInStep, type ProviderKind } from '@millrace/accounts';
 import { hashSecret } from '@millrace/accounts/access';
