@@ -138,7 +138,7 @@ const maxUncounted = 8 * 1024;
 const largestFixed = 16;
 const lengthBytes = 4;
 
-/** Memory of released chunks that new chunks reuse. */
+/** The memory of released chunks, which new chunks reuse. */
 const spareChunks: ArrayBufferLike[] = [];
 const maxSpareChunks = 64;
 

@@ -12,7 +12,6 @@ import {
 } from '@millrace/testing';
 import { connectExternalDatabase } from './external-connection.ts';
 
-/** Builds a protocol message whose declared length can be wrong. */
 function message(type: string, body: Buffer | string = '', length = Buffer.byteLength(body) + 4): Buffer {
   const header = Buffer.alloc(5);
   header.write(type, 'latin1');
@@ -148,7 +147,6 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Connects to the server and runs a statement. Returns the error, or null if both succeed. */
 async function attempt(port: number, expected: object | null): Promise<unknown> {
   const timeoutMs = expected === late ? 500 : patienceMs;
   try {

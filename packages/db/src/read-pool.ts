@@ -8,7 +8,7 @@ export interface ReadLimits {
   /** Aborts when the rows are no longer needed. */
   signal: AbortSignal;
   maxMs: number;
-  /** The maximum size of a query's result as the server sends it. */
+  /** The maximum size of a query's result in bytes, as the server sends it. */
   maxBytes: number;
   /**
    * Whether a user wrote the SQL. If true, it runs in a read-only transaction, with a role that can read only a few

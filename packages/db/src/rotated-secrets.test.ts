@@ -54,7 +54,6 @@ async function whoAmI({ sql }: SqlDatabase): Promise<string | undefined> {
   return row?.name;
 }
 
-/** The pool opens a new connection for the query after its connections were terminated. */
 const waitForRole = (database: SqlDatabase, who: string) =>
   eventually(async () => (await whoAmI(database)) === who, { what: `a query as ${who}` });
 

@@ -1,5 +1,3 @@
-// Tests that user SQL runs in a read-only transaction, with a role that can read only the tables that users can query.
-
 import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import pg from 'pg';

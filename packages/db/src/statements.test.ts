@@ -16,7 +16,6 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-/** Returns the list as the server parses it. */
 async function readBack(type: string, list: readonly unknown[]): Promise<unknown> {
   const [row] = await database.sql.query<{ members: unknown }>(`SELECT to_json($1::${type}[]) AS members`, [list]);
   return row?.members;

@@ -36,7 +36,6 @@ afterAll(async () => {
 
 const add = (id: number) => `UPDATE counter SET value = value + 1 WHERE id = ${id}`;
 
-/** Runs a transaction whose backend is terminated, as an operator could do. */
 async function killedTransaction(): Promise<unknown> {
   return database.transaction(async (tx) => {
     const [backend] = await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
@@ -45,7 +44,6 @@ async function killedTransaction(): Promise<unknown> {
   });
 }
 
-/** Causes a deadlock: two transactions lock two rows in opposite order, and PostgreSQL aborts one of them. */
 async function deadlock(): Promise<unknown> {
   let arrived = 0;
   const gate: { open?: () => void } = {};

@@ -67,7 +67,6 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a consumer group on %s', (ada
     const effects = await fixture.effects(topic, group, keys.length * count);
     expectEachOnceInOrder(effects, count);
     await third.stop();
-    // All other members have left, so the first member owns all partitions again.
     await fixture.log.append(keys.flatMap((key) => numbered(topic, key, count, 1)));
     await fixture.effects(topic, group, keys.length * (count + 1));
   });
@@ -112,7 +111,6 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a consumer group on %s', (ada
         },
       });
     }
-    // After the rebalance, each partition has one owner, and no member owns two partitions.
     let number = 0;
     await eventually(
       async () => {

@@ -320,7 +320,6 @@ describe('transient database failures', () => {
 });
 
 describe('batches whose statements take too long', () => {
-  /** Makes the server time out for batches that contain a record at one of these offsets. */
   const slowFor = (offsets: readonly bigint[]) =>
     createHandlerFixture(fixture, fixture.createDeps(), async (work, run) => {
       if (work.deadLetterReason !== null || !work.batch.records.some(({ offset }) => offsets.includes(offset)))

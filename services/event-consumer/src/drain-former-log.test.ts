@@ -95,7 +95,6 @@ test('processes records in the PostgreSQL log before new ones, and those that ar
   const remaining = await append(live, 60);
   await start(liveReader(of)).begun();
   expect(await countStored(remaining)).toBe(60);
-  // Append records like a gateway that still uses the old setting.
   const late = await append(live, 9);
   await eventually(async () => expect(await countStored(late)).toBe(9), { what: 'Storing what came late' });
   await eventually(

@@ -85,7 +85,6 @@ async function whileConsuming<T>(log: EventLog, prefix: string, work: () => Prom
   }
 }
 
-/** Appends events like the gateway does, and returns the UUIDs of the acknowledged ones. */
 async function append(log: EventLog, topic: string, count: number): Promise<string[]> {
   const events = Array.from({ length: count }, (_, index) =>
     capturedEvent(project.token, { distinct_id: `person-${index % 5}` }),

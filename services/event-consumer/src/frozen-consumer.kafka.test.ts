@@ -136,7 +136,6 @@ test('a consumer that freezes during a batch delays only its own partitions, and
   await sleep(500);
   await sendRound();
   await untilStored(sent);
-  // The consumer that was frozen works normally again: it processes all events on its own.
   await healthy.stop();
   await sendRound();
   await untilStored(sent);

@@ -137,7 +137,6 @@ test('loads one large person once for five hundred events in one batch', async (
 });
 
 test('splits a batch that needs more large persons or groups than the limit', async () => {
-  // PostgreSQL compresses this string to a few kilobytes.
   const large = { text: 'x'.repeat(600_000) };
   for (let n = 0; n < 20; n += 1) await send([{ distinct_id: `p${n}`, event: '$set', properties: { $set: large } }]);
   await send(Array.from({ length: 20 }, (_, n) => ({ distinct_id: `p${n}`, properties: { $set: { n } } })));

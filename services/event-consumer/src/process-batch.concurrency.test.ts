@@ -93,7 +93,6 @@ test.each([
     const projectId = project.id;
     const { sql, prisma } = fixture.database;
 
-    // Every event is stored exactly once, and no record becomes a dead letter.
     const rows = await prisma.event.findMany({ where: { project_id: projectId }, select: { uuid: true } });
     expect(rows.map(({ uuid }) => uuid).sort()).toEqual(sent.map(({ uuid }) => uuid).sort());
     expect(fixture.deadLetters).toEqual([]);
@@ -102,7 +101,6 @@ test.each([
     expect(await count(fixtures, 'retries_total', 'transient')).toBe(0);
     expect(await count(fixtures, 'batches_total', 'stale')).toBe(0);
 
-    // Every ID has an existing person, and every person has its main ID.
     expect(
       await sql.query(
         `SELECT d.distinct_id FROM person_distinct_id d
@@ -135,7 +133,6 @@ test.each([
     });
     expect(lostUpdates.map(({ event, distinct_id }) => `${event} of ${distinct_id}`)).toEqual([]);
 
-    // All group updates are applied, and each one increased a version.
     const groups = await prisma.group.findMany({ where: { project_id: projectId } });
     const groupIdentifies = sent.filter(({ event }) => event === '$groupidentify');
     const keysSet = groups.flatMap(({ group_properties }) => Object.keys(group_properties as object));

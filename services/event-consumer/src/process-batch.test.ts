@@ -437,7 +437,6 @@ describe('SQL statements of a batch', () => {
 });
 
 describe('storing properties as they were written', () => {
-  /** Returns a record in the gateway's format, whose properties have exactly this JSON text. */
   const recordWith = (propertiesText: string, fields: Partial<CapturedEvent> = {}) => {
     const { properties: _, ...head } = event({ ip: null, ...fields });
     return Buffer.from(`${JSON.stringify(head).slice(0, -1)},"properties":${propertiesText}}`);
@@ -498,7 +497,6 @@ describe('storing properties as they were written', () => {
     const records = [
       recordWith('{"id":12345678901234567890}', { uuid: first, event: '$identify' }),
       recordWith('[1]', { uuid: broken }),
-      // In this record, the properties are followed by another member.
       recordWith('{"a":1},"$set":{"b":2}', { uuid: last }),
     ];
     expect(await run(logBatch(topic, 0, records))).toMatchObject({

@@ -182,7 +182,6 @@ describe('the schema of the typed client', () => {
     expect(await computeSchemaDrift(database.url, prismaDirectory)).toBe('');
   });
 
-  // Check all differences in one comparison, because each comparison takes about a second.
   test('the schema drift contains everything that only the migrations have', async () => {
     await client.query(
       `ALTER TABLE person ADD COLUMN of_person TEXT;

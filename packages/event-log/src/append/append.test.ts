@@ -70,7 +70,6 @@ test("keeps each key's order, settles every call and sends one request per parti
         fc.record({
           key: fc.integer({ min: 0, max: 5 }),
           count: fc.integer({ min: 1, max: 4 }),
-          // Some calls arrive while earlier requests are in flight.
           pauseMs: fc.constantFrom(0, 0, 0, 2),
         }),
         {
@@ -158,7 +157,6 @@ test('sends to a new partition leader without waiting for the former one', async
         leaders = [1, 2];
         return batches.map(() => ({ reason: 'not_now', error: new Error('intentional failure') }));
       }
-      // After the first request, partition 0's former leader is slow.
       if (batches.some(({ partition }) => partition === 0)) await new Promise((resolve) => setTimeout(resolve, 300));
       written.push(...batches.map(({ partition }) => partition));
       return batches.map(() => null);

@@ -10,7 +10,6 @@ import { createFallbackLog } from './log.ts';
 
 const describeWithJava = (await hasJava()) ? describe : describe.skip;
 
-/** Tests two gateways and two consumers with a real broker that is killed under load. */
 describeWithJava('the fallback log', () => {
   const topics = ['topic-a', 'topic-b'];
   const fallback = 'test.fallback';
@@ -95,7 +94,6 @@ describeWithJava('the fallback log', () => {
       await cluster.kill(0);
       await eventually(async () => (await isOpen()) === 'open', { what: 'an open fallback' });
       await more(2000, 'records in the fallback');
-      // Restart one of the copying processes just when copying begins.
       await Promise.all([cluster.start(0), drains[0]?.stop()]);
       drains = [startDrain(), ...drains.slice(1)];
       await eventually(async () => (await isOpen()) === 'closed', { what: 'a closed fallback' });

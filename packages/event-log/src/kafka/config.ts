@@ -1,4 +1,4 @@
-// The Kafka connection settings.
+// Reads and validates the Kafka connection settings.
 
 import {
   ConfigError,

@@ -30,7 +30,6 @@ describeWithJava('three brokers, min.insync.replicas=2', () => {
     await cluster?.stop();
   });
 
-  /** Appends one record for each key, and returns the outcome of each append. */
   async function round(): Promise<string[]> {
     const number = sent++;
     return Promise.all(

@@ -29,7 +29,6 @@ describeWithJava('a broker with SASL over TLS', () => {
   beforeAll(async () => {
     const store = join(directory, 'keystore.p12');
     const common = ['-keystore', store, '-storepass', 'changeit', '-alias', 'broker'];
-    // keytool is in the same folder as java.
     const keytool = ((await findJava()) ?? 'java').replace(/java$/, 'keytool');
     const result = await runProgram(keytool, [
       ...['-genkeypair', '-keyalg', 'EC', '-validity', '2', '-dname', 'CN=127.0.0.1', '-storetype', 'PKCS12'],
@@ -153,7 +152,6 @@ describeWithJava('a broker with SASL over TLS', () => {
       await log.ensureTopics([{ topic, partitions: 1 }]);
       await goesOn();
       await setPassword('millrace', 'new');
-      // Connections that are already open are not affected.
       await goesOn();
       secret.exchange({ password: 'new', 'ca.crt': readFileSync(testCertificates.otherAuthorityFile, 'utf8') });
       await cluster.kill(0);
@@ -173,7 +171,6 @@ describeWithJava('a broker with SASL over TLS', () => {
     }
   });
 
-  /** Changes a password with Kafka's command-line tool, as an operator would. */
   async function setPassword(user: string, password: string): Promise<void> {
     const config = join(directory, 'client.properties');
     const login = `org.apache.kafka.common.security.plain.PlainLoginModule required username="millrace" password="right";`;

@@ -11,10 +11,6 @@ import { hasJava, type KafkaCluster, startKafkaCluster } from './testing/kafka-c
 
 const describeWithJava = (await hasJava()) ? describe : describe.skip;
 
-/**
- * Tests logs that lost their last records: records that a group has read are missing, or different records have their
- * offsets.
- */
 describeWithJava('a log that lost its end', () => {
   let testDatabase: TestDatabase;
   let database: Database;

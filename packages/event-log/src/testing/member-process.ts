@@ -3,7 +3,6 @@ import { type AdapterName, openLog } from './adapters.ts';
 import { createExactHandler } from './effects.ts';
 import { testLogger } from './test-logger.ts';
 
-/** The program's arguments. `startMember` passes them as JSON. */
 export interface MemberArguments {
   adapter: AdapterName;
   databaseUrl: string;

@@ -3,7 +3,6 @@ import { guessPropertyType } from './property-type.ts';
 const now = Date.parse('2026-11-21T00:00:00Z');
 const recent = Math.floor(now / 1000) - 86_400;
 
-// The expected types are those of docs/ingestion-rules.md#definitions.
 test.each<[string, unknown, string | null]>([
   ['utm_source', 12, 'String'],
   ['$initial_utm_term', true, 'String'],

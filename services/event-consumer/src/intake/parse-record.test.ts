@@ -33,7 +33,6 @@ function parse(record: unknown) {
   return parseRecord(Buffer.from(JSON.stringify(record), 'utf8'));
 }
 
-/** Returns a nested list as JSON text. It is too deep for JSON.stringify. */
 function nested(levels: number): string {
   return '['.repeat(levels) + ']'.repeat(levels);
 }

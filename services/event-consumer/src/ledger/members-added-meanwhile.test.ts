@@ -103,7 +103,6 @@ test.each(byEach)(
     let adding: Promise<number> | undefined;
     const watched = watchedDatabase(fixture.database, async (text) => {
       if (adding !== undefined || !text.includes('cohort_member')) return;
-      // At this point, the merge has already locked its persons.
       adding = add(members);
       await hasWaitingSession();
     });

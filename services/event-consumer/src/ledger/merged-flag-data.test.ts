@@ -10,7 +10,6 @@ import {
   type TestTopic,
 } from '../testing/consumer-fixture.ts';
 
-/** Tests static cohort memberships and flags' stored hash keys when persons are merged or deleted. */
 let fixture: ConsumerFixture;
 let deps: ProcessBatchDeps;
 let project: TestProject;

@@ -13,7 +13,6 @@ import {
 } from '../testing/consumer-fixture.ts';
 import { watchedDatabase } from '../testing/watched-database.ts';
 
-/** Tests persons that are split while batches read, merge and change them. */
 let fixture: ConsumerFixture;
 let deps: ProcessBatchDeps;
 let project: TestProject;
@@ -214,7 +213,6 @@ test('splitting persons while batches merge and change them causes no deadlock, 
                WHERE d.project_id = p.project_id AND d.person_uuid = p.uuid AND d.distinct_id = p.main_distinct_id)`,
     ),
   ).toEqual([]);
-  // Every event belongs only to its ID's current person.
   const owners = await query('SELECT distinct_id, person_uuid FROM person_distinct_id WHERE project_id = $1');
   expect(await personsOfEvents()).toEqual(
     Object.fromEntries(owners.map((row) => [row.distinct_id, [row.person_uuid]])),

@@ -68,7 +68,6 @@ test('reads a person back as it was written', async () => {
   expect(read.mappings).toHaveLength(2);
   expect(read.mappings).toContainEqual(mapping('naïve "id" \\ \'x\' 🦊', written.uuid, 3));
   expect(read.mappings).toContainEqual(mapping('{odd,"array",NULL}', written.uuid));
-  // Several requested IDs share this person, but it is returned only once.
   expect(read.persons).toEqual([written]);
 });
 

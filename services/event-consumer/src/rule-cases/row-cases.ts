@@ -5,7 +5,6 @@ import { eventTime } from './rule-world.ts';
 const hour = 3_600_000;
 const now = Date.parse(eventTime);
 
-/** Creates a case with an event of this age in hours that is marked as historical. */
 function historical(no: number, hours: number, expected: boolean): RuleCase {
   return {
     no: [no],

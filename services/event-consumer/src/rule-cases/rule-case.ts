@@ -3,7 +3,6 @@ import type { DropReason, EventRow } from '../model/event.ts';
 import type { WarningType } from '../model/warning.ts';
 import type { InitialState, RuleWorld, SentEvent } from './rule-world.ts';
 
-/** Formats a case number as in docs/cases.md#ingestion. */
 export const caseNumber = (no: number) => `ingest-${String(no).padStart(3, '0')}`;
 
 /** A person's expected state after the events. Missing fields are not checked. */
@@ -25,7 +24,6 @@ export interface ExpectedPerson {
 export interface ExpectedOutcome {
   dropped?: DropReason;
   warnings?: WarningType[];
-  /** Objects in these columns must match completely. */
   row?: Partial<Omit<EventRow, 'properties'>> & { properties?: JsonObject };
   /** The distinct ID from which the UUID of the row's person was derived. */
   personOf?: string;

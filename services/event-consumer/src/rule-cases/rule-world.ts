@@ -59,7 +59,6 @@ export interface RuleWorld {
 
 export const eventTime = '2026-03-01T12:00:00.000Z';
 
-/** Creates a project in memory that accepts events as log records and returns their outcomes. */
 export function createRuleWorld(start: InitialState = {}): RuleWorld {
   const project: IngestProject = {
     id: 1,

@@ -34,7 +34,6 @@ const filteredKeys = [
   '$geoip_subdivision_2_confidence',
 ];
 
-/** Creates a page view with this `$set`, sent by a person who already has these `properties`. */
 function pageview(properties: Record<string, unknown>, set: Record<string, unknown>): Pick<RuleCase, 'start' | 'send'> {
   return {
     start: { persons: [{ ids: ['u'], properties }] },

@@ -1,6 +1,5 @@
 import { isIllegalDistinctId } from './merge.ts';
 
-// The illegal IDs that are listed in docs/ingestion-rules.md#illegal-distinct-ids.
 const anyCase = [
   'anonymous',
   'guest',

@@ -21,7 +21,6 @@ export interface ConsumerFixture {
   database: Database;
   logger: Logger;
   deadLetters: AppendRecord[];
-  /** Creates the same dependencies as start.ts, with empty caches. */
   createDeps(overrides?: Partial<ProcessBatchDeps>): ProcessBatchDeps;
   createProject(): Promise<TestProject>;
   stop(): Promise<void>;
@@ -123,7 +122,6 @@ function logRecord(offset: number | bigint, content: CapturedRecord): LogRecord 
 
 export const testLog = 'test';
 
-/** Creates a batch of consecutive records, starting at offset `from`. */
 export function logBatch(topic: string, from: number, contents: (CapturedRecord | Buffer)[], partition = 0): LogBatch {
   return {
     topic,

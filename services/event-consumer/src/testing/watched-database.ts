@@ -17,7 +17,6 @@ export function watchedDatabase(
 
 function watched(tx: Transaction, onStatement: OnStatement): Transaction {
   let last: Promise<unknown> = Promise.resolve();
-  /** Runs statements sequentially, even if they are sent together. */
   function oneByOne<T>(work: () => Promise<T>): Promise<T> {
     const done = last.then(work);
     last = done.catch(() => {});

@@ -17,7 +17,6 @@ async function startCuttingProxy() {
       passes -= part.length;
       client.write(part);
       if (part.length === chunk.length) return;
-      // Drop the remaining bytes of this response and everything else on the connection.
       cuts += 1;
       passes = Number.POSITIVE_INFINITY;
       server.removeAllListeners('data').destroy();

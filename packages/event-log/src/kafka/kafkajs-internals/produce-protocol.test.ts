@@ -24,7 +24,7 @@ async function frame(request: unknown): Promise<Buffer> {
   return (await frameRequest({ correlationId: 77, clientId: 'test', request })).buffer;
 }
 
-/** Decodes a request as a broker would: https://kafka.apache.org/protocol#The_Messages_Produce */
+/** Decodes a produce request: https://kafka.apache.org/protocol#The_Messages_Produce */
 async function read(framed: Buffer) {
   const decoder = new Decoder(framed);
   const size = decoder.readInt32();

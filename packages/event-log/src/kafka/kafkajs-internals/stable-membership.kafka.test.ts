@@ -62,7 +62,6 @@ test.concurrent('a consumer keeps its group membership while brokers are unreach
     expect(await membersOf(group)).toEqual(before);
     expect(before).toHaveLength(1);
 
-    // The member leaves the group and is removed immediately.
     await consumer.stop();
     expect(await membersOf(group)).toEqual([]);
   } finally {

@@ -20,12 +20,9 @@ export interface KafkaClusterOptions {
   securedBy?: 'SASL_PLAINTEXT' | 'SASL_SSL' | 'SSL';
 }
 
-/** Kafka brokers that a single test starts and can kill. */
 export interface KafkaCluster {
   brokers: string[];
-  /** Kills the broker at this index of `brokers` with SIGKILL. */
   kill(node: number): Promise<void>;
-  /** Restarts a broker on the same port and with the same data. */
   start(node: number): Promise<void>;
   copyFiles(node: number): () => void;
   stop(): Promise<void>;
@@ -49,7 +46,6 @@ interface Node {
   child: ChildProcess | null;
 }
 
-/** Starts brokers from Apache Kafka's own jars on localhost. Each broker is also a controller. */
 export async function startKafkaCluster(options: KafkaClusterOptions): Promise<KafkaCluster> {
   const java = (await findJava()) ?? 'java';
   const classPath = `${await ensureKafkaJars()}/*`;
