@@ -19,7 +19,7 @@ export interface Health {
   metrics(): Promise<HealthResponse>;
   /** Makes `/_readiness` return 503. This is the first step of a shutdown. */
   setStopping(): void;
-  /** Returns the sentence of each failed check by its name. */
+  /** Returns the failed checks: the sentence of each one, by its name. */
   findProblems(what: 'readiness' | 'liveness'): Record<string, string>;
   /** Responds to the three operational paths. Returns null for all other paths. */
   respond(path: string): Promise<HealthResponse | null>;

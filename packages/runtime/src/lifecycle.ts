@@ -9,8 +9,8 @@ export interface Stoppable {
 
 export interface Lifecycle {
   /**
-   * Registers a started component and returns it. If `stop` has already been called, because a signal arrived during
-   * startup, the component is stopped too.
+   * Registers a started component and returns it. If `stop` has already been called, which can happen during startup,
+   * the component is stopped too.
    */
   own<T extends Stoppable>(name: string, part: T): T;
   /**

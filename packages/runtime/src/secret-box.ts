@@ -64,7 +64,7 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /**
- * Creates the encryption of stored secrets.
+ * Creates a secret box for stored secrets.
  * @param setting in the format of `secretsKeyConfigFields`, or a function that returns its current value. If undefined,
  *   nothing can be encrypted or decrypted.
  */

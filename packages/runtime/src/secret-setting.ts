@@ -7,7 +7,7 @@ import { createFileReader } from './setting-files.ts';
 type FileOf<N extends string> = `${N}File`;
 
 /**
- * Defines two settings for one secret: `redisPassword` from `REDIS_PASSWORD`, and `redisPasswordFile` from
+ * Defines two settings for one secret, for example `redisPassword` from `REDIS_PASSWORD` and `redisPasswordFile` from
  * `REDIS_PASSWORD_FILE`. `readConfig` reads the file, and rejects the config if both are set. Spread them into a
  * service's config schema.
  * @param readTime when the file is read, for the description

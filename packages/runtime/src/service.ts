@@ -1,4 +1,4 @@
-/** Defines a service, and runs a single service as a process. */
+/** The interface of a service, and a function that runs a single service as a process. */
 
 import { exportCertificateExpiry } from './certificate-metrics.ts';
 import { readEnvironment } from './environment.ts';

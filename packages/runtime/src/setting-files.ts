@@ -62,7 +62,7 @@ export interface PemFile {
 /**
  * Reads the certificate or key file of a setting. Returns undefined if the setting is not set, or if the file is
  * invalid.
- * @param variable the environment variable, which problems name
+ * @param variable the environment variable, for the messages in `problems`
  */
 export function readPemFile(variable: string, file: string | undefined, problems: string[]): PemFile | undefined {
   if (file === undefined) return undefined;

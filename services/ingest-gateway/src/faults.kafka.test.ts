@@ -20,7 +20,7 @@ const logger = quietLogger();
 beforeAll(async () => {
   fixture = await createGatewayFixture();
 });
-/** Closes what a failed test has left open. */
+/** Functions that close what a failed test has left open. */
 const leftOpen: (() => Promise<unknown>)[] = [];
 afterAll(async () => {
   await fixture.stop();

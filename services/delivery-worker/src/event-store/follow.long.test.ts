@@ -27,7 +27,7 @@ const modules = await clickHouseOrSkip();
   let fixture: WorkerFixture;
   let server: TestClickHouse;
   let client: ReturnType<typeof connectClickHouse>;
-  /** The role has exactly the permissions that docs/operations/clickhouse.md lists. */
+  /** The URL contains a role with exactly the permissions that docs/operations/clickhouse.md lists. */
   let readerUrl: string;
   beforeAll(async () => {
     fixture = await startWorkerFixture();

@@ -72,7 +72,7 @@ async function sealPortion<Row extends { id: string | number }>(
     lock: (tx: Transaction, keys: { newestPrefix: string; keyIds: readonly string[]; limit: number }) => Promise<Row[]>;
     /**
      * Encrypts the secret of a row.
-     * @throws SecretBoxError if no available key can decrypt the secret, which then stays unchanged
+     * @throws SecretBoxError if no configured key can decrypt the secret, which then stays unchanged
      */
     seal: (tx: Transaction, row: Row) => Promise<void>;
   },

@@ -2,7 +2,7 @@
 
 import type { Sql, Transaction } from '@millrace/db';
 
-/** Locks some exports whose secrets are unencrypted or encrypted with an older available key. */
+/** Locks some exports whose secrets are unencrypted or encrypted with an older configured key. */
 export async function lockExportsToEncrypt(
   tx: Transaction,
   { newestPrefix, keyIds, limit }: { newestPrefix: string; keyIds: readonly string[]; limit: number },
@@ -20,7 +20,7 @@ export async function storeSecrets(tx: Transaction, id: string, secrets: Record<
   await tx.query('UPDATE batch_export SET destination_secrets = $2 WHERE id = $1', [id, secrets]);
 }
 
-/** Locks some authenticator secrets that are unencrypted or encrypted with an older available key. */
+/** Locks some authenticator secrets that are unencrypted or encrypted with an older configured key. */
 export async function lockTotpSecretsToEncrypt(
   tx: Transaction,
   { newestPrefix, keyIds, limit }: { newestPrefix: string; keyIds: readonly string[]; limit: number },
@@ -37,7 +37,7 @@ export async function storeTotpSecret(tx: Transaction, userId: number, secret: s
   await tx.query('UPDATE user_totp SET secret = $2 WHERE user_id = $1', [userId, secret]);
 }
 
-/** Locks some OpenID client secrets that are unencrypted or encrypted with an older available key. */
+/** Locks some OpenID client secrets that are unencrypted or encrypted with an older configured key. */
 export async function lockClientSecretsToEncrypt(
   tx: Transaction,
   { newestPrefix, keyIds, limit }: { newestPrefix: string; keyIds: readonly string[]; limit: number },
@@ -61,7 +61,8 @@ export interface EncryptedFlag {
 }
 
 /**
- * Finds some flags whose ID is above `after` and whose payload is unencrypted or encrypted with an older available key.
+ * Finds some flags with an ID above `after` and a payload that is unencrypted or encrypted with an older configured
+ * key.
  */
 export async function findFlagsToEncrypt(
   sql: Sql,

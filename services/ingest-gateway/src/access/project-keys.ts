@@ -22,9 +22,7 @@ export interface ProjectKeysOptions {
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
   logger: Logger;
   metrics: Metrics;
-  /**
-   * How long a cached project is used without a new lookup, in milliseconds. Applies while change notifications arrive.
-   */
+  /** How long a cached project is used without a new lookup, in milliseconds, while change notifications arrive. */
   knownForMs?: number;
   unknownForMs?: number;
   /**

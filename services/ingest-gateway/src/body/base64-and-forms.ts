@@ -55,9 +55,9 @@ const knownFirstFields = ['data=', '_=', 'ip=', 'compression='];
 const dataField = /(?:^|&)data=/;
 
 /**
- * Returns whether a body is a form. Some clients do not send a form's Content-Type, so a body that starts like a form
- * is enough. JSON with a form's Content-Type, which `curl -d` sends, is treated as JSON. See cases body-011 to body-017
- * (docs/wire-rules.md#body-decoding).
+ * Returns whether a body is a form: it starts like a form, because some clients do not send a form's Content-Type, or
+ * it has that Content-Type and the field `data`. JSON with a form's Content-Type, which `curl -d` sends, is not a form.
+ * See cases body-011 to body-017 (docs/wire-rules.md#body-decoding).
  */
 export function isForm(bytes: Buffer, contentType: string): boolean {
   const start = bytes.toString('latin1', 0, 128);

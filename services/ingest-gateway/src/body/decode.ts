@@ -108,8 +108,8 @@ export function isLargeBody({ raw, hints }: ReceivedBody): boolean {
 }
 
 /**
- * Returns whether a body is compressed with lz64 and may be too large for this thread when it is decoded. Decoding lz64
- * cannot be interrupted. Output a thousand times as large would block the thread for a tenth of a second.
+ * Returns whether a body is compressed with lz64 and longer than `shortLz64Bytes`. Decoding it cannot be interrupted.
+ * The output can be a thousand times as large, which would block the thread for a tenth of a second.
  */
 function isLongLz64(raw: Buffer, { compression, contentType, contentEncoding }: BodyHints): boolean {
   if (raw.length <= shortLz64Bytes) return false;

@@ -141,9 +141,9 @@ const firstBytes = new Map([
 type Decompress = (bytes: Buffer, maxBytes: number, lease: ByteLease) => Promise<Buffer>;
 
 /**
- * Returns the decompressor for a `Content-Encoding` (docs/wire-rules.md#capture-v1). It returns a body unchanged that
- * does not start with the first bytes of the encoding. It rejects with AppError `invalid` (`request_decoding_error`),
- * `too_large` over the limit, or `unavailable` if the memory budget is used up.
+ * Returns the decompressor for a `Content-Encoding` (docs/wire-rules.md#capture-v1). If a body does not start with the
+ * first bytes of the encoding, the decompressor returns it unchanged. It rejects with AppError `invalid`
+ * (`request_decoding_error`), `too_large` over the limit, or `unavailable` if the memory budget is used up.
  * @throws AppError `unsupported_media_type` (`unsupported_encoding`), before the body is read
  */
 export function findDecompressor(contentEncoding: string | undefined): Decompress {

@@ -14,8 +14,8 @@ interface JsonOutline {
 }
 
 /**
- * The maximum number of JSON values in a body, which take a quarter of a second to parse. Real events contain fewer,
- * even in a body of the maximum size.
+ * The maximum number of JSON values in a body. Parsing this many takes a quarter of a second. Real events contain
+ * fewer, even in a body of the maximum size.
  */
 const maxValues = 1_000_000;
 /** Approximate memory in bytes that a parsed JSON value takes in addition to its text. */

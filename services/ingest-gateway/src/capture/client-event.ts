@@ -66,7 +66,7 @@ const maxCodePoints = 200;
 
 /**
  * Returns the distinct ID as it was sent, or undefined if it is missing. Null counts as missing. An empty string in the
- * event does not, so the properties are not searched for the ID then (docs/wire-rules.md#distinct-ids).
+ * event is not missing, so the properties are not searched for an ID (docs/wire-rules.md#distinct-ids).
  */
 export function readRawDistinctId(event: ClientEvent): unknown {
   const { properties } = event;

@@ -316,7 +316,7 @@ function fromUtcText(text: string, readDay: (date: string) => number | null): nu
   const minute = digits(text, 14, 16);
   const second = digits(text, 17, 19);
   const millisecond = digits(text, 20, 23);
-  // The comparison is also false for NaN, which `digits` returns for non-digits.
+  // `digits` returns NaN for non-digits, which makes the comparison false.
   if (!(hour < 24 && minute < 60 && second < 60 && millisecond < 1000)) return null;
   if (!text.startsWith(lastReadDate)) {
     const ms = readDay(text.slice(0, 10));

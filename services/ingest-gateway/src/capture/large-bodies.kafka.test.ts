@@ -203,8 +203,8 @@ describe('the queue of large bodies', () => {
   const keyLast = (key: string) => gzipSync(JSON.stringify({ batch: events(), api_key: key }));
 
   /**
-   * Sends `last` while other requests wait. Sends those again and again until `last` has its response, so that some are
-   * always waiting, even on a slow machine. Returns how many requests waited during the whole time of `last`.
+   * Sends `last` while other requests wait. Keeps sending the others until `last` has its response, so that some are
+   * always waiting, even on a slow machine. Returns how many requests `last` has overtaken.
    */
   async function overtake(other: () => Promise<unknown>, last: () => Promise<{ status: number }>) {
     // Send two bodies to start both threads.

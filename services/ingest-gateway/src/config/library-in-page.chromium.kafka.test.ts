@@ -92,7 +92,7 @@ test("a page with PostHog's snippet loads the library, which then sends all earl
   expect(complaints).toEqual([]);
 });
 
-test('a page with the snippet of `millrace snippet` loads the library and the settings in one request', async () => {
+test('a page with the output of `millrace snippet` loads the library and the settings in one request', async () => {
   const { token } = await createTestTenant(fixture.database, { plan: 'full' });
   policy = '';
   const snippet = buildPageSnippet(token, { src: `${gateway.url}/array/${token}/array.js` });

@@ -84,7 +84,7 @@ export interface FlagRequest {
   isDisabled: boolean;
   /** Null if the client requests no flags and sends no distinct ID. */
   context: Omit<EvaluationContext, 'stored' | 'now'> | null;
-  /** The requested flags. Undefined if the client requests all flags. */
+  /** The keys of the requested flags. Undefined if the client requests all flags. */
   keys?: readonly string[];
   contexts: readonly string[];
   /** `evaluation_runtime` as the client sent it, or null if it is missing. */
@@ -177,9 +177,13 @@ export interface FlagQuery {
 }
 
 /**
- * The format of the response: `keys` is an array of the enabled flags, `on` an object with them, `values` contains all
- * flags with payloads, `details` contains their reasons too, and `typed` is like `details` with each flag's value in
- * one field.
+ * The format of the response.
+ *
+ * - `keys`: an array of the enabled flags
+ * - `on`: an object with the enabled flags
+ * - `values`: all flags with payloads
+ * - `details`: all flags with payloads and reasons
+ * - `typed`: like `details`, with each flag's value in one field
  */
 export type ResponseShape = 'keys' | 'on' | 'values' | 'details' | 'typed';
 

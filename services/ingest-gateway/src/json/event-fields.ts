@@ -28,8 +28,8 @@ function repair(fields: Fields, names: readonly string[]): void {
 }
 
 /**
- * The fields that the gateway reads. The event's other fields are copied to the log as they were sent. For each field
- * here, a scan stores where its value starts and ends. These two numbers are the field's slot.
+ * The fields that the gateway reads. All other fields are copied to the log as they were sent. For each of these
+ * fields, a scan stores two numbers, the field's slot: where its value starts and where it ends.
  */
 const eventFields = [
   'event',
@@ -72,7 +72,7 @@ const slotByProperty = new Map<string, number>(
   propertyFields.map((name, index) => [name, 2 * (allFields.length + index)]),
 );
 
-/** Returns the offset of a field's slot in the numbers of its event. */
+/** Returns where a field's slot begins within the numbers of its event. */
 export function getPositionIndex(name: EventField): number {
   return slotByField.get(name) ?? 0;
 }

@@ -128,7 +128,7 @@ function createJsonCursor(text: string): JsonCursor {
         if (!take(escaped)) return false;
         continue;
       }
-      // The comparison is also false at the end of the text, where the character is undefined.
+      // At the end of the text, the character is undefined, which makes the comparison false.
       if (!(code >= 0x20)) return false;
       at += 1;
       if (code === 0x22) return true;
