@@ -7,8 +7,8 @@ beforeAll(() => {
 afterAll(() => parser.stop());
 
 test.each([
-  ['deeply nested calls', `SELECT ${'abs('.repeat(7)}1${')'.repeat(7)}`, /Function calls can be nested/],
-  ['deeply nested parentheses', `SELECT ${'('.repeat(13)}1${')'.repeat(13)}`, /Parentheses can be nested/],
+  ['deeply nested calls', `SELECT ${'abs('.repeat(25)}1${')'.repeat(25)}`, /Function calls can be nested/],
+  ['deeply nested parentheses', `SELECT ${'('.repeat(25)}1${')'.repeat(25)}`, /Parentheses can be nested/],
   ['a query that is too long', `SELECT '${'a'.repeat(70_000)}'`, /at most 65536 characters/],
   ['a query with too many words', `SELECT ${'1, '.repeat(2000)}1`, /at most 3000 words/],
 ])('rejects %s before it is parsed', async (_, text, message) => {
@@ -18,6 +18,29 @@ test.each([
 test('the nesting check ignores brackets in texts, quoted names and comments', async () => {
   const text = `SELECT '${'('.repeat(20)}' AS "${'['.repeat(20)}" /* ${'('.repeat(20)} */ -- ${'{'.repeat(20)}`;
   await expect(parser.parse(text)).resolves.toMatchObject({ node: 'SelectQuery' });
+});
+
+const nestedIfs = (depth: number, last: string) =>
+  `SELECT ${'if(event = 1, '.repeat(depth)}${last}${', 0)'.repeat(depth)} FROM events`;
+
+test('parses calls that are nested 24 levels deep', async () => {
+  await expect(parser.parse(nestedIfs(24, '1'))).resolves.toMatchObject({ node: 'SelectQuery' });
+  await expect(parser.parse(`SELECT ${'lower('.repeat(24)}'A'${')'.repeat(24)}`)).resolves.toBeDefined();
+});
+
+test('reports the position of an error in deeply nested calls', async () => {
+  await expect(parser.parse(nestedIfs(24, '1 +'))).rejects.toMatchObject({
+    place: { start: 7 + 24 * 'if(event = 1, '.length + 3 },
+    code: 'hogql_syntax_error',
+  });
+  await expect(parser.parse(nestedIfs(7, 'count(1) OVER (ORDER BY ,)'))).rejects.toMatchObject({
+    code: 'hogql_syntax_error',
+  });
+});
+
+test('rejects deeply nested calls that cannot be parsed one by one', async () => {
+  const text = `SELECT ${'CAST('.repeat(7)}1${' AS Int64)'.repeat(7)}`;
+  await expect(parser.parse(text)).rejects.toThrow('Function calls can be nested at most 6 levels deep');
 });
 
 test('parses queries again after a query that makes the parser fail', async () => {

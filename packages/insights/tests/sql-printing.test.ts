@@ -128,7 +128,7 @@ test.each([
   expect(await print({ no: '', title: '', query, values: { name: 'visit' } }, 'clickhouse')).toMatchObject({ isPage });
 });
 
-test('returns a text in `hogql` that parses to the same query, unless its calls are nested too deeply', async () => {
+test('returns a text in `hogql` that parses to the same query', async () => {
   let compared = 0;
   const different: unknown[] = [];
   // The next test covers the content of `{filters}`.
@@ -136,13 +136,9 @@ test('returns a text in `hogql` that parses to the same query, unless its calls 
     const found = await printedCase(one, 'postgres');
     if (found === null) continue;
     const again = await print({ ...one, query: found.hogql }, 'postgres');
-    if (again === null) {
-      await expect(parser.parse(found.hogql)).rejects.toThrow('nested at most 6 levels deep');
-      continue;
-    }
     compared += 1;
     if (!isDeepStrictEqual({ ...again, constants: null }, { ...found, constants: null }))
-      different.push([one.no, found.hogql, found.text, again.text]);
+      different.push([one.no, found.hogql, found.text, again?.text]);
   }
   expect(different).toEqual([]);
   expect(compared).toBeGreaterThan(200);

@@ -6,9 +6,9 @@ import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { AppError } from '@millrace/runtime';
 import { type Node, readTree, type Select, type SelectSet } from './ast.ts';
-import { cutQuery, joinTrees, type Rule } from './pieces.ts';
+import { cutQuery, findPieceError, joinTrees, type ParserError, type Rule } from './pieces.ts';
 import { SqlProblem } from './problem.ts';
-import { checkNesting, placeOf } from './scan.ts';
+import { checkQuery, nestingProblem, placeOf } from './scan.ts';
 
 /**
  * Maximum CPU time for parsing a query. The limit applies to the CPU time of the entire process, which is at least the
@@ -74,7 +74,7 @@ export function createParser(): SqlParser {
   };
 
   async function treeOf(text: string, rule: Rule): Promise<Node> {
-    checkNesting(text);
+    checkQuery(text);
     const json = cache.get(`${rule} ${text}`) ?? (await enqueue(text, rule));
     const result = JSON.parse(json) as ParserError | Record<string, unknown>;
     if ('error' in result) throw syntaxProblem(result as ParserError, text);
@@ -146,15 +146,19 @@ export function createParser(): SqlParser {
 }
 
 /**
- * Parses a text in pieces. If a piece cannot be parsed, parses the complete text, so that the error refers to it.
+ * Parses a text in pieces. If a piece cannot be parsed, parses the complete text, so that the error refers to it. A text
+ * with deep nesting would take too long, so its error is that of the first invalid piece.
  * @param parse returns the JSON of texts
  */
 async function parseInPieces(text: string, rule: Rule, parse: (texts: readonly Text[]) => Promise<string[]>) {
+  const nesting = nestingProblem(text);
   const cut = cutQuery(text, rule);
-  if (cut !== null && cut.pieces.length > 1) {
-    const tree = joinTrees(cut, await parse(cut.pieces));
+  if (cut !== null && cut.pieces.length > 1 && cut.pieces.every((piece) => nestingProblem(piece.text) === null)) {
+    const trees = await parse(cut.pieces);
+    const tree = joinTrees(cut, trees) ?? (nesting === null ? null : findPieceError(cut, trees));
     if (tree !== null) return JSON.stringify(tree);
   }
+  if (nesting !== null) throw nesting;
   const [json = ''] = await parse([{ text, rule }]);
   return json;
 }
@@ -194,13 +198,6 @@ function startWorker(): Promise<Worker> {
       resolve(worker);
     });
   });
-}
-
-interface ParserError {
-  error: true;
-  type: string;
-  message: string;
-  start?: { offset: number };
 }
 
 /**

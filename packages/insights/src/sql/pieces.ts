@@ -177,6 +177,14 @@ function closingBrackets(words: readonly Word[]): ReadonlyMap<number, number> | 
 
 type Json = Record<string, unknown>;
 
+/** The parser's result for an invalid text. */
+export interface ParserError {
+  error: true;
+  type: string;
+  message: string;
+  start?: { offset: number };
+}
+
 /**
  * Joins the syntax trees of the pieces into the tree of the query.
  * @param trees the parser's JSON for each piece
@@ -219,4 +227,16 @@ export function joinTrees({ pieces, groups }: Cut, trees: readonly string[]): Js
       ...{ start: { offset: start }, end: { offset: end } },
     };
   }
+}
+
+/** Returns the error of the first piece that cannot be parsed, with its position in the query. */
+export function findPieceError({ pieces, groups }: Cut, trees: readonly string[]): ParserError | null {
+  for (const [index, tree] of trees.entries()) {
+    const root = JSON.parse(tree) as ParserError | Json;
+    if (!('error' in root)) continue;
+    const error = root as ParserError;
+    const message = [...groups.keys()].reduce((text, name) => text.replaceAll(name, '…'), error.message);
+    return { ...error, message, start: { offset: (error.start?.offset ?? 0) + (pieces[index]?.start ?? 0) } };
+  }
+  return null;
 }

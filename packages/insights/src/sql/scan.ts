@@ -1,14 +1,21 @@
-// A cheap check before parsing. The parser takes about five times longer with each level of nested calls, so deep
-// nesting is rejected here, in time proportional to the text. Clauses that the parser reads and then leaves out of its
+// Cheap checks before parsing, in time proportional to the text. The parser takes about five times longer with each level
+// of nested calls, so texts with deep nesting are not parsed. Clauses that the parser reads and then leaves out of its
 // tree are rejected too.
 
 import { type Place, SqlProblem } from './problem.ts';
 
 const maxCharacters = 65_536;
-const maxNestedCalls = 6;
-const maxNestedParentheses = 12;
-const maxNestedSelects = 16;
 const maxTokens = 3_000;
+
+interface NestingLimits {
+  calls: number;
+  parentheses: number;
+  selects: number;
+}
+/** Limits for a query, which is parsed in pieces. Deeper trees could exhaust the call stack. */
+const queryLimits: NestingLimits = { calls: 24, parentheses: 24, selects: 16 };
+/** Limits for a text that is parsed at once. */
+const pieceLimits: NestingLimits = { calls: 6, parentheses: 12, selects: 16 };
 
 type Bracket = 'call' | 'group' | 'select' | 'other';
 const token =
@@ -71,36 +78,43 @@ export function placeOf(word: string, text: string): Place | null {
   return null;
 }
 
-/** @throws SqlProblem when a text is too long, is nested too deeply or contains a clause that would be ignored. */
-export function checkNesting(text: string): void {
+/** @throws SqlProblem if a query is too long, is nested too deeply or contains a clause that would be ignored */
+export function checkQuery(text: string): void {
   if (text.length > maxCharacters)
     throw new SqlProblem(`A query can have at most ${maxCharacters} characters.`, { start: 0, end: maxCharacters });
-  const words: Word[] = [];
+  const words = [...wordsOf(text)];
+  const extra = words[maxTokens];
+  if (extra !== undefined)
+    throw new SqlProblem(`A query can have at most ${maxTokens} words, numbers and operators.`, extra.place);
+  const nesting = nestingProblem(text, queryLimits);
+  if (nesting !== null) throw nesting;
+  refuseIgnored(words);
+}
+
+/** Returns the reason why a text must not be parsed at once: parsing it could take longer than about a second. */
+export function nestingProblem(text: string, limits = pieceLimits): SqlProblem | null {
   const open: Bracket[] = [];
   const count = (kind: Bracket) => open.filter((one) => one === kind).length;
-  for (const word of wordsOf(text)) {
-    const { text: found, place } = word;
-    const before = words.at(-1)?.text ?? '';
-    words.push(word);
-    if (words.length > maxTokens)
-      throw new SqlProblem(`A query can have at most ${maxTokens} words, numbers and operators.`, place);
+  let before = '';
+  for (const { text: found, place } of wordsOf(text)) {
     if (found === '(' || found === '[' || found === '{') {
       const isCall = /^[\p{L}_$]/u.test(before) && !keywords.has(before.toLowerCase());
       open.push(found !== '(' ? 'other' : isCall ? 'call' : 'group');
     } else if (/^(select|with)$/i.test(found) && before === '(') {
       open[open.length - 1] = 'select';
     } else if (found === ')' || found === ']' || found === '}') open.pop();
-    if (count('call') > maxNestedCalls)
-      throw new SqlProblem(
-        `Function calls can be nested at most ${maxNestedCalls} levels deep. Use multiIf or a subquery instead of nested calls.`,
+    before = found;
+    if (count('call') > limits.calls)
+      return new SqlProblem(
+        `Function calls can be nested at most ${limits.calls} levels deep. Use multiIf or a subquery instead of nested calls.`,
         place,
       );
-    if (count('group') + count('other') > maxNestedParentheses)
-      throw new SqlProblem(`Parentheses can be nested at most ${maxNestedParentheses} levels deep.`, place);
-    if (count('select') > maxNestedSelects)
-      throw new SqlProblem(`Subqueries can be nested at most ${maxNestedSelects} levels deep.`, place);
+    if (count('group') + count('other') > limits.parentheses)
+      return new SqlProblem(`Parentheses can be nested at most ${limits.parentheses} levels deep.`, place);
+    if (count('select') > limits.selects)
+      return new SqlProblem(`Subqueries can be nested at most ${limits.selects} levels deep.`, place);
   }
-  refuseIgnored(words);
+  return null;
 }
 
 /** Clauses that the parser leaves out of its tree. Some patterns also match the word after the clause. */
