@@ -177,7 +177,7 @@ async function succeeds(): Promise<void> {
   await connection.stop();
 }
 
-describe('a database that sends', () => {
+describe('a malicious database server', () => {
   const results = new Map<string, { server: HostileServer; error: unknown }>();
   beforeAll(async () => {
     const rows = [...cases, ...harmless.map(([id, title, script]) => [id, title, script, null] as const)];

@@ -23,7 +23,7 @@ afterAll(() => Promise.all(Object.values(fixtures).map((fixture) => fixture.stop
  * Tests the promises of `EventLog`, with both adapters and real servers. For failing servers, see
  * event-log.faults.kafka.test.ts.
  */
-describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => {
+describe.each<AdapterName>(['kafka', 'postgres'])('the event log on %s', (adapter) => {
   describe('appending to the event log', () => {
     test.concurrent("append keeps each key's order under concurrent calls, with each key in one partition", async () => {
       const fixture = fixtures[adapter];

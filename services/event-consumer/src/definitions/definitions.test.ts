@@ -154,7 +154,7 @@ test("keeps users' edits, and sets the times of a definition created before the 
   ]);
 });
 
-test("recreates a deleted definition at an event in the next hour, without the users' edits", async () => {
+test("an event in the next hour recreates a deleted definition, without the users' edits", async () => {
   await send({ event: 'e', properties: { x: 1 } });
   await definitions.flush();
   const { sql } = fixture.database;
@@ -200,7 +200,7 @@ test('records no names that are too long, and none from events with too many pro
   expect(await propertyDefinitions()).toEqual([[1, -1, 'ok', 'Numeric']]);
 });
 
-test('retries a definition that could not be written at the next event', async () => {
+test('writes a definition again at the next event if it could not be written before', async () => {
   let isDown = true;
   await definitions.stop();
   definitions = createDefinitionRecorder({
