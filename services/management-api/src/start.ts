@@ -149,7 +149,6 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
 
 const listOf = (text: string | undefined) => text?.split(',').map((part) => part.trim()) ?? [];
 
-/** Insight queries use separate read-only connections. */
 function startQueries(
   lifecycle: Lifecycle,
   {
@@ -200,7 +199,6 @@ function openPool({ databaseUrl: url }: ApiConfig, logger: Logger) {
 
 const connectionOptions = { applicationName: 'millrace-management-api', preparesQueries: true };
 
-/** Reads the console and the public share page from a folder next to the program (packages/console). */
 async function consolePages(config: ApiConfig) {
   const { publicApiUrl: publicUrl, publicIngestUrl, consoleDirectory } = config;
   const directory = consoleDirectory || consoleNextTo(import.meta.url);

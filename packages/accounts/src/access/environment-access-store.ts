@@ -54,7 +54,6 @@ export interface FoundEnvironment {
   hasRecordRules: boolean;
 }
 
-/** The columns of `FoundEnvironment`, for a query whose FROM clause is `environmentsOfCaller`. */
 export const foundEnvironmentColumns = `e.id AS "environmentId", e.project_id AS "projectId",
   p.organization_id AS "organizationId", ${effectiveLevel} AS level,
   (${mayHavePrivateEnvironments}

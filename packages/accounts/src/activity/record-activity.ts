@@ -61,7 +61,6 @@ export interface Activity {
   change?: {
     before: object;
     after: object;
-    /** The fields whose values are not recorded. */
     secret?: readonly string[];
   };
   /** The changed fields, used instead of `change` if comparing the values would reveal a secret or miss the change. */

@@ -152,7 +152,6 @@ async function keepAnOwner(tx: Transaction, member: MemberWithEmail): Promise<vo
   throw new AppError('conflict', 'An organization must have at least one owner. Make another member an owner first.');
 }
 
-/** Revokes the invites that a user may no longer send (see `deleteMemberInvites`), and records each revocation. */
 export async function withdrawInvites(
   tx: Transaction,
   { actor, ...maker }: { organizationId: string | null; userId: number; level: number | null; actor: Actor },

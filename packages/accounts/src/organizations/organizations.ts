@@ -131,7 +131,6 @@ interface OrganizationChange {
   organizationId: string;
   /** The settings to change. Undefined fields remain unchanged. */
   changes: SettingChanges & {
-    /** Name of the organization, with 1 to 64 characters. */
     name?: string | undefined;
   };
   actor: Actor;

@@ -16,7 +16,6 @@ import { getOrganizationOfProject } from './projects.ts';
 export const accessLevels = ['none', 'member', 'admin'] as const;
 export type AccessLevel = (typeof accessLevels)[number];
 
-/** The levels that a rule for records can grant, in ascending order. */
 export const recordAccessLevels = ['none', 'viewer', 'editor', 'manager'] as const;
 export type RecordAccessLevel = (typeof recordAccessLevels)[number];
 

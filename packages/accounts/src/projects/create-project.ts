@@ -59,7 +59,6 @@ export async function createProject(
 
 interface NewEnvironment {
   projectId: number;
-  /** The environment's settings by column name. */
   settings?: Record<string, unknown>;
   actor: Actor;
 }

@@ -1,7 +1,6 @@
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { settingFields } from './setting-fields.ts';
 
-/** A stored environment with all settings by column name. */
 export interface StoredEnvironment
   extends Record<string, unknown>,
     Columns<

@@ -49,7 +49,6 @@ const nullable = (schema: TSchema, description: string) => Type.Union([schema, T
 const int32 = { minimum: -2_147_483_648, maximum: 2_147_483_647 };
 const anyObject = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true });
 
-/** Creates a setting with the same schema in requests and responses. */
 const plain = (schema: TSchema): Kind => ({ request: schema, response: schema });
 const flag = (description: string) => plain(Type.Boolean({ description }));
 const nullableFlag = (description: string) => plain(nullable(Type.Boolean(), description));

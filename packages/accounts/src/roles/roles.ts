@@ -155,7 +155,6 @@ async function record(
   await recordActivity(sql, { organizationId, scope: 'Role', itemId, name, ...done });
 }
 
-/** The activity record shows the member's email address. */
 async function recordMember(
   tx: Transaction,
   role: Role,

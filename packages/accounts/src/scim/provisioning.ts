@@ -40,7 +40,6 @@ export interface ScimUserFields {
   userName: string;
   firstName: string;
   lastName: string;
-  /** The provider's own ID for the user. */
   externalId: string | null;
   isActive: boolean;
 }
@@ -248,7 +247,6 @@ async function isKnown(tx: Transaction, { id, organizationId }: ScimDomain, user
 
 export interface ScimUserFilter {
   uuid?: string;
-  /** The user's email address in lower case. */
   email?: string;
   externalId?: string;
 }
@@ -362,7 +360,6 @@ async function selectActive(
   return new Set(rows.map(({ uuid }) => uuid));
 }
 
-/** Lists the users of the domain who have a role. */
 export async function listRoleHolders(
   sql: Sql,
   { organizationId, name }: ScimDomain,

@@ -17,7 +17,6 @@ export interface AddressDomain
   /** Whether users with an email address in the domain automatically become organization members when they sign in. */
   provisions: boolean;
   features: unknown;
-  /** Whether all required fields of the domain's own provider are set. */
   has_saml: boolean;
   has_oidc: boolean;
 }
@@ -111,7 +110,6 @@ export async function hasIdentity(sql: Sql, userId: number): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Deletes the links between users and their identities at a domain's provider. */
 export async function deleteDomainIdentities(tx: Transaction, domainId: string): Promise<void> {
   await tx.query('DELETE FROM provider_identity WHERE domain_id = $1', [domainId]);
 }

@@ -27,7 +27,6 @@ export interface NewSession {
   /** The second factor used at sign-in, or null if none was used. */
   secondFactor: SecondFactor | null;
   address: string;
-  /** The browser's user agent, which may be truncated. */
   browser: string;
 }
 

@@ -104,7 +104,6 @@ export async function consumeSignInStep(
   return rows[0];
 }
 
-/** Deletes all of a user's unfinished steps, or only those of one kind. */
 export async function deleteSignInSteps(sql: Sql, userId: number, kind?: SignInStepKind): Promise<void> {
   await sql.query('DELETE FROM sign_in_step WHERE user_id = $1 AND ($2::text IS NULL OR kind = $2)', [
     userId,

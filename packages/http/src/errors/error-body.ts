@@ -7,7 +7,6 @@ export interface ErrorBody {
   type: string;
   /** A stable, machine-readable code. */
   code: string;
-  /** A one-sentence message for the caller. */
   detail: string;
   /** The invalid field's path, joined by two underscores. Null if the error is not about a field. */
   attr: string | null;

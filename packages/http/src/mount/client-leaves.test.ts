@@ -31,7 +31,6 @@ async function send(body: string, { type, length = body.length }: { type: string
 const formType = 'multipart/form-data; boundary=x';
 const jsonType = 'application/json';
 
-/** Returns a multipart file that is not terminated by a boundary. */
 const openFile = (name: string) => `--x\r\ncontent-disposition: form-data; name="${name}"; filename="f"\r\n\r\nabc`;
 
 const readers = {

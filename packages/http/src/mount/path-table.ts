@@ -10,7 +10,6 @@ export type PathMatch<T> =
 interface Template<T> {
   /** The literal string of each segment, or null for a parameter. */
   texts: (string | null)[];
-  /** Parameter names, each with its segment index. */
   names: [number, string][];
   value: T;
 }

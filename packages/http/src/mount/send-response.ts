@@ -8,9 +8,7 @@ import { toAppError, toErrorBody, toHttpStatus } from '../errors/error-body.ts';
 export interface ResponseContent {
   status: number;
   value?: unknown;
-  /** A string to send instead of `value`. */
   text?: { mediaType: string; content: string };
-  /** A stream to send instead of `value`. */
   stream?: { mediaType: string; begin(output: Writable): void };
   headers?: Record<string, string | string[]>;
 }
@@ -21,7 +19,6 @@ export interface ResponseContent {
  */
 const streamBegins = Symbol('stream begins');
 
-/** Sets the headers that all responses share, and starts measuring the duration. */
 export function beginResponse(
   response: ServerResponse,
   { operation, id, allow }: { operation: string; id: string; allow: string | undefined },
@@ -52,7 +49,6 @@ export function sendResponse(
   else sendText(response, status, text);
 }
 
-/** Sends an error response, and logs server errors. */
 export function sendError(
   response: ServerResponse,
   error: unknown,
@@ -122,7 +118,6 @@ interface RouteMetrics {
   observe(operation: string, status: number, seconds: number): void;
 }
 
-/** The histogram's count is the request count. */
 export function createRouteMetrics(metrics: Metrics): RouteMetrics {
   const duration = metrics.histogram(
     'millrace_http_request_seconds',

@@ -20,7 +20,6 @@ test('lists each route as an operation under its path with a trailing slash', ()
     ['/api/things/{id}/paint/', ['post', 'description']],
     ['/api/things/{id}/copy/', ['get', 'description']],
   ]);
-  // Operations that always fail appear only in the description of their path.
   expect(document.paths['/api/things/{id}/paint/']?.description).toBe(
     'DELETE always returns 405. Refused with an empty body.',
   );

@@ -112,7 +112,6 @@ interface RouteDeclaration<
    */
   queryWithoutEffect?: Record<string, string>;
   body?: B;
-  /** Body fields that some clients send but Millrace rejects. */
   refusedBody?: Record<string, RefusedField>;
   /** A file that a multipart form can contain in addition to the body's fields. */
   file?: FileField<File>;
@@ -124,7 +123,6 @@ interface RouteDeclaration<
    * before the query and the body are parsed. If absent, any level that `target` accepts is enough.
    */
   level?: MembershipLevel;
-  /** Whether the route requires a recent sign-in (`Access.requireRecent`). */
   isSensitive?: true;
   /**
    * Whether the route can be called before the caller has provided or set up a second factor
@@ -182,7 +180,6 @@ export interface ApiRequest {
   baseUrl: string;
   /** The configured public URL without a trailing slash, or null if it is not configured. */
   publicUrl: string | null;
-  /** The request path as the caller sent it, with or without a trailing slash. */
   path: string;
   /** The client's IP address as seen by the last trusted proxy, or an empty string if the connection is closed. */
   address: string;
@@ -258,7 +255,6 @@ interface SharedRouteDeclaration<
 > extends Omit<RouteDeclaration<Caller, S, Target, P, Q, B, R, File>, 'target'> {
   below: readonly BasePath<Caller, Found>[];
   path: string;
-  /** The operation ID without the base path's prefix. */
   operationId: string;
   params?: P;
   /** Finds the route's target within the base path's record. By default, the target is that record. */
@@ -329,7 +325,6 @@ export function createRouteDefiner<Caller>() {
     }));
   }
 
-  /** Declares a base path, and erases its parameter types. */
   function basePath<P extends TObject, Found>(
     declaration: Omit<BasePath<Caller, Found>, 'params' | 'find'> & {
       params: P;

@@ -9,7 +9,6 @@ import { shapeOf, withoutNull } from './schema-shape.ts';
 
 /** Marks a query parameter whose invalid values are replaced with the default instead of rejected. */
 const lenientKeyword = 'x-lenient';
-/** Marks the ID of another record (see `SchemaShape`). */
 const referenceKeyword = 'x-reference';
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: false });

@@ -60,7 +60,6 @@ export function createHealthPages(health: Health): PageRoute[] {
   }));
 }
 
-/** Sets security headers for a service that returns only data and no pages. */
 export function createSecurityHeaders(): (response: ServerResponse) => void {
   const headers = constantHeaders();
   return (response) => {

@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox';
 import { offsetPage, offsetPageSchema, offsetQuery } from '../pagination.ts';
 import { createRouteDefiner } from '../route/route.ts';
 
+/** A small API with every kind of route, for tests of the pipeline. */
 export interface ToyCaller {
   scopes: string[];
 }
@@ -71,7 +72,6 @@ export const toyRoutes = (record: ToyRecord) => [
       const all = Array.from({ length: 254 }, (_, index) => index);
       return offsetPage(request, query, async ({ offset, limit }) => {
         if (query.text === 'fails' && offset > 50) throw new AppError('unavailable', 'The store is gone.');
-        // Return at most 100 results at a time, like a store with large results.
         return { count: all.length, results: all.slice(offset, offset + Math.min(limit, 100)) };
       });
     },

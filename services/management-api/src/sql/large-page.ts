@@ -141,7 +141,6 @@ export interface LargePages {
 export function createLargePages(): LargePages {
   let portions = 0;
 
-  /** Runs `work`, which builds one chunk of limited size. */
   async function share<T>(work: (maxBytes: number) => Promise<T>): Promise<T> {
     portions += 1;
     try {
@@ -186,7 +185,6 @@ export function createLargePages(): LargePages {
   return { page: (request, list) => new PageStream(portionsOf(request, list)) };
 }
 
-/** Returns the `offset` query parameter for large lists that support offsets in addition to cursors. */
 export const offsetSchemaOfLargeList = (maximum: number) =>
   Type.Integer({
     default: 0,
@@ -204,6 +202,5 @@ export function refuseOffsetAfterCursor({ cursor, offset }: { cursor?: string; o
   throw new AppError('invalid', 'Send either `cursor` or `offset`, not both.', { attr: 'offset' });
 }
 
-/** The link contains a cursor and omits the offset. */
 const nextPage = (request: ApiRequest, position: Record<string, unknown>) =>
   pageLink(request, { cursor: encodeCursor(position), offset: null });

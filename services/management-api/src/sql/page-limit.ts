@@ -2,7 +2,6 @@
 const usualLimits = new Set([10, 20, 25, 50, 100, 200, 500, 1000]);
 
 interface PageLimits {
-  /** `LIMIT … OFFSET …` clause for the page. */
   page: string;
   /** `LIMIT` clause for all rows up to the end of the page. */
   reach: string;

@@ -49,7 +49,6 @@ export function createFiltersError(detail: string, code = 'invalid_input'): AppE
 
 /** Operator aliases that some scripts send, mapped to the operators that are stored instead. */
 const operatorAliases: Record<string, string> = { min: 'gte', max: 'lte' };
-/** Operators that test only whether a property exists. */
 const withoutValue = new Set(['is_set', 'is_not_set']);
 /** Operators that compare the whole value. For all other operators, the length of the value is limited. */
 const comparesWhole = new Set(['exact', 'is_not']);
@@ -164,7 +163,6 @@ function leavesOf({ values }: CohortGroup): CohortLeaf[] {
   return values.flatMap((value) => ('values' in value ? leavesOf(value as CohortGroup) : [value as CohortLeaf]));
 }
 
-/** Returns the IDs of the cohorts that a filter tree references. */
 export function findNamedCohorts(tree: CohortGroup): number[] {
   return [...new Set(leavesOf(tree).flatMap((leaf) => (leaf.type === 'cohort' ? [Number(leaf.value)] : [])))];
 }

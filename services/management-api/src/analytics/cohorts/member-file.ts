@@ -21,7 +21,6 @@ const columns: readonly [header: string, by: MembersToAdd['by']][] = [
   ['e-mail', 'email'],
 ];
 
-/** Form field with a CSV file of members for a static cohort. */
 export const memberFile: FileField<MembersToAdd> = {
   name: 'csv',
   description:

@@ -97,7 +97,6 @@ function cohortWriteRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
   const { transaction } = database;
   const below = environmentBasePaths(database.sql);
 
-  /** Adds the persons in a request, which contains a file or a list of UUIDs. */
   async function withMembers(
     author: CohortAuthor,
     written: CohortRow,

@@ -48,7 +48,6 @@ function shownIn({ environmentId, rights }: Pick<AddressedProject, 'environmentI
   return where;
 }
 
-/** Returns the IDs of all cohorts that `listCohorts` would list. */
 export async function listCohortIds(
   sql: Sql,
   place: Pick<AddressedProject, 'environmentId' | 'rights'>,

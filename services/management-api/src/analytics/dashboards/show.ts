@@ -16,7 +16,6 @@ import { findInsights, type InsightRow } from '../insights/store.ts';
 import type { DashboardRow } from './store.ts';
 import { listTiles, type TileRow } from './tile-store.ts';
 
-/** The user who views a dashboard, and the dashboard's environment. */
 export interface Viewer extends Editor {
   environmentId: number;
 }
@@ -51,7 +50,6 @@ export function toBasicDashboard(row: DashboardRow, viewer: Viewer) {
 /** Filters that replace the stored filters, and the function that computes insight results. */
 export interface TileRunner {
   filters?: Record<string, unknown> | undefined;
-  /** Variables that take precedence over the stored variables. */
   variables?: Record<string, unknown> | undefined;
   run(row: InsightRow): Promise<Partial<InsightResult> | undefined>;
 }

@@ -192,7 +192,6 @@ export async function reorderTiles(tx: Transaction, dashboardId: number, order: 
   const named = order.flatMap((id) => byId.get(id) ?? []);
   if (named.length < order.length) throw new AppError('not_found', 'Not found.');
   if (named.length === 0) return;
-  // On narrow screens, tiles are stacked vertically.
   let narrowY = 0;
   let [x, y, height] = [0, 0, 0];
   for (const tile of [...named, ...tiles.filter((one) => !named.includes(one))]) {

@@ -3,7 +3,6 @@
 import type { Columns, Transaction } from '@millrace/db';
 import { eventDefinitionId, propertyDefinitionId } from './store.ts';
 
-/** The columns that users can edit in event and property definitions. */
 export interface Edits
   extends Columns<
     'event_definition',

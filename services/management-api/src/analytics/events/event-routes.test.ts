@@ -147,7 +147,6 @@ describe('filters of the event list', () => {
     expect(await uuids(`?person_id=${personId.toUpperCase()}`)).toEqual([after, before]);
     expect(await uuids(`?person_id=${personId}&distinct_id=anon`)).toEqual([before]);
     expect(await uuids(`?person_id=${personId}&distinct_id=other`)).toEqual([]);
-    // The merged person no longer has events.
     expect(await uuids(`?person_id=${merged}`)).toEqual([]);
   });
 

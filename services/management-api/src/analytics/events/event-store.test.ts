@@ -50,7 +50,6 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** Returns the plan nodes that PostgreSQL executed for the queries of `run`. */
 async function executedNodes(run: (sql: Sql) => Promise<unknown>): Promise<PlanNode[]> {
   const plans: PlanNode[] = [];
   const explaining: Sql = {

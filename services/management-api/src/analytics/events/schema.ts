@@ -9,7 +9,6 @@ import { propertiesQuerySchema } from '../property-filters/parse-property-filter
 /** The property kinds by which events can be filtered. */
 export const owners = ['event', 'person', 'event_metadata'] as const;
 
-/** The filters of all routes that list or count events. */
 export const eventFilterQuery = {
   event: Type.Optional(Type.String({ description: 'Only events with this name.' })),
   distinct_id: Type.Optional(Type.String({ description: 'Only events sent with this distinct ID.' })),

@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto';
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { VariableType } from '@millrace/insights';
 
-/** The variable fields that clients can set. */
 export interface VariableFields extends Columns<'insight_variable', 'name'> {
   type: VariableType;
   default_value: unknown;

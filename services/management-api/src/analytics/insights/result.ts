@@ -70,7 +70,6 @@ export function readRefresh(given: string | undefined): RefreshMode {
   return refreshModes.find((mode) => mode === given) ?? 'force_cache';
 }
 
-/** Query parameters that replace a dashboard's filters and variables. */
 export const overrideQuery = {
   filters_override: Type.Optional(
     Type.String({
@@ -102,15 +101,12 @@ export function readOverrides(query: { filters_override?: string; variables_over
     try {
       const value: unknown = JSON.parse(text);
       if (isObject(value)) return value;
-    } catch {
-      // Invalid JSON causes the error below.
-    }
+    } catch {}
     throw new AppError('invalid', `\`${attr}\` must be a JSON object.`, { code: 'invalid_input', attr });
   };
   return { filters: read('filters_override'), variables: read('variables_override') };
 }
 
-/** Returns the insight with these filters and variables applied to its query. */
 export function applyOverrides(row: InsightRow, { filters, variables }: Partial<Overrides>): InsightRow {
   return { ...row, query: overrideVariables(overrideFilters(row.query, filters), variables) as InsightRow['query'] };
 }

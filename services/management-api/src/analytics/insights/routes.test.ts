@@ -90,7 +90,6 @@ describe.each(['projects', 'environments'])('insights below %s', (family) => {
   });
 });
 
-/** A query with unknown fields and unusual values. */
 const odd = {
   zebra: null,
   kind: 'InsightVizNode',

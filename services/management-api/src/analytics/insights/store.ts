@@ -217,7 +217,6 @@ export async function listTrending(
   );
 }
 
-/** The filters and variables that a tile applies to its insight's query. */
 export interface TileOverrides {
   /** The tile's filters or, if the tile has none, its dashboard's filters. */
   filters: Record<string, unknown>;

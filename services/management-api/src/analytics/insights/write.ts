@@ -137,7 +137,6 @@ async function recordInsightActivity(
   });
 }
 
-/** Returns the verb for a change to a record that can be deleted and restored. */
 export function chooseActivityVerb(
   before: { deleted: boolean } | undefined,
   after: { deleted: boolean },
@@ -226,7 +225,6 @@ async function writeTiles(tx: Transaction, insightId: number, dashboards: readon
   );
 }
 
-/** Removes an insight from all dashboards except those in `but`. */
 async function removeTiles(tx: Transaction, insightId: number, but: readonly number[] = []): Promise<void> {
   await tx.query(
     `UPDATE dashboard_tile SET deleted = true

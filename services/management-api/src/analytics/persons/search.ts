@@ -66,7 +66,6 @@ export async function findPersonKeys(
 /** The number of persons to read in the first step. Each step reads twice as many persons as the previous one. */
 const firstStep = 2000;
 
-/** Reads persons in ID order until the page is full or the time limit is reached. */
 async function walkPersons(
   sql: Sql,
   { projectId, filter, window }: PersonList,

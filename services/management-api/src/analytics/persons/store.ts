@@ -44,9 +44,7 @@ export interface PersonWindow extends KeyWindow<PersonPosition> {
 }
 
 interface PersonRange {
-  /** The lowest numeric ID to read. */
   from?: string;
-  /** Limits the result to the persons in `only`, or excludes those in `without`. */
   only?: readonly string[];
   without?: readonly string[];
 }
@@ -226,5 +224,4 @@ export const maxMergeEvents = 1000;
 const { identify, createAlias, mergeDangerously } = eventNames;
 export const mergeEvents = [identify, createAlias, mergeDangerously];
 
-/** Returns which property of a merge event contains the other distinct ID. */
 export const mergeEventIdProperty = (event: string) => (event === identify ? '$anon_distinct_id' : 'alias');

@@ -35,6 +35,5 @@ test.each([
     status: 503,
     body: { code: 'query_timeout', detail: expect.stringContaining('took too long') },
   });
-  // The connection must remain usable after the statement was canceled.
   expect(await list(name)).toMatchObject({ status: 200, body: { results: [] } });
 });

@@ -32,7 +32,6 @@ export interface RunOwner {
   userId: number;
 }
 
-/** A run's owner and ID, and the insight and dashboard that the run computes. */
 export interface RunOf extends RunOwner {
   /** The ID that the client has chosen. Defaults to a random ID. */
   id?: string | undefined;

@@ -2,7 +2,6 @@ import { formatCsv } from '@millrace/contracts/csv';
 import { toResultTable } from '@millrace/contracts/result-table';
 import { TextContent } from '@millrace/http';
 
-/** Declares that a route can return its result as a CSV file. */
 export const csvDeclaration = {
   mediaType: 'text/csv; charset=utf-8',
   example: 'time,order placed\r\n2026-11-20,3\r\n',

@@ -63,7 +63,6 @@ const running = async () =>
     )
   ).length;
 
-/** Interrupts the connection while a query waits in the database. */
 async function loseQuery(fault: 'cut' | 'refuse', refresh: string) {
   const lock = await holdEvents(direct);
   const response = ask(refresh, { client_query_id: fault });
@@ -81,7 +80,6 @@ async function expectFreeSlot() {
 const unavailable = { type: 'server_error', code: 'unavailable' };
 
 test('returns 503 to waiting requests when database connections are cut, and runs subsequent queries', async () => {
-  // A project can run three queries at the same time.
   for (let count = 0; count < 3; count += 1) {
     const { response, release } = await loseQuery('cut', 'force_blocking');
     expect(response).toMatchObject({ status: 503, body: unavailable });

@@ -373,7 +373,6 @@ test.each([
   ['lazy_async', '2026-11-14'],
   ['force_async', '2026-11-15'],
 ])('insight-227, insight-228: computes a result in the background: %s', async (refresh, date_to) => {
-  // The query has not been run before, so no result is cached.
   const query = { ...trends, dateRange: { date_from: '2026-11-10', date_to } };
   const lock = await holdEvents(api.database);
   const asked = await ask({ query, refresh });

@@ -33,7 +33,6 @@ import {
 } from './result-cache.ts';
 import { createSharedRuns } from './shared-runs.ts';
 
-/** Modes that determine when a result is computed, and whether the request waits for the result. */
 export const refreshModes = [
   ...(['blocking', 'force_blocking', 'async', 'lazy_async', 'force_async', 'async_except_on_cache_miss'] as const),
   'force_cache',
@@ -42,7 +41,6 @@ export type RefreshMode = (typeof refreshModes)[number];
 
 export interface QueryRunRequest {
   query: unknown;
-  /** Dashboard filters to apply to the query. */
   filters?: unknown;
   /** Variables that replace the variables of an SQL query. */
   variables?: unknown;

@@ -271,7 +271,6 @@ export const exampleQuery = {
   dateRange: { date_from: '-7d' },
   series: [{ kind: 'EventsNode', event: 'order placed' }],
 };
-/** Parameters and responses that all routes for running a query share. */
 export const queryDeclaration = {
   query: Type.Object({
     format: Type.Optional(

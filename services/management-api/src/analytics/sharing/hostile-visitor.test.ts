@@ -46,7 +46,6 @@ const storeOrders = async () => {
   }
 };
 
-/** Returns everything in a response that a visitor could compare. */
 const seen = ({ status, headers, body }: TestResponse) => {
   const { date: _, 'x-request-id': __, ...others } = Object.fromEntries(headers);
   return { status, headers: others, body };
@@ -185,7 +184,6 @@ it('visitor-003 returns 400 for query parameters and 405 for other methods, and 
     expect(seen(await visit(token, { key }))).toEqual(anonymous);
   }
   expect(await numbersOf(token)).toEqual(before);
-  // The token of a link cannot be used as an API key.
   for (const path of ['users/@me/', `projects/${acme.projectId}/`, `projects/${acme.projectId}/insights/`]) {
     expect((await api.get(`/api/${path}`, token)).status).toBe(401);
   }

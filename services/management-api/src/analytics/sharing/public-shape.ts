@@ -60,7 +60,6 @@ function drawnSql(query: unknown): Record<string, unknown> {
   };
 }
 
-/** The result fields that charts and tables of any query kind show. */
 const shown = new Set(
   (
     'label name custom_name order status count data days aggregated_value breakdown_value compare compare_label ' +

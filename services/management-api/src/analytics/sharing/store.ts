@@ -52,7 +52,6 @@ export async function allowsSharing(sql: Sql, organizationId: string): Promise<b
   return row?.isAllowed ?? false;
 }
 
-/** A working public link, with the project and organization of the shared record. */
 export interface SharedLink {
   id: number;
   environmentId: number;

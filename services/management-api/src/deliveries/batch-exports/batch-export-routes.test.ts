@@ -731,7 +731,6 @@ test('repeats a scheduled run by the storage time of events, and a run of a back
     return row?.by_stored_time;
   };
   expect([await goesByStoredTime(scheduled), await goesByStoredTime(ofBackfill)]).toEqual([true, false]);
-  // A backfill of the same range has already ended.
   expect(await goesByStoredTime(scheduled)).toBe(true);
 });
 

@@ -30,7 +30,6 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** Returns the numbers of the rows on all pages, in order. */
 async function numbers(kind: 'runs' | 'backfills', ordering: string): Promise<number[]> {
   const path = `/api/projects/${tenant.projectId}/batch_exports/${exportId}/${kind}/?limit=2${ordering}`;
   const rows = await readAllPages<{ id: string }>(api, path, tenant.personalApiKey);

@@ -38,7 +38,6 @@ const params = Type.Object({ id: exportId });
 
 interface BatchExportDeps extends Pick<Database, 'sql' | 'transaction'> {
   destinationSecrets: DestinationSecrets;
-  /** Parses `hogql_query`. */
   parser: SqlParser;
 }
 

@@ -265,7 +265,6 @@ function found(row: BatchExportRow | undefined): BatchExportRow {
   return row;
 }
 
-/** Returns the fields that users can change, without the secrets. */
 function visible(row: BatchExportRow) {
   const { name, model, filters, query, interval, timezone, offset_day, offset_hour, paused } = row;
   const { start_at, end_at, destination_type, destination_config } = row;

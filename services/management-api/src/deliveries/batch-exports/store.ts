@@ -227,7 +227,6 @@ export async function latestRuns(sql: Sql, exportIds: string[]): Promise<RunRow[
 
 export const runOrders = ['-created_at', 'created_at', '-data_interval_start', 'data_interval_start'] as const;
 
-/** Splits an order such as `-created_at` into column and direction. */
 export function buildOrder<Column extends string>(ordering: Column | `-${Column}`) {
   const isDescending = ordering.startsWith('-');
   return {

@@ -216,7 +216,6 @@ export function toDelivery(row: DeliveryRow, showsSecrets: boolean) {
   };
 }
 
-/** Renders a report exactly as its recipients receive it. */
 async function show(
   message: ReportMessage,
   { format: requested, logger }: { format: string | undefined; logger: Logger },

@@ -223,7 +223,6 @@ export async function findEnvironmentName(sql: Sql, environmentId: number): Prom
   return rows[0]?.name ?? '';
 }
 
-/** Cancels the pending deliveries of a subscription. */
 export async function cancelDeliveries(tx: Transaction, subscriptionId: number): Promise<void> {
   await tx.query(
     `UPDATE subscription_delivery SET status = 'cancelled', finished_at = now()
@@ -232,7 +231,6 @@ export async function cancelDeliveries(tx: Transaction, subscriptionId: number):
   );
 }
 
-/** Cancels the pending deliveries to one target. */
 export async function cancelDeliveriesTo(tx: Transaction, subscriptionId: number, target: string): Promise<void> {
   await tx.query(
     `UPDATE subscription_delivery SET status = 'cancelled', finished_at = now()

@@ -59,7 +59,6 @@ export const newFeature = Type.Object(
   { title: 'EarlyAccessFeatureToCreate' },
 );
 
-/** Request body of PUT, which does not change the flag. */
 export const replacedFeature = Type.Object(
   { name: fields.name, stage: fields.stage, ...optional },
   { title: 'EarlyAccessFeatureReplacement' },

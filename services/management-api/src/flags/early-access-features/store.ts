@@ -82,7 +82,6 @@ export async function deleteFeature(tx: Transaction, id: string): Promise<void> 
   await tx.query('DELETE FROM early_access_feature WHERE id = $1::uuid', [id]);
 }
 
-/** Returns the flags of these features, keyed by flag ID. */
 export async function findFeatureFlags(
   sql: Sql,
   environmentId: number,

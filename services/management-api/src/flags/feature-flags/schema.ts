@@ -84,7 +84,6 @@ const writable = {
   original_flag: Type.Optional(orNull(freeFormObject(), 'The flag as you read it before editing it.')),
 };
 
-/** Request body of POST and PUT. */
 export const newFlag = Type.Object({ key, ...writable }, { title: 'FeatureFlagToCreate' });
 export const refusedFlagFields = {
   analytics_dashboards: {
@@ -92,7 +91,6 @@ export const refusedFlagFields = {
     unless: [null, []],
   },
 };
-/** Request body of PATCH. */
 export const flagChanges = Type.Object({ key: Type.Optional(key), ...writable }, { title: 'FeatureFlagChanges' });
 
 const time = Type.String({ format: 'date-time' });
@@ -149,7 +147,6 @@ export const featureFlag = Type.Object(
   { title: 'FeatureFlag' },
 );
 
-/** A flag inside a response of another type. */
 export const minimalFlag = Type.Object(
   {
     id: Type.Integer({ description: 'ID of the flag.' }),

@@ -21,7 +21,6 @@ export async function showFlags(sql: Sql, rows: readonly FlagRow[], rights: Reco
   return rows.map((row, index) => toFeatureFlag(row, shown[index] ?? {}, mayEdit(row, rights)));
 }
 
-/** Converts a flag and its payloads to an API response. */
 export async function showFlag(
   sql: Sql,
   row: FlagRow,

@@ -29,7 +29,6 @@ export const isStale = `(f.active AND NOT f.deleted AND (
   f.last_called_at < now() - interval '30 days'
   OR (f.last_called_at IS NULL AND f.created_at < now() - interval '30 days' AND (${isRolledOut}))))`;
 
-/** SQL condition for flags `f` that have variants. */
 export const hasVariants = `(${variants} <> '[]')`;
 
 export interface FlagFields
@@ -120,7 +119,6 @@ export async function findFlagByKey(sql: Sql, environmentId: number, key: string
   return rows[0];
 }
 
-/** Finds the flags with this key in several environments. */
 export async function findFlagsByKey(sql: Sql, environmentIds: number[], key: string): Promise<FlagRow[]> {
   return sql.query<StoredFlag>(
     limitPageBytes(
@@ -199,7 +197,6 @@ export async function insertFlag(
   return row.id;
 }
 
-/** Updates a flag and increments its version. */
 export async function updateFlag(tx: Transaction, { id, userId }: { id: number; userId: number }, fields: FlagFields) {
   await tx.query(
     `UPDATE feature_flag SET version = version + 1, updated_at = clock_timestamp(), last_modified_by_id = $2,

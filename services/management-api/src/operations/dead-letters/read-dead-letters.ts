@@ -129,7 +129,6 @@ function timeOf(value: unknown): string | null {
   return time === null || Number.isNaN(time.getTime()) ? null : time.toISOString();
 }
 
-/** Explains an error and how to fix it. */
 export function describeReason(reason: string): { detail: string; advice: string } {
   const known = Object.hasOwn(reasons, reason) ? reasons[reason] : undefined;
   const [detail, advice] = known ?? ['The record could not be processed.', unknownReasonAdvice];

@@ -48,7 +48,6 @@ export interface WarningsOfInterval {
   type: string;
   severity: string;
   start: Date;
-  /** The number of events that the warnings report. */
   count: number;
   first_at: Date;
   last_at: Date;

@@ -8,7 +8,6 @@ import { AppError } from '@millrace/runtime';
 import type { Credential } from '../../access/caller.ts';
 import { findStreamSettings } from './store.ts';
 
-/** The user, credential and project that determine the access to a stream. */
 export interface StreamAccess {
   environmentId: number;
   userId: number;

@@ -33,7 +33,6 @@ export interface TopicLag {
 export interface Lag {
   /** Age in seconds of the oldest accepted event that is not stored yet. Ignores imported events. */
   seconds: number;
-  /** The lag of each existing topic. */
   topics: TopicLag[];
 }
 

@@ -32,7 +32,6 @@ interface Frame {
   text: string;
 }
 
-/** A client that reads messages one by one until it is closed. */
 class Client {
   readonly comments: string[] = [];
   readonly frames: Frame[] = [];
@@ -218,7 +217,6 @@ async function untilMarked(
     describe: () => client.text.slice(-500),
   });
 }
-/** Events of one person are in the same partition, so their order is kept. */
 const personId = randomUUID();
 const ofOne = (tenant: TestTenant, event: Partial<ProcessedEvent>) =>
   processed(tenant, { person_id: personId, ...event });

@@ -142,7 +142,6 @@ export function createLive({ log, ...deps }: LiveDeps) {
     async lag(): Promise<Lag> {
       return requireSources().lag.measure();
     },
-    /** Returns the number of active users, and the delay of the stored events. */
     async stats(environmentId: number) {
       const { lag } = requireSources();
       const [users_on_product, { seconds }] = await Promise.all([users.count(environmentId), lag.measure()]);
@@ -160,7 +159,6 @@ export function createLive({ log, ...deps }: LiveDeps) {
   };
 }
 
-/** Creates the checks that end streams without access. */
 function createAccessWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logger'> & { times: LiveTimes }) {
   const open = new Map<LiveStream, StreamAccess>();
   async function check(stream: LiveStream, access: StreamAccess): Promise<void> {
@@ -217,7 +215,6 @@ function createAccessWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logge
   };
 }
 
-/** Creates the event sources, and measures their lag. */
 function createSources({ log, logger, ...deps }: Omit<LiveDeps, 'log'> & { log: EventLog }) {
   const source = createEventSource({ ...deps, log, logger, topic: deps.topics.processed });
   const lag = createLagMeter({ ...deps, log });
@@ -287,7 +284,6 @@ function describeStream(stream: {
 
 type Limits = Pick<LiveDeps, 'streamsPerUser' | 'streamsPerProject' | 'streamsPerProcess' | 'metrics'>;
 
-/** Limits the number of streams in this process per user, per environment and in total. */
 function createStreamSlots({ streamsPerUser, streamsPerProject, streamsPerProcess, metrics }: Limits) {
   const refused = metrics.counter(
     'millrace_live_refused_total',

@@ -9,7 +9,6 @@ import { type Logger, sleep } from '@millrace/runtime';
 import { type DropRow, listDroppedEvents, readClock } from './store.ts';
 import { findWarningKind } from './warning-kinds.ts';
 
-/** A stored or dropped event that streams can filter and send. */
 export interface LiveEvent {
   /** The event ID, or the warning ID if the warning is not about a single event. */
   id: string;
@@ -19,7 +18,6 @@ export interface LiveEvent {
   isHistorical: boolean;
   properties: Record<string, unknown>;
   personProperties: Record<string, unknown>;
-  /** Returns the message with only these properties. */
   toMessage(properties: Record<string, unknown>): Record<string, unknown>;
   /** Returns the encoded message with all properties. It is encoded only once, and shared by all streams. */
   frame(): Buffer;
@@ -34,7 +32,6 @@ export interface Watcher {
 export interface SourceDeps {
   log: Pick<EventLog, 'consume' | 'endOffsets'>;
   sql: Sql;
-  /** The topic of processed events. */
   topic: string;
   publishes: boolean;
   logger: Logger;

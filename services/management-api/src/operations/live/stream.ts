@@ -138,7 +138,6 @@ export function createStream({ output, filter, showsDrops, isPlain, times, ...op
   };
 }
 
-/** Omits properties that the event does not have. */
 function messageWithColumns(event: LiveEvent, columns: string[]): string {
   const { properties } = event;
   const shown = columns.flatMap((name) => (Object.hasOwn(properties, name) ? [[name, properties[name]]] : []));

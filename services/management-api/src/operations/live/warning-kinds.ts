@@ -9,9 +9,7 @@ export const outcomes = ['dropped', 'changed', 'noted'] as const;
 
 export interface WarningKind {
   outcome: (typeof outcomes)[number];
-  /** An explanation of what happened and how to fix the problem. */
   detail: string;
-  /** The documentation section that describes the rule. */
   rule: string;
 }
 

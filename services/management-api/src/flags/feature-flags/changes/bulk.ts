@@ -160,7 +160,6 @@ function parseFlagSelection(body: {
   return { filters: Object.fromEntries(given.map(([name, value]) => [name, asText(value)])) };
 }
 
-/** Converts a filter value to the string that the list's query parameter would contain. */
 function asText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

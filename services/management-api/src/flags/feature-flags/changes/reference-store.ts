@@ -41,7 +41,6 @@ export async function hasEarlyAccessFeature(sql: Sql, flagId: number): Promise<b
   return (await findFlagsWithFeatures(sql, [flagId])).size > 0;
 }
 
-/** Returns, for each key, the ID of the flag that currently has the key. */
 export async function findFlagIdsByKey(sql: Sql, environmentId: number, keys: string[]): Promise<Map<string, number>> {
   const rows = await sql.query<{ id: number; key: string }>(
     'SELECT id, key FROM feature_flag WHERE project_id = $1 AND key = ANY ($2::text[]) AND NOT deleted',
@@ -50,7 +49,6 @@ export async function findFlagIdsByKey(sql: Sql, environmentId: number, keys: st
   return new Map(rows.map(({ id, key }) => [key, id]));
 }
 
-/** Returns those of the given flags that belong to an early access feature. */
 export async function findFlagsWithFeatures(sql: Sql, flagIds: number[]): Promise<Set<number>> {
   const rows = await sql.query<{ id: number }>(
     'SELECT feature_flag_id AS id FROM early_access_feature WHERE feature_flag_id = ANY ($1::int[])',

@@ -239,7 +239,6 @@ async function copyCohort(
   return (await createCohort(tx, { userId: caller.userId, target }, { body })).id;
 }
 
-/** Returns the IDs of the cohorts that a dynamic cohort references. */
 function cohortsWithin({ is_static, filters }: CohortRow): number[] {
   const parts: number[] = [];
   if (!is_static) {

@@ -102,7 +102,6 @@ export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
 interface EvaluationSubject {
   environmentId: number;
   distinctId: string;
-  /** Group keys by group type name. */
   groups: Record<string, unknown>;
   /** Properties that replace the person's stored properties. */
   personProperties?: Record<string, unknown>;

@@ -18,7 +18,6 @@ import { countExposures, type ExposureDay, type ExposureQuery, findStartOfDay } 
 const maxExposures = 1_000_000;
 const maxVariants = 50;
 
-/** Counts exposures and conversions in the events that SDKs sent. */
 export function flagExposuresRoute({ sql, searches, otherStore }: EventDeps) {
   return defineRoutes({
     method: 'GET',

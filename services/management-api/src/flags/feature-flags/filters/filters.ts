@@ -33,12 +33,10 @@ export interface ConditionFilter extends Record<string, unknown> {
   type: 'person' | 'group' | 'cohort' | 'flag';
 }
 
-/** Returns the IDs of the cohorts in the conditions, without duplicates. */
 export function findCohortIds({ groups }: FlagFilters): number[] {
   return idsIn(groups, 'cohort', 'value');
 }
 
-/** Returns the IDs of the flags in the conditions, without duplicates. */
 export function findFlagIds({ groups }: FlagFilters): number[] {
   return idsIn(groups, 'flag', 'key');
 }
@@ -115,7 +113,6 @@ export function quoteJson(value: unknown): string {
   return abbreviate(JSON.stringify(value) ?? '');
 }
 
-/** Converts the value to a string and truncates it for an error message. */
 export function abbreviate(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
   return text.length > 100 ? `${text.slice(0, 100)}…` : text;

@@ -93,7 +93,6 @@ const aliases = new Map([
 const dateOperators = new Set<PropertyOperator>(['is_date_before', 'is_date_after', 'is_date_exact']);
 /** Operators that compare with a number, which can be written as a string. */
 const numberOperators = new Set<PropertyOperator>(['gt', 'gte', 'lt', 'lte']);
-/** Operators that search for a single string. */
 const textOperators = new Set<PropertyOperator>([
   ...(['regex', 'not_regex', 'icontains', 'not_icontains'] as const),
   ...(['starts_with', 'not_starts_with', 'ends_with', 'not_ends_with'] as const),
