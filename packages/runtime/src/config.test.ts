@@ -53,7 +53,6 @@ test.each([
   ['TRUST_PROXY', '1', { trustProxy: true }],
   ['SAMPLE_RATE', '0.25', { sampleRate: 0.25 }],
   ['EVENT_LOG', 'postgres', { eventLog: 'postgres' }],
-  // A string setting stays a string, even if it looks like a number.
   ['REDIS_URL', '123', { redisUrl: '123' }],
 ])('a config accepts %s=%j', (name, text, expected) => {
   expect(readConfig(schema, { ...required, [name]: text })).toMatchObject(expected);

@@ -11,7 +11,6 @@ import { storeEvents, storeExport } from './testing/stored-export.ts';
 import { storeSubscription } from './testing/stored-subscription.ts';
 import { startWorkerFixture, type WorkerFixture } from './testing/worker-fixture.ts';
 
-/** Tests that deleting a project ends the work on it, and does not affect other projects. */
 let fixture: WorkerFixture;
 let server: Server;
 let url: string;

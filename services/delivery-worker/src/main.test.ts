@@ -71,7 +71,6 @@ test('the worker reports that it is alive and ready, counts its rounds, sends du
   const { child, url } = await start();
   for (const path of ['/_liveness', '/_readiness']) expect((await fetch(url + path)).status).toBe(200);
   const delivered = 'millrace_subscription_deliveries_total{target_type="email",result="delivered"} 1';
-  // The worker counts an email after the mail server has accepted it.
   await eventually(async () => expect(await (await fetch(`${url}/metrics`)).text()).toContain(delivered), {
     what: 'The report being counted',
   });

@@ -50,7 +50,6 @@ function socketsToOpen(): number {
 
 test('serves requests despite ten thousand sockets that send nothing or an incomplete request', async () => {
   const count = socketsToOpen();
-  // The test title promises ten thousand, so report a lower number.
   if (count < 10_000) process.stderr.write(`only ${count} sockets: the limit of open files is too low for more\n`);
   const sockets: Socket[] = [];
   const filesBefore = await gateway.openFiles();

@@ -7,7 +7,6 @@ import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixtur
 import { planBackfill, planRun } from './plan.ts';
 import { createExportMetrics, type ExportRunDeps, runDueExports } from './run.ts';
 
-/** Tests which events an export of an interval contains, and with which values. */
 let fixture: WorkerFixture;
 let warehouse: Warehouse;
 let deps: ExportRunDeps;

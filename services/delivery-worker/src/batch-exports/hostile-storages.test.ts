@@ -37,7 +37,6 @@ let deps: ExportRunDeps;
 const servers = new Map<string, HostileServer>();
 const [before, after] = [new Map<string, Run>(), new Map<string, Run>()];
 
-/** Exports to all storage servers at the same time, and again after the servers have recovered. */
 beforeAll(async () => {
   fixture = await startWorkerFixture();
   deps = { ...fixture, mayBePrivate: true, counter: createExportMetrics(fixture.metrics) };

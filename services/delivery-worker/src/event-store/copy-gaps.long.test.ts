@@ -165,7 +165,6 @@ const modules = await clickHouseOrSkip();
   test("engine-034: copies events that are stored after PostgreSQL's clock was set back", async () => {
     const project = await tenant();
     await followAll();
-    // Simulate a clock that was set back by ten minutes.
     await query(`UPDATE event_store_copy SET copied_until = now() + interval '10 minutes'`);
     await store(fixture.database.sql, { project, ids: ['a'] });
     await followAll();

@@ -12,7 +12,6 @@ import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixtur
 import { dropCopiedMonths } from './drop-copied.ts';
 import { createCopyMetrics, createEventCopier } from './follow.ts';
 
-/** Tests that ClickHouse keeps the events that are dropped from PostgreSQL. */
 const modules = await clickHouseOrSkip();
 
 (modules === null ? describe.skip : describe)('PostgreSQL keeps events for some days', () => {

@@ -4,7 +4,6 @@ import { clickHouseOrSkip, createTestTenant, startClickHouse, type TestClickHous
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { createPersonCopyMetrics, createPersonFollower, stopRecordingPersonChanges } from './follow-persons.ts';
 
-/** Tests copying persons from PostgreSQL to ClickHouse. */
 const modules = await clickHouseOrSkip();
 
 (modules === null ? describe.skip : describe)('ClickHouse has a copy of the persons and moved distinct IDs', () => {
@@ -167,7 +166,6 @@ const modules = await clickHouseOrSkip();
     await expectSame(project, { persons: 3, movedIds: 1 });
     expect(await recorded()).toBe(0);
 
-    // A new person can have the UUID of a deleted person.
     await query(
       `INSERT INTO person (project_id, uuid, main_distinct_id, created_at) VALUES ($1, $2, 'cleo', '2026-11-11')`,
       [project, uuids[0]],

@@ -20,14 +20,13 @@ import { deleteEnvironmentData, deletePersonData } from '../deletion/delete-data
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { createCopyMetrics, createEventCopier } from './follow.ts';
 
-/** Tests copying events from PostgreSQL to ClickHouse. */
 const modules = await clickHouseOrSkip();
 
 (modules === null ? describe.skip : describe)('ClickHouse follows PostgreSQL', () => {
   let fixture: WorkerFixture;
   let server: TestClickHouse;
   let client: ReturnType<typeof connectClickHouse>;
-  /** The URL contains a role with exactly the permissions that docs/operations/clickhouse.md lists. */
+  /** This role has exactly the permissions that docs/operations/clickhouse.md lists. */
   let readerUrl: string;
   beforeAll(async () => {
     fixture = await startWorkerFixture();

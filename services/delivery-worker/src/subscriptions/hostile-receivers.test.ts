@@ -43,7 +43,6 @@ let counter: DeliverDueDeps['counter'];
 const servers = new Map<string, HostileServer>();
 const [before, after] = [new Map<string, Delivery>(), new Map<string, Delivery>()];
 
-/** Delivers to all misbehaving webhooks at the same time, and again after the servers have recovered. */
 beforeAll(async () => {
   fixture = await startWorkerFixture();
   counter = createDeliveryMetrics(fixture.metrics);

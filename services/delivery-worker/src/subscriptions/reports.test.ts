@@ -6,8 +6,6 @@ import { createDueReports } from './create-reports.ts';
 import { createDeliveryMetrics, type DeliverDueDeps, deliverDueReports } from './deliver.ts';
 import { scheduleDueReports } from './schedule.ts';
 
-// Tests the content of reports about insights and dashboards, with numbers from the conformance cases.
-
 const due = '2026-11-09T09:00:00Z';
 const now = new Date('2026-11-10T12:00:00Z');
 let fixture: WorkerFixture;

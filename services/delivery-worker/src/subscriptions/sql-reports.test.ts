@@ -1,5 +1,3 @@
-// Tests reports about SQL insights: rows, charts and numbers, with the filters and variables of a dashboard.
-
 import { createTestTenant, patienceMs, type TestTenant } from '@millrace/testing';
 import { runOneRound } from '../testing/one-round.ts';
 import { storeSubscription } from '../testing/stored-subscription.ts';

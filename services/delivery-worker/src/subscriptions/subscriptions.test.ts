@@ -80,7 +80,6 @@ test('sends a report with title, link and summary to each address at the due dat
 test.each([
   ['insight', {}],
   ['dashboard', {}],
-  // An insight takes precedence over a dashboard.
   ['insight', { dashboard: 'there' }],
 ] as const)(
   'insight-298: when its %s was deleted, notifies everyone once and deletes the subscription (%j)',
@@ -306,7 +305,6 @@ test('postpones emails beyond the hourly limit with a reason, and sends them in 
     'The organization has reached its limit of 3 emails per hour. This email will be sent in the next hour.';
   const putOff = { attempts: 0, error: reason, is_later: true };
   expect(waiting).toMatchObject([putOff, putOff]);
-  // All of the organization's emails in this hour share the limit.
   await store({ target_value: 'late@example.com' });
   await scheduleDueReports(fixture.database, now);
   await deliverDue({ ...deps, mailsPerHour: 3 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Sql } from '@millrace/db';
 
-/** Stores a batch export as the management API does. @returns the export's ID */
+/** @returns the export's ID */
 export async function storeExport(
   sql: Sql,
   environmentId: number,

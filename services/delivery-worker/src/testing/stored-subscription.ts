@@ -1,9 +1,6 @@
 import type { Sql } from '@millrace/db';
 
-/**
- * Stores a subscription as the management API does. By default, it is weekly and due.
- * @returns the subscription's ID
- */
+/** Stores a subscription, which is weekly and due by default. @returns the subscription's ID */
 export async function storeSubscription(
   sql: Sql,
   environmentId: number,

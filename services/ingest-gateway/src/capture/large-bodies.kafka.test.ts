@@ -221,7 +221,6 @@ describe('the queue of large bodies', () => {
     };
     const first = other();
     const senders = Array.from({ length: manyOthers }, sendAgain);
-    // After the first response, all other requests are waiting.
     await first;
     const before = [...waiting];
     const { status } = await last();

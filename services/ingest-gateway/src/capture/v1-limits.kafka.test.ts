@@ -4,10 +4,6 @@ import { createGatewayFixture, type GatewayFixture } from '../testing/test-gatew
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
 import { createTestClock, measured } from '../testing/traffic-probe.ts';
 
-/**
- * Tests that the limits and the operator's lists also apply to Capture v1, and that its response contains the result
- * for each event.
- */
 let fixture: GatewayFixture;
 let reader: TopicReader;
 beforeAll(async () => {

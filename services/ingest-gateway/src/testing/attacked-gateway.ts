@@ -12,12 +12,9 @@ import {
 
 export interface AttackReport<T> {
   result: T;
-  /** How many small requests of other clients got 200 during the attack. */
   succeeded: number;
   failed: string[];
-  /** The longest response time of the small requests, in milliseconds. */
   slowestMs: number;
-  /** How much the gateway's memory grew at most, in MiB. */
   grownMib: number;
 }
 

@@ -12,7 +12,6 @@ export interface RawConnection {
   write(bytes: string | Buffer): void;
   /** Returns the next response with a Content-Length. Rejects if the connection is closed before. */
   response(): Promise<RawResponse>;
-  /** Resolves when the server has closed the connection. */
   closed: Promise<void>;
 }
 
