@@ -370,7 +370,7 @@ describe('user provisioning by an identity provider', () => {
     expect((await findMembership(database.sql, address)) === undefined).toBe(mayChangeOwners);
   });
 
-  test("changes only the domain's own users of a role", async () => {
+  test('changes a role only for users of the domain', async () => {
     const { tenant, domain, fields, provision } = await world();
     const of = { organizationId: domain.organizationId, actor: null };
     const { id: roleId } = await database.transaction((tx) => createRole(tx, { ...of, name: 'Support' }));

@@ -69,7 +69,7 @@ describe.each(['projects', 'environments'])('annotations below %s', (family) => 
   });
 });
 
-it("uses PostHog's defaults for omitted fields", async () => {
+it("uses PostHog's defaults for omitted annotation fields", async () => {
   const { body } = await send('POST', path, {});
   expect(body).toMatchObject({ content: null, date_marker: null, scope: 'dashboard_item', creation_type: 'USR' });
 });

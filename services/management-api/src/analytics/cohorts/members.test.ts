@@ -137,7 +137,7 @@ describe('uploading a CSV file of members', () => {
     expect(await members(id)).toEqual(those(ada, bob));
   });
 
-  test('returns 400 for a dynamic cohort and changes nothing', async () => {
+  test('returns 400 for uploading members to a dynamic cohort, and changes nothing', async () => {
     const filters = JSON.stringify(paying.filters);
     const refused = VE(
       'invalid_input',
@@ -302,7 +302,7 @@ describe('listing the persons of a cohort', () => {
     expect(await members((await upload(text)).body.id)).toEqual(those(ada, eve));
   });
 
-  test('requires the scope person:read in addition to cohort:read', async () => {
+  test('requires the scope person:read in addition to cohort:read for listing the persons of a cohort', async () => {
     const id = await made(paying);
     const { value } = await createPersonalApiKey(api.database.sql, {
       actor: null,

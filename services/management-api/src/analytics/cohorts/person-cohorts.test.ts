@@ -71,7 +71,7 @@ it('omits cohorts that the caller cannot view', async () => {
   expect(await names('person_id=ada', acme.A.key)).toEqual(['open', 'closed']);
 });
 
-it('requires the scope cohort:read in addition to person:read', async () => {
+it("requires the scope cohort:read in addition to person:read for listing a person's cohorts", async () => {
   const { value } = await createPersonalApiKey(api.database.sql, {
     ...{ actor: null, userId: acme.M.userId, label: 'persons only', scopes: ['person:read'] },
   });

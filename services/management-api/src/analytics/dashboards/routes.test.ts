@@ -219,7 +219,7 @@ test('creates two tiles for two texts with the same body', async () => {
   expect(new Set(body.tiles.map((tile: Tile) => tile.id)).size).toBe(2);
 });
 
-test('sorts tiles by y, then x, with tiles without a layout last', async () => {
+test('sorts tiles by y and then by x, and puts tiles without a layout last', async () => {
   const id = await board();
   const tiles = [
     { text: { body: 'none' } },

@@ -109,7 +109,7 @@ describe('the list of property definitions', () => {
     ]);
   });
 
-  test('filters by name, verification, core properties and feature flag properties', async () => {
+  test('filters property definitions by name, verification, core properties and feature flag properties', async () => {
     const { sql } = api.database;
     const names = ['$browser', '$feature/beta', 'utm_source'];
     await sql.query(

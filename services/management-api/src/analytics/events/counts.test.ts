@@ -89,7 +89,7 @@ test.each([
   expect(listed.body.results).toHaveLength(expected);
 });
 
-test('counts the last 24 hours by default, and returns 404 to other projects', async () => {
+test('counts the events of the last 24 hours by default, and returns 404 for other projects', async () => {
   const { body } = await ask('');
   expect([body.interval, body.total, [24, 25].includes(body.results.length)]).toEqual(['hour', 0, true]);
   const other = await createTestTenant(api.database);

@@ -111,7 +111,7 @@ test('does not return events and persons of another project, even if they share 
 });
 
 describe('filters of the event list', () => {
-  test('filters by name, distinct ID and time, excluding both ends of the time range', async () => {
+  test('filters events by name, distinct ID and time, excluding both ends of the time range', async () => {
     const first = await event({ event: 'a', distinctId: 'x', timestamp: '2026-09-01T00:00:00Z' });
     const second = await event({ event: 'b', distinctId: 'x', timestamp: '2026-10-01T00:00:00Z' });
     const third = await event({ event: 'a', distinctId: 'y', timestamp: '2026-11-01T00:00:00Z' });
@@ -126,14 +126,14 @@ describe('filters of the event list', () => {
     expect(await uuids('?event=')).toEqual([]);
   });
 
-  test('compares names and distinct IDs exactly, including spaces', async () => {
+  test('compares event names and distinct IDs exactly, including spaces', async () => {
     const uuid = await event({ distinctId: ' x ', event: " o'clock " });
     expect(await uuids('?distinct_id=%20x%20')).toEqual([uuid]);
     expect(await uuids('?distinct_id=x')).toEqual([]);
     expect(await uuids("?event=%20o'clock%20")).toEqual([uuid]);
   });
 
-  test("filters by person, and includes events of all the person's distinct IDs from before a merge", async () => {
+  test('filters events by person, and includes events from before a merge', async () => {
     const merged = randomUUID();
     const personId = await person({ distinctIds: ['user', 'anon'] });
     await api.database.sql.query(
@@ -150,7 +150,7 @@ describe('filters of the event list', () => {
     expect(await uuids(`?person_id=${merged}`)).toEqual([]);
   });
 
-  test('filters by the person that was stored with an event if its distinct ID no longer has a person', async () => {
+  test('filters events by their stored person if their distinct ID no longer has a person', async () => {
     const personId = randomUUID();
     const uuid = await event({ distinctId: 'anonymous', personId });
     expect(await uuids(`?person_id=${personId}`)).toEqual([uuid]);
@@ -339,7 +339,7 @@ describe('pages of very large events', () => {
     properties: { text: String(index).repeat(5 * 1024 * 1024) },
   });
 
-  test('returns the requested number of events', async () => {
+  test('returns the requested number of very large events', async () => {
     const stored: string[] = [];
     for (let index = 0; index < 8; index += 1) stored.push(await event(large(index)));
     const page = await get();
@@ -365,7 +365,7 @@ describe('pages of very large events', () => {
     expect(rest.results.map(({ uuid }: { uuid: string }) => uuid)).toEqual(stored.slice(7));
   });
 
-  test('includes events whose person is large', async () => {
+  test('returns events whose person is very large', async () => {
     await person({ distinctIds: ['someone'], properties: { text: 'x'.repeat(1.5 * 1024 * 1024) } });
     const stored: string[] = [];
     for (let index = 0; index < 5; index += 1) stored.push(await event({ timestamp: `2026-11-10T12:00:0${index}Z` }));

@@ -11,7 +11,7 @@ const nothing = {
   attributes: {},
 };
 
-test('parses a chain into elements with the fields that PostHog clients read', () => {
+test('parses an elements chain into elements with the fields that PostHog clients read', () => {
   const chain =
     'a.btn.md:flex:attr__href="/x;y"attr__data-id="a \\"quoted\\" b"attr_id="buy"href="/x;y"nth-child="2"nth-of-type="1"text="Buy: now"' +
     ';div:nth-child="0"nth-of-type="0";body';
@@ -41,13 +41,13 @@ test.each<[string, number]>([
   ['a:text="ends in a backslash\\', 1],
   ['a:__proto__="x"', 1],
   ['a:nth-child="many"', 1],
-])('parses the malformed chain %j into %i elements without an error', (chain, count) => {
+])('parses the malformed elements chain %j into %i elements without an error', (chain, count) => {
   const elements = parseElements(chain);
   expect(elements).toHaveLength(count);
   for (const { attributes } of elements) expect(Object.getPrototypeOf(attributes)).toBe(Object.prototype);
 });
 
-test('parses a chain of maximum length into at most 500 elements', () => {
+test('parses an elements chain of maximum length into at most 500 elements', () => {
   for (const part of [':', '"', 'a:b="', 'a;', '.x', '\\', 'a:b=']) {
     expect(parseElements(part.repeat(800_000 / part.length)).length).toBeLessThanOrEqual(500);
   }

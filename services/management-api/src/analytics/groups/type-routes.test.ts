@@ -59,7 +59,7 @@ it.each([
   expect(await list()).toEqual([company, team]);
 });
 
-it('returns 400 for a body that is not a list', async () => {
+it('returns 400 for renaming group types with a body that is not a list', async () => {
   expect(await rename({ group_type_index: 0 })).toMatchObject({ status: 400, body: { code: 'not_a_list' } });
 });
 

@@ -74,7 +74,7 @@ it.each([
   expect([response.status, response.body.attr, received]).toEqual([400, attr, []]);
 });
 
-it('returns 404 for a group that does not exist', async () => {
+it('returns 404 for setting a property of a group that does not exist', async () => {
   const response = await send('update_property/?group_type_index=0&group_key=zeta', { key: 'a', value: 1 });
   expect([response, received]).toMatchObject([NF('Not found.'), []]);
 });

@@ -166,7 +166,7 @@ test('variable-012: does not read or use variables of another project', async ()
   expect((await api.send('POST', `${other}query/`, { key, body: { query } })).status).toBe(400);
 });
 
-test('returns 400 for SQL with `explain`, whose query plan would reveal internal tables', async () => {
+test('returns 400 for SQL with `explain`, because the query plan would reveal internal tables', async () => {
   const { status, body } = await run({ query: 'SELECT 1', explain: true });
   expect([status, body.detail]).toEqual([400, 'explain: Only false is supported here.']);
   expect((await run({ query: 'SELECT 1', explain: false })).status).toBe(200);

@@ -1,5 +1,5 @@
 /**
- * Tests cases sql-insight-001 to sql-insight-010: single SQL insights, SQL insights on dashboards, and results as
+ * Tests cases sql-insight-001 to sql-insight-011: single SQL insights, SQL insights on dashboards, and results as
  * files.
  */
 

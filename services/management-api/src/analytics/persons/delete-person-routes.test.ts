@@ -29,7 +29,7 @@ const requests = () =>
     [tenant.environmentId],
   );
 
-test('returns 404 for every ID of a deleted person immediately', async () => {
+test('immediately returns 404 for every ID of a deleted person', async () => {
   const uuid = await person('ada', 'anonymous');
   const { id } = (await get(`${uuid}/`)).body;
   const other = await person('bob');

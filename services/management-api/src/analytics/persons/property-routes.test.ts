@@ -60,7 +60,7 @@ test.each([
   expect([response.status, response.body.attr, received]).toEqual([400, attr, []]);
 });
 
-test('returns 404 for a person that does not exist', async () => {
+test('returns 404 for changing the properties of a person who does not exist', async () => {
   const at = `/api/projects/${tenant.projectId}/persons/unknown/`;
   expect([(await send('delete_property', { $unset: 'plan' }, at)).status, received]).toEqual([404, []]);
 });

@@ -23,7 +23,7 @@ const split = (id: string, body?: object, key = tenant.personalApiKey) =>
 const get = async (id: string) => (await api.get(`${path}${id}/`, tenant.personalApiKey)).body;
 const activity = async (id: string) => (await get(`${id}/activity`)).results;
 
-test('splits a person into one person without properties per distinct ID, and keeps the main ID', async () => {
+test('splits off a person without properties for each distinct ID except the main ID', async () => {
   const uuid = await person('ada', 'phone', 'tablet');
   const { status, body } = await split(uuid);
   expect([status, body]).toEqual([

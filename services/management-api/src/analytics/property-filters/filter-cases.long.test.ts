@@ -4,7 +4,8 @@ import { clickHouseOrSkip } from '@millrace/testing';
 import { engines, onClickHouse } from '../../testing/engines.ts';
 
 const modules = await clickHouseOrSkip();
-if (modules === null) test.skip('finds the same events and persons with every filter on ClickHouse', () => {});
+if (modules === null)
+  test.skip('finds the same events and persons with every filter on ClickHouse as on PostgreSQL', () => {});
 else {
   const usual = engines.splice(0, engines.length, onClickHouse(modules));
   await import('./filter-cases.test.ts');

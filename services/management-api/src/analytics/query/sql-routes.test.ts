@@ -16,7 +16,7 @@ const sqlQuery = (query: string) => ({ kind: 'HogQLQuery', query });
 const ask = (query: object) =>
   api.send('POST', `/api/projects/${own.projectId}/query/`, { key: own.personalApiKey, body: { query } });
 
-test('DatabaseSchemaQuery describes tables, of which every described column can be selected', async () => {
+test('DatabaseSchemaQuery describes the tables, and each described column can be selected', async () => {
   const { status, body } = await ask({ kind: 'DatabaseSchemaQuery' });
   expect([status, body]).toMatchObject([200, { joins: [], is_cached: false }]);
   const { tables, functions } = body;

@@ -229,7 +229,7 @@ it('visitor-015 shows the columns and rows of an SQL insight, but not its SQL, v
   expect([many.result.length, many.result[0], many.query.chartSettings]).toEqual([1000, [0], {}]);
 });
 
-it('visitor-004 hides tiles that are deleted, invisible to members, in another project, or that list persons', async () => {
+it('visitor-004 hides deleted tiles, tiles that members cannot see, tiles of other projects and lists of persons', async () => {
   await storeOrders();
   const dashboard = await create('dashboards', { name: 'Board' });
   const add = (name: string, query: object = trends) => create('insights', { name, query, dashboards: [dashboard] });

@@ -184,7 +184,7 @@ describe.each(['insights', 'dashboards'] as const)('sharing of %s', (kind) => {
   });
 });
 
-it('sharing-015 returns with a dashboard whether it is shared', async () => {
+it('sharing-015 reports whether a dashboard is shared when the dashboard is read', async () => {
   const id = await create('dashboards');
   const isShared = async () => (await send('GET', `dashboards/${id}/`)).body.is_shared;
   const seen = [await isShared()];

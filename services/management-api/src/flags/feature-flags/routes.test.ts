@@ -131,7 +131,7 @@ describe('feature flags', () => {
     expect(await post(body)).toMatchObject(refused(code, detail, attr));
   });
 
-  test('returns with a created or changed flag which SDKs evaluate it differently', async () => {
+  test('warns about SDKs that evaluate a flag differently when the flag is created or changed', async () => {
     const pro = { key: 'plan', type: 'person', operator: 'exact', value: ['pro'] };
     const filters = (percentage: number) => ({ groups: [{ properties: [pro], rollout_percentage: percentage }] });
     const { id, sdk_warnings: warnings } = await created('for-some', { filters: filters(30) });

@@ -383,7 +383,7 @@ describe('individual live streams', () => {
     await untilMarked(world, tenant, client);
   });
 
-  test('live-009, live-012: sends only events as messages to a token, and ignores the `teamId` parameter', async () => {
+  test('live-009, live-012: sends only events as messages to a client with a token, and ignores `teamId`', async () => {
     const other = await createTestTenant(world.api.database);
     const client = await open(world, `/events?teamId=${other.projectId}`, bearer(await tokenOf(tenant)));
     await publish(world, processed(other, { person_id: personId }));

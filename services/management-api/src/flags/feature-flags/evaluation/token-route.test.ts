@@ -19,7 +19,7 @@ const list = (query: string, key = tenant.personalApiKey) => api.get(`/api/featu
 const keysOf = (response: Awaited<ReturnType<typeof list>>) =>
   response.body.results.map(({ key }: { key: string }) => key);
 
-test("with a project token, lists the same flags as the project's own path", async () => {
+test("lists the same flags for a project token as for the project's own path", async () => {
   const { status, body } = await list(`?token=${tenant.projectApiKey}`);
   const usual = await api.get(`/api/projects/${tenant.projectId}/feature_flags/`, tenant.personalApiKey);
   expect([status, body]).toEqual([200, usual.body]);
@@ -32,7 +32,7 @@ test('includes the token and the filters in the link to the next page of flags',
   expect(keysOf(await api.get(first.body.next, tenant.personalApiKey))).toEqual(['two']);
 });
 
-test('lists the flags of the current project without a token', async () => {
+test('lists the flags of the current project if no token is given', async () => {
   expect(keysOf(await list(''))).toHaveLength(3);
 });
 

@@ -81,7 +81,7 @@ test('counts each person in an A/B test once, and persons who saw two variants s
   ]);
 });
 
-test('counts exposures to boolean flags and without a value, and returns zeros for a flag without exposures', async () => {
+test('counts exposures to boolean flags and exposures without a value, and returns zeros without exposures', async () => {
   expect((await ask(november)).body).toMatchObject({ persons: 0, exposures: 0, variants: [], days: [] });
   await called('a', true, '2026-11-10T10:00:00Z');
   await called('b', false, '2026-11-10T10:00:00Z');
