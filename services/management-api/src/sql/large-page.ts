@@ -164,7 +164,7 @@ export function createLargePages(): LargePages {
       behind = stopped?.end ?? keys.at(-1) ?? null;
       const hasMore = stopped !== null || found.length > keys.length;
       for (let at = 0; ; ) {
-        // Request rows that did not fit again before adding new keys, because a reader may have stored their sizes.
+        // Before adding new keys, request the rows that did not fit, because a reader may have stored their sizes.
         const keyChunk = keys.slice(at, at - (at % longestPortion) + longestPortion);
         const { rows, used } =
           keyChunk.length === 0 ? { rows: [], used: 0 } : await share((maxBytes) => list.read(keyChunk, maxBytes));
