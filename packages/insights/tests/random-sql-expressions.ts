@@ -270,7 +270,10 @@ const forms: Record<Kind, (form: Form) => (() => string)[]> = {
   'text[]': (form) => [
     () => `arrayMap(x -> concat(x, ${form.pick(constants.text)}), ${form.of('text[]')})`,
     () => `arrayFilter(x -> x != ${form.pick(constants.text)}, ${form.of('text[]')})`,
-    () => `${form.pick(['arraySort', 'arrayReverse', 'arrayDistinct'])}(${form.of('text[]')})`,
+    () =>
+      `${form.pick(['arraySort', 'arrayReverse', 'arrayDistinct', 'arrayReverseSort', 'arrayCompact'])}(${form.of('text[]')})`,
+    () =>
+      `${form.pick(['arraySort', 'arrayReverseSort'])}(x -> ${form.pick(['length(x)', 'reverse(x)', "(length(x), 'b')", 'toFloat(x)'])}, ${form.of('text[]')})`,
     () => `arraySlice(${form.of('text[]')}, ${form.pick(['1', '2', '-2'])}, ${1 + form.below(3)})`,
     () => `arrayConcat(${form.of('text[]')}, ${form.of('text[]')})`,
     () => `${form.of('text[]')}[${form.pick(['1:2', '2:3'])}]`,
@@ -281,7 +284,8 @@ const forms: Record<Kind, (form: Form) => (() => string)[]> = {
   ],
   'int[]': (form) => [
     () => `arrayMap(x -> x + ${form.below(5)}, ${form.of('int[]')})`,
-    () => `arraySort(${form.of('int[]')})`,
+    () => `${form.pick(['arraySort', 'arrayCompact'])}(${form.of('int[]')})`,
+    () => `${form.pick(['arraySort', 'arrayReverseSort'])}(x -> ${form.pick(['- x', 'x % 3'])}, ${form.of('int[]')})`,
   ],
 };
 
@@ -314,7 +318,8 @@ export function aggregate(dice: Dice, depth: number): string {
     () => `${pick(['argMax', 'argMin'])}${suffix}(${any()}, ${any()}${last})`,
     () => `quantile${suffix}(${pick(['0', '0.25', '0.9', '1'])})(${number()}${last})`,
     () => `quantiles${suffix}(0.25, 0.9)(${number()}${last})[${pick(['1', '2'])}]`,
-    () => `groupUniqArray${suffix}(${text()}${last})`,
+    () => `${pick(['sum', 'avg'])}${suffix}(DISTINCT ${number()}${last})`,
+    () => `groupUniqArray${suffix}${pick(['', '(2)'])}(${text()}${last})`,
     () => `topK${suffix}(${1 + below(3)})(${text()}${last})`,
     () => `arraySort(groupArray${suffix}(${text()}${last}))`,
   ])();

@@ -230,6 +230,10 @@ function arrays(from: From): RandomSql {
       unordered(
         `SELECT a, ${aggregate(from, 1)} AS x FROM ${from.name} ${pick(['', 'LEFT '])}ARRAY JOIN ${items()} AS a${where(from)} GROUP BY a`,
       ),
+    () =>
+      unordered(
+        `SELECT k, groupArray${pick(['', '(3)'])}(x) AS a, ${pick(['uniq(x)', 'argMax(x, x)', 'groupUniqArray(x)'])} AS b FROM (SELECT ${expression(from, 'text', 1)} AS k, ${expression(from, 'text', 1)} AS x FROM ${from.name} ORDER BY x DESC, k) GROUP BY k`,
+      ),
     () => {
       const lists = `arraySort(groupArray${chance(0.3) ? '(DISTINCT ' : '('}${expression(from, 'text', 1)}))`;
       return unordered(
